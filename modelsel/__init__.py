@@ -1,0 +1,1 @@
+"""Declarative model selection whose choice can be checked."""

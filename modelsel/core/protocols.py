@@ -1,0 +1,185 @@
+"""What the parts of a study promise each other.
+
+A part is a frozen dataclass (its specification); what it fits is another object. Nothing is mutated.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+
+from modelsel.core.types import (
+    Codes,
+    Description,
+    Floats,
+    Integers,
+    Outputs,
+    Partition,
+    Resampling,
+    Scoreboard,
+    Table,
+    Task,
+)  # fmt: skip
+
+AnyTable = TypeVar("AnyTable", bound=Table)
+
+
+class Model(Protocol):
+    """A fitted learner. It reads features by position; the recorder matches names before it calls."""
+
+    def predict(self, table: Table) -> Codes:
+        """Index of the predicted class per row."""
+        ...
+
+    def scores(self, table: Table) -> Floats:
+        """Class scores, rows × classes, each row summing to 1."""
+        ...
+
+    def describe(self) -> Description:
+        """The model as data, which `Learner.restore` of the same kind reads back."""
+        ...
+
+
+class Path(Protocol):
+    """One fit that answers every learner which differs from it only in path parameters."""
+
+    def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+        """What each learner, fitted alone, would say about `rows` of `table`: classes equal, scores to 1e-12."""
+        ...
+
+    def complexity(self, learners: Sequence[Any]) -> Floats:
+        """Measured complexity per learner, in the learner's `unit`."""
+        ...
+
+    def training_error(self, learners: Sequence[Any]) -> Floats:
+        """Weighted share of analysis rows misclassified per learner; NaN where it would cost another fit."""
+        ...
+
+    def model(self, learner: Any) -> Model:
+        """The model that `learner.fit` would return."""
+        ...
+
+
+class Learner(Protocol):
+    """A specification of how to learn. Frozen, hashable; see `core.spec` for how its fields are declared."""
+
+    @property
+    def unit(self) -> str:
+        """What its complexity counts: leaves, stored rows, table entries, ..."""
+        ...
+
+    @property
+    def holds_gil(self) -> bool:
+        """True when fitting holds the interpreter lock, so that processes serve better than threads."""
+        ...
+
+    def growing(self) -> dict[str, Any]:
+        """The resolved specification without path parameters: learners of equal growing share one fit."""
+        ...
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        """Reasons why this combination is not valid, by itself or on these features; empty when it is."""
+        ...
+
+    def refusal(self, task: Task, rows: Integers) -> str | None:
+        """Why this learner cannot be fitted on just these rows (k larger than the rows): the candidate is skipped."""
+        ...
+
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> Path:
+        """Fit once on `rows` (positions, repeats allowed) for all learners of equal growing."""
+        ...
+
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> Model:
+        """Fit this learner alone."""
+        ...
+
+    @staticmethod
+    def restore(description: Description) -> Model:
+        """Read a model back; raises ValueError when the description is not whole (every index is checked)."""
+        ...
+
+
+class Prepared(Protocol):
+    """A fitted preparation step."""
+
+    def apply(self, table: AnyTable) -> AnyTable:
+        """The same rows, other features (as `with_features` does)."""
+        ...
+
+    def describe(self) -> Description: ...
+
+
+class Preparer(Protocol):
+    """A preparation step inside the candidate, fitted on analysis rows only."""
+
+    def problems(self, task: Table | None = None) -> Iterable[str]: ...
+
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> Prepared: ...
+
+    @staticmethod
+    def restore(description: Description) -> Prepared: ...
+
+
+class Scheme(Protocol):
+    """A resampling recipe."""
+
+    def problems(self, task: Task) -> Iterable[str]:
+        """Why it cannot be used on this task (more folds than rows, groups that would be ignored)."""
+        ...
+
+    def instantiate(self, task: Task, seed: int) -> Resampling: ...
+
+
+class Split(Protocol):
+    """The outer split into development and test rows; `Partition.test` is empty for `split=none`."""
+
+    def problems(self, task: Task) -> Iterable[str]: ...
+
+    def partition(self, task: Task) -> Partition: ...
+
+
+class Measure(Protocol):
+    """What is computed from predictions on a fold."""
+
+    @property
+    def higher_is_better(self) -> bool: ...
+
+    @property
+    def needs_scores(self) -> bool:
+        """True when it reads class scores and not only predicted classes."""
+        ...
+
+    @property
+    def over_rows(self) -> bool:
+        """True when the score is the (weighted) mean of `losses` over rows."""
+        ...
+
+    def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
+        """One number per candidate; NaN where it is not defined on these rows."""
+        ...
+
+    def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
+        """Loss per candidate and row (candidates × rows); only where `over_rows`."""
+        ...
+
+
+class Rule(Protocol):
+    """Scores to the chosen candidate: a pure function, so that it can be replayed and bootstrapped."""
+
+    def choose(self, board: Scoreboard) -> int:
+        """Index of the winner. Ties: simpler, then declared order. Raises ValueError when none is eligible."""
+        ...
+
+
+class Progress(Protocol):
+    """Who is told how a study gets on (the terminal, a notebook, nobody)."""
+
+    def start(self, cells: int, candidates: int) -> None: ...
+
+    def advance(self, cells: int = 1, best: float | None = None, failures: int = 0) -> None: ...
+
+    def say(self, message: str) -> None: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *exception: object) -> None: ...

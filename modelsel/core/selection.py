@@ -1,0 +1,48 @@
+"""What a study's cells add up to, and what was chosen from it: the value that comparison, record and report read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from modelsel.core.types import Candidate, Codes, Finding, Floats, Integers, Scoreboard, Status
+
+
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """The out-of-fold loss matrix: development rows × candidates, mean over repeats, NaN where not assessed.
+
+    `fold` is rows × repeats: the fold in which the row was assessed, −1 where it was not. `row` are data rows of the
+    source. `ids` name the columns, in the order of candidates.csv. `matrix` is None for a measure that is no mean over rows.
+    """
+
+    matrix: Any  # float32 or packed; None where the measure is no mean over rows
+    fold: Integers
+    row: Integers
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Assessed:
+    """Out-of-fold predictions of some candidates: the winner first, then the best of each other learner."""
+
+    ids: tuple[str, ...]
+    truth: Codes  # development rows
+    predicted: Codes  # candidates × development rows (first repeat), −1 where not assessed
+    scores: Floats | None = None  # candidates × rows × classes where the measure asked for them
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """All candidates with what became of them, and the choice."""
+
+    candidates: tuple[Candidate, ...]
+    status: tuple[Status, ...]
+    reasons: tuple[str, ...]
+    board: Scoreboard
+    training_error: Floats
+    losses: Losses
+    assessed: Assessed
+    winner: int
+    indistinguishable: tuple[int, ...]
+    corrected: Mapping[str, Any] | None = None  # {"method", "mean", "low", "high"}
+    findings: tuple[Finding, ...] = ()

@@ -1,0 +1,141 @@
+"""A part of a study is a frozen dataclass whose fields say what they accept: the schema *is* the signature.
+
+`modelsel/criterion/gini.py` holds the class `Gini`: file name = kind = class name in camel case, and the folder is the
+registry. A field declares its limits or its group beside its default, so that configuration, plan and documentation read
+them from one place:
+
+    @dataclass(frozen=True)
+    class Tree:
+        criterion: Criterion = part("criterion", "entropy")
+        max_depth: int | None = whole(None, least=0)
+        missing: str = one_of("node_mode", "surrogate")
+"""
+
+import dataclasses
+import importlib
+import importlib.metadata
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+GROUPS = (
+    "learner", "criterion", "pruner", "softener", "distance", "preparer",
+    "scheme", "split", "measure", "rule", "dataset", "guard", "pool", "tracking",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a field accepts: numbers in a range, one of some words, or a part of a group (one, or a list)."""
+
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    words: tuple[str, ...] = ()
+    group: str = ""
+    many: bool = False
+    help: str = ""
+
+
+def limits_of(field: "dataclasses.Field[Any]") -> Limits:
+    """The declared limits of a dataclass field (an undeclared one accepts whatever its type does)."""
+    limits: Limits = field.metadata.get("limits", Limits())
+    return limits
+
+
+def number(
+    default: Any, *, least: float | None = None, most: float | None = None, above: float | None = None, help: str = ""
+) -> Any:
+    """A real-valued field: `least` ≤ x ≤ `most`, or x > `above`; the type annotation says whether None is allowed."""
+    return dataclasses.field(default=default, metadata={"limits": Limits(least, most, above, help=help)})
+
+
+def whole(default: Any, *, least: int | None = None, most: int | None = None, help: str = "") -> Any:
+    """An integer field."""
+    return number(default, least=least, most=most, help=help)
+
+
+def one_of(*words: str, default: str | None = None, help: str = "") -> Any:
+    """A field that takes one of some words; the first is the default unless said."""
+    return dataclasses.field(default=default or words[0], metadata={"limits": Limits(words=words, help=help)})
+
+
+def part(group: str, default: str, help: str = "") -> Any:
+    """A field that takes a part of a group: a bare name or a mapping with `kind` in configs, an object in Python."""
+    return dataclasses.field(default_factory=lambda: make(group, default), metadata={"limits": Limits(group=group, help=help)})
+
+
+def plain(default: Any, help: str = "") -> Any:
+    """A field whose type says all."""
+    if isinstance(default, dict | list):
+        return dataclasses.field(default_factory=lambda: type(default)(default), metadata={"limits": Limits(help=help)})
+    return dataclasses.field(default=default, metadata={"limits": Limits(help=help)})
+
+
+def class_name(kind: str) -> str:
+    """`gain_ratio` -> `GainRatio`."""
+    return "".join(word.capitalize() for word in kind.split("_"))
+
+
+def class_of(group: str, kind: str, plugins: tuple[str, ...] = ()) -> type:
+    """The class of a kind: `modelsel/<group>/<kind>.py`, or an entry point `modelsel.<group>` of an allowed plugin.
+
+    Raises KeyError for an unknown kind; the caller knows where the name stood and what is near it.
+    """
+    if kind.isidentifier() and importlib.util.find_spec(f"modelsel.{group}.{kind}") is not None:
+        return getattr(importlib.import_module(f"modelsel.{group}.{kind}"), class_name(kind))  # type: ignore[no-any-return]
+    for entry in importlib.metadata.entry_points(group=f"modelsel.{group}"):
+        if entry.name == kind and kind in plugins:
+            return entry.load()  # type: ignore[no-any-return]
+    raise KeyError(kind)
+
+
+def make(group: str, kind: str, **values: Any) -> Any:
+    """An object of a kind with the given fields, defaults elsewhere."""
+    return class_of(group, kind)(**values)
+
+
+def kind_of(part: object) -> str:
+    """The kind of a part: its `kind` attribute (plugins), else the name of its module."""
+    return str(getattr(part, "kind", None) or type(part).__module__.rpartition(".")[2])
+
+
+def resolved(part: Any) -> dict[str, Any]:
+    """The whole specification of a part as plain data, `kind` first, defaults filled in: what ids are hashed from.
+
+    A field with `metadata={"identity": False}` is left out.
+    """
+    spec: dict[str, Any] = {} if getattr(part, "nested", False) else {"kind": kind_of(part)}
+    for field in dataclasses.fields(part):
+        if field.metadata.get("identity", True):
+            spec[field.name] = _plain(getattr(part, field.name))
+    return spec
+
+
+def flat(spec: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Dotted names; the `kind` of a nested part stands under the part's own name.
+
+    >>> flat({"kind": "tree", "criterion": {"kind": "gini"}, "leaf": {"score": "laplace"}})
+    {'kind': 'tree', 'criterion': 'gini', 'leaf.score': 'laplace'}
+    """
+    out: dict[str, Any] = {}
+    for key, value in spec.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping):
+            if "kind" in value:
+                out[name] = value["kind"]
+            out.update(flat({k: v for k, v in value.items() if k != "kind"}, f"{name}."))
+        else:
+            out[name] = value
+    return out
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return resolved(value)
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return value

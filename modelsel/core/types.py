@@ -1,0 +1,278 @@
+"""The nouns of a study: tables and tasks, the sealed part, candidates, folds, outputs of a path, the scoreboard.
+
+Values are frozen and arrays read-only, so that every identity is the hash of a value.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, Self
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.fingerprint import array_digest, digest, short
+from modelsel.core.spec import flat, resolved
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Booleans = NDArray[np.bool_]
+Kind = Literal["numeric", "nominal", "ordered"]
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A column that may be used for prediction. Nominal and ordered features list their levels, in declared order."""
+
+    name: str
+    kind: Kind
+    levels: tuple[str, ...] = ()
+    cost: float = 1.0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Table:
+    """Features of rows, without labels.
+
+    `values` is a column-major float64 matrix (rows × features): a number, or the index of a level, or NaN where missing.
+    `rows` are the data rows of the source, from 0. A level that was not seen when the levels were declared has the code
+    `len(levels)`: learners treat it as unseen.
+    """
+
+    name: str
+    features: tuple[Feature, ...]
+    values: Floats
+    rows: Integers
+    ids: Integers | None = None  # declared row identity (digest of the id columns)
+    groups: Integers | None = None
+    times: Floats | None = None
+
+    def __post_init__(self) -> None:
+        for name, array in vars(self).items():
+            if isinstance(array, np.ndarray):
+                if name == "values" and not array.flags.f_contiguous:
+                    array = np.asfortranarray(array)
+                    object.__setattr__(self, name, array)
+                array.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def column(self, name: str) -> Floats:
+        """The values of a feature by name; KeyError when there is none."""
+        for index, feature in enumerate(self.features):
+            if feature.name == name:
+                return self.values[:, index]
+        raise KeyError(name)
+
+    def with_features(self, features: tuple[Feature, ...], values: Floats) -> Self:
+        """The same rows described by other features (what a preparer returns)."""
+        return replace(self, features=features, values=values)
+
+    @cached_property
+    def schema_fingerprint(self) -> str:
+        """Digest of names, kinds and levels of the features (costs are no part of the data)."""
+        return digest([[f.name, f.kind, f.levels] for f in self.features])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Task(Table):
+    """A table with its target: what can be learnt from. `target` holds indices into `classes`."""
+
+    classes: tuple[str, ...]
+    target: Codes
+    weights: Floats | None = None  # None: one each
+    folds: Integers | None = None  # a column for the `predefined` scheme
+    held_out: Booleans | None = None  # a column (or second file) for `split=predefined`
+
+    def take(self, rows: Integers) -> "Task":
+        """The task of some of its rows, in the order given (features, classes and levels stay)."""
+        return replace(self, **{name: _cut(array, rows) for name, array in vars(self).items() if _per_row(name)})
+
+    @property
+    def row_weights(self) -> Floats:
+        """Weights, ones where none are declared."""
+        return np.ones(len(self)) if self.weights is None else self.weights
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest of all that a fit may depend on: schema, values, target, weights, groups (not the name, not row numbers)."""
+        data = array_digest(self.values, self.target, self.weights, self.groups, self.times, self.folds)
+        return digest([self.schema_fingerprint, self.classes, [f.cost for f in self.features], data])
+
+
+class Sealed(Table):
+    """The test rows: features freely, labels only through the gate.
+
+    The labels are no field: they are not compared, copied or pickled, and `guard.gate` is the only module that asks
+    for them (an architecture test says so). A pickled or copied handle has lost them.
+    """
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        fields = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        return _unsealed_copy, (fields,)
+
+
+_LABELS: WeakKeyDictionary["Sealed", tuple[tuple[str, ...], Codes, Floats | None]] = WeakKeyDictionary()
+
+
+def seal(task: Task) -> Sealed:
+    """Take the labels off a task; what is left can be passed around without giving anything away."""
+    sealed = Sealed(name=task.name, features=task.features, values=task.values, rows=task.rows,
+                    ids=task.ids, groups=task.groups, times=task.times)  # fmt: skip
+    _LABELS[sealed] = (task.classes, task.target, task.weights)
+    return sealed
+
+
+def open_labels(sealed: Sealed) -> tuple[tuple[str, ...], Codes, Floats | None]:
+    """Classes, labels and weights of sealed rows. Called by `modelsel.guard.gate` alone; KeyError for a copied handle."""
+    return _LABELS[sealed]
+
+
+def _unsealed_copy(fields: dict[str, Any]) -> Sealed:
+    return Sealed(**fields)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """The outer split: positions of the development rows and of the test rows in the task."""
+
+    development: Integers
+    test: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """One (analysis, assessment) pair: positions in the development task. A row may repeat in a bootstrap's analysis part."""
+
+    index: int
+    repeat: int
+    analysis: Integers
+    assessment: Integers
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return array_digest(self.analysis, self.assessment)
+
+
+@dataclass(frozen=True, eq=False)
+class Resampling:
+    """A scheme instantiated on a task: it keeps the fingerprint of its rows and is refused for others."""
+
+    scheme: str
+    task_fingerprint: str
+    folds: tuple[Fold, ...]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return digest([self.task_fingerprint, [fold.fingerprint for fold in self.folds]])
+
+    @property
+    def repeats(self) -> int:
+        return 1 + max((fold.repeat for fold in self.folds), default=0)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A learner with every hyper-parameter fixed, and the preparation steps before it.
+
+    `id` is the hash of the resolved specification: two entries of a space that say the same are one candidate.
+    """
+
+    learner: Any  # core.protocols.Learner
+    preparers: tuple[Any, ...] = ()
+    entry: str = ""  # the space entry that declared it
+    family: str = ""  # "alpha: path" before it is resolved; then the family it came from
+
+    @cached_property
+    def spec(self) -> dict[str, Any]:
+        return {**resolved(self.learner), "preparer": [resolved(step) for step in self.preparers]}
+
+    @cached_property
+    def id(self) -> str:
+        return short(self.spec)
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """Dotted hyper-parameters, as in candidates.csv."""
+        spec = flat(resolved(self.learner))
+        for step in self.preparers:
+            own = flat(resolved(step))
+            spec[f"preparer.{own.pop('kind')}"] = ", ".join(f"{k}={v}" for k, v in own.items()) or True
+        return spec
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """What some candidates say about some rows: classes, and class scores where a measure asks for them."""
+
+    predicted: Codes  # candidates × rows
+    scores: Floats | None = None  # candidates × rows × classes, each row summing to 1
+
+
+Status = Literal["ok", "error", "timeout", "memory", "crashed", "skipped", "invalid_score"]
+
+
+@dataclass(frozen=True, eq=False)
+class Scoreboard:
+    """What a rule chooses from: arrays over candidates in declared order.
+
+    `complexity` is the mean over folds; `unit` names what it counts (leaves, stored rows, ...). Only candidates that
+    finished every fold with a finite score are `eligible`.
+    """
+
+    ids: tuple[str, ...]
+    folds: Floats  # candidates × folds, NaN where unfinished
+    mean: Floats
+    se: Floats
+    complexity: Floats
+    unit: tuple[str, ...]
+    eligible: Booleans
+    higher_is_better: bool = False
+
+    @property
+    def cost(self) -> Floats:
+        """Means as something to minimise, rounded to 1e-12 so that ties are ties; infinite where not eligible."""
+        sign = -1.0 if self.higher_is_better else 1.0
+        return np.where(self.eligible, np.round(sign * self.mean, 12), np.inf)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something a person should know: a stable code, how grave it is, what it says, what to do."""
+
+    code: str
+    severity: Literal["info", "low", "medium", "high", "critical"]
+    message: str
+    do: str = ""
+
+
+@dataclass(frozen=True)
+class Description:
+    """A fitted model or preparation as data: JSON-able facts and arrays, from which its kind restores it."""
+
+    kind: str
+    facts: Mapping[str, Any]
+    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+
+_NOT_PER_ROW = {"name", "features", "classes"}
+
+
+def _per_row(name: str) -> bool:
+    return name not in _NOT_PER_ROW and not name.startswith("_") and "fingerprint" not in name
+
+
+def _cut(array: NDArray[Any] | None, rows: Integers) -> NDArray[Any] | None:
+    return None if array is None else array[rows]
+
+
+def positions(table: Table) -> Integers:
+    """All positions of a table, 0 to n − 1."""
+    return np.arange(len(table), dtype=np.int64)
+
+
+def names(features: Sequence[Feature]) -> tuple[str, ...]:
+    return tuple(feature.name for feature in features)

@@ -1,0 +1,70 @@
+"""A grown tree as arrays: nodes in preorder, so that a parent stands before its children and a subtree is a slice.
+
+The arrays are what kernels, pruners, text and drawing share. Node 0 is the root; the subtree of node i is i … i + size(i) − 1.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.types import Booleans, Codes, Feature, Floats
+
+LEAF, THRESHOLD, EQUALITY, MULTIWAY, SUBSET = range(5)
+TEST_NAMES = ("leaf", "threshold", "equality", "multiway", "subset")
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Tests and training weights per node.
+
+    THRESHOLD: first child takes x ≤ `threshold`. EQUALITY: first child takes the level `threshold`. MULTIWAY: children in
+    the order of the levels. SUBSET: first child takes the levels marked in `subset[node]`.
+    """
+
+    features: tuple[Feature, ...]
+    classes: tuple[str, ...]
+    parent: NDArray[np.int32]  # −1 for the root
+    test: NDArray[np.int8]  # LEAF … SUBSET, as grown
+    feature: NDArray[np.int32]  # −1 at leaves
+    threshold: Floats  # NaN at leaves
+    first: NDArray[np.int32]  # nodes + 1: children of i are child[first[i]:first[i + 1]]
+    child: NDArray[np.int32]
+    counts: Floats  # nodes × classes: training weights that reached the node
+    goodness: Floats  # of the node's test, NaN at leaves
+    subset: dict[int, Booleans]  # node -> per level: does it go to the first child
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def children(self, node: int) -> NDArray[np.int32]:
+        return self.child[self.first[node] : self.first[node + 1]]
+
+    @cached_property
+    def depth(self) -> NDArray[np.int32]:
+        depth = np.zeros(len(self), np.int32)
+        for node in range(1, len(self)):
+            depth[node] = depth[self.parent[node]] + 1
+        return depth
+
+    @cached_property
+    def size(self) -> NDArray[np.int32]:
+        """Nodes of each subtree."""
+        size = np.ones(len(self), np.int32)
+        for node in range(len(self) - 1, 0, -1):
+            size[self.parent[node]] += size[node]
+        return size
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A tree cut back: the same nodes, those marked `leaf` end a path; what lies beneath is no longer reached.
+
+    `counts` give the class scores of a leaf, `prediction` its class: reduced-error pruning sets both from its own rows.
+    """
+
+    tree: Tree
+    leaf: Booleans
+    prediction: Codes
+    counts: Floats
