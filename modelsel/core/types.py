@@ -89,7 +89,8 @@ class Task(Table):
 
     def take(self, rows: Integers) -> "Task":
         """The task of some of its rows, in the order given (features, classes and levels stay)."""
-        return replace(self, **{name: _cut(array, rows) for name, array in vars(self).items() if _per_row(name)})
+        cut: dict[str, Any] = {name: _cut(array, rows) for name, array in vars(self).items() if _per_row(name)}
+        return replace(self, **cut)
 
     @property
     def row_weights(self) -> Floats:

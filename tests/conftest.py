@@ -1,0 +1,22 @@
+"""What all tests share: a home of their own, no MLflow settings of the person, the reference folder where it is there."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+_HOME = tempfile.TemporaryDirectory(prefix="modelsel-tests-")
+os.environ["MODELSEL_HOME"] = _HOME.name  # before anything asks for the ledger; worker processes inherit it
+for name in [name for name in os.environ if name.startswith("MLFLOW_")]:
+    del os.environ[name]
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real data sets and other tools' answers beside the checkout."""
+    if not SHARED.is_dir():
+        pytest.skip("../shared (data sets and reference answers) is not there")
+    return SHARED
