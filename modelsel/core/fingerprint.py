@@ -43,7 +43,7 @@ def array_digest(*arrays: NDArray[Any] | None) -> str:
             continue
         whole = np.ascontiguousarray(array)
         state.update(f"{whole.dtype.str}{whole.shape}\0".encode())
-        state.update(memoryview(whole).cast("B") if whole.size else b"")
+        state.update(whole.data)
     return state.hexdigest()[:32]
 
 

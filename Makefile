@@ -1,0 +1,48 @@
+# Two commands are all a fresh machine needs (python3, pip and make):
+#   make study   set up, then the quick-start study
+#   make test    set up, then the tests
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: setup study test check lint types imports soak bench clean
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[test,dask,postgresql]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --editable '.[test,dev,dask,postgresql]'
+	@touch $@
+
+study: setup
+	$(BIN)/modelsel run
+
+test: setup
+	$(BIN)/python -m pytest -m 'not slow and not soak'
+
+check: $(VENV)/.dev lint types imports
+	$(BIN)/python -m pytest -m 'not soak'
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+soak: setup
+	$(BIN)/python -m pytest -m soak --timeout 3600
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist
