@@ -1,0 +1,70 @@
+"""The structure that the project promises: one import direction, mirror trees, data-only configs, one home per framework."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from modelsel.core.spec import GROUPS, class_of
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = sorted((ROOT / "modelsel").rglob("*.py"))
+YAMLS = sorted((ROOT / "conf").rglob("*.yaml"))
+
+
+def test_imports_point_one_way() -> None:
+    linter = Path(sys.executable).with_name("lint-imports")
+    if not linter.exists():
+        pytest.skip("import-linter is not installed (make check installs it)")
+    done = subprocess.run([linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_kind_has_a_yaml_of_its_name(group: str) -> None:
+    modules = (
+        {path.stem for path in (ROOT / "modelsel" / group).glob("[!_]*.py")} if (ROOT / "modelsel" / group).is_dir() else set()
+    )
+    kinds = {kind for kind in modules if _is_kind(group, kind)}
+    yamls = {path.stem for path in (ROOT / "conf" / group).glob("*.yaml")}
+    assert kinds - yamls == set()
+
+
+@pytest.mark.parametrize("path", YAMLS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_config_is_data(path: Path) -> None:
+    text = path.read_text()
+    assert "_target_" not in text
+    assert "!!python" not in text
+    content = yaml.safe_load(text)
+    assert content is None or isinstance(content, dict)
+
+
+def test_no_pickle_and_no_type_checking_imports() -> None:
+    forbidden = re.compile(r"\b(pickle|cloudpickle|TYPE_CHECKING|instantiate)\b")
+    for path in MODULES:
+        names = {node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)}
+        names |= {
+            alias.name
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for alias in node.names
+        }
+        assert not {name for name in names if forbidden.fullmatch(name)}, path
+
+
+def test_help_imports_neither_hydra_nor_mlflow() -> None:
+    code = "import sys; from modelsel.cli.dispatch import main; main(['--help']); bad = {'hydra', 'mlflow', 'numpy', 'numba'} & set(sys.modules); sys.exit(f'imported {bad}' if bad else 0)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def _is_kind(group: str, kind: str) -> bool:
+    try:
+        class_of(group, kind)
+    except AttributeError:
+        return False
+    return True
