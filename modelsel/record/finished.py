@@ -1,0 +1,60 @@
+"""What a finished study hands to the recorder: plain values, so that record and report know nothing of how they were computed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from modelsel.core.outcome import Outcome
+from modelsel.core.selection import Selection
+from modelsel.core.types import Description, Feature, Resampling, Table, Task
+
+
+@dataclass(frozen=True, eq=False)
+class FinalModel:
+    """The winner fitted on all development rows, as data.
+
+    `learner` and `steps` are what `Model.describe` and `Prepared.describe` returned; `features` are those of the raw table
+    that goes in; `example` holds a few development rows without labels (signature and input example of the pyfunc).
+    """
+
+    features: tuple[Feature, ...]
+    classes: tuple[str, ...]
+    learner: Description
+    steps: tuple[Description, ...]
+    example: Table
+    drawing: str = ""  # SVG of a tree
+    rules: str = ""  # the model as text
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two candidates compared on the same folds: mean of `second` minus `first`, its interval, p-value and Holm's p-value."""
+
+    first: str
+    second: str
+    difference: float
+    low: float
+    high: float
+    p: float
+    adjusted: float
+    method: str
+
+
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """The whole study as it goes on record.
+
+    `audit` has the shape of `modelsel audit --json`, with two keys beside it where the guard knows them: `state` (its policy
+    in words) and `next` ({"price": nats, "interval": [low, high]} of one more look at these rows). `command` are the words
+    that were typed. Findings come from `outcome.findings`, which holds those of the data and of the selection.
+    """
+
+    outcome: Outcome
+    selection: Selection
+    config: Mapping[str, Any]
+    task: Task  # development rows
+    resampling: Resampling
+    final: FinalModel | None = None
+    audit: Mapping[str, Any] = field(default_factory=dict)
+    pairs: tuple[Pair, ...] = ()
+    command: tuple[str, ...] = ()
