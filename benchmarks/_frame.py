@@ -1,0 +1,93 @@
+"""Side-by-side timing: ours and theirs take turns in one process, and the median of the ratios is what is reported.
+
+A ratio of one pair (their seconds / our seconds) cancels what the machine does to both; medians forgive a disturbed turn.
+"""
+
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: `ratios` are theirs / ours (or big / small), one per turn; `goal` is the least median asked for.
+
+    `equal` says which equality of the answers was asserted in the same run. `most` turns the goal round: the median must not
+    exceed it (growth of time, of memory).
+    """
+
+    work: str
+    against: str
+    ratios: tuple[float, ...]
+    ours: float  # median seconds
+    theirs: float
+    equal: str
+    goal: float | None = None
+    most: float | None = None
+    note: str = ""
+
+    @property
+    def ratio(self) -> float:
+        return statistics.median(self.ratios)
+
+    @property
+    def reached(self) -> bool:
+        return (self.goal is None or self.ratio >= self.goal) and (self.most is None or self.ratio <= self.most)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Wall-clock seconds of one call."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def side_by_side(
+    work: str,
+    against: str,
+    ours: Callable[[], object],
+    theirs: Callable[[], object],
+    *,
+    equal: str,
+    turns: int = 5,
+    goal: float | None = None,
+    share: float = 1.0,
+    note: str = "",
+) -> Row:
+    """Warm ours up once, then let both take turns. `share` is the part of our work that theirs does (a sample of candidates)."""
+    ours()
+    pairs = [(seconds(ours), seconds(theirs) / share) for _ in range(turns)]
+    return Row(
+        work,
+        against,
+        ratios=tuple(them / us for us, them in pairs),
+        ours=statistics.median(us for us, _ in pairs),
+        theirs=statistics.median(them for _, them in pairs),
+        equal=equal,
+        goal=goal,
+        note=note,
+    )
+
+
+def noted(row: Row, note: str) -> Row:
+    """The same row with a remark."""
+    return replace(row, note=note)
+
+
+def machine() -> str:
+    """Where the figures come from, in one line."""
+    from importlib.metadata import version
+
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "scikit-learn", "joblib"))
+    return f"{os.cpu_count()} cores, {_processor()}, {platform.system()}, Python {platform.python_version()}, {packages}"
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo") as lines:
+            return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
