@@ -3,7 +3,7 @@
 A part is a frozen dataclass (its specification); what it fits is another object. Nothing is mutated.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -183,3 +183,24 @@ class Progress(Protocol):
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *exception: object) -> None: ...
+
+
+class Anchor(Protocol):
+    """Who remembers outside the ledger how far it had got, so that a deleted or rewritten ledger is noticed.
+
+    Facts are strings: `ledger` (its id), `testset`, `look` (how many so far), `spent` (nats), `n`, `head`
+    ("replica:seq:hash"), `policy`. What was witnessed cannot be withdrawn.
+    """
+
+    @property
+    def name(self) -> str:
+        """state, mlflow, lockfile, ..."""
+        ...
+
+    def witness(self, facts: Mapping[str, str]) -> None:
+        """Remember these facts; called after each look was committed. Raises OSError when it cannot."""
+        ...
+
+    def recall(self, testset: str) -> Iterable[Mapping[str, str]]:
+        """All facts ever witnessed about a test set, in no order; empty when there are none."""
+        ...

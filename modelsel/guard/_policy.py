@@ -1,0 +1,46 @@
+"""What every policy can be told: how an answer is released, how sure the interval is, what is kept and where."""
+
+from dataclasses import dataclass, field
+
+from modelsel.core.spec import number, one_of, plain, whole
+
+RELEASES = ("full", "grid", "predicted", "passfail", "ladder", "thresholdout")
+CATEGORIES = ("", "bug", "new_data", "reviewer", "protocol", "other")
+
+
+@dataclass(frozen=True)
+class Justify:
+    """Why a further look is needed; it is stored in the ledger, and the same text serves once."""
+
+    nested = True
+    category: str = one_of(*CATEGORIES)
+    text: str = plain("", help="20 characters or more")
+
+
+@dataclass(frozen=True)
+class Identity:
+    """How rows are recognised again. `digest_only` keeps the least about them and recognises only the whole set."""
+
+    nested = True
+    key: str = plain("user", help="the name of the key; guard.project names another one")
+    store: str = one_of("full", "sketch", "digest_only")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The settings of the gate; the kinds off, warn, strict, ladder, thresholdout differ in defaults and in what they refuse."""
+
+    release: str = one_of(*RELEASES, default="predicted")
+    resolution: float | str = plain("count", help="count: the exact error count; auto; or a step such as 0.01")
+    delta: float = number(0.05, above=0, most=0.5)
+    max_looks: int | None = whole(None, least=1)
+    max_halfwidth: float | None = number(None, above=0, most=0.5)
+    declared_space: int | str | None = plain("auto", help="auto: counted from the plan when the set is sealed; null: none")
+    target: float | None = number(None, help="the score to be met, for release=passfail")
+    budget: int = whole(10, least=1, help="thresholdout: answers that may differ from cross-validation")
+    sweep_test: bool = plain(False, help="open the test set in every job of a sweep; each counts as a look")
+    ledger: str = plain("user", help="user, project, or an SQLAlchemy URL")
+    project: str | None = plain(None, help="another key than the person's own")
+    anchors: tuple[str, ...] = plain(("state", "mlflow", "lockfile"))
+    identity: Identity = field(default_factory=Identity)
+    justify: Justify = field(default_factory=Justify)

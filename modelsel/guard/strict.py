@@ -1,0 +1,13 @@
+"""One look; a further one needs a recorded justification, and a grave flag refuses it."""
+
+from dataclasses import dataclass
+
+from modelsel.core.spec import whole
+from modelsel.guard._policy import Policy
+
+
+@dataclass(frozen=True)
+class Strict(Policy):
+    """One look; a further one needs a recorded justification, and a grave flag refuses it."""
+
+    max_looks: int | None = whole(1, least=1)

@@ -1,0 +1,13 @@
+"""Cross-validation's value is shown unless it differs from the test's by more than a noisy threshold (Dwork et al. 2015)."""
+
+from dataclasses import dataclass
+
+from modelsel.core.spec import one_of
+from modelsel.guard._policy import RELEASES, Policy
+
+
+@dataclass(frozen=True)
+class Thresholdout(Policy):
+    """Cross-validation's value is shown unless it differs from the test's by more than a noisy threshold (Dwork et al. 2015)."""
+
+    release: str = one_of(*RELEASES, default="thresholdout")
