@@ -1,0 +1,166 @@
+"""candidates.csv: one row per candidate in declared order, every hyper-parameter a column of dotted name.
+
+A cell that a spreadsheet would take for a formula gets an apostrophe in front, as OWASP advises (CSV injection, 2020); a
+parameter that a candidate does not have is empty, one that is None is `none`.
+"""
+
+import csv
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from io import StringIO
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.selection import Selection
+from modelsel.core.types import Floats, Integers, Scoreboard
+
+FIXED = ("id", "entry", "learner", "status", "rank", "mean", "se", "complexity", "unit", "training_error", "reason")
+RISKY = ("=", "+", "-", "@", "\t", "\r", "'")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A candidate as the record keeps it. Numbers are NaN where there is none, `rank` is 0 where it was not eligible."""
+
+    id: str
+    entry: str
+    learner: str
+    status: str
+    rank: int
+    mean: float
+    se: float
+    complexity: float
+    unit: str
+    training_error: float
+    reason: str
+    folds: tuple[float, ...]
+    parameters: Mapping[str, str]
+
+    @cached_property
+    def label(self) -> str:
+        """How the candidate is called where people read: its entry, else its learner."""
+        return self.entry or self.learner
+
+
+def ranks(board: Scoreboard) -> Integers:
+    """1 for the best eligible candidate, ties by complexity, then declared order; 0 where not eligible."""
+    order = np.lexsort((np.arange(len(board.ids)), board.complexity, board.cost))
+    rank = np.empty(len(board.ids), np.int64)
+    rank[order] = np.arange(1, len(order) + 1)
+    return np.where(board.eligible, rank, 0)
+
+
+def rows(selection: Selection) -> list[Row]:
+    """The rows of the file, from what the cells added up to."""
+    board, rank = selection.board, ranks(selection.board)
+    return [
+        Row(
+            id=candidate.id,
+            entry=candidate.entry,
+            learner=str(candidate.parameters.get("kind", "")),
+            status=selection.status[i],
+            rank=int(rank[i]),
+            mean=float(board.mean[i]),
+            se=float(board.se[i]),
+            complexity=float(board.complexity[i]),
+            unit=board.unit[i],
+            training_error=float(selection.training_error[i]),
+            reason=selection.reasons[i],
+            folds=tuple(float(score) for score in board.folds[i]),
+            parameters={name: word(value) for name, value in candidate.parameters.items() if name != "kind"},
+        )
+        for i, candidate in enumerate(selection.candidates)
+    ]
+
+
+def text(table: Sequence[Row]) -> str:
+    """The file: LF line ends, fixed columns, folds, then the parameters in the order in which they first appear."""
+    names = list(dict.fromkeys(name for row in table for name in row.parameters))
+    width = max((len(row.folds) for row in table), default=0)
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*FIXED, *(f"fold_{i:02d}" for i in range(width)), *map(safe, names)])
+    for row in table:
+        fixed = (_cell(getattr(row, name)) for name in FIXED)
+        writer.writerow([*fixed, *map(_cell, row.folds), *(safe(row.parameters.get(name, "")) for name in names)])
+    return out.getvalue()
+
+
+def read(content: str) -> list[Row]:
+    """The rows back. Raises ValueError (KeyError for a missing column) when the file is not one of ours."""
+    lines = csv.DictReader(StringIO(content, newline=""))
+    header = list(lines.fieldnames or ())
+    folds = [name for name in header if name.startswith("fold_")]
+    names = header[len(FIXED) + len(folds) :]
+    return [_row(line, folds, names) for line in lines]
+
+
+def word(value: Any) -> str:
+    """A parameter as text: `none`, `true`, the shortest decimal that reads back equal, JSON for lists.
+
+    >>> [word(value) for value in (None, True, 0.1, 3, "gini", [1, 2])]
+    ['none', 'true', '0.1', '3', 'gini', '[1, 2]']
+    """
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "true", False: "false"}[value]
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def safe(value: str) -> str:
+    """Text that no spreadsheet takes for a formula; a plain number stays one.
+
+    >>> safe("=1+1"), safe("-0.5"), unsafe(safe("@home"))
+    ("'=1+1", '-0.5', '@home')
+    """
+    return f"'{value}" if value.startswith(RISKY) and not _is_number(value) else value
+
+
+def unsafe(value: str) -> str:
+    """The text that `safe` was given."""
+    return value[1:] if value.startswith("'") else value
+
+
+def means(table: Sequence[Row]) -> Floats:
+    return np.array([row.mean for row in table], np.float64)
+
+
+def _row(line: Mapping[str, str], folds: Sequence[str], names: Sequence[str]) -> Row:
+    return Row(
+        id=line["id"],
+        entry=unsafe(line["entry"]),
+        learner=unsafe(line["learner"]),
+        status=line["status"],
+        rank=int(line["rank"] or 0),
+        mean=_number(line["mean"]),
+        se=_number(line["se"]),
+        complexity=_number(line["complexity"]),
+        unit=unsafe(line["unit"]),
+        training_error=_number(line["training_error"]),
+        reason=unsafe(line["reason"]),
+        folds=tuple(_number(line[name]) for name in folds),
+        parameters={unsafe(name): unsafe(line[name]) for name in names if line[name] != ""},
+    )
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else ""
+    if isinstance(value, int):
+        return str(value) if value else ""
+    return safe(str(value))
+
+
+def _number(cell: str) -> float:
+    return float(cell) if cell else math.nan
+
+
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True

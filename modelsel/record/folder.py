@@ -1,0 +1,230 @@
+"""A run's folder, `runs/<study>/<timestamp>-<suffix>/`: made so that no two launches share one, found by what people call it.
+
+RUN is a folder, `latest`, a study's name (its newest finished run) or the id of a run in MLflow.
+"""
+
+import json
+import os
+import platform
+import re
+import secrets
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from importlib.metadata import version
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml  # type: ignore[import-untyped]
+from numpy.typing import NDArray
+
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.outcome import Outcome
+from modelsel.core.selection import Assessed, Losses
+from modelsel.record import candidates, losses, summary
+from modelsel.record.files import json_text, plain, storing, write
+from modelsel.record.finished import Finished
+from modelsel.record.redact import Redactor
+
+ROOT = Path("runs")
+LATEST = "latest"
+OUTCOME, CONFIG, CANDIDATES, LOSSES, DETAILS, MLFLOW = (
+    "study.json", "config.yaml", "candidates.csv", "losses.npz", "details.json", "mlflow.json",
+)  # fmt: skip
+_RUN_ID = re.compile(r"[0-9a-f]{32}")
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """Where one study lies. Files are written whole; whoever reads sees all of a file or none."""
+
+    path: Path
+    redactor: Redactor = field(default_factory=Redactor)
+
+    @classmethod
+    def create(cls, root: Path | str, study: str, redactor: Redactor | None = None) -> "RunFolder":
+        """A new folder of its own, also for the second launch of the same second; `latest` points to it afterwards.
+
+        Raises StoreError (exit 6) where nothing can be written.
+        """
+        parent = Path(root) / folder_name(study)
+        with storing(parent):
+            parent.mkdir(parents=True, exist_ok=True)
+            path = _fresh(parent)
+            (path / "journal").mkdir()
+            _point(Path(root) / LATEST, path.relative_to(root))
+        return cls(path, redactor or Redactor.of())
+
+    @classmethod
+    def open(cls, run: str | Path, root: Path | str = ROOT) -> "RunFolder":
+        """The folder of RUN; ConfigurationError (exit 2) names what is nearest when there is none."""
+        return cls(_find(str(run), Path(root)), Redactor.of())
+
+    @property
+    def journal(self) -> Path:
+        return self.path / "journal"
+
+    @property
+    def model(self) -> Path:
+        return self.path / "model"
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.html"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "study.log"
+
+    @property
+    def root(self) -> Path:
+        """The `runs/` that holds this folder."""
+        return self.path.parent.parent
+
+    def save(self, finished: Finished) -> None:
+        """Everything but model, report and log. `study.json` comes last: where it is, the rest is whole."""
+        self.write_config(finished.config)
+        write(self.path / CANDIDATES, self.redactor.text(candidates.text(candidates.rows(finished.selection))))
+        write(self.path / LOSSES, losses.content(finished.selection))
+        self.write_json(DETAILS, details(finished))
+        self.write_outcome(finished.outcome)
+
+    def write_outcome(self, outcome: Outcome) -> None:
+        self.write_json(OUTCOME, outcome.to_dict())
+
+    def write_config(self, config: Mapping[str, Any]) -> None:
+        """The resolved configuration without secrets."""
+        text = yaml.safe_dump(self.redactor.data(plain(config)), sort_keys=False, allow_unicode=True, width=120)
+        write(self.path / CONFIG, text)
+
+    def write_json(self, name: str, value: object) -> None:
+        write(self.path / name, json_text(self.redactor.data(plain(value))))
+
+    def outcome(self) -> Outcome:
+        return Outcome.from_dict(self.read_json(OUTCOME))
+
+    def config(self) -> dict[str, Any]:
+        return dict(yaml.safe_load(self._text(CONFIG)) or {})
+
+    def candidates(self) -> list[candidates.Row]:
+        return candidates.read(self._text(CANDIDATES))
+
+    def details(self) -> dict[str, Any]:
+        """What the report shows beyond study.json: data, looks, pairs, drawing, rules, command, environment."""
+        return self.read_json(DETAILS) if (self.path / DETAILS).exists() else {}
+
+    def losses(self) -> Losses:
+        return losses.losses(self._arrays)
+
+    def assessed(self) -> Assessed:
+        return losses.assessed(self._arrays)
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        """One of the folder's JSON files; ConfigurationError when it is missing or damaged."""
+        try:
+            return dict(json.loads(self._text(name)))
+        except ValueError as error:
+            raise ConfigurationError(
+                Problem("MSEL-612", f"{name} is damaged ({error})", str(self.path), "run the study again")
+            ) from error
+
+    @cached_property
+    def _arrays(self) -> Mapping[str, NDArray[Any]]:
+        with np.load(BytesIO((self.path / LOSSES).read_bytes()), allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+
+    def _text(self, name: str) -> str:
+        try:
+            return (self.path / name).read_text("utf-8")
+        except FileNotFoundError as error:
+            fix = "the study was not finished: the same command again goes on where it stopped"
+            raise ConfigurationError(Problem("MSEL-611", f"{name} is not there", str(self.path), fix)) from error
+
+
+def details(finished: Finished) -> dict[str, Any]:
+    """What the report needs beyond study.json, config.yaml, candidates.csv and losses.npz."""
+    final, folds = finished.final, finished.resampling.folds
+    return {
+        "command": list(finished.command),
+        "environment": environment(),
+        "data": summary.data(finished.task),
+        "audit": finished.audit,
+        "pairs": [asdict(pair) for pair in finished.pairs],
+        "folds": {
+            "repeats": finished.resampling.repeats,
+            "repeat": [fold.repeat for fold in folds],
+            "analysis": [len(fold.analysis) for fold in folds],
+            "assessment": [len(fold.assessment) for fold in folds],
+        },
+        "higher_is_better": finished.selection.board.higher_is_better,
+        "drawing": final.drawing if final else "",
+        "rules": final.rules if final else "",
+    }
+
+
+def environment() -> dict[str, str]:
+    """Versions that an answer may depend on."""
+    packages = ("modelsel", "numpy", "scipy", "numba", "scikit-learn", "joblib", "hydra-core", "mlflow")
+    return {"python": platform.python_version(), "platform": platform.platform(), **{name: version(name) for name in packages}}
+
+
+def folder_name(study: str) -> str:
+    """A study's name as a folder: what could leave the folder or hide in it becomes an underscore.
+
+    >>> folder_name("../credit g"), folder_name("latest")
+    ('_credit_g', 'latest_')
+    """
+    name = re.sub(r"[^\w.=,+-]+", "_", study).lstrip(".") or "study"
+    return f"{name}_" if name == LATEST else name[:100]
+
+
+def _fresh(parent: Path) -> Path:
+    """`<timestamp>-<suffix>`: the suffix is the fraction of the second, then chance, so that names sort by time."""
+    while True:
+        now = time.time_ns()
+        second, fraction = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now // 10**9)), now % 10**9 * 16**4 // 10**9
+        path = parent / f"{second}-{fraction:04x}{secrets.token_hex(2)}"
+        with suppress(FileExistsError):
+            path.mkdir()
+            return path
+
+
+def _point(link: Path, target: Path) -> None:
+    beside = link.with_name(f".{link.name}.{secrets.token_hex(4)}.part")
+    beside.symlink_to(target)
+    os.replace(beside, link)
+
+
+def _find(run: str, root: Path) -> Path:
+    for path in (Path(run), root / run):
+        if (path / OUTCOME).exists() or (path / "journal").is_dir():
+            return path.resolve()
+    if (root / run).is_dir() and (finished := _finished(root / run)):
+        return finished[-1].resolve()
+    if _RUN_ID.fullmatch(run):
+        for note in sorted(root.glob(f"*/*/{MLFLOW}")):
+            if run in note.read_text("utf-8", errors="replace"):
+                return note.parent.resolve()
+    raise ConfigurationError(Problem("MSEL-610", f"there is no run {run!r}", str(root.resolve()), _nearest(run, root)))
+
+
+def _finished(study: Path) -> list[Path]:
+    """Finished runs of a study, oldest first."""
+    return sorted(path for path in study.iterdir() if (path / OUTCOME).exists())
+
+
+def _nearest(run: str, root: Path) -> str:
+    studies = [path.name for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
+    if not studies:
+        return "nothing has been run here yet: start with `modelsel run`"
+    near = get_close_matches(run, studies, 1)
+    return (
+        f"did you mean {near[0]!r}?"
+        if near
+        else f"give a run folder, 'latest', an MLflow run id or one of: {', '.join(sorted(studies))}"
+    )
