@@ -1,0 +1,57 @@
+"""Reduced-error pruning: of all prunings the one with the least error on rows that did not grow the tree.
+
+err(T) = Σ over leaves of the weight of S_prune that the leaf misclassifies; among prunings of equal error the one with the
+fewest nodes. One bottom-up pass finds it: a leaf takes its best class, an inner node the better of leaf and pruned subtrees.
+
+Quinlan 1987, *Simplifying decision trees*; optimality of the pass: Elomaa and Kääriäinen 2001.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.spec import number, plain
+from modelsel.core.types import Codes, Floats
+from modelsel.pruner._paths import Pruning, Single
+from modelsel.tree.cutting import cheaper_as_leaf, errors_as_leaf
+from modelsel.tree.evidence import Evidence
+from modelsel.tree.node import Cut
+
+
+@dataclass(frozen=True)
+class ReducedError(Pruning):
+    """`share` of the analysis rows is held back, stratified by class, and only prunes."""
+
+    share: float = number(0.3, above=0.0, most=0.9, help="share of the rows held back for pruning; they never grow the tree")
+    relabel: bool = plain(True, help="a leaf takes the best class of the held-back rows that reach it")
+
+    def growing(self) -> dict[str, Any]:
+        return {"share": self.share}
+
+    def sharing(self) -> tuple[Any, ...]:
+        return ("reduced_error", self.share, self.relabel)
+
+    def path(self, cut: Cut, evidence: Evidence) -> Single:
+        if evidence.pruning_counts is None:
+            raise ValueError("reduced_error needs the counts of held-back rows (Evidence.pruning_counts)")
+        labelled = _relabelled(cut, evidence.pruning_counts, evidence.cost_matrix) if self.relabel else cut
+        errors = errors_as_leaf(evidence.pruning_counts, labelled.prediction, evidence.cost_matrix)
+        return Single(replace(labelled, leaf=cheaper_as_leaf(labelled, errors)))
+
+
+def _relabelled(cut: Cut, counts: Floats, costs: Floats | None) -> Cut:
+    """Classes and scores of the held-back rows wherever one arrives, those of growing elsewhere."""
+    arrived = counts.sum(axis=1) > 0
+    return replace(
+        cut,
+        prediction=np.where(arrived, _best_class(counts, costs), cut.prediction).astype(np.int32),
+        counts=np.where(arrived[:, None], counts, cut.counts),
+    )
+
+
+def _best_class(counts: Floats, costs: Floats | None) -> Codes:
+    """Class of most weight, or of least cost; the smaller index where they tie."""
+    merit = counts if costs is None else -(counts @ costs)
+    best: Codes = np.argmax(merit, axis=1).astype(np.int32)
+    return best
