@@ -4,7 +4,7 @@ A part is a frozen dataclass (its specification); what it fits is another object
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -109,15 +109,51 @@ class Prepared(Protocol):
     def describe(self) -> Description: ...
 
 
+class Ranking(Protocol):
+    """What one fit of a preparer knows: it answers every preparer that differs from it only in path parameters."""
+
+    def prepared(self, preparer: Any) -> Prepared:
+        """The step that `preparer.fit`, called alone, would return."""
+        ...
+
+
 class Preparer(Protocol):
     """A preparation step inside the candidate, fitted on analysis rows only."""
 
+    def growing(self) -> dict[str, Any]:
+        """The resolved specification without path parameters: preparers of equal growing share one ranking per fold."""
+        ...
+
     def problems(self, task: Table | None = None) -> Iterable[str]: ...
 
-    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> Prepared: ...
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> Ranking:
+        """Fit once on `rows` for all preparers of equal growing."""
+        ...
+
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> Prepared:
+        """Fit this preparer alone."""
+        ...
 
     @staticmethod
     def restore(description: Description) -> Prepared: ...
+
+
+@runtime_checkable
+class Selected(Prepared, Protocol):
+    """A preparation step that only leaves features out: the table keeps `columns`, in this order, unchanged."""
+
+    @property
+    def columns(self) -> Integers: ...
+
+
+@runtime_checkable
+class SubsetPath(Path, Protocol):
+    """A path that also answers for fewer features: one fit on all of them serves every `Selected` before the learner."""
+
+    def subset(self, columns: Integers) -> Path:
+        """The path that a fit on just these columns would give. Its `outputs` still read tables with all columns; its
+        models read tables with just these."""
+        ...
 
 
 class Scheme(Protocol):

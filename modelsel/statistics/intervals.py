@@ -5,7 +5,7 @@ distribution. Both stay true to their level for every n and p, at the price of b
 Source: Clopper & Pearson (1934), Biometrika 26.
 """
 
-from scipy.special import betaincinv
+from scipy.special import betainccinv, betaincinv
 
 
 def clopper_pearson(errors: int, n: int, level: float = 0.95) -> tuple[float, float]:
@@ -32,7 +32,7 @@ def upper_limit(errors: int, n: int, tail: float) -> float:
     0.75
     """
     _check_counts(errors, n)
-    return 1.0 if errors == n else float(betaincinv(errors + 1, n - errors, 1 - _checked(tail)))
+    return 1.0 if errors == n else float(betainccinv(errors + 1, n - errors, _checked(tail)))
 
 
 def _check_counts(errors: int, n: int) -> None:
