@@ -15,6 +15,7 @@ import dataclasses
 import importlib
 import importlib.metadata
 import importlib.util
+import keyword
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -74,8 +75,9 @@ def plain(default: Any, help: str = "") -> Any:
 
 
 def class_name(kind: str) -> str:
-    """`gain_ratio` -> `GainRatio`."""
-    return "".join(word.capitalize() for word in kind.split("_"))
+    """`gain_ratio` -> `GainRatio`; what Python reserves gets an underscore, `none` -> `None_`."""
+    name = "".join(word.capitalize() for word in kind.split("_"))
+    return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def class_of(group: str, kind: str, plugins: tuple[str, ...] = ()) -> type:
