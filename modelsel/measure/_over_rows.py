@@ -1,0 +1,29 @@
+"""Measures that are means over rows: score = Σ w_i loss_i / Σ w_i."""
+
+import numpy as np
+
+from modelsel.core.types import Codes, Floats, Outputs
+
+
+class OverRows:
+    """The score is the weighted mean of `losses`; lower is better."""
+
+    higher_is_better = False
+    needs_scores = False
+    over_rows = True
+
+    def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
+        raise NotImplementedError
+
+    def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
+        losses = self.losses(truth, outputs, classes)
+        if weights is None:
+            return np.asarray(losses.mean(axis=-1))
+        return np.asarray(losses @ (weights / weights.sum()))
+
+
+def class_scores(outputs: Outputs) -> Floats:
+    """The class scores, candidates × rows × classes; ValueError when the cell did not ask for them."""
+    if outputs.scores is None:
+        raise ValueError("this measure reads class scores, and the outputs hold predicted classes only")
+    return outputs.scores

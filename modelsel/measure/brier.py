@@ -1,0 +1,22 @@
+"""Brier score: Σ_c (p_c − [c is true])², the squared distance of the class scores from the truth.
+
+0 … 2; with two classes twice the (p − y)² that is often quoted. Source: Brier (1950).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from modelsel.core.types import Codes, Floats, Outputs
+from modelsel.measure._over_rows import OverRows, class_scores
+
+
+@dataclass(frozen=True)
+class Brier(OverRows):
+    """Lower is better."""
+
+    needs_scores = True
+
+    def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
+        away = class_scores(outputs) - np.eye(classes)[truth]
+        return np.asarray(np.einsum("crk,crk->cr", away, away))

@@ -1,0 +1,24 @@
+"""Matthews correlation: the correlation of true and predicted class, Σ (N N_ii − N_i· N_·i) over the root of both variances.
+
+The variances are N² − Σ N_i·² and N² − Σ N_·i²; 0 where one of them is 0.
+Source: Matthews (1975); Gorodkin (2004) for more classes.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from modelsel.core.types import Floats
+from modelsel.measure._confusion import FromConfusion, ratio
+
+
+@dataclass(frozen=True)
+class Mcc(FromConfusion):
+    """Higher is better; −1 … 1, 0 is chance."""
+
+    def of(self, matrices: Floats) -> Floats:
+        total = matrices.sum(axis=(1, 2))
+        truly, said = matrices.sum(axis=2), matrices.sum(axis=1)
+        covariance = np.trace(matrices, axis1=1, axis2=2) * total - (truly * said).sum(axis=1)
+        spread = (total**2 - (truly**2).sum(axis=1)) * (total**2 - (said**2).sum(axis=1))
+        return ratio(covariance, np.sqrt(spread), 0.0)

@@ -1,0 +1,32 @@
+"""How every rule settles ties: the simpler candidate, then the declared order.
+
+Complexities are compared only within one unit (leaves with leaves); among candidates of several units, the first declared
+says which unit is compared.
+"""
+
+import numpy as np
+
+from modelsel.core.types import Booleans, Scoreboard
+
+
+def best(board: Scoreboard) -> int:
+    """The eligible candidate of least cost; ValueError when none is eligible."""
+    if not board.eligible.any():
+        raise ValueError("no candidate is eligible: none finished every fold with a finite score")
+    cost = board.cost
+    tied = np.flatnonzero(cost == cost.min())
+    unit = board.unit[tied[0]]
+    return min((i for i in tied.tolist() if board.unit[i] == unit), key=lambda i: (_complexity(board, i), i))
+
+
+def simplest(board: Scoreboard, among: Booleans, unit: str) -> int:
+    """The simplest of some candidates of one unit; of equally simple ones the better, then the first declared."""
+    mine = [i for i in np.flatnonzero(among & board.eligible).tolist() if board.unit[i] == unit]
+    cost = board.cost
+    return min(mine, key=lambda i: (_complexity(board, i), cost[i], i))
+
+
+def _complexity(board: Scoreboard, index: int) -> float:
+    """Mean complexity; one that was not measured counts as endless."""
+    value = float(board.complexity[index])
+    return np.inf if np.isnan(value) else round(value, 12)

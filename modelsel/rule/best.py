@@ -1,0 +1,14 @@
+"""The candidate of best mean score; ties go to the simpler one, then to the declared order."""
+
+from dataclasses import dataclass
+
+from modelsel.core.types import Scoreboard
+from modelsel.rule import _simplest
+
+
+@dataclass(frozen=True)
+class Best:
+    """Plain minimisation. Its winner's mean is optimistic, the more so the more candidates there are."""
+
+    def choose(self, board: Scoreboard) -> int:
+        return _simplest.best(board)

@@ -1,0 +1,23 @@
+"""The tree of fewest leaves whose mean score is within a margin of the best candidate's, whatever kind that is."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from modelsel.core.spec import number
+from modelsel.core.types import Scoreboard
+from modelsel.rule import _simplest
+
+
+@dataclass(frozen=True)
+class FewestLeavesWithin:
+    """`margin` in units of the score. When no tree is within it, the best candidate is chosen."""
+
+    margin: float = number(0.01, least=0, help="tolerated loss, in units of the score")
+
+    def choose(self, board: Scoreboard) -> int:
+        first = _simplest.best(board)
+        cost = board.cost
+        trees = np.array([unit == "leaves" for unit in board.unit])
+        near = trees & (cost <= np.round(cost[first] + self.margin, 12))
+        return _simplest.simplest(board, near, "leaves") if near.any() else first

@@ -1,0 +1,35 @@
+"""The simplest candidate within one standard error of the best: cost ≤ cost(best) + c · se(best).
+
+The standard error is the best candidate's own. Source: Breiman, Friedman, Olshen & Stone (1984, 3.4.3).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from modelsel.core.spec import number, one_of
+from modelsel.core.types import Scoreboard
+from modelsel.rule import _simplest
+
+
+@dataclass(frozen=True)
+class OneStandardError:
+    """Moves only among candidates whose complexity has the best one's unit.
+
+    Raises ValueError where the best candidate has no standard error (a single fold of a measure that is no mean over rows).
+    """
+
+    errors: float = number(1.0, least=0, help="how many standard errors; 1 is the rule of Breiman et al.")
+    across: str = one_of("unit", "bits", help="compare within the best one's unit, or code lengths of all (complexity in bits)")
+
+    needs_se = True
+
+    def choose(self, board: Scoreboard) -> int:
+        first = _simplest.best(board)
+        se = float(board.se[first])
+        if not np.isfinite(se):
+            raise ValueError("one_standard_error needs a standard error, and this scheme and measure give none")
+        if self.across == "bits" and any(unit != "bits" for unit in board.unit):
+            raise ValueError("rule.across=bits needs every candidate's complexity in bits")
+        cost = board.cost
+        return _simplest.simplest(board, cost <= np.round(cost[first] + self.errors * se, 12), board.unit[first])

@@ -1,0 +1,22 @@
+"""The simplest candidate whose mean score is within p per cent of the best one's."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from modelsel.core.spec import number
+from modelsel.core.types import Scoreboard
+from modelsel.rule import _simplest
+
+
+@dataclass(frozen=True)
+class WithinPercent:
+    """`percent` of the best mean itself: 5 % of an error of .20 is .01. Moves only within the best one's unit of complexity."""
+
+    percent: float = number(5.0, least=0, help="tolerated loss, in per cent of the best mean score")
+
+    def choose(self, board: Scoreboard) -> int:
+        first = _simplest.best(board)
+        cost = board.cost
+        limit = cost[first] + abs(cost[first]) * self.percent / 100.0
+        return _simplest.simplest(board, cost <= np.round(limit, 12), board.unit[first])

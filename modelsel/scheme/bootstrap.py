@@ -1,0 +1,42 @@
+"""Bootstrap resampling: n rows drawn with replacement are analysed, those never drawn (about 36.8 %) are assessed.
+
+The out-of-bag score is pessimistic, because only about .632 n distinct rows are analysed. Source: Efron (1983);
+Efron & Tibshirani (1997).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from modelsel.core.fingerprint import generator
+from modelsel.core.spec import kind_of, whole
+from modelsel.core.types import Fold, Resampling, Task
+from modelsel.scheme._folds import groups_ignored, too_many_folds
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """`repeats` resamples; each is a repeat of its own."""
+
+    repeats: int = whole(50, least=1, help="number of resamples")
+    seed: int | None = whole(None, least=0, help="none: the study's seed")
+
+    def problems(self, task: Task) -> Iterator[str]:
+        yield from too_many_folds(task, 2)
+        yield from groups_ignored(task, self)
+
+    def instantiate(self, task: Task, seed: int) -> Resampling:
+        own = seed if self.seed is None else self.seed
+        folds = tuple(_resample(task, own, index) for index in range(self.repeats))
+        return Resampling(kind_of(self), task.fingerprint, folds)
+
+
+def _resample(task: Task, seed: int, index: int) -> Fold:
+    rng, rows = generator(seed, task.fingerprint, f"repeat {index}"), len(task)
+    while True:  # all rows drawn: a chance of n! / nⁿ, real only for a handful of rows
+        drawn = np.sort(rng.integers(rows, size=rows))
+        left = np.flatnonzero(np.bincount(drawn, minlength=rows) == 0)
+        if len(left):
+            drawn.flags.writeable = left.flags.writeable = False
+            return Fold(index, index, drawn, left)

@@ -1,0 +1,35 @@
+"""What the outer splits share: from a mask of test rows to a partition, and what a partition must hold."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from modelsel.core.errors import Problem
+from modelsel.core.types import Booleans, Partition, Task
+
+
+def parts(test: Booleans) -> Partition:
+    """Development and test rows in their order."""
+    return Partition(np.flatnonzero(~test), np.flatnonzero(test))
+
+
+def groups_ignored(task: Task, kind: str) -> Iterator[str]:
+    if task.groups is not None:
+        yield f"the task has groups and split={kind} would ignore them: use split=group, or leave dataset.groups out"
+
+
+def development_problems(task: Task, partition: Partition) -> Iterator[Problem]:
+    """What makes a partition unusable although its recipe was fine: too few development rows of a class.
+
+    A class with one development row can be analysed or assessed, never both.
+    """
+    counts = np.bincount(task.target[partition.development], minlength=len(task.classes))
+    test = np.bincount(task.target[partition.test], minlength=len(task.classes))
+    if (counts > 0).sum() < 2:
+        yield Problem("MSEL-331", "the development rows hold fewer than two classes", "split", "choose another split")
+        return
+    for name, n, held in zip(task.classes, counts.tolist(), test.tolist()):
+        if n == 1 or (n == 0 and held):
+            what = f"class '{name}' has {n} development row{'' if n == 1 else 's'} ({held} in the test set)"
+            fix = "set dataset.rare=drop or dataset.rare=merge, or gather more rows of it"
+            yield Problem("MSEL-332", what, "split", fix)

@@ -1,0 +1,89 @@
+"""Dealing rows into parts: evenly, class by class, and group by group.
+
+Rows are shuffled within their class, the classes are laid end to end, and parts are dealt round that line: a contiguous
+block of n_c rows gets ⌊n_c / k⌋ or ⌈n_c / k⌉ per part, so classes *and* part sizes are exact to one row.
+Groups cannot be exact: they go, largest first, where Σ_c (F_pc + g_c)² / (s_p N_c) grows least (F_pc rows of class c in
+part p, g_c in the group, N_c altogether, s_p the share wanted), the least-squares form of stratified group k-fold.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from modelsel.core.types import Booleans, Codes, Floats, Integers
+
+
+def deal(rows: int, parts: int, rng: np.random.Generator, strata: Codes | None = None) -> Integers:
+    """The part (0 … parts − 1) of each row; with `strata`, exact to one row within each stratum too.
+
+    >>> np.bincount(deal(10, 3, np.random.default_rng(0))).tolist()
+    [4, 3, 3]
+    """
+    part = np.empty(rows, np.int64)
+    part[_line(rows, rng, strata)] = np.arange(rows) % parts
+    return part
+
+
+def draw(rows: int, size: int, rng: np.random.Generator, strata: Codes | None = None) -> Booleans:
+    """Mark `size` rows; each stratum gives its share, exact to one row (systematic sampling along the line).
+
+    >>> int(draw(10, 3, np.random.default_rng(0)).sum())
+    3
+    """
+    place = np.arange(rows)
+    marked = np.empty(rows, np.bool_)
+    marked[_line(rows, rng, strata)] = (place + 1) * size // rows > place * size // rows
+    return marked
+
+
+def deal_groups(groups: Integers, shares: Sequence[float], rng: np.random.Generator, strata: Codes | None = None) -> Integers:
+    """The part of each row when rows of one group stay together, near the wanted shares of rows (and of each stratum).
+
+    >>> deal_groups(np.array([7, 7, 7, 2, 2, 5]), (0.5, 0.5), np.random.default_rng(0)).tolist()
+    [0, 0, 0, 1, 1, 1]
+    """
+    group, counts = _group_counts(groups, strata)
+    order = np.lexsort((rng.random(len(counts)), -counts[:, -1]))
+    scale = 1.0 / np.maximum(counts.sum(axis=0), 1.0)
+    want = np.asarray(shares, np.float64) / np.sum(shares)
+    filled = np.zeros((len(want), counts.shape[1]))
+    part = np.empty(len(counts), np.int64)
+    for index in order:
+        mine = counts[index] * scale
+        growth = (2.0 * filled @ mine + counts[index] @ mine) / want
+        part[index] = np.argmin(np.round(growth, 12))
+        filled[part[index]] += counts[index]
+    return part[group]
+
+
+def equal_rows(values: Floats) -> Integers:
+    """A number per row, equal where all values are equal (missing equals missing), in order of first appearance.
+
+    >>> equal_rows(np.array([[1.0, np.nan], [2.0, 0.0], [1.0, np.nan]])).tolist()
+    [0, 1, 0]
+    """
+    plain = np.ascontiguousarray(values) + 0.0  # −0 becomes 0
+    plain[np.isnan(plain)] = np.nan  # one bit pattern for missing
+    if not plain.shape[1]:
+        return np.zeros(len(plain), np.int64)
+    whole = plain.view(np.dtype((np.void, plain.dtype.itemsize * plain.shape[1]))).ravel()
+    _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[inverse]
+
+
+def _line(rows: int, rng: np.random.Generator, strata: Codes | None) -> Integers:
+    shuffled = rng.permutation(rows)
+    return shuffled if strata is None else shuffled[np.argsort(strata[shuffled], kind="stable")]
+
+
+def _group_counts(groups: Integers, strata: Codes | None) -> tuple[Integers, Floats]:
+    """Group index per row, and per group its rows per stratum with the total in the last column."""
+    _, group = np.unique(groups, return_inverse=True)
+    total = np.bincount(group).astype(np.float64)
+    if strata is None:
+        return group, total[:, None]
+    width = int(strata.max(initial=0)) + 1
+    table = np.bincount(group * width + strata, minlength=len(total) * width).reshape(-1, width)
+    return group, np.column_stack([table, total])
