@@ -10,9 +10,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Codes, Feature, Floats
+from modelsel.kernels.layout import BY_SURROGATES, DIVIDED, EQUALITY, LEAF, MULTIWAY, SUBSET, THRESHOLD
 
-LEAF, THRESHOLD, EQUALITY, MULTIWAY, SUBSET = range(5)
+__all__ = [
+    "BY_SURROGATES", "DIVIDED", "EQUALITY", "LEAF", "MULTIWAY", "SUBSET", "THRESHOLD", "TEST_NAMES",
+    "Cut", "Surrogates", "Tree",
+]  # fmt: skip
 TEST_NAMES = ("leaf", "threshold", "equality", "multiway", "subset")
+
+
+@dataclass(frozen=True, eq=False)
+class Surrogates:
+    """Tests that mimic a node's own where its value is missing, best first: those of node i are first[i] … first[i + 1] − 1.
+
+    `threshold` sends x ≤ threshold to the first child (to the second where `flipped`); on a nominal feature `sides` gives
+    the child per level, −1 for levels that say nothing.
+    """
+
+    first: NDArray[np.int32]  # nodes + 1
+    feature: NDArray[np.int32]
+    threshold: Floats  # NaN on nominal features
+    flipped: Booleans
+    sides: dict[int, NDArray[np.int8]]  # surrogate -> per level
+    agreement: Floats  # share of rows sent the way of the node's own test
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +54,8 @@ class Tree:
     counts: Floats  # nodes × classes: training weights that reached the node
     goodness: Floats  # of the node's test, NaN at leaves
     subset: dict[int, Booleans]  # node -> per level: does it go to the first child
+    missing_to: NDArray[np.int32] | None = None  # which child takes a missing value; DIVIDED, BY_SURROGATES; None: majority
+    surrogates: Surrogates | None = None
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -55,6 +77,26 @@ class Tree:
         for node in range(len(self) - 1, 0, -1):
             size[self.parent[node]] += size[node]
         return size
+
+    @cached_property
+    def weight(self) -> Floats:
+        """Training weight that reached each node."""
+        return self.counts.sum(axis=1)
+
+    @cached_property
+    def share(self) -> Floats:
+        """Each node's share of its parent's weight, 1 for the root: how a row of missing value is divided."""
+        share = np.ones(len(self))
+        share[1:] = self.weight[1:] / self.weight[self.parent[1:]]
+        return share
+
+    @cached_property
+    def majority(self) -> NDArray[np.int32]:
+        """Position among the children of the one of largest weight (ties: the first), −1 at leaves."""
+        best = np.full(len(self), -1, np.int32)
+        for node in np.flatnonzero(np.diff(self.first)):
+            best[node] = np.argmax(self.weight[self.children(node)])
+        return best
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,107 @@
+"""How a kernel becomes machine code: compiled once per machine, cached, and replaced by its twin only where somebody is told.
+
+The cache folder carries a digest of every kernel's source, of Numba's version and of Python's, because Numba's own cache
+does not notice that a kernel in another file has changed. `MODELSEL_KERNELS=python` chooses the twins.
+"""
+
+import hashlib
+import importlib
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import platformdirs
+
+_LOCK = threading.RLock()
+
+
+def wanted() -> bool:
+    """False when the person chose the twins by `MODELSEL_KERNELS=python`."""
+    return os.environ.get("MODELSEL_KERNELS", "") != "python"
+
+
+@cache
+def load(name: str) -> ModuleType | None:
+    """The compiled kernels of a file of this folder, or None: use the twin (a failure is said once)."""
+    if not wanted():
+        return None
+    try:
+        with _LOCK:
+            _say_when_cold(name)
+            return importlib.import_module(f"modelsel.kernels.{name}")
+    except Exception as reason:  # whatever Numba or LLVM may raise: the answer is the same, only slower
+        warnings.warn(f"modelsel: kernel '{name}' cannot be compiled, its slower twin is used: {reason!r}", stacklevel=2)
+        return None
+
+
+def kernel(signature: Any = None, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Decorator: compile without the interpreter lock, and keep the machine code; with a signature at once, else on use."""
+    import numba
+
+    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", **options}
+    arguments = () if signature is None else (signature,)
+
+    def compile_(function: Callable[..., Any]) -> Any:
+        with _LOCK, _cache_folder() as folder:
+            return numba.njit(*arguments, cache=folder is not None, **settings)(function)
+
+    return compile_
+
+
+@cache
+def function_of(function: Callable[..., float], signature: Any) -> Any:
+    """The compiled form of a plain function (a criterion's or a distance's), to be handed to a kernel as an argument."""
+    return kernel(signature)(function)
+
+
+@cache
+def folder() -> Path | None:
+    """Where machine code is kept, or None (said once) where nothing can be written."""
+    home = os.environ.get("MODELSEL_HOME")
+    base = Path(home) / "cache" if home else platformdirs.user_cache_path("modelsel")
+    place = base / "kernels" / digest()
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        if not os.access(place, os.W_OK):
+            raise PermissionError(place)
+    except OSError as reason:
+        warnings.warn(f"modelsel: compiled kernels cannot be kept, every process compiles anew: {reason}", stacklevel=2)
+        return None
+    return place
+
+
+@cache
+def digest() -> str:
+    """Digest of all kernel sources, Numba's and Python's version."""
+    import numba
+
+    state = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        state.update(source.read_bytes())
+    return state.hexdigest()[:16]
+
+
+@contextmanager
+def _cache_folder() -> Iterator[Path | None]:
+    """Numba reads its cache folder when a function is decorated: set it for that moment only."""
+    import numba
+
+    place, before = folder(), numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = "" if place is None else str(place)
+    try:
+        yield place
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def _say_when_cold(name: str) -> None:
+    place = folder()
+    if place is None or not any(place.rglob(f"{name}.*.nbi")):
+        print(f"modelsel: compiling '{name}' (first use on this machine, some seconds)", file=sys.stderr)  # noqa: T201

@@ -1,0 +1,45 @@
+"""The numbers that compiled code and Python share: kinds of tests, policies for missing values, columns of node records."""
+
+from typing import NamedTuple
+
+LEAF, THRESHOLD, EQUALITY, MULTIWAY, SUBSET = range(5)
+NODE_MODE, CLASS_MODE, FRACTIONAL, BRANCH, SURROGATE = range(5)
+GENERAL, ENTROPY, GINI = range(3)  # what the grower evaluates by itself, in constant time per cut
+
+DIVIDED, BY_SURROGATES = -1, -2  # where a row goes whose value is missing, when it is not one certain child
+TIE = 1e-12  # goodness closer than this is equal, and the first test wins
+
+# A node record of the grower, in the order in which nodes are made
+PARENT, DEPTH, START, END, TEST, FEATURE, LEFT, RIGHT, FIRST, BRANCHES, MISSING_TO, LEVELS = range(12)
+RECORD = 12
+
+# What a search found for one feature
+VALUE, CODE, NEXT, CUTS, INFORMATION, SIDE = range(6)
+
+
+class Rules(NamedTuple):
+    """How to grow, in whole numbers (truth values are 0 and 1)."""
+
+    missing: int  # NODE_MODE … SURROGATE
+    nominal: int  # EQUALITY, MULTIWAY or SUBSET
+    fused: int  # GENERAL, ENTROPY, GINI
+    boundary: int  # the best cut lies between two classes (Fayyad & Irani 1992)
+    convex: int  # for two classes the best subset is a prefix of the levels in order of class share
+    ratio: int  # divide by split information between features
+    average: int  # only features of at least average gain compete
+    penalty: int  # numeric gain less log2(cuts)/N
+    unit: int  # all weights are one
+    cautious: int  # min_leaf_rule: c45
+    max_depth: int
+    id_bits: int  # an entry is code | class | number of the row in its node
+    class_bits: int
+
+
+class Limits(NamedTuple):
+    """How to grow, in real numbers."""
+
+    min_leaf: float
+    min_split: float
+    exponent: float  # the criterion's own parameter
+    scale: float  # units of the n·log2 n table
+    rows: float  # of the whole training set
