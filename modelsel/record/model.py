@@ -1,0 +1,149 @@
+"""The final model as a folder: JSON and arrays, no pickle; an MLflow pyfunc, and usable without MLflow.
+
+    model/MLmodel  requirements.txt  python_env.yaml  input_example.json  serving_input_example.json
+    model/data/model.json    features, classes, learner and preparation steps as facts
+    model/data/arrays.npz    their arrays, stored uncompressed
+    model/data/SHA256SUMS    digests of both: `sha256sum -c SHA256SUMS`
+
+The digests find accidents; against intent every kind's `restore` checks every index before anything is predicted.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.errors import DataError, Problem
+from modelsel.core.protocols import Model, Prepared
+from modelsel.core.spec import class_of
+from modelsel.core.types import Description, Feature, Floats, Table
+from modelsel.record import archive, columns, flavor
+from modelsel.record.files import npz, write_directory
+from modelsel.record.finished import FinalModel
+
+FORMAT = 1
+FACTS, ARRAYS, SUMS = "model.json", "arrays.npz", "SHA256SUMS"
+DAMAGED = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, MemoryError, RecursionError, OSError)
+
+
+@dataclass(frozen=True, eq=False)
+class Predictor:
+    """A model read back: raw columns in, classes or class scores out; columns are matched by name."""
+
+    features: tuple[Feature, ...]
+    classes: tuple[str, ...]
+    steps: tuple[Prepared, ...]
+    model: Model
+
+    def __call__(self, raw: Mapping[str, Sequence[Any]]) -> NDArray[np.str_]:
+        return self.predict(self.table(raw))
+
+    def table(self, raw: Mapping[str, Sequence[Any]]) -> Table:
+        """The rows as the model wants them. Raises DataError with all problems of the columns."""
+        return columns.table(raw, self.features)
+
+    def predict(self, table: Table) -> NDArray[np.str_]:
+        """The predicted class of each row, as text."""
+        return np.array(self.classes, dtype=np.str_)[self.model.predict(self.prepared(table))]
+
+    def scores(self, table: Table) -> Floats:
+        """Class scores, rows × classes in the order of `classes`."""
+        return self.model.scores(self.prepared(table))
+
+    def prepared(self, table: Table) -> Table:
+        for step in self.steps:
+            table = step.apply(table)
+        return table
+
+
+def save(path: Path, final: FinalModel, version: str) -> Path:
+    """Write the model folder whole. Raises StoreError."""
+
+    def fill(folder: Path) -> None:
+        data = folder / "data"
+        data.mkdir()
+        (data / FACTS).write_text(json.dumps(_facts(final, version), ensure_ascii=False), "utf-8")
+        (data / ARRAYS).write_bytes(npz(_arrays(final)))
+        (data / SUMS).write_text("".join(f"{_sum(data / name)}  {name}\n" for name in (FACTS, ARRAYS)))
+        for name, text in flavor.files(final, version).items():
+            (folder / name).write_text(text, "utf-8")
+
+    return write_directory(path, fill)
+
+
+def load(path: Path, plugins: tuple[str, ...] = ()) -> Predictor:
+    """Read a model folder (or its `data`) back. Raises DataError where it is damaged or names what is not installed."""
+    data = path if (path / FACTS).exists() else path / "data"
+    try:
+        _verify(data)
+        facts, arrays = json.loads((data / FACTS).read_text("utf-8")), archive.arrays(data / ARRAYS)
+        return _restore(facts, arrays, plugins)
+    except DataError:
+        raise
+    except DAMAGED as error:
+        fix = "run the study again, or take the folder from a copy"
+        raise DataError(
+            Problem("MSEL-620", f"the model cannot be read: {error or type(error).__name__}", str(path), fix)
+        ) from error
+
+
+def describe(path: Path) -> dict[str, Any]:
+    """The facts of a model folder, digests verified, nothing restored: what a recipe is refitted from."""
+    data = path if (path / FACTS).exists() else path / "data"
+    try:
+        _verify(data)
+        return dict(json.loads((data / FACTS).read_text("utf-8")))
+    except DAMAGED as error:
+        raise DataError(Problem("MSEL-620", f"the model cannot be read: {error}", str(path))) from error
+
+
+def _restore(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugins: tuple[str, ...]) -> Predictor:
+    if facts["format"] != FORMAT:
+        raise ValueError(f"format {facts['format']} was written by another version of modelsel")
+    features = tuple(Feature(f["name"], f["kind"], tuple(f["levels"]), float(f["cost"])) for f in facts["features"])
+    classes = tuple(map(str, facts["classes"]))
+    if len(classes) < 2 or len({f.name for f in features}) < len(features):
+        raise ValueError("fewer than two classes, or two features of one name")
+    steps = tuple(_part("preparer", step, arrays, f"step{i}/", plugins) for i, step in enumerate(facts["steps"]))
+    return Predictor(features, classes, steps, _part("learner", facts["learner"], arrays, "learner/", plugins))
+
+
+def _part(
+    group: str, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], prefix: str, plugins: tuple[str, ...]
+) -> Any:
+    kind = str(facts["kind"])
+    if kind.startswith("_"):
+        raise ValueError(f"unknown {group} {kind!r}")
+    own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    return class_of(group, kind, plugins).restore(Description(kind, facts["facts"], own))  # type: ignore[attr-defined]
+
+
+def _facts(final: FinalModel, version: str) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "modelsel": version,
+        "features": [asdict(feature) for feature in final.features],
+        "classes": list(final.classes),
+        "steps": [{"kind": step.kind, "facts": dict(step.facts)} for step in final.steps],
+        "learner": {"kind": final.learner.kind, "facts": dict(final.learner.facts)},
+    }
+
+
+def _arrays(final: FinalModel) -> dict[str, NDArray[Any]]:
+    parts = [("learner/", final.learner), *((f"step{i}/", step) for i, step in enumerate(final.steps))]
+    return {f"{prefix}{name}": np.asarray(array) for prefix, part in parts for name, array in part.arrays.items()}
+
+
+def _sum(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _verify(data: Path) -> None:
+    lines = (data / SUMS).read_text("ascii").splitlines()
+    if sorted(lines) != sorted(f"{_sum(data / name)}  {name}" for name in (FACTS, ARRAYS)):
+        raise ValueError("its contents are not those that were written (SHA256SUMS)")

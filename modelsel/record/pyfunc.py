@@ -1,0 +1,27 @@
+"""What MLflow calls to load our models: `mlflow.pyfunc.load_model(...)` finds this module in the MLmodel file."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from modelsel.record.model import Predictor, load
+
+
+class PyfuncModel:
+    """DataFrame in; classes out, or a DataFrame of class scores with `params={"scores": True}`."""
+
+    def __init__(self, predictor: Predictor) -> None:
+        self.predictor = predictor
+
+    def predict(self, model_input: pd.DataFrame, params: Mapping[str, Any] | None = None) -> Any:
+        rows = self.predictor.table({str(name): list(model_input[name]) for name in model_input.columns})
+        if (params or {}).get("scores"):
+            return pd.DataFrame(self.predictor.scores(rows), columns=list(self.predictor.classes), index=model_input.index)
+        return np.asarray(self.predictor.predict(rows), dtype=object)
+
+
+def _load_pyfunc(path: str) -> PyfuncModel:
+    return PyfuncModel(load(Path(path)))
