@@ -13,8 +13,17 @@ from modelsel.core.types import Booleans, Codes, Feature, Floats
 from modelsel.kernels.layout import BY_SURROGATES, DIVIDED, EQUALITY, LEAF, MULTIWAY, SUBSET, THRESHOLD
 
 __all__ = [
-    "BY_SURROGATES", "DIVIDED", "EQUALITY", "LEAF", "MULTIWAY", "SUBSET", "THRESHOLD", "TEST_NAMES",
-    "Cut", "Surrogates", "Tree",
+    "BY_SURROGATES",
+    "DIVIDED",
+    "EQUALITY",
+    "LEAF",
+    "MULTIWAY",
+    "SUBSET",
+    "TEST_NAMES",
+    "THRESHOLD",
+    "Cut",
+    "Surrogates",
+    "Tree",
 ]  # fmt: skip
 TEST_NAMES = ("leaf", "threshold", "equality", "multiway", "subset")
 
@@ -81,7 +90,8 @@ class Tree:
     @cached_property
     def weight(self) -> Floats:
         """Training weight that reached each node."""
-        return self.counts.sum(axis=1)
+        weight: Floats = self.counts.sum(axis=1)
+        return weight
 
     @cached_property
     def share(self) -> Floats:
@@ -95,7 +105,7 @@ class Tree:
         """Position among the children of the one of largest weight (ties: the first), −1 at leaves."""
         best = np.full(len(self), -1, np.int32)
         for node in np.flatnonzero(np.diff(self.first)):
-            best[node] = np.argmax(self.weight[self.children(node)])
+            best[node] = np.argmax(self.weight[self.children(int(node))])
         return best
 
 
