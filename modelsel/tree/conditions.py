@@ -1,0 +1,108 @@
+"""What a branch asks of a row, as a value that can be intersected along a path and put into words."""
+
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from modelsel.core.types import Feature
+from modelsel.tree.node import EQUALITY, MULTIWAY, SUBSET, THRESHOLD, Tree
+
+
+@dataclass(frozen=True)
+class Condition:
+    """low < x ≤ high for numbers and ordered levels, x ∈ levels for nominal ones, or x is missing."""
+
+    feature: int
+    low: float = -inf
+    high: float = inf
+    levels: frozenset[int] | None = None
+    missing: bool = False
+
+    def and_also(self, other: "Condition") -> "Condition":
+        """Both at once; what one of them already says is dropped."""
+        known = [c.levels for c in (self, other) if c.levels is not None]
+        levels = frozenset.intersection(*known) if known else None
+        return Condition(
+            self.feature, max(self.low, other.low), min(self.high, other.high), levels, self.missing or other.missing
+        )
+
+    def words(self, feature: Feature) -> str:
+        """The condition as people write it.
+
+        >>> Condition(0, low=1.5, high=4).words(Feature("age", "numeric"))
+        '1.5 < age <= 4'
+        >>> Condition(0, levels=frozenset({0, 2})).words(Feature("sky", "nominal", ("sunny", "dull", "rainy")))
+        'sky != dull'
+        """
+        if self.missing:
+            return f"{feature.name} is missing"
+        if self.levels is not None:
+            return f"{feature.name} {_among(self.levels, feature.levels)}"
+        if self.low == -inf:
+            return f"{feature.name} <= {value_words(feature, self.high)}"
+        if self.high == inf:
+            return f"{feature.name} > {value_words(feature, self.low)}"
+        return f"{value_words(feature, self.low)} < {feature.name} <= {value_words(feature, self.high)}"
+
+
+def branch(tree: Tree, node: int, position: int) -> Condition:
+    """The condition of the branch to the `position`-th child."""
+    feature, test = int(tree.feature[node]), int(tree.test[node])
+    if position >= _known_branches(tree, node):
+        return Condition(feature, missing=True)
+    if test == THRESHOLD:
+        limit = float(tree.threshold[node])
+        return Condition(feature, high=limit) if position == 0 else Condition(feature, low=limit)
+    return Condition(feature, levels=_levels(tree, node, position))
+
+
+def branch_words(tree: Tree, node: int, position: int) -> str:
+    """The branch to the `position`-th child in words: `humidity <= 75`, `outlook = sunny`."""
+    condition = branch(tree, node, position)
+    return condition.words(tree.features[condition.feature])
+
+
+def path_conditions(tree: Tree, node: int) -> tuple[Condition, ...]:
+    """What a row at `node` satisfies: one condition per feature, in the order in which the path first asks for it."""
+    steps = []
+    while (parent := int(tree.parent[node])) >= 0:
+        steps.append(branch(tree, parent, int(np.flatnonzero(tree.children(parent) == node)[0])))
+        node = parent
+    merged: dict[int, Condition] = {}
+    for step in reversed(steps):
+        known = merged.get(step.feature)
+        merged[step.feature] = step if known is None else known.and_also(step)
+    return tuple(merged.values())
+
+
+def value_words(feature: Feature, value: float) -> str:
+    """A threshold as printed: the last level it lets through where levels are ordered, else twelve digits."""
+    if feature.kind == "ordered" and feature.levels:
+        return feature.levels[max(0, min(int(np.floor(value)), len(feature.levels) - 1))]
+    return f"{value:.12g}"
+
+
+def _known_branches(tree: Tree, node: int) -> int:
+    """Branches for known values; a further one takes missing values."""
+    return len(tree.features[tree.feature[node]].levels) if tree.test[node] == MULTIWAY else 2
+
+
+def _levels(tree: Tree, node: int, position: int) -> frozenset[int]:
+    """Levels that the branch takes."""
+    test, count = int(tree.test[node]), len(tree.features[tree.feature[node]].levels)
+    if test == MULTIWAY:
+        return frozenset({position})
+    first = {int(tree.threshold[node])} if test == EQUALITY else set(np.flatnonzero(tree.subset[node]).tolist())
+    assert test in (EQUALITY, SUBSET)
+    return frozenset(first) if position == 0 else frozenset(range(count)) - first
+
+
+def _among(levels: frozenset[int], names: tuple[str, ...]) -> str:
+    """`= a`, `!= b`, `in {a, c}`."""
+    if len(levels) == 1:
+        return f"= {names[min(levels)]}"
+    left_out = set(range(len(names))) - levels
+    if len(left_out) == 1:
+        return f"!= {names[left_out.pop()]}"
+    return "in {" + ", ".join(names[level] for level in sorted(levels)) + "}"

@@ -1,0 +1,140 @@
+"""A tree for other programs: plain data (and back again) and Graphviz."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.types import Booleans, Feature, Floats
+from modelsel.tree.conditions import branch_words
+from modelsel.tree.cutting import reached
+from modelsel.tree.node import EQUALITY, LEAF, MULTIWAY, SUBSET, TEST_NAMES, THRESHOLD, Cut, Tree
+
+
+def to_dict(cut: Cut) -> dict[str, Any]:
+    """Classes, features and the nodes that stand, in preorder (the shape in the documentation, `classifier.to_dict()`).
+
+    `weights` are the training weights that reached the node; `scores` stands beside them where class scores come from
+    other rows (those held back by reduced-error pruning).
+    """
+    number = _renumbered(reached(cut))
+    return {
+        "classes": list(cut.tree.classes),
+        "features": [{"name": f.name, "kind": f.kind, "levels": list(f.levels)} for f in cut.tree.features],
+        "nodes": [_node(cut, node, number) for node in number],
+    }
+
+
+def from_dict(data: Mapping[str, Any]) -> Cut:
+    """Read `to_dict` back. ValueError when parents, children or levels do not fit together."""
+    nodes, classes = data["nodes"], tuple(data["classes"])
+    features = tuple(Feature(f["name"], f["kind"], tuple(f["levels"])) for f in data["features"])
+    _check(nodes, features, len(classes))
+    tests = [node["test"] for node in nodes]
+    position = {feature.name: index for index, feature in enumerate(features)}
+    children = [child for node in nodes for child in node["children"]]
+    kinds = np.array([TEST_NAMES.index(test["kind"]) if test else LEAF for test in tests], np.int8)
+    counts = np.array([node["weights"] for node in nodes], np.float64)
+    tree = Tree(
+        features=features,
+        classes=classes,
+        parent=np.array([-1 if node["parent"] is None else node["parent"] for node in nodes], np.int32),
+        test=kinds,
+        feature=np.array([position[test["feature"]] if test else -1 for test in tests], np.int32),
+        threshold=np.array([_threshold(test, features, position) for test in tests], np.float64),
+        first=np.cumsum([0, *(len(node["children"]) for node in nodes)]).astype(np.int32),
+        child=np.array(children, np.int32),
+        counts=counts,
+        goodness=np.array([node.get("goodness", np.nan) for node in nodes], np.float64),
+        subset={i: _marked(test, features, position) for i, test in enumerate(tests) if test and test["kind"] == "subset"},
+    )
+    prediction = np.array([node["prediction"] for node in nodes], np.int32)
+    scores = np.array([node.get("scores", node["weights"]) for node in nodes], np.float64)
+    return Cut(tree, kinds == LEAF, prediction, scores)
+
+
+def to_dot(cut: Cut) -> str:
+    """Graphviz: class and weights in the nodes, the test along the branch."""
+    tree, number = cut.tree, _renumbered(reached(cut))
+    lines = ["digraph tree {", '  node [shape=box, style=rounded, fontname="sans-serif"];', '  edge [fontname="sans-serif"];']
+    for node, name in number.items():
+        label = f"{tree.classes[cut.prediction[node]]}\\n{_weights_words(tree.counts[node])}"
+        lines.append(f'  n{name} [label="{_escaped(label)}"{", style=bold" if cut.leaf[node] else ""}];')
+        if not cut.leaf[node]:
+            for position, child in enumerate(tree.children(node)):
+                words = _escaped(branch_words(tree, node, position))
+                lines.append(f'  n{name} -> n{number[int(child)]} [label="{words}"];')
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _renumbered(stands: Booleans) -> dict[int, int]:
+    """Nodes that stand -> their number among them."""
+    return {int(node): number for number, node in enumerate(np.flatnonzero(stands))}
+
+
+def _node(cut: Cut, node: int, number: Mapping[int, int]) -> dict[str, Any]:
+    tree, is_leaf = cut.tree, bool(cut.leaf[node])
+    parent = int(tree.parent[node])
+    record: dict[str, Any] = {
+        "id": number[node],
+        "parent": None if parent < 0 else number[parent],
+        "depth": int(tree.depth[node]),
+        "weights": tree.counts[node].tolist(),
+        "prediction": int(cut.prediction[node]),
+        "test": None if is_leaf else _test(tree, node),
+        "children": [] if is_leaf else [number[int(child)] for child in tree.children(node)],
+    }
+    if not np.array_equal(tree.counts[node], cut.counts[node]):
+        record["scores"] = cut.counts[node].tolist()
+    return record if is_leaf else {**record, "goodness": float(tree.goodness[node])}
+
+
+def _test(tree: Tree, node: int) -> dict[str, Any]:
+    feature, kind = tree.features[tree.feature[node]], int(tree.test[node])
+    levels: list[str] | None = None
+    if kind == MULTIWAY:
+        levels = list(feature.levels)
+    elif kind == SUBSET:
+        levels = [feature.levels[level] for level in np.flatnonzero(tree.subset[node])]
+    return {
+        "feature": feature.name,
+        "kind": TEST_NAMES[kind],
+        "threshold": float(tree.threshold[node]) if kind == THRESHOLD else None,
+        "level": feature.levels[int(tree.threshold[node])] if kind == EQUALITY else None,
+        "levels": levels,
+    }
+
+
+def _threshold(test: Mapping[str, Any] | None, features: tuple[Feature, ...], position: Mapping[str, int]) -> float:
+    if test and test["kind"] == "threshold":
+        return float(test["threshold"])
+    if test and test["kind"] == "equality":
+        return float(features[position[test["feature"]]].levels.index(test["level"]))
+    return np.nan
+
+
+def _marked(test: Mapping[str, Any], features: tuple[Feature, ...], position: Mapping[str, int]) -> Booleans:
+    return np.array([level in test["levels"] for level in features[position[test["feature"]]].levels])
+
+
+def _check(nodes: list[dict[str, Any]], features: tuple[Feature, ...], classes: int) -> None:
+    """Nodes in preorder, children that know their parent, names that exist."""
+    names = {feature.name for feature in features}
+    for index, node in enumerate(nodes):
+        parent = node["parent"]
+        known = (
+            parent is None if index == 0 else parent is not None and 0 <= parent < index and index in nodes[parent]["children"]
+        )
+        tested = node["test"] is None or (node["test"]["feature"] in names and len(node["children"]) > 1)
+        whole = len(node["weights"]) == classes and 0 <= node["prediction"] < classes
+        ours = all(index < child < len(nodes) and nodes[child]["parent"] == index for child in node["children"])
+        if not (node["id"] == index and known and tested and whole and ours and bool(node["test"]) == bool(node["children"])):
+            raise ValueError(f"node {index} of the tree does not fit: {node}")
+
+
+def _weights_words(weights: Floats) -> str:
+    return " · ".join(f"{weight:.6g}" for weight in weights)
+
+
+def _escaped(text: str) -> str:
+    return text.replace('"', '\\"')

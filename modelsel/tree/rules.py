@@ -1,0 +1,60 @@
+"""A tree as rules: one per leaf, each feature named once, with how many rows it covers and how often it is right.
+
+coverage = share of the training weight at the leaf; confidence = share of that weight in the leaf's class (of an empty
+branch: none). The rules of a tree exclude each other, so that their order means nothing; they stand in the tree's order.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from modelsel.tree.conditions import Condition, path_conditions
+from modelsel.tree.cutting import reached
+from modelsel.tree.node import Cut
+
+
+@dataclass(frozen=True)
+class Rule:
+    """If all `conditions` hold, the class is `prediction`."""
+
+    conditions: tuple[Condition, ...]
+    prediction: int
+    weight: float
+    coverage: float
+    confidence: float | None
+    leaf: int  # its node
+
+
+def to_rules(cut: Cut) -> tuple[Rule, ...]:
+    """A rule per leaf; conditions on one feature are merged into the narrowest."""
+    total = float(cut.counts[0].sum())
+    return tuple(_rule(cut, int(leaf), total) for leaf in np.flatnonzero(reached(cut) & cut.leaf))
+
+
+def rules_text(cut: Cut) -> str:
+    """The rules in words, a line each.
+
+    if outlook = sunny and humidity = high then no   [covers 3 (21.4 %), right 100.0 %]
+    """
+    return "".join(f"{_words(cut, rule)}\n" for rule in to_rules(cut))
+
+
+def _rule(cut: Cut, leaf: int, total: float) -> Rule:
+    counts, prediction = cut.counts[leaf], int(cut.prediction[leaf])
+    weight = float(counts.sum())
+    return Rule(
+        conditions=path_conditions(cut.tree, leaf),
+        prediction=prediction,
+        weight=weight,
+        coverage=weight / total if total > 0 else 0.0,
+        confidence=float(counts[prediction]) / weight if weight > 0 else None,
+        leaf=leaf,
+    )
+
+
+def _words(cut: Cut, rule: Rule) -> str:
+    tree = cut.tree
+    reasons = " and ".join(condition.words(tree.features[condition.feature]) for condition in rule.conditions)
+    right = "no training rows" if rule.confidence is None else f"right {rule.confidence:.1%}".replace("%", " %")
+    covers = f"covers {rule.weight:.6g} ({rule.coverage:.1%}), ".replace("%", " %") if rule.confidence is not None else ""
+    return f"if {reasons or 'anything'} then {tree.classes[rule.prediction]}   [{covers}{right}]"
