@@ -121,15 +121,20 @@ def _check(nodes: list[dict[str, Any]], features: tuple[Feature, ...], classes: 
     """Nodes in preorder, children that know their parent, names that exist."""
     names = {feature.name for feature in features}
     for index, node in enumerate(nodes):
-        parent = node["parent"]
-        known = (
-            parent is None if index == 0 else parent is not None and 0 <= parent < index and index in nodes[parent]["children"]
-        )
-        tested = node["test"] is None or (node["test"]["feature"] in names and len(node["children"]) > 1)
-        whole = len(node["weights"]) == classes and 0 <= node["prediction"] < classes
-        ours = all(index < child < len(nodes) and nodes[child]["parent"] == index for child in node["children"])
-        if not (node["id"] == index and known and tested and whole and ours and bool(node["test"]) == bool(node["children"])):
+        whole = node["id"] == index and len(node["weights"]) == classes and 0 <= node["prediction"] < classes
+        if not (whole and _hangs_together(nodes, index) and _tests_something(node, names)):
             raise ValueError(f"node {index} of the tree does not fit: {node}")
+
+
+def _hangs_together(nodes: list[dict[str, Any]], index: int) -> bool:
+    parent, children = nodes[index]["parent"], nodes[index]["children"]
+    held = parent is None if index == 0 else parent in range(index) and index in nodes[parent]["children"]
+    return held and all(child in range(index + 1, len(nodes)) and nodes[child]["parent"] == index for child in children)
+
+
+def _tests_something(node: Mapping[str, Any], names: set[str]) -> bool:
+    test, branches = node["test"], len(node["children"])
+    return branches == 0 if test is None else branches > 1 and test.get("feature") in names
 
 
 def _weights_words(weights: Floats) -> str:
