@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.selection import Selection
-from modelsel.core.types import Floats, Integers, Scoreboard
+from modelsel.core.types import Integers, Scoreboard
 
 FIXED = ("id", "entry", "learner", "status", "rank", "mean", "se", "complexity", "unit", "training_error", "reason")
 RISKY = ("=", "+", "-", "@", "\t", "\r", "'")
@@ -124,8 +124,12 @@ def unsafe(value: str) -> str:
     return value[1:] if value.startswith("'") else value
 
 
-def means(table: Sequence[Row]) -> Floats:
-    return np.array([row.mean for row in table], np.float64)
+def varied(table: Sequence[Row], row: Row) -> dict[str, str]:
+    """The parameters that differ within the row's entry: what tells it from its neighbours (all, when it stands alone)."""
+    mates = [other.parameters for other in table if other.label == row.label]
+    if len(mates) < 2:
+        return dict(row.parameters)
+    return {name: value for name, value in row.parameters.items() if len({mate.get(name) for mate in mates}) > 1}
 
 
 def _row(line: Mapping[str, str], folds: Sequence[str], names: Sequence[str]) -> Row:

@@ -1,0 +1,60 @@
+"""Numbers as people read them, the same in the terminal and on the page."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def score(value: float | None) -> str:
+    """
+    >>> score(0.04093567), score(None), score(123.456), score(float("nan"))
+    ('0.0409', '–', '123.5', '–')
+    """
+    if value is None or not math.isfinite(value):
+        return "–"
+    return f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}"
+
+
+def interval(ends: Sequence[float] | None) -> str:
+    return "–" if ends is None else f"[{score(ends[0])}, {score(ends[1])}]"
+
+
+def number(value: float | None) -> str:
+    """
+    >>> number(12.0), number(12.34567), number(1234567.0), number(0.00001234)
+    ('12', '12.35', '1,234,567', '1.234e-05')
+    """
+    if value is None or not math.isfinite(value):
+        return "–"
+    if value == round(value) and abs(value) < 1e15:
+        return f"{value:,.0f}"
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+
+
+def ordinal(count: int) -> str:
+    """
+    >>> [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 112)]
+    ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '112th']
+    """
+    ending = "th" if count % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(count % 10, "th")
+    return f"{count}{ending}"
+
+
+def plural(count: int, noun: str) -> str:
+    """
+    >>> plural(1, "candidate"), plural(1200, "look")
+    ('1 candidate', '1,200 looks')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """
+    >>> percent(0.95), percent(0.0012), percent(1)
+    ('95 %', '0.12 %', '100 %')
+    """
+    return f"{100 * share:.3g} %"
+
+
+def settings(parameters: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in parameters.items())
