@@ -34,10 +34,10 @@ def leaf_words(cut: Cut, node: int) -> str:
     counts, prediction = cut.counts[node], int(cut.prediction[node])
     weight = float(counts.sum())
     wrong = weight - float(counts[prediction])
-    errors = f"/{_amount(wrong)}" if wrong > 1e-9 else ""
-    return f"{cut.tree.classes[prediction]} ({_amount(weight)}{errors})"
+    errors = f"/{amount(wrong)}" if wrong > 1e-9 else ""
+    return f"{cut.tree.classes[prediction]} ({amount(weight)}{errors})"
 
 
-def _amount(weight: float) -> str:
+def amount(weight: float) -> str:
     """Whole numbers as such, fractions of divided rows to two digits."""
     return f"{weight:.0f}" if abs(weight - round(weight)) < 1e-9 else f"{weight:.2f}"

@@ -1,0 +1,159 @@
+"""A tree as a drawing for the report: root at the left, class shares in the nodes, the test along the branch.
+
+The SVG is whole without a script. With one, subtrees fold (click, or Enter on a focused node), the view zooms, and a
+tree of more than 24 leaves opens with its lightest subtrees folded. Ink is the page's own colour, so that light and
+dark need no word here; nothing is fetched.
+"""
+
+import colorsys
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from importlib.resources import files
+
+import numpy as np
+
+from modelsel.core.types import Floats
+from modelsel.tree.conditions import branch_words
+from modelsel.tree.cutting import reached
+from modelsel.tree.node import Cut
+from modelsel.tree.text import amount
+
+ROW, STEP, BOX, HEIGHT = 40, 280, 116, 30  # pixels: a leaf's line, a level, a node
+LETTERS = 22  # of a label; the whole stands in its title
+OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8ab00", "#8a8a8a")  # told apart by all
+BUTTONS = (("smaller", "−"), ("larger", "+"), ("fit", "fit"), ("fold", "fold"), ("unfold", "unfold all"))
+
+
+def to_html(cut: Cut, caption: str = "") -> str:
+    """A figure with key, buttons, drawing, style and script: to be pasted into a page as it is."""
+    bar = "".join(f'<button type="button" data-act="{act}" hidden>{label}</button>' for act, label in BUTTONS)
+    words = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    return (
+        f'<figure class="tree-drawing"><style>{_resource("drawing.css")}</style>'
+        f'<div class="tree-bar">{bar}{_key(cut)}</div><div class="tree-view">{to_svg(cut)}</div>{words}'
+        f"<script>{_resource('drawing.js')}</script></figure>"
+    )
+
+
+def to_svg(cut: Cut) -> str:
+    """The drawing alone, everything unfolded."""
+    layout = _Layout(cut)
+    width, height = layout.depth * STEP + BOX + 60, layout.leaves * ROW
+    nodes = "".join(_node(layout, int(node)) for node in layout.nodes)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'data-row="{ROW}" data-step="{STEP}" data-box="{BOX}" role="img" aria-label="decision tree, {layout.leaves} leaves" '
+        f'font-family="system-ui, sans-serif" font-size="13">{nodes}</svg>'
+    )
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where the nodes that stand are drawn: leaves on lines of their own, a parent midway between its outer children."""
+
+    cut: Cut
+
+    @cached_property
+    def nodes(self) -> list[int]:
+        return [int(node) for node in np.flatnonzero(reached(self.cut))]
+
+    @cached_property
+    def number(self) -> dict[int, int]:
+        return {node: number for number, node in enumerate(self.nodes)}
+
+    @cached_property
+    def leaves(self) -> int:
+        return int(np.count_nonzero(self.cut.leaf[self.nodes]))
+
+    @cached_property
+    def depth(self) -> int:
+        return int(self.cut.tree.depth[self.nodes].max())
+
+    @cached_property
+    def leaves_below(self) -> dict[int, int]:
+        below = dict.fromkeys(self.nodes, 0)
+        for node in reversed(self.nodes):
+            below[node] = 1 if self.cut.leaf[node] else sum(below[int(c)] for c in self.cut.tree.children(node))
+        return below
+
+    @cached_property
+    def y(self) -> dict[int, float]:
+        lines = iter(range(self.leaves))
+        y = {node: (next(lines) + 0.5) * ROW for node in self.nodes if self.cut.leaf[node]}
+        for node in reversed(self.nodes):
+            if node not in y:
+                children = self.cut.tree.children(node)
+                y[node] = (y[int(children[0])] + y[int(children[-1])]) / 2
+        return y
+
+
+def _node(layout: _Layout, node: int) -> str:
+    """A group that carries the branch leading to it, so that hiding one hides both."""
+    cut, tree = layout.cut, layout.cut.tree
+    is_leaf, parent = bool(cut.leaf[node]), int(tree.parent[node])
+    role = "leaf" if is_leaf else 'inner" tabindex="0" role="button" aria-expanded="true'
+    name = tree.classes[cut.prediction[node]]
+    weight = float(cut.counts[node].sum())
+    more = "" if is_leaf else f'<text class="more" x="{BOX + 6}" y="4">+ {layout.leaves_below[node]}</text>'
+    return (
+        f'<g class="node {role}" data-parent="{layout.number.get(parent, -1)}" data-depth="{tree.depth[node]}" '
+        f'data-weight="{weight:.6g}" transform="translate({tree.depth[node] * STEP},{layout.y[node]:g})">'
+        f"{_branch(layout, node, parent) if parent >= 0 else ''}"
+        f'<rect class="box" y="{-HEIGHT / 2:g}" width="{BOX}" height="{HEIGHT}" rx="4"/>'
+        f'<text x="6" y="-1">{_short(name, 10)}</text>'
+        f'<text class="amount" x="{BOX - 6}" y="-1" text-anchor="end">{amount(weight)}</text>'
+        f"{_shares(cut.counts[node])}{more}<title>{escape(_told(cut, node))}</title></g>"
+    )
+
+
+def _branch(layout: _Layout, node: int, parent: int) -> str:
+    tree = layout.cut.tree
+    words = branch_words(tree, parent, int(np.flatnonzero(tree.children(parent) == node)[0]))
+    rise = layout.y[parent] - layout.y[node]
+    return (
+        f'<path class="edge" fill="none" stroke="currentColor" d="M{BOX - STEP},{rise:g} h12 L{BOX - STEP + 36},0 H0"/>'
+        f'<text x="{BOX - STEP + 38}" y="-4"><title>{escape(words)}</title>{_short(words, LETTERS)}</text>'
+    )
+
+
+def _shares(counts: Floats) -> str:
+    """The bar of class shares; nothing for an empty branch."""
+    total, left, bars = float(counts.sum()), 6.0, ""
+    for index, weight in enumerate(counts.tolist()):
+        if weight > 0:
+            width = (BOX - 12) * weight / total
+            bars += f'<rect x="{left:.2f}" y="5" width="{width:.2f}" height="6" fill="{_colour(index)}"/>'
+            left += width
+    return bars
+
+
+def _told(cut: Cut, node: int) -> str:
+    """Class, then the weight of each class that is there."""
+    counts, classes = cut.counts[node].tolist(), cut.tree.classes
+    parts = [f"{name}: {amount(weight)}" for name, weight in zip(classes, counts, strict=True) if weight > 0]
+    return f"{classes[cut.prediction[node]]}\n" + ("\n".join(parts) or "no training rows")
+
+
+def _key(cut: Cut) -> str:
+    return "".join(
+        f'<span class="tree-key"><i style="background:{_colour(index)}"></i>{escape(name)}</span>'
+        for index, name in enumerate(cut.tree.classes)
+        if cut.counts[0, index] > 0
+    )
+
+
+def _colour(index: int) -> str:
+    """Eight colours that most eyes tell apart, then hues by the golden angle; the class also stands in words."""
+    if index < len(OKABE_ITO):
+        return OKABE_ITO[index]
+    red, green, blue = colorsys.hls_to_rgb(index * 0.618034 % 1, 0.5, 0.5)
+    return f"#{round(red * 255):02x}{round(green * 255):02x}{round(blue * 255):02x}"
+
+
+def _short(text: str, letters: int) -> str:
+    return escape(text if len(text) <= letters else text[: letters - 1] + "…")
+
+
+def _resource(name: str) -> str:
+    return files("modelsel.tree").joinpath(name).read_text(encoding="utf-8")

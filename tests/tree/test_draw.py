@@ -1,0 +1,61 @@
+"""The drawing: whole, well-formed, safe to paste, and of the right shape."""
+
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
+
+from modelsel.tree.draw import to_html, to_svg
+
+NAMESPACE = {"svg": "http://www.w3.org/2000/svg"}
+
+
+def nodes(cut):
+    return ElementTree.fromstring(to_svg(cut)).findall("svg:g", NAMESPACE)
+
+
+def test_every_node_that_stands_is_drawn_once_with_its_branch(mixed, weather):
+    for cut, many in ((mixed, 11), (weather, 8)):
+        groups = nodes(cut)
+        assert len(groups) == many
+        assert sum(group.find("svg:path", NAMESPACE) is not None for group in groups) == many - 1
+
+
+def test_a_cut_tree_is_drawn_without_what_lies_beneath(weather):
+    leaf = weather.leaf.copy()
+    leaf[1] = True
+    groups = nodes(replace(weather, leaf=leaf))
+    assert len(groups) == 6
+    assert [group.get("data-parent") for group in groups] == ["-1", "0", "0", "0", "3", "3"]
+
+
+def test_leaves_stand_on_lines_of_their_own_in_the_order_of_the_text(mixed):
+    places = [group.get("transform") for group in nodes(mixed) if "leaf" in group.get("class")]
+    heights = [float(re.search(r",([\d.]+)\)", place).group(1)) for place in places]
+    assert heights == [20.0 + 40 * line for line in range(6)]
+
+
+def test_bars_show_the_class_shares(mixed):
+    bars = [float(r.get("width")) for r in nodes(mixed)[0].findall("svg:rect", NAMESPACE) if r.get("fill")]
+    assert [round(bar / 104, 3) for bar in bars] == [0.4, 0.36, 0.24]
+
+
+def test_an_empty_branch_says_so(mixed):
+    assert nodes(mixed)[9].find("svg:title", NAMESPACE).text == "b\nno training rows"
+
+
+def test_names_are_escaped_and_long_ones_shortened_with_the_whole_in_the_title(mixed):
+    page = to_html(mixed, caption="<script>alert(1)</script>")
+    assert "<script>alert" not in page
+    assert "sky &amp; &lt;sea&gt; in {blue,…" in page
+    assert "sky &amp; &lt;sea&gt; in {blue, grey}" in page
+
+
+def test_nothing_is_fetched(mixed):
+    page = to_html(mixed).replace("http://www.w3.org/2000/svg", "")
+    assert not re.search(r"https?:|url\(|@import|src=|href=", page)
+
+
+def test_a_single_leaf_is_a_drawing_too(weather):
+    leaf = weather.leaf.copy()
+    leaf[0] = True
+    assert len(nodes(replace(weather, leaf=leaf))) == 1
