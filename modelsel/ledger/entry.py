@@ -1,0 +1,113 @@
+"""An entry of the ledger and the chain it hangs on: each hash covers the whole entry and the hash before it.
+
+    hash = SHA-256("modelsel.ledger.v1\\0" ‖ for each of (prev, replica, seq, kind, body): 8-byte length ‖ bytes)
+    first prev of a replica = SHA-256("modelsel.genesis.v1\\0" ‖ replica)
+
+A chain shows edits, gaps, insertions and forks. It cannot show that its tail was cut off, or that all of it was written
+anew: that is what anchors are for.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+from modelsel.core.fingerprint import canonical
+
+KINDS = (
+    "seal", "selection", "commit", "intent", "reveal", "abort", "replay", "recovered",
+    "policy_change", "merge", "key_rotated", "note",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the history: `seq` counts from 1 within its replica, `body` is canonical JSON."""
+
+    replica: str
+    seq: int
+    kind: str
+    body: str
+    prev: str
+    hash: str
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        facts: dict[str, Any] = json.loads(self.body)
+        return facts
+
+    @property
+    def place(self) -> str:
+        """How messages and anchors name it: replica:seq:hash."""
+        return f"{self.replica}:{self.seq}:{self.hash}"
+
+
+@dataclass(frozen=True)
+class Break:
+    """Where a chain does not hold, and why."""
+
+    replica: str
+    seq: int
+    why: str
+
+    def __str__(self) -> str:
+        return f"replica {self.replica}, entry {self.seq}: {self.why}"
+
+
+def follow(last: Entry | None, replica: str, kind: str, facts: Mapping[str, Any]) -> Entry:
+    """The entry that comes after `last` (None: the first of its replica).
+
+    >>> first = follow(None, "r1", "note", {"text": "hello"})
+    >>> first.seq, first.prev == genesis("r1"), broken([first])
+    (1, True, [])
+    """
+    if kind not in KINDS:
+        raise ValueError(f"unknown kind of entry: {kind}")
+    seq, prev = (1, genesis(replica)) if last is None else (last.seq + 1, last.hash)
+    body = canonical(facts)
+    return Entry(replica, seq, kind, body, prev, entry_hash(prev, replica, seq, kind, body))
+
+
+def genesis(replica: str) -> str:
+    return hashlib.sha256(b"modelsel.genesis.v1\0" + replica.encode()).hexdigest()
+
+
+def entry_hash(prev: str, replica: str, seq: int, kind: str, body: str) -> str:
+    state = hashlib.sha256(b"modelsel.ledger.v1\0")
+    for value in (prev, replica, str(seq), kind, body):
+        raw = value.encode("utf-8", "surrogatepass")
+        state.update(len(raw).to_bytes(8, "big") + raw)
+    return state.hexdigest()
+
+
+def broken(entries: Iterable[Entry]) -> list[Break]:
+    """Every place where the chains do not hold; every link is recomputed, not the ends alone."""
+    found = []
+    ordered = sorted(entries, key=lambda entry: (entry.replica, entry.seq))
+    for replica, chain in groupby(ordered, key=lambda entry: entry.replica):
+        seq, prev = 1, genesis(replica)
+        for entry in chain:
+            found += [Break(replica, entry.seq, why) for why in _faults(entry, seq, prev)]
+            seq, prev = entry.seq + 1, entry.hash
+    return found
+
+
+def heads(entries: Iterable[Entry]) -> dict[str, Entry]:
+    """The last entry of each replica."""
+    last: dict[str, Entry] = {}
+    for entry in entries:
+        if entry.replica not in last or last[entry.replica].seq < entry.seq:
+            last[entry.replica] = entry
+    return last
+
+
+def _faults(entry: Entry, seq: int, prev: str) -> Iterable[str]:
+    if entry.seq != seq:
+        yield f"entry {seq} is missing"
+    elif entry.prev != prev:
+        yield "it does not follow the entry before it"
+    if entry.hash != entry_hash(entry.prev, entry.replica, entry.seq, entry.kind, entry.body):
+        yield "its contents were changed"

@@ -1,0 +1,164 @@
+"""The person's own place: ledger, keys, the name of this machine's chain, and how far ledgers had got when last seen.
+
+`MODELSEL_HOME`, else the platform's data directory. Nothing here depends on the folder a study runs in, so that another
+folder, a fresh clone or a removed `runs/` forgets nothing.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from modelsel.core.errors import LedgerError, Problem, StoreError
+
+KEY_BYTES = 32
+
+
+@dataclass(frozen=True)
+class Key:
+    """The secret that row hashes are keyed with: without it, rows of few different values could be guessed."""
+
+    secret: bytes
+
+    @property
+    def id(self) -> str:
+        """Says which key it was without giving it away."""
+        return hashlib.blake2b(self.secret, digest_size=8, person=b"modelsel.key-id").hexdigest()
+
+    def __repr__(self) -> str:
+        return f"Key({self.id})"
+
+
+@dataclass(frozen=True)
+class Home:
+    """A folder of mode 0700; `Home.find()` is the person's."""
+
+    folder: Path
+
+    @classmethod
+    def find(cls) -> "Home":
+        chosen = os.environ.get("MODELSEL_HOME") or platformdirs.user_data_dir("modelsel", appauthor=False)
+        return cls(Path(chosen).expanduser().absolute())
+
+    @property
+    def ledger(self) -> Path:
+        return self.folder / "ledger.db"
+
+    def key(self, name: str = "user") -> Key:
+        """The key of this name, made on first use (mode 0600). `MODELSEL_KEY` (hexadecimal) wins over the file.
+
+        Raises LedgerError where the stored key is damaged: another one would not recognise any row.
+        """
+        given = os.environ.get("MODELSEL_KEY")
+        secret = _from_hex(given) if given else self._secret(self.folder / "keys" / name)
+        if len(secret) != KEY_BYTES:
+            where = "MODELSEL_KEY" if given else str(self.folder / "keys" / name)
+            fix = "restore it from a backup, or remove it to begin anew (rows seen before will not be recognised)"
+            raise LedgerError(Problem("MSEL-506", f"the key has {len(secret)} bytes instead of {KEY_BYTES}", where, fix))
+        return Key(secret)
+
+    def replica(self, url: str) -> str:
+        """The name of the chain that this home writes in the ledger at a place.
+
+        It lives here and not in the ledger, so that a copied ledger is continued by a chain of its own and does not fork.
+        """
+        whole = self._secret(self.folder / "replica")
+        generation = self.state().get("generation", {}).get(url, 0)
+        return hashlib.sha256(b"\0".join((whole, url.encode(), str(generation).encode()))).hexdigest()[:16]
+
+    def state(self) -> dict[str, Any]:
+        """What was remembered: `marks` per ledger and replica, `places` of ledgers, `facts` per test set."""
+        try:
+            state: dict[str, Any] = json.loads(self._state.read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
+        except ValueError as error:
+            fix = "restore it from a backup; removing it loses the memory of this machine"
+            raise LedgerError(Problem("MSEL-507", "the state of the ledgers is damaged", str(self._state), fix)) from error
+        return state
+
+    @contextmanager
+    def changing(self) -> Iterator[dict[str, Any]]:
+        """The state, to be changed in place; written whole or not at all, one writer at a time."""
+        with self._writable(), open(self._prepared(self.folder / "state.lock"), "a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            state = self.state()
+            yield state
+            write_whole(self._state, json.dumps(state, sort_keys=True).encode())
+
+    @property
+    def _state(self) -> Path:
+        return self.folder / "state.json"
+
+    def _secret(self, path: Path) -> bytes:
+        with self._writable():
+            if not path.exists():
+                _create_once(self._prepared(path), secrets.token_bytes(KEY_BYTES))
+            return path.read_bytes()
+
+    def _prepared(self, path: Path) -> Path:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return path
+
+    @contextmanager
+    def _writable(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(Problem("MSEL-601", f"cannot write ({error.strerror})", str(self.folder),
+                                     "make it writable, or set MODELSEL_HOME to a place that is")) from error  # fmt: skip
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Replace a file so that a crash leaves the old or the new one: temp, fsync, rename, fsync of the folder."""
+    temp = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        _write(temp, data)
+        os.replace(temp, path)
+    finally:
+        temp.unlink(missing_ok=True)
+    _sync_folder(path.parent)
+
+
+def _create_once(path: Path, data: bytes) -> None:
+    """Create a file of mode 0600; where two processes race, the first one's stays."""
+    temp = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        _write(temp, data)
+        os.link(temp, path)
+    except FileExistsError:
+        pass
+    finally:
+        temp.unlink(missing_ok=True)
+    _sync_folder(path.parent)
+
+
+def _write(path: Path, data: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _from_hex(text: str) -> bytes:
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        return b""

@@ -1,0 +1,196 @@
+"""Where the ledger is kept: SQLite or PostgreSQL, append-only, on disk before anything is said, one chain per replica.
+
+Reads never take the write lock; `write` takes it before it reads, so that two processes cannot both be first. Triggers
+refuse updates and deletions; the chains show those who went around the triggers.
+"""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    insert,
+    select,
+    text,
+)
+from sqlalchemy.exc import DatabaseError, IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
+
+from modelsel.core.errors import LedgerError, ModelselError, Problem, StoreError
+from modelsel.ledger.engines import engine_of, prepared, shown
+from modelsel.ledger.entry import Entry, follow
+from modelsel.ledger.triggers import NAME_ONCE
+
+T = TypeVar("T")
+ATTEMPTS = 5
+FIELDS = ("replica", "seq", "kind", "body", "prev", "hash")
+
+SCHEMA = MetaData()
+ENTRIES = Table(
+    "entries", SCHEMA,
+    Column("replica", String(32), nullable=False), Column("seq", Integer, nullable=False),
+    Column("kind", String(32), nullable=False), Column("body", Text, nullable=False),
+    Column("prev", String(64), nullable=False), Column("hash", String(64), nullable=False),
+    PrimaryKeyConstraint("replica", "seq"), UniqueConstraint("prev"), UniqueConstraint("hash"),
+)  # fmt: skip
+ROWSETS = Table(
+    "rowsets", SCHEMA,
+    Column("digest", String(64), primary_key=True), Column("key_id", String(16), nullable=False),
+    Column("n", Integer, nullable=False), Column("kind", String(32), nullable=False),
+    Column("blob", LargeBinary, nullable=False),
+)  # fmt: skip
+ABOUT = Table("about", SCHEMA, Column("name", String(32), primary_key=True), Column("value", String(64), nullable=False))
+
+
+class Writing:
+    """What may be done under the write lock."""
+
+    def __init__(self, connection: Connection, replica: str, token: str) -> None:
+        self._connection = connection
+        self._replica = replica
+        self._token = token
+        self._count = 0
+
+    def entries(self) -> list[Entry]:
+        return _entries(self._connection)
+
+    def append(self, kind: str, facts: Mapping[str, Any]) -> Entry:
+        """The next entry of this replica; its client-made id lets a lost reply be told from a lost entry."""
+        query = select(ENTRIES).where(ENTRIES.c.replica == self._replica).order_by(ENTRIES.c.seq.desc()).limit(1)
+        last = next((Entry(*row) for row in self._connection.execute(query)), None)
+        self._count += 1
+        entry = follow(last, self._replica, kind, {**facts, "id": f"{self._token}.{self._count}"})
+        self.admit(entry)
+        return entry
+
+    def admit(self, entry: Entry) -> None:
+        """An entry as it is: our own next one, or one of another replica that is merged in."""
+        self._connection.execute(insert(ENTRIES).values(**{name: getattr(entry, name) for name in FIELDS}))
+
+    def keep(self, blob: bytes, key_id: str, n: int, kind: str) -> str:
+        """Store a row set once, under the SHA-256 of its bytes."""
+        digest = hashlib.sha256(blob).hexdigest()
+        if self._connection.execute(select(ROWSETS.c.digest).where(ROWSETS.c.digest == digest)).first() is None:
+            self._connection.execute(insert(ROWSETS).values(digest=digest, key_id=key_id, n=n, kind=kind, blob=blob))
+        return digest
+
+    def rowset(self, digest: str) -> bytes:
+        return _rowset(self._connection, digest)
+
+
+class Ledger:
+    """An open ledger; `replica` is the chain this home writes."""
+
+    def __init__(self, engine: Engine, url: str, replica: str) -> None:
+        self._engine = engine
+        self.url = url
+        self.place = shown(url)
+        self.replica = replica
+        self.id = self._identity()
+
+    @classmethod
+    def open(cls, url: str, replica: str) -> "Ledger":
+        """Open, creating what is not there. StoreError where it cannot be written, LedgerError where it is no ledger."""
+        with _translated(shown(url)):
+            return cls(prepared(engine_of(url), SCHEMA), url, replica)
+
+    def entries(self) -> list[Entry]:
+        """All entries of all replicas, by replica and seq."""
+        with _translated(self.place), self._engine.connect() as connection:
+            return _entries(connection)
+
+    def rowset(self, digest: str) -> bytes:
+        """A stored row set; LedgerError where it is gone or its bytes were changed."""
+        with _translated(self.place), self._engine.connect() as connection:
+            return _rowset(connection, digest)
+
+    def rowset_keys(self) -> dict[str, str]:
+        """Digest to key id, of all stored row sets."""
+        with _translated(self.place), self._engine.connect() as connection:
+            rows = connection.execute(select(ROWSETS.c.digest, ROWSETS.c.key_id))
+            return {row.digest: row.key_id for row in rows}
+
+    def write(self, step: Callable[[Writing], T]) -> T:
+        """Run `step` under the write lock and commit durably; it may be run again, so it must have no other effect."""
+        token = secrets.token_hex(16)
+        with _translated(self.place):
+            for attempt in range(ATTEMPTS):
+                done: list[T] = []
+                try:
+                    with self._engine.connect().execution_options(modelsel_write=True) as connection, connection.begin():
+                        if connection.dialect.name == "postgresql":
+                            connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:id))"), {"id": self.id})
+                        done.append(step(Writing(connection, self.replica, token)))
+                    return done[0]
+                except (IntegrityError, OperationalError, InterfaceError):
+                    if done and self._committed(token):
+                        return done[0]
+                    if attempt == ATTEMPTS - 1 or self._engine.dialect.name == "sqlite":
+                        raise
+        raise AssertionError("not reached")
+
+    def append(self, kind: str, facts: Mapping[str, Any]) -> Entry:
+        return self.write(lambda writing: writing.append(kind, facts))
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def _identity(self) -> str:
+        query = select(ABOUT.c.value).where(ABOUT.c.name == "ledger")
+        with self._engine.connect() as connection:
+            known = connection.execute(query).scalar()
+        if known is not None:
+            return str(known)
+        with self._engine.connect().execution_options(modelsel_write=True) as connection, connection.begin():
+            connection.execute(text(NAME_ONCE), {"value": secrets.token_hex(16)})
+            return str(connection.execute(query).scalar())
+
+    def _committed(self, token: str) -> bool:
+        """Did the transaction arrive although its acknowledgement was lost?"""
+        try:
+            return any(str(entry.facts.get("id", "")).startswith(token) for entry in self.entries())
+        except ModelselError:
+            return False
+
+
+def _entries(connection: Connection) -> list[Entry]:
+    return [Entry(*row) for row in connection.execute(select(ENTRIES).order_by(ENTRIES.c.replica, ENTRIES.c.seq))]
+
+
+def _rowset(connection: Connection, digest: str) -> bytes:
+    blob = connection.execute(select(ROWSETS.c.blob).where(ROWSETS.c.digest == digest)).scalar()
+    if blob is None or hashlib.sha256(blob).hexdigest() != digest:
+        raise LedgerError(Problem("MSEL-503", f"the stored row set {digest[:16]} is {'gone' if blob is None else 'changed'}",
+                                  "rowsets", "run `modelsel audit`, and restore the ledger from a backup"))  # fmt: skip
+    return bytes(blob)
+
+
+@contextmanager
+def _translated(place: str) -> Iterator[None]:
+    """Errors of the database as ours: it cannot be written (6), or it is no ledger any more (5)."""
+    try:
+        yield
+    except (OperationalError, InterfaceError, OSError) as error:
+        fix = "free disk space, mend permissions or the server's address; no score is shown meanwhile"
+        raise StoreError(Problem("MSEL-602", f"the ledger cannot be used ({_reason(error)})", place, fix)) from error
+    except (DatabaseError, SQLAlchemyError, json.JSONDecodeError) as error:
+        fix = "restore it from a backup; `modelsel doctor` names its anchors"
+        raise LedgerError(Problem("MSEL-502", f"the ledger is damaged ({_reason(error)})", place, fix)) from error
+
+
+def _reason(error: BaseException) -> str:
+    cause = getattr(error, "orig", None) or error
+    return str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__
