@@ -1,0 +1,109 @@
+"""A column as it stands in a source: distinct texts and a code per row, or numbers; before its kind is settled.
+
+Everything that looks at texts looks at the *distinct* ones, so that 200,000 rows cost little more than their levels.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from modelsel.core.types import Booleans, Codes, Floats, Kind
+
+NAMED = 3  # rows that a message names before it counts the rest
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Texts (`codes` into `texts`, −1 missing) or, where the source is typed, `numbers` (NaN missing).
+
+    `kind` and `levels` are what the source itself declares (ARFF, Parquet categories), None and () where it says nothing.
+    """
+
+    name: str
+    texts: tuple[str, ...] = ()
+    codes: Codes | None = None
+    numbers: Floats | None = None
+    kind: Kind | None = None
+    levels: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.per_row)
+
+    @property
+    def per_row(self) -> Any:
+        """The array that has an entry per row."""
+        return self.codes if self.numbers is None else self.numbers
+
+    @property
+    def absent(self) -> Booleans:
+        """Mask of the rows without a value."""
+        return np.asarray(self.per_row < 0 if self.numbers is None else np.isnan(self.numbers))
+
+    def without(self, missing: Collection[str]) -> "Column":
+        """The column with cells that read (trimmed) as one of `missing` taken as missing, unused texts dropped."""
+        if self.codes is None:
+            return self
+        kept = [i for i, text in enumerate(self.texts) if text.strip() not in missing]
+        code = np.full(len(self.texts) + 1, -1, np.int32)
+        code[kept] = np.arange(len(kept))
+        levels = tuple(level for level in self.levels if level.strip() not in missing)
+        return replace(self, texts=tuple(self.texts[i] for i in kept), codes=code[self.codes], levels=levels)
+
+    def as_text(self) -> "Column":
+        """The same column with texts: numbers are written as short as they can be read back (1, not 1.0)."""
+        if self.numbers is None:
+            return self
+        values, inverse = np.unique(self.numbers, return_inverse=True, equal_nan=True)
+        codes = inverse.astype(np.int32)
+        codes[np.isnan(self.numbers)] = -1
+        return Column(self.name, tuple(number_text(v) for v in values[~np.isnan(values)].tolist()), codes, kind=self.kind)
+
+    def extend(self, other: "Column") -> "Column":
+        """The rows of another source beneath this one."""
+        if self.numbers is not None and other.numbers is not None:
+            return replace(self, numbers=np.concatenate([self.numbers, other.numbers]))
+        top, bottom = self.as_text(), other.as_text()
+        assert top.codes is not None
+        assert bottom.codes is not None
+        place = {text: code for code, text in enumerate(dict.fromkeys(top.texts + bottom.texts))}
+        move = np.array([*(place[text] for text in bottom.texts), -1], np.int32)
+        return replace(top, texts=tuple(place), codes=np.concatenate([top.codes, move[bottom.codes]]))
+
+
+def text_column(name: str, cells: Any, kind: Kind | None = None, levels: tuple[str, ...] = ()) -> Column:
+    """A column of texts from a sequence or an Arrow array of strings (null = missing)."""
+    array = cells if isinstance(cells, pa.Array | pa.ChunkedArray) else pa.array(cells, pa.string())
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    coded = array.dictionary_encode()
+    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    return Column(name, tuple(coded.dictionary.to_pylist()), codes, kind=kind, levels=levels)
+
+
+def number_text(value: float) -> str:
+    """
+    >>> number_text(1.0), number_text(0.1)
+    ('1', '0.1')
+    """
+    return str(int(value)) if float(value).is_integer() and abs(value) < 2**53 else repr(float(value))
+
+
+def rows_said(rows: Sequence[int] | NDArray[Any]) -> str:
+    """Data rows as messages name them, counted from 0.
+
+    >>> rows_said([4, 9, 11, 12, 30])
+    'rows 4, 9, 11, +2 more; the first row is 0'
+    """
+    listed = np.asarray(rows)
+    more = f", +{len(listed) - NAMED} more" if len(listed) > NAMED else ""
+    return f"row{'s' if len(listed) > 1 else ''} {', '.join(str(r) for r in listed[:NAMED])}{more}; the first row is 0"
+
+
+def examples(texts: Sequence[str]) -> str:
+    """Some texts as messages quote them."""
+    more = ", ..." if len(texts) > NAMED else ""
+    return ", ".join(repr(text) for text in texts[:NAMED]) + more

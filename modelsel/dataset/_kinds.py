@@ -1,0 +1,155 @@
+"""From a column to a feature: the declared kind checked, or a kind inferred from the distinct texts.
+
+Inferred: all texts are numbers → numeric; some words among them → nominal; nearly all numbers, decimal commas or dates →
+an error that asks for a declaration, because each guess would be wrong for somebody.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.errors import Problem
+from modelsel.core.types import Feature, Finding, Floats, Integers
+from modelsel.dataset._column import Column, examples, rows_said
+from modelsel.dataset._numbers import like_dates, numbers, seconds, with_comma
+from modelsel.dataset._settings import Settings, declared
+
+EXACT = 2.0**53  # integers beyond this are no longer told apart as float64
+OTHER = "(other levels)"
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A feature with its values, or the problems that kept it from becoming one."""
+
+    feature: Feature | None = None
+    values: Floats | None = None
+    problems: tuple[Problem, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    inferred: bool = False
+
+
+def make(column: Column, settings: Settings, decimal: str = ".") -> Made:
+    """The feature of a column whose missing cells are already marked."""
+    said = settings.features.get(column.name)
+    kind, levels = declared(said) if said is not None else (column.kind, column.levels)
+    if kind == "numeric":
+        return _numeric(column, decimal)
+    if kind is not None:
+        return _nominal(column, str(kind), levels or column.levels, settings)
+    if column.numbers is not None:
+        return _numeric(column, decimal)
+    return _inferred(column, settings, decimal)
+
+
+def _inferred(column: Column, settings: Settings, decimal: str) -> Made:
+    found = numbers(column.texts, decimal)
+    strange = [text for text, value in zip(column.texts, found) if np.isnan(value)]
+    if not strange:
+        return _as_numbers(column, found, inferred=True)
+    where = f"column '{column.name}'"
+    if like_dates(column.texts):
+        fix = f"declare dataset.features.{column.name} as numeric (seconds since 1970), nominal or ignore"
+        return _wrong("MSEL-343", f"looks like dates: {examples(column.texts)}", where, fix)
+    if decimal == "." and with_comma(column.texts):
+        return _wrong("MSEL-342", f"decimal commas: {examples(strange)}", where, "set dataset.decimal=','")
+    if len(column.texts) > 10 and 1 - len(strange) / len(column.texts) >= settings.near:
+        share = f"{len(column.texts) - len(strange)} of {len(column.texts)} different values are numbers"
+        what = f"{share}, not {examples(strange)} ({rows_said(_rows_of(column, strange))})"
+        fix = f"declare dataset.features.{column.name} as nominal, or add the words to dataset.missing"
+        return _wrong("MSEL-341", what, where, fix)
+    return _nominal(column, "nominal", (), settings, inferred=True)
+
+
+def _numeric(column: Column, decimal: str) -> Made:
+    if column.numbers is not None:
+        return _as_numbers(Column(column.name, numbers=column.numbers), column.numbers)
+    found = numbers(column.texts, decimal)
+    if like_dates(column.texts):
+        found = seconds(column.texts)
+    strange = [text for text, value in zip(column.texts, found) if np.isnan(value)]
+    if strange:
+        what = f"not a number: {examples(strange)} ({rows_said(_rows_of(column, strange))})"
+        return _wrong(
+            "MSEL-346", what, f"column '{column.name}'", "correct them, add them to dataset.missing or declare nominal"
+        )
+    return _as_numbers(column, found)
+
+
+def _as_numbers(column: Column, found: Floats, inferred: bool = False) -> Made:
+    values = found if column.codes is None else np.append(found, np.nan)[column.codes]
+    infinite = np.flatnonzero(np.isinf(values))
+    if len(infinite):
+        what = f"infinite value in {len(infinite)} rows ({rows_said(infinite)})"
+        return _wrong("MSEL-340", what, f"column '{column.name}'", "correct them or make them missing")
+    feature = Feature(column.name, "numeric")
+    return Made(feature, values, findings=tuple(_large(column, values)), inferred=inferred)
+
+
+def _nominal(column: Column, kind: str, levels: tuple[str, ...], settings: Settings, inferred: bool = False) -> Made:
+    column = column.as_text()
+    assert column.codes is not None
+    where = f"column '{column.name}'"
+    if kind == "ordered" and not levels:
+        fix = f"write dataset.features.{column.name}={{ordered: [lowest, ..., highest]}}"
+        return _wrong("MSEL-347", "an ordered column needs its levels in order", where, fix)
+    findings: tuple[Finding, ...] = ()
+    if not levels:
+        levels, column, findings = _capped(column, settings.max_levels)
+    place = {level: code for code, level in enumerate(levels)}
+    strange = [text for text in column.texts if text not in place]
+    if strange:
+        what = f"not among the declared levels: {examples(strange)} ({rows_said(_rows_of(column, strange))})"
+        return _wrong("MSEL-344", what, where, f"the levels are {examples(levels)}; correct the cells or the declaration")
+    code = np.array([*(place[text] for text in column.texts), np.nan], np.float64)
+    return Made(Feature(column.name, _kind(kind), levels), code[column.codes], findings=findings, inferred=inferred)
+
+
+def sorted_levels(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Levels in the order of their numbers where all are numbers, else of their characters.
+
+    >>> sorted_levels(("10", "9", "2"))
+    ('2', '9', '10')
+    """
+    found = numbers(texts)
+    if np.isfinite(found).all():
+        return tuple(text for _, text in sorted(zip(found.tolist(), texts)))
+    return tuple(sorted(texts))
+
+
+def _capped(column: Column, most: int) -> tuple[tuple[str, ...], Column, tuple[Finding, ...]]:
+    """The levels of a nominal column; beyond `most`, the rarest become one level, which is said."""
+    if len(column.texts) <= most:
+        return sorted_levels(column.texts), column, ()
+    assert column.codes is not None
+    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.texts))
+    kept = np.argsort(-counts, kind="stable")[: most - 1]
+    rename = np.full(len(column.texts) + 1, most - 1, np.int32)
+    rename[kept] = np.arange(most - 1)
+    rename[-1] = -1
+    texts = (*(column.texts[i] for i in kept.tolist()), OTHER)
+    message = f"column '{column.name}' has {len(column.texts)} levels: the rarest became '{OTHER}', {most} are left"
+    finding = Finding("MANY_LEVELS", "medium", message, "declare it as ignore or dataset.id, or raise dataset.max_levels")
+    return (*sorted_levels(texts[:-1]), OTHER), Column(column.name, texts, rename[column.codes]), (finding,)
+
+
+def _large(column: Column, values: Floats) -> Iterator[Finding]:
+    big = int(np.sum(np.abs(values) > EXACT))
+    if big and (column.codes is None or all(text.strip().lstrip("+-").isdigit() for text in column.texts)):
+        message = f"column '{column.name}' holds {big} integers beyond 2^53, which numbers cannot tell apart: is it an id?"
+        yield Finding("BIG_INTEGERS", "medium", message, f"set dataset.id={column.name}, or declare it as nominal or ignore")
+
+
+def _rows_of(column: Column, texts: list[str]) -> Integers:
+    wanted = np.isin(np.array(column.texts, object), np.array(texts, object))
+    return np.flatnonzero(np.append(wanted, False)[column.codes])
+
+
+def _kind(name: str) -> Any:
+    return "ordered" if name == "ordered" else "nominal"
+
+
+def _wrong(code: str, what: str, where: str, fix: str) -> Made:
+    return Made(problems=(Problem(code, what, where, fix),))

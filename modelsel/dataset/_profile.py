@@ -1,0 +1,138 @@
+"""What a person should know about a task before choosing on it: the profile names, it never repairs."""
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from modelsel.core.types import Codes, Feature, Finding, Floats, Task
+from modelsel.statistics.sampling import equal_rows
+
+FEW = 10  # rows of a class below which it is called rare
+NAMED = 5
+
+
+def profile(task: Task) -> tuple[Finding, ...]:
+    """Duplicates; constant, id-like and equal columns, columns that determine the target; near-duplicate labels, rare classes."""
+    codes = [np.unique(task.values[:, j], return_inverse=True, equal_nan=True) for j in range(len(task.features))]
+    columns = [(levels, inverse.astype(np.int32)) for levels, inverse in codes]
+    return (
+        *_duplicate_rows(task),
+        *(finding for j, feature in enumerate(task.features) for finding in _column(task, feature, *columns[j])),
+        *_equal_columns(task, [inverse for _, inverse in columns]),
+        *_labels(task),
+        *_ids(task),
+    )
+
+
+def _duplicate_rows(task: Task) -> Iterator[Finding]:
+    same = equal_rows(task.values)
+    repeated = len(task) - int(same.max(initial=-1)) - 1
+    if not repeated:
+        return
+    mixed = np.unique(np.column_stack([same, task.target]), axis=0)
+    torn = int((np.bincount(mixed[:, 0]) > 1).sum())
+    clash = f"; {torn} groups of equal rows carry different labels" if torn else ""
+    share = repeated / len(task)
+    message = f"{repeated} of {len(task)} rows ({share:.1%}) repeat an earlier row's features{clash}"
+    severity = "medium" if share >= 0.01 else "low"
+    do = "set scheme.keep_duplicates_together=true, so that no row is assessed by its twin"
+    yield Finding("DUPLICATE_ROWS", severity, message, do)  # type: ignore[arg-type]
+
+
+def _column(task: Task, feature: Feature, levels: Floats, inverse: Codes) -> Iterator[Finding]:
+    known = levels[~np.isnan(levels)]
+    name, n = feature.name, len(task)
+    if len(levels) == 1:
+        yield Finding("CONSTANT_COLUMN", "low", f"column '{name}' has one value in all rows", _ignore(name))
+        return
+    if _id_like(feature, known, n):
+        message = f"column '{name}' has {len(known)} different values in {n} rows: it looks like an id"
+        yield Finding("ID_LIKE_COLUMN", "medium", message, f"set dataset.id={name}, or {_ignore(name)}")
+    yield from _determines(task, feature, len(levels), inverse)
+    near = _near_duplicates(feature.levels)
+    if near:
+        yield Finding(
+            "NEAR_DUPLICATE_LEVELS",
+            "medium",
+            f"column '{name}' has levels that differ in case or spaces: {near}",
+            "write each level in one way",
+        )
+
+
+def _id_like(feature: Feature, known: Floats, rows: int) -> bool:
+    """Nominal: nearly every row a level of its own. Numeric: whole numbers, all different, without large gaps."""
+    if rows < 20 or feature.kind == "ordered" or len(known) < 0.95 * rows:
+        return False
+    if feature.kind == "nominal":
+        return True
+    return bool(len(known) == rows and np.all(known == np.round(known)) and known[-1] - known[0] < 2 * rows)
+
+
+def _determines(task: Task, feature: Feature, distinct: int, inverse: Codes) -> Iterator[Finding]:
+    """Each value goes with one class, in far more rows than values: the target under another name, or its cause."""
+    if distinct > max(len(task) // 10, 2):
+        return
+    table = np.zeros((distinct, len(task.classes)), np.bool_)
+    table[inverse, task.target] = True
+    if np.any(table.sum(axis=1) != 1):
+        return
+    if np.all(table.sum(axis=0) <= 1):
+        message = f"column '{feature.name}' equals the target under other names"
+        yield Finding("EQUALS_TARGET", "high", message, _ignore(feature.name))
+    else:
+        message = f"column '{feature.name}' determines the target: each of its {distinct} values goes with one class only"
+        yield Finding("DETERMINES_TARGET", "high", message, f"{_ignore(feature.name)}, unless it is known before the target is")
+
+
+def _equal_columns(task: Task, inverse: Sequence[Codes]) -> Iterator[Finding]:
+    """Columns that part the rows in the same way and in the same order of values."""
+    seen: dict[bytes, str] = {}
+    for feature, codes in zip(task.features, inverse):
+        if codes.any():
+            twin = seen.setdefault(codes.tobytes(), feature.name)
+            if twin != feature.name:
+                message = f"columns '{twin}' and '{feature.name}' tell the rows apart in the same way"
+                yield Finding("EQUAL_COLUMNS", "low", message, _ignore(feature.name))
+
+
+def _labels(task: Task) -> Iterator[Finding]:
+    near = _near_duplicates(task.classes)
+    if near:
+        yield Finding(
+            "NEAR_DUPLICATE_LABELS", "high", f"classes differ only in case or spaces: {near}", "write each class in one way"
+        )
+    counts = np.bincount(task.target, minlength=len(task.classes))
+    few = [f"{name} ({n})" for name, n in zip(task.classes, counts.tolist()) if 0 < n < FEW]
+    if few:
+        yield Finding("RARE_CLASS", "low", f"classes with fewer than {FEW} rows: {_some(few)}", "see dataset.rare")
+    empty = [name for name, n in zip(task.classes, counts.tolist()) if n == 0]
+    if empty:
+        yield Finding("EMPTY_CLASS", "info", f"declared classes without rows: {_some(empty)}")
+
+
+def _ids(task: Task) -> Iterator[Finding]:
+    if task.ids is not None:
+        repeated = len(task) - len(np.unique(task.ids))
+        if repeated:
+            do = "if the rows of one id belong together, set dataset.groups to that column"
+            yield Finding("REPEATED_IDS", "medium", f"{repeated} rows repeat an earlier row's id", do)
+
+
+def _near_duplicates(names: Sequence[str]) -> str:
+    """Pairs that are equal but for case, spaces and Unicode form."""
+    seen: dict[str, str] = {}
+    pairs = []
+    for name in names:
+        twin = seen.setdefault(" ".join(unicodedata.normalize("NFKC", name).casefold().split()), name)
+        if twin != name:
+            pairs.append(f"{twin!r} and {name!r}")
+    return _some(pairs)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:NAMED]) + (f", +{len(names) - NAMED} more" if len(names) > NAMED else "")
+
+
+def _ignore(name: str) -> str:
+    return f"declare dataset.features.{name}=ignore"
