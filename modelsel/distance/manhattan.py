@@ -1,0 +1,22 @@
+"""The way along the streets: d(x, y) = Σ |x_f − y_f|; names that differ count 1, a missing value the largest difference."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from modelsel.core.types import Integers, Table, Task
+from modelsel.distance._metric import Metric
+from modelsel.distance._scale import minkowski_metric
+
+
+@dataclass(frozen=True)
+class Manhattan:
+    """Minkowski's distance with p = 1: a single odd value costs less than in the Euclidean distance."""
+
+    own_scale: ClassVar[bool] = False
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        return ()
+
+    def fit(self, task: Task, rows: Integers, normalise: str) -> Metric:
+        return minkowski_metric(task, rows, normalise, power=1.0)

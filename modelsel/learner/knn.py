@@ -1,0 +1,176 @@
+"""k nearest neighbours: the class that the k stored rows nearest to a row vote for.
+
+One search up to the largest k asked for answers every k, vote and prior. Answers depend on the rows alone: stored rows lie
+in the order of a digest of their values, class and weight, which settles equal distances.
+Sources: Fix & Hodges (1951); Cover & Hart (1967); Aha, Kibler & Albert (1991).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.spec import one_of, part, plain, resolved, whole
+from modelsel.core.types import Codes, Description, Feature, Floats, Integers, Outputs, Table, Task, positions
+from modelsel.distance._metric import DECIMALS, LEVELS, Distance, Metric, row_digests
+from modelsel.distance._search import Neighbours, nearest
+from modelsel.learner._prior import Prior, as_prior, prior_of, prior_problems
+from modelsel.learner._votes import VOTES, elect, neighbours_ballot
+
+
+@dataclass(frozen=True)
+class Knn:
+    """Path parameters: `k`, `vote`, `prior`."""
+
+    k: int = whole(5, least=1, help="an odd k spares two classes most ties; large k smooths, small k follows noise")
+    distance: Distance = part("distance", "heom")
+    normalise: str = one_of(
+        "range", "none", "deviation", help="from analysis rows; distances with a scale of their own ignore it"
+    )
+    vote: str = one_of(*VOTES)
+    prior: Prior = plain("empirical", help="empirical, uniform, or a number per class")
+
+    unit: ClassVar[str] = "stored rows"
+    holds_gil: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prior", as_prior(self.prior))
+
+    def growing(self) -> dict[str, Any]:
+        scale = "own" if self.distance.own_scale else self.normalise
+        return {"kind": "knn", "distance": resolved(self.distance), "normalise": scale}
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        yield from self.distance.problems(task)
+        yield from prior_problems(self.prior, task)
+
+    def refusal(self, task: Task, rows: Integers) -> str | None:
+        return f"k = {self.k} is more than the {len(rows)} analysis rows" if self.k > len(rows) else None
+
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "KnnPath":
+        metric = self.distance.fit(task, rows, self.normalise)
+        codes = metric.encode(task.values[rows], task.features)
+        labels, weights = task.target[rows], task.row_weights[rows]
+        facts = np.vstack([codes, labels, weights])
+        order = np.argsort(row_digests(facts, DECIMALS if metric.rounded else None), kind="stable")
+        stored = np.ascontiguousarray(codes[:, order])
+        return KnnPath(metric, task.features, stored, labels[order], weights[order], len(task.classes))
+
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "KnnModel":
+        refused = self.refusal(task, rows)
+        if refused:
+            raise ValueError(refused)
+        return self.fit_path(task, rows, rng).model(self)
+
+    @staticmethod
+    def restore(description: Description) -> "KnnModel":
+        return _restored(description)
+
+
+@dataclass(frozen=True, eq=False)
+class KnnPath:
+    """Stored rows, encoded, in the order of their digests."""
+
+    metric: Metric
+    features: tuple[Feature, ...]
+    stored: Floats  # features × rows
+    labels: Codes
+    weights: Floats
+    classes: int
+
+    @property
+    def class_weight(self) -> Floats:
+        return np.bincount(self.labels, self.weights, minlength=self.classes).astype(np.float64)
+
+    def neighbours(self, table: Table, rows: Integers, count: int) -> Neighbours:
+        """The nearest stored rows of some rows of a table."""
+        return nearest(self.metric, self.stored, self.metric.encode(table.values[rows], self.features), count)
+
+    def outputs(self, learners: Sequence[Knn], table: Table, rows: Integers, scores: bool) -> Outputs:
+        found = self.neighbours(table, rows, max(learner.k for learner in learners))
+        ballot = neighbours_ballot(self.labels, self.weights, found.rows, found.distance, self.class_weight)
+        predicted = np.empty((len(learners), len(rows)), np.int32)
+        shares = np.empty((len(learners), len(rows), self.classes)) if scores else None
+        for (vote, prior), members in _groups(learners).items():
+            ks = [learners[member].k for member in members]
+            votes, prior_shares = ballot.count(vote, ks), prior_of(prior, self.class_weight)
+            classes, share = elect(votes, ballot.farness(ks), prior_shares, self.class_weight)
+            predicted[members] = classes
+            if shares is not None:
+                shares[members] = share
+        return Outputs(predicted, shares)
+
+    def complexity(self, learners: Sequence[Knn]) -> Floats:
+        return np.full(len(learners), float(self.stored.shape[1]))
+
+    def training_error(self, learners: Sequence[Knn]) -> Floats:
+        """Not known: it would take another search."""
+        return np.full(len(learners), np.nan)
+
+    def model(self, learner: Knn) -> "KnnModel":
+        return KnnModel(self, replace(learner, prior=tuple(prior_of(learner.prior, self.class_weight).tolist())))
+
+
+@dataclass(frozen=True, eq=False)
+class KnnModel:
+    """The stored rows with one k, vote and prior."""
+
+    path: KnnPath
+    learner: Knn
+
+    def predict(self, table: Table) -> Codes:
+        predicted: Codes = self.path.outputs([self.learner], table, positions(table), scores=False).predicted[0]
+        return predicted
+
+    def scores(self, table: Table) -> Floats:
+        shares = self.path.outputs([self.learner], table, positions(table), scores=True).scores
+        assert shares is not None
+        own: Floats = shares[0]
+        return own
+
+    def describe(self) -> Description:
+        path, learner = self.path, self.learner
+        features = [[feature.name, feature.kind, list(feature.levels)] for feature in path.features]
+        facts = {"k": learner.k, "vote": learner.vote, "prior": list(learner.prior)}
+        facts |= {"classes": path.classes, "features": features, "metric": path.metric.facts()}
+        arrays: dict[str, NDArray[Any]] = {
+            "stored": path.stored,
+            "labels": path.labels,
+            "weights": path.weights,
+            **path.metric.arrays(),
+        }
+        return Description("knn", facts, arrays | path.metric.arrays())
+
+
+def _groups(learners: Sequence[Knn]) -> dict[tuple[str, Prior], list[int]]:
+    groups: dict[tuple[str, Prior], list[int]] = {}
+    for position, learner in enumerate(learners):
+        groups.setdefault((learner.vote, learner.prior), []).append(position)
+    return groups
+
+
+def _restored(description: Description) -> KnnModel:
+    facts, arrays = description.facts, description.arrays
+    features = tuple(Feature(name, kind, tuple(levels)) for name, kind, levels in facts["features"])
+    stored = np.ascontiguousarray(arrays["stored"], np.float64)
+    labels, weights = np.asarray(arrays["labels"], np.int32), np.asarray(arrays["weights"], np.float64)
+    metric, classes, k = Metric.restore(facts["metric"], arrays), int(facts["classes"]), int(facts["k"])
+    if stored.ndim != 2 or stored.shape != (len(features), len(labels)) or len(metric.kinds) != len(features):
+        raise ValueError("knn: the stored rows do not fit the features")
+    _check_tables(metric, stored)
+    if len(weights) != len(labels) or not ((labels >= 0) & (labels < classes)).all():
+        raise ValueError("knn: labels or weights of the stored rows are out of range")
+    if not 1 <= k <= len(labels) or len(facts["prior"]) != classes or facts["vote"] not in VOTES:
+        raise ValueError("knn: k, prior or vote is out of range")
+    learner = Knn(k=k, vote=str(facts["vote"]), prior=tuple(facts["prior"]))
+    return KnnModel(KnnPath(metric, features, stored, labels, weights, classes), learner)
+
+
+def _check_tables(metric: Metric, stored: Floats) -> None:
+    """Codes that look up a table must lie inside it."""
+    for f in np.flatnonzero(metric.kinds == LEVELS):
+        codes = stored[f][~np.isnan(stored[f])]
+        if not np.isin(codes, np.arange(metric.sizes[f])).all():
+            raise ValueError("knn: a stored level is out of range")

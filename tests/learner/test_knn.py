@@ -1,0 +1,228 @@
+"""k-NN against a plain twin that searches afresh for every k, and properties on data full of ties."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from modelsel.core.spec import make
+from modelsel.core.types import Description, Feature, Task, positions
+from modelsel.distance._metric import row_digests
+from modelsel.learner.knn import Knn, KnnModel
+
+NOTHING = np.random.default_rng(0)
+
+
+@st.composite
+def tied_tasks(draw, weighted=False):
+    """Few different values in all kinds of columns, missing ones among them: most distances are tied."""
+    n, seed = draw(st.integers(8, 40)), draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    kinds = draw(st.lists(st.sampled_from(["numeric", "nominal", "ordered"]), min_size=1, max_size=4))
+    features = tuple(Feature(f"f{i}", kind, () if kind == "numeric" else ("a", "b", "c")) for i, kind in enumerate(kinds))
+    values = rng.integers(0, 3, (n, len(kinds))).astype(float)
+    values[rng.random(values.shape) < draw(st.sampled_from([0.0, 0.2]))] = np.nan
+    target = rng.integers(0, 3, n).astype(np.int32)
+    weights = rng.integers(1, 4, n).astype(float) if weighted else None
+    return task_of(features, values, target, weights)
+
+
+def task_of(features, values, target, weights=None, classes=("x", "y", "z")):
+    return Task(name="t", features=features, values=np.asarray(values, float), rows=np.arange(len(target)),
+                classes=classes, target=np.asarray(target, np.int32), weights=weights)  # fmt: skip
+
+
+knns = st.builds(
+    Knn,
+    k=st.integers(1, 8),
+    distance=st.sampled_from(["euclidean", "manhattan", "heom"]).map(lambda kind: make("distance", kind)),
+    normalise=st.sampled_from(["none", "range", "deviation"]),
+    vote=st.sampled_from(["uniform", "inverse", "rank"]),
+    prior=st.sampled_from(["empirical", "uniform", (0.2, 0.3, 0.5)]),
+)
+
+
+class Twin:
+    """k-NN of one query at a time, in Python: scales, differences, digests and votes written down again."""
+
+    def __init__(self, learner, task, rows):
+        self.learner, self.task, self.rows = learner, task, rows
+        self.stored = task.values[rows]
+        self.weight = task.row_weights[rows]
+        self.scales = [self._scale(f) for f in range(len(task.features))]
+        encoded = np.array([[self._place(f, x) for f, x in enumerate(row)] for row in self.stored])
+        facts = np.vstack([encoded.T, task.target[rows], self.weight])
+        exact = learner.normalise == "none" and not learner.distance.own_scale
+        self.digest = row_digests(facts, None if exact else 9)
+
+    def _scale(self, f):
+        """(centre, divisor or 0, what a missing value counts)."""
+        if self.task.features[f].kind == "nominal":
+            return 0.0, 1.0, 1.0
+        column = self.stored[:, f]
+        pairs = [(x, w) for x, w in zip(column, self.weight) if not math.isnan(x)]
+        how = "range" if self.learner.distance.own_scale else self.learner.normalise
+        low, high = (min(x for x, _ in pairs), max(x for x, _ in pairs)) if pairs else (0.0, 0.0)
+        if how == "none":
+            return 0.0, 1.0, high - low
+        if how == "range":
+            return low, high - low, 1.0
+        total = sum(w for _, w in pairs)
+        mean = sum(w * x for x, w in pairs) / total if pairs else 0.0
+        deviation = math.sqrt(sum(w * (x - mean) ** 2 for x, w in pairs) / total) if pairs else 0.0
+        return mean, deviation, (high - low) / deviation if deviation else 0.0
+
+    def _place(self, f, x):
+        centre, divisor, _ = self.scales[f]
+        return x if math.isnan(x) else ((x - centre) / divisor if divisor else 0.0)
+
+    def _difference(self, f, x, y):
+        _, divisor, missing = self.scales[f]
+        if math.isnan(x) or math.isnan(y):
+            return missing
+        if self.task.features[f].kind == "nominal":
+            return float(x != y)
+        return abs(x - y) / divisor if divisor else 0.0
+
+    def distance(self, x, y):
+        terms = [self._difference(f, a, b) for f, (a, b) in enumerate(zip(x, y))]
+        if type(self.learner.distance).__name__ == "Manhattan":
+            return math.fsum(terms)
+        return math.sqrt(math.fsum(t * t for t in terms))
+
+    def answer(self, query):
+        """(class, scores) of one row of values."""
+        learner, classes = self.learner, range(len(self.task.classes))
+        target = self.task.target[self.rows]
+        far_off = [self.distance(query, row) for row in self.stored]
+        order = sorted((round(d, 11), int(self.digest[i]), i) for i, d in enumerate(far_off))
+        near = [(far_off[i], target[i], self.weight[i]) for _, _, i in order[: learner.k]]
+        votes, far = dict.fromkeys(classes, 0.0), dict.fromkeys(classes, 0.0)
+        for rank, (d, cls, weight) in enumerate(near, start=1):
+            far[cls] += weight * d
+            if learner.vote == "uniform":
+                votes[cls] += weight
+            elif learner.vote == "rank":
+                votes[cls] += weight * (learner.k + 1 - rank)
+            elif near[0][0] == 0:
+                votes[cls] += weight * (d == 0)
+            else:
+                votes[cls] += weight / d
+        share = {c: math.fsum(self.weight[target == c]) / math.fsum(self.weight) for c in classes}
+        prior = {"empirical": share, "uniform": dict.fromkeys(classes, 1 / 3)}.get(
+            learner.prior, dict(enumerate(learner.prior)) if isinstance(learner.prior, tuple) else {}
+        )
+        votes = {c: votes[c] * prior[c] / share[c] if share[c] else 0.0 for c in classes}
+        total = math.fsum(votes.values())
+        scores = [votes[c] / total for c in classes] if total else [prior[c] for c in classes]
+        best = max(classes, key=lambda c: (round(scores[c], 10), -round(far[c], 9), round(prior[c], 10), -c))
+        return best, scores
+
+
+@settings(max_examples=150, deadline=None)
+@given(tied_tasks(weighted=True), st.lists(knns, min_size=1, max_size=6))
+def test_one_search_answers_every_k_vote_and_prior_as_a_plain_search_would(task, learners):
+    rows = np.arange(0, len(task) - 3)
+    queries = positions(task)
+
+    for growing in {str(learner.growing()) for learner in learners}:
+        group = [learner for learner in learners if str(learner.growing()) == growing and learner.k <= len(rows)]
+        if not group:
+            continue
+        outputs = group[0].fit_path(task, rows, NOTHING).outputs(group, task, queries, scores=True)
+        for position, learner in enumerate(group):
+            twin = Twin(learner, task, rows)
+            expected = [twin.answer(task.values[query]) for query in queries]
+            assert outputs.scores[position] == pytest.approx(np.array([s for _, s in expected]), abs=1e-12)
+            assert outputs.predicted[position].tolist() == [c for c, _ in expected]
+
+
+@settings(max_examples=60, deadline=None)
+@given(tied_tasks(), knns, st.randoms(use_true_random=False))
+def test_answers_do_not_depend_on_row_order(task, learner, random):
+    rows = positions(task)
+    shuffled = rows.copy()
+    random.shuffle(shuffled)
+    here, there = (learner.fit(task, order, NOTHING) for order in (rows, shuffled))
+    assert np.array_equal(here.predict(task), there.predict(task))
+    assert np.array_equal(here.scores(task), there.scores(task))
+    moved = learner.fit(task.take(shuffled), rows, NOTHING)
+    assert np.array_equal(moved.predict(task), here.predict(task))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    tied_tasks(), knns.filter(lambda learner: learner.normalise != "none"), st.sampled_from([3.0, 0.1, 1e6]), st.floats(-5, 5)
+)
+def test_normalised_distances_know_no_units(task, learner, factor, shift):
+    change = [f.kind == "numeric" for f in task.features]
+    other = task.with_features(task.features, np.where(change, task.values * factor + shift, task.values))
+    rows = np.arange(len(task) - 3)
+    if learner.k > len(rows):
+        return
+    here, there = learner.fit(task, rows, NOTHING), learner.fit(other, rows, NOTHING)
+    assert np.array_equal(here.predict(task), there.predict(other))
+    assert here.scores(task) == pytest.approx(there.scores(other), abs=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(tied_tasks(weighted=True), knns)
+def test_a_restored_model_says_the_same(task, learner):
+    model = learner.fit(task, positions(task), NOTHING)
+    again = Knn.restore(model.describe())
+    assert np.array_equal(model.predict(task), again.predict(task))
+    assert model.scores(task) == pytest.approx(again.scores(task), abs=1e-15)
+
+
+def small() -> tuple[Task, KnnModel]:
+    task = task_of((Feature("f", "numeric"),), [[0.0], [1.0], [2.0], [np.nan]], [0, 1, 1, 2])
+    return task, Knn(k=3, distance=make("distance", "euclidean")).fit(task, positions(task), NOTHING)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("labels", [0, 1, 9, 2]), ("labels", [0, 1]), ("weights", [1.0]), ("stored", [[1.0]]), ("kinds", [7])]
+)
+def test_a_damaged_description_is_refused(name, value):
+    description = small()[1].describe()
+    with pytest.raises(ValueError):
+        Knn.restore(Description("knn", description.facts, {**description.arrays, name: np.array(value)}))
+
+
+@pytest.mark.parametrize(("name", "value"), [("k", 0), ("k", 5), ("classes", 2), ("prior", [1.0]), ("vote", "loud")])
+def test_a_damaged_fact_is_refused(name, value):
+    description = small()[1].describe()
+    with pytest.raises(ValueError):
+        Knn.restore(Description("knn", {**description.facts, name: value}, description.arrays))
+
+
+def test_more_neighbours_than_rows_are_refused_with_the_numbers():
+    task, _ = small()
+    assert Knn(k=5).refusal(task, positions(task)) == "k = 5 is more than the 4 analysis rows"
+    with pytest.raises(ValueError, match="4 analysis rows"):
+        Knn(k=5).fit(task, positions(task), NOTHING)
+
+
+def test_path_parameters_share_a_growing_and_an_own_scale_ignores_normalise():
+    assert Knn(k=1, vote="rank", prior="uniform").growing() == Knn(k=9).growing()
+    assert Knn(normalise="none").growing() == Knn(normalise="deviation").growing()
+    plain, scaled = (Knn(distance=make("distance", "euclidean"), normalise=n) for n in ("none", "range"))
+    assert plain.growing() != scaled.growing()
+
+
+def test_a_prior_that_does_not_fit_is_named():
+    task, _ = small()
+    assert list(Knn(prior="flat").problems()) == [
+        "prior is 'flat': use empirical, uniform, or a list with one number per class"
+    ]
+    assert list(Knn(prior=(1.0, 2.0)).problems(task)) == ["prior has 2 numbers for 3 classes (x, y, z)"]
+    assert list(Knn(prior=(1.0, -2.0)).problems())
+    assert not list(Knn(prior=[1, 2, 3]).problems(task))
+
+
+def test_equal_votes_go_to_the_nearer_class():
+    task = task_of((Feature("f", "numeric"),), [[0.0], [3.0], [4.0], [10.0]], [0, 1, 0, 1])
+    query = task.with_features(task.features, np.full((4, 1), 3.4))
+    learner = Knn(k=2, distance=make("distance", "euclidean"), normalise="none")
+    assert learner.fit(task, positions(task), NOTHING).predict(query)[0] == 1  # 3 is nearer than 4
