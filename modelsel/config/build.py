@@ -1,0 +1,261 @@
+"""Kinds to objects: a name or a mapping of a group becomes the part it describes, all problems collected in one pass.
+
+`conf/<group>/<name>.yaml` gives what a name stands for; its `kind` leads on to another file or to the class. Settings that are
+`Swept` turn one part into a set of `Options`; without any there is exactly one.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from modelsel.config.folders import Folders
+from modelsel.config.merge import KIND, merge, nested
+from modelsel.config.options import Combined, Either, Interval, Options, Values, only, settled
+from modelsel.config.schema import Slot, class_of, kinds, offered, slots
+from modelsel.config.settings import CLASSES
+from modelsel.config.suggest import near
+from modelsel.config.values import WrongError, checked, expected
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.spec import Limits, kind_of
+
+LEARNER, PREPARER = "learner", "preparer"
+STEPS = Slot(PREPARER, Limits(group=PREPARER, many=True), (), False, False)
+DEPTH = 12  # of files that lead on to each other
+
+
+@dataclass(frozen=True)
+class Swept:
+    """Several values in the place of one, as a sweep declares them; an interval stands for all numbers in it."""
+
+    values: tuple[Any, ...] = ()
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where a name leads: the kind, its class, and the settings gathered on the way."""
+
+    kind: str
+    cls: Any
+    values: Mapping[str, Any]
+
+
+@dataclass
+class Builder:
+    """Builds parts out of some folders; `problems` grows, so that one message can tell them all."""
+
+    folders: Folders
+    plugins: tuple[str, ...] = ()
+    problems: list[Problem] = field(default_factory=list)
+
+    def part(self, group: str, value: Any, where: str) -> Any:
+        """The part that a name or mapping describes; None after a problem."""
+        before = len(self.problems)
+        options = self.options(group, value, {}, where)
+        return next(options.all()) if len(self.problems) == before else None
+
+    def record(self, cls: Any, values: Mapping[str, Any], where: str) -> Any:
+        """An object of a class with no kind (the root, `limit`); None after a problem."""
+        before = len(self.problems)
+        options = self._combined(cls, slots(cls), values, {}, where)
+        return next(options.all()) if len(self.problems) == before else None
+
+    def options(self, group: str, base: Any, over: Any, where: str) -> Options:
+        """What a part may be: `base` with everything that `over` sets or sweeps."""
+        chosen, settings = _chosen(over)
+        sets, used = [], set[str]()
+        for name in chosen or (base,):
+            spec = merge(base, {KIND: name} if isinstance(name, str) else name)
+            found = self._kind(group, spec, where)
+            if found is None:
+                used.update(settings)
+                continue
+            fields = _slots_of(group, found.cls)
+            own = {key: value for key, value in settings.items() if key in fields}
+            used.update(own)
+            sets.append(self._combined(_maker(group, found), fields, found.values, own, where))
+        for key in sorted(set(settings) - used):
+            self._unknown(key, group, chosen or (base,), where)
+        return sets[0] if len(sets) == 1 else Either(tuple(sets)) if sets else only(None)
+
+    def _kind(self, group: str, spec: Any, where: str) -> "Found | None":
+        """The class that a specification leads to through the files of `conf/`, and the settings gathered on the way."""
+        if not isinstance(spec, Mapping) or not isinstance(spec.get(KIND), str):
+            self._no_name(group, spec, where)
+            return None
+        kind, values = spec[KIND], {key: value for key, value in spec.items() if key != KIND}
+        for _ in range(DEPTH):
+            file = self.folders.read(group, kind)
+            if file is None:
+                break
+            values = merge({key: value for key, value in file.items() if key != KIND}, values)
+            inner = file.get(KIND, kind)
+            if inner == kind:
+                break
+            kind = str(inner)
+        try:
+            return Found(kind, class_of(group, kind, self.plugins), values)
+        except KeyError:
+            self._no_kind(group, kind, where)
+            return None
+
+    def _combined(
+        self, make: Any, fields: Mapping[str, Slot], values: Mapping[str, Any], over: Mapping[str, Any], where: str
+    ) -> Options:
+        fixed: dict[str, Any] = {}
+        open_: dict[str, Options] = {}
+        for name in dict.fromkeys((*over, *values)):
+            place = f"{where}.{name}" if where else name
+            if name not in fields:
+                self._add("MSEL-203", f"unknown setting {name!r}", place, near(name, fields))
+                continue
+            options = self._field(fields[name], values.get(name), over.get(name, {}), place)
+            if settled(options):
+                fixed[name] = next(options.all())
+            else:
+                open_[name] = options
+        for name, slot in fields.items():
+            if slot.required and name not in fixed and name not in open_:
+                self._add("MSEL-204", f"{name} is missing", where, f"give {where}.{name}: {slot.limits.help or expected(slot)}")
+        return Combined(make, fixed, open_)
+
+    def _field(self, slot: Slot, base: Any, over: Any, where: str) -> Options:
+        if slot.limits.many and slot.group:
+            return self._steps(slot.group, base, over, where)
+        if slot.group:
+            return self._part(slot, base, over, where)
+        if slot.record is not None:
+            return self._record(slot.record, base, over, where)
+        if isinstance(over, Swept):
+            return self._swept(slot, over, where)
+        return only(self._value(slot, merge(base, over) if over != {} else base, where))
+
+    def _part(self, slot: Slot, base: Any, over: Any, where: str) -> Options:
+        if base is None and slot.optional and over == {}:
+            return only(None)
+        if base is None and slot.default is not None:
+            base = {KIND: kind_of(slot.default())}
+        return self.options(slot.group, {KIND: base} if isinstance(base, str) else base, over, where)
+
+    def _record(self, cls: Any, base: Any, over: Any, where: str) -> Options:
+        if not isinstance(base, Mapping | None) or not isinstance(over, Mapping):
+            self._add("MSEL-205", "found a single value", where, f"it has settings of its own: {', '.join(slots(cls))}")
+            return only(None)
+        return self._combined(cls, slots(cls), base or {}, over, where)
+
+    def _swept(self, slot: Slot, over: Swept, where: str) -> Options:
+        if over.interval is None:
+            return Values(tuple(self._value(slot, value, where) for value in over.values))
+        whole = int in slot.hints and float not in slot.hints
+        for end in (over.interval.low, over.interval.high):
+            self._value(slot, int(end) if whole else end, where)
+        return Interval(over.interval.low, over.interval.high, over.interval.logarithmic, whole)
+
+    def _steps(self, group: str, base: Any, over: Any, where: str) -> Options:
+        """One part or a list of parts; settings beneath go to the steps that have them."""
+        chosen, settings = _chosen(over)
+        sets = []
+        for alternative in chosen or (base,):
+            steps = [alternative] if isinstance(alternative, str | Mapping) else list(alternative or ())
+            fields = {f"s{index}": self._step(group, step, settings, where) for index, step in enumerate(steps)}
+            sets.append(Combined(_in_order, {}, fields))
+        return sets[0] if len(sets) == 1 else Either(tuple(sets))
+
+    def _step(self, group: str, step: Any, settings: Mapping[str, Any], where: str) -> Options:
+        spec = {KIND: step} if isinstance(step, str) else step
+        found = self._kind(group, spec, where)
+        own = {key: value for key, value in settings.items() if found and key in slots(found.cls)}
+        return self.options(group, spec, own, where) if found else only(None)
+
+    def _value(self, slot: Slot, value: Any, where: str) -> Any:
+        try:
+            return checked(slot, value)
+        except WrongError as wrong:
+            self._add("MSEL-205", wrong.what, where, wrong.fix)
+            return None
+
+    def _no_name(self, group: str, spec: Any, where: str) -> None:
+        found = spec.get(KIND) if isinstance(spec, Mapping) else spec
+        if isinstance(found, bool):
+            fix = "YAML reads off, on, yes, no as truth values: put the name in quotes"
+            self._add("MSEL-206", f"the truth value {str(found).lower()} is no name of a {group}", where, fix)
+        elif found is None:
+            self._add("MSEL-204", f"a {group} is missing", where, near("", self._names(group)))
+        else:
+            self._add("MSEL-206", f"{found!r} is no name of a {group}", where, "give a name, or a mapping with `kind`")
+
+    def _no_kind(self, group: str, kind: str, where: str) -> None:
+        file = self.folders.find(group, kind)
+        if kind in offered(group):
+            fix = f"allow it: plugins=[{kind}]"
+        elif file is not None:
+            fix = f"{file} says no kind of modelsel's: give it `kind`, {near(kind, kinds(group))}"
+        else:
+            fix = near(kind, self._names(group))
+        self._add("MSEL-201", f"unknown {group} {kind!r}", where, fix)
+
+    def _unknown(self, key: str, group: str, chosen: Any, where: str) -> None:
+        """A setting that none of the chosen kinds has."""
+        known = set[str]()
+        for name in chosen:
+            found = self._kind(group, {KIND: name} if isinstance(name, str) else name, where)
+            known.update(_slots_of(group, found.cls) if found else ())
+        self._add("MSEL-203", f"unknown setting {key!r}", f"{where}.{key}" if where else key, near(key, known))
+
+    def _names(self, group: str) -> tuple[str, ...]:
+        return (*self.folders.options(group), *kinds(group))
+
+    def _add(self, code: str, what: str, where: str, fix: str) -> None:
+        problem = Problem(code, what, where, fix)
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+
+def learner(name: str | Mapping[str, Any], overrides: Mapping[str, object] | None = None) -> tuple[Any, tuple[Any, ...]]:
+    """A learner of `conf/learner/` with some settings changed, and its preparation steps.
+
+    `overrides` are dotted (`pruner.confidence`) or nested. Raises ConfigurationError that names every problem.
+    """
+    builder = Builder(Folders.of())
+    spec = merge({KIND: name} if isinstance(name, str) else name, nested(overrides or {}))
+    built = builder.part(LEARNER, spec, LEARNER)
+    ConfigurationError.raise_if(builder.problems)
+    pair: tuple[Any, tuple[Any, ...]] = built
+    ConfigurationError.raise_if(invalid(pair[0]))
+    return pair
+
+
+def invalid(learner: Any) -> Iterator[Problem]:
+    """Reasons why a combination of settings is not valid by itself."""
+    for reason in learner.problems():
+        yield Problem("MSEL-207", reason, kind_of(learner), "change one of them")
+
+
+def _chosen(over: Any) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+    """The alternatives for a part's own name (none: it stays), and the settings beneath it."""
+    if isinstance(over, Swept):
+        return over.values, {}
+    if not isinstance(over, Mapping):
+        return (over,), {}
+    settings = {key: value for key, value in over.items() if key != KIND}
+    if KIND not in over:
+        return (), settings
+    return (over[KIND].values if isinstance(over[KIND], Swept) else (over[KIND],)), settings
+
+
+def _slots_of(group: str, cls: Any) -> Mapping[str, Slot]:
+    return {**slots(cls), PREPARER: STEPS} if group == LEARNER else slots(cls)
+
+
+def _maker(group: str, found: Found) -> Any:
+    cls: Any = found.cls
+    if group in CLASSES:
+        return partial(cls, kind=found.kind)
+    if group != LEARNER:
+        return cls
+    return lambda preparer=(), **settings: (cls(**settings), preparer)
+
+
+def _in_order(**steps: Any) -> tuple[Any, ...]:
+    return tuple(steps.values())

@@ -1,0 +1,154 @@
+"""From overrides to a `Config`: what was typed is checked, Hydra composes, what came out is checked and built.
+
+    overrides --read--> Hydra --plain data--> parts, candidates --> Config
+
+One ConfigurationError names every problem of every step.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from hydra.errors import HydraException
+from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
+
+from modelsel.config import overrides as typed
+from modelsel.config.build import LEARNER, Builder
+from modelsel.config.expand import SPACE, expand
+from modelsel.config.folders import Folders
+from modelsel.config.loader import load
+from modelsel.config.references import plain_data, resolve
+from modelsel.config.settings import Limit, Pool, Root, Tracking
+from modelsel.config.suggest import near
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.fingerprint import digest
+from modelsel.core.spec import resolved as spec_of
+from modelsel.core.types import Candidate
+
+PARTS = ("dataset", "split", "scheme", "measure", "rule", "guard", "pool", "tracking")
+LOOSE = ("path", "test_path", "name")  # where a data set lies is no part of what is studied
+
+
+@dataclass(frozen=True)
+class Config:
+    """A study's settings and built parts. `resolved` is what config.yaml keeps: plain data, secrets left as references."""
+
+    name: str
+    seed: int
+    final_test: bool
+    on_failure: str
+    resume: str | None
+    retry_failed: bool
+    plugins: tuple[str, ...]
+    limit: Limit
+    outer: Any
+    dataset: Any
+    split: Any
+    candidates: tuple[Candidate, ...]
+    declared: int
+    scheme: Any
+    measure: Any
+    rule: Any
+    guard: Any
+    pool: Pool
+    tracking: Tracking
+    resolved: Mapping[str, Any]
+    space: str = ""
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def spec_id(self) -> str:
+        """Digest of what decides the answer: no folders, workers, tracking, limits, names or guard settings."""
+        parts = {name: spec_of(getattr(self, name)) for name in ("split", "scheme", "measure", "rule")}
+        dataset = {key: value for key, value in spec_of(self.dataset).items() if key not in LOOSE}
+        outer = self.outer and spec_of(self.outer)
+        ids = [candidate.id for candidate in self.candidates]
+        return digest({**parts, "dataset": dataset, "outer": outer, "seed": self.seed, "candidates": ids})
+
+
+def compose(overrides: Sequence[str] = (), config_dir: str | None = None) -> Config:
+    """The study that some overrides describe; raises ConfigurationError with every problem."""
+    folders = Folders.of(config_dir)
+    wanted = typed.read(overrides, folders)
+    problems = list(wanted.problems)
+    try:
+        composed = load(folders, list(wanted.lines), wanted.hydra)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigurationError(*problems, composition_problem(error)) from error
+    except ConfigurationError as error:
+        raise ConfigurationError(*problems, *error.problems) from error
+    return assemble(composed, folders, problems)
+
+
+def assemble(composed: DictConfig, folders: Folders, problems: Sequence[Problem] = ()) -> Config:
+    """A composed configuration to a `Config`; `problems` are those found before."""
+    choices = dict(composed.hydra.runtime.choices)
+    resolved = plain_data(composed)
+    settings, found = resolve(resolved)
+    builder = Builder(folders, problems=[*problems, *found])
+    config = _built(settings, resolved, choices, builder)
+    ConfigurationError.raise_if(builder.problems)
+    assert config is not None
+    return config
+
+
+def composition_problem(error: Exception) -> Problem:
+    """What Hydra or OmegaConf had against a configuration, in one line."""
+    lines = [line.strip() for cause in (error, error.__cause__) if cause for line in str(cause).splitlines() if line.strip()]
+    return Problem(
+        "MSEL-212", lines[0] if lines else type(error).__name__, "configuration", "see `modelsel run --info defaults`"
+    )
+
+
+def _built(
+    settings: Mapping[str, Any], resolved: Mapping[str, Any], choices: Mapping[str, Any], builder: Builder
+) -> Config | None:
+    root = _root(settings, builder)
+    builder.plugins = root.plugins if root else ()
+    parts = {group: builder.part(group, _named(settings.get(group), choices.get(group)), group) for group in PARTS}
+    outer = settings.get("outer")
+    outer = None if outer is None else builder.part("scheme", outer, "outer")
+    wanted = _wanted(settings)
+    space = expand(wanted, builder, root.seed if root else 0)
+    if root is None or builder.problems:
+        return None
+    builder.problems.extend(problem for part in ("dataset",) for problem in getattr(parts[part], "problems", tuple)())
+    names = [str(choices.get("dataset") or settings["dataset"].get("kind")), space.name]
+    notes = (
+        [f"{space.merged} of {space.declared} candidates say the same as another one and were merged"] if space.merged else []
+    )
+    own = {name: value for name, value in vars(root).items() if name != "name"}
+    return Config(
+        name=root.name or "-".join(names), **own, **parts, outer=outer, candidates=space.candidates, declared=space.declared,
+        resolved={**resolved, "name": root.name or "-".join(names)}, space=space.name, notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _root(settings: Mapping[str, Any], builder: Builder) -> Root | None:
+    known = (*PARTS, *typed.root_keys())
+    for key in settings:
+        if key not in known:
+            builder.problems.append(Problem("MSEL-203", f"unknown setting {key!r}", key, near(key, known)))
+    own = {name: settings[name] for name in Root.__dataclass_fields__ if name in settings}
+    root = builder.record(Root, own, "")
+    if root is not None:
+        builder.problems.extend(Problem("MSEL-205", reason, "limit", "see --help") for reason in root.limit.problems())
+    return root if isinstance(root, Root) else None
+
+
+def _named(value: Any, choice: Any) -> Any:
+    """A group's mapping with the kind that its file name gives."""
+    if isinstance(value, Mapping) and "kind" not in value and isinstance(choice, str):
+        return {"kind": choice, **value}
+    return value
+
+
+def _wanted(settings: Mapping[str, Any]) -> Any:
+    """The space: a learner given alone is a space of that one entry."""
+    learner = settings.get(LEARNER)
+    if learner is None:
+        return settings.get(SPACE)
+    name = learner if isinstance(learner, str) else learner.get("kind") if isinstance(learner, Mapping) else None
+    return {str(name): {LEARNER: learner}}

@@ -1,0 +1,179 @@
+"""A declared space to its candidates, on plain data: no Hydra composition and no merge per candidate.
+
+    entry:
+      learner: c45                      # a name of conf/learner, or a mapping with `kind`; default: the entry's own name
+      min_leaf: 2                       # any setting of the learner, dotted or nested
+      sweep: {pruner.confidence: "choice(0.1, 0.25)"}      # or a list of such mappings: their union
+      draw: 200                         # that many at random instead of all combinations
+
+A setting beneath a swept part applies to the alternatives that have it; one that none has is an error. Two candidates that
+say the same are one, and that is said.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from modelsel.config.build import LEARNER, Builder, invalid
+from modelsel.config.grammar import SweepError, swept
+from modelsel.config.merge import KIND, merge, nested
+from modelsel.config.options import Options
+from modelsel.config.schema import kinds
+from modelsel.config.suggest import near
+from modelsel.core.errors import Problem
+from modelsel.core.fingerprint import digest, generator
+from modelsel.core.types import Candidate
+
+SPACE, SWEEP, DRAW = "space", "sweep", "draw"
+MOST = 2_000_000
+
+
+@dataclass(frozen=True)
+class Space:
+    """The candidates of a study in declared order, each once; `declared` counts them with their repeats."""
+
+    name: str
+    candidates: tuple[Candidate, ...]
+    declared: int
+
+    @property
+    def merged(self) -> int:
+        return self.declared - len(self.candidates)
+
+
+def expand(wanted: Any, builder: Builder, seed: int = 0) -> Space:
+    """The candidates of a space: names of files and learners, or entries. Problems are added to the builder's."""
+    entries = read_entries(wanted, builder)
+    found: dict[tuple[Any, Any], Candidate] = {}
+    declared = 0
+    for entry, text in entries.items():
+        for learner, preparers in _pairs(entry, text, builder, seed):
+            declared += 1
+            if (learner, preparers) not in found:
+                found[learner, preparers] = Candidate(learner, preparers, entry, family(learner))
+    candidates = tuple(found.values())
+    builder.problems.extend(_invalid(candidates))
+    return Space(name_of(wanted), candidates, declared)
+
+
+def read_entries(wanted: Any, builder: Builder) -> dict[str, Any]:
+    """The entries of a space by name; a name that is no space file is the learner of that name."""
+    if isinstance(wanted, Mapping):
+        return dict(wanted)
+    entries: dict[str, Any] = {}
+    for name in [wanted] if isinstance(wanted, str) else wanted if isinstance(wanted, list | tuple) else [None]:
+        for entry, text in _file(name, builder).items():
+            if entry in entries and entries[entry] != text:
+                _say(builder, "MSEL-222", f"two entries are named {entry!r}", f"space={name}", "rename one of them")
+            entries[entry] = text
+    return entries
+
+
+def name_of(wanted: Any) -> str:
+    """What a space is called in a study's name."""
+    if isinstance(wanted, Mapping):
+        return "-".join(wanted)
+    return wanted if isinstance(wanted, str) else "-".join(str(name) for name in wanted or ())
+
+
+def family(learner: Any) -> str:
+    """`pruner.alpha: path` where a part of the learner still stands for several strengths, else empty."""
+    pruner = getattr(learner, "pruner", None)
+    return "pruner.alpha: path" if getattr(pruner, "is_family", False) else ""
+
+
+def _file(name: Any, builder: Builder) -> Mapping[str, Any]:
+    folders = builder.folders
+    if not isinstance(name, str):
+        _say(builder, "MSEL-220", f"{name!r} is no name of a space", SPACE, near("", folders.options(SPACE)))
+        return {}
+    if (file := folders.read(SPACE, name)) is not None:
+        return file
+    learners = {*folders.options(LEARNER), *kinds(LEARNER)}
+    if name in learners:
+        return {name: {LEARNER: name}}
+    _say(builder, "MSEL-201", f"unknown space {name!r}", SPACE, near(name, {*folders.options(SPACE), *learners}))
+    return {}
+
+
+def _pairs(entry: str, text: Any, builder: Builder, seed: int) -> Iterator[tuple[Any, Any]]:
+    where = f"{SPACE}.{entry}"
+    text = {} if text is None else {LEARNER: text} if isinstance(text, str) else text
+    if not isinstance(text, Mapping):
+        _say(builder, "MSEL-221", "an entry should be a mapping", where, "write learner: NAME and sweep: {...}")
+        return
+    sets = _options(entry, text, builder, where)
+    draw = _draw(text.get(DRAW), builder, where)
+    total = sum(draw or options.count() for options in sets)
+    if total > MOST:
+        _say(
+            builder,
+            "MSEL-223",
+            f"{total:,} candidates are declared",
+            where,
+            f"at most {MOST:,}: narrow the sweep, or draw some",
+        )
+    if not draw and not all(options.finite for options in sets):
+        _say(builder, "MSEL-224", "an interval needs draw", where, f"say how many: {where}.draw: 100")
+    if builder.problems:
+        return
+    for index, options in enumerate(sets):
+        yield from _drawn(options, draw, seed, digest([entry, index])) if draw else options.all()
+
+
+def _options(entry: str, text: Mapping[str, Any], builder: Builder, where: str) -> list[Options]:
+    """One set of options per alternative of the sweep."""
+    base = text.get(LEARNER, entry)
+    fixed = nested({key: value for key, value in text.items() if key not in (LEARNER, SWEEP, DRAW)})
+    base = merge({KIND: base} if isinstance(base, str) else nested(base) if isinstance(base, Mapping) else base, fixed)
+    sweep = text.get(SWEEP) or {}
+    alternatives = sweep if isinstance(sweep, list | tuple) else [sweep]
+    names = (
+        f"{where}.{SWEEP}" if len(alternatives) == 1 else f"{where}.{SWEEP}[{index}]" for index in range(len(alternatives))
+    )
+    return [_alternative(base, one, builder, place if sweep else where) for one, place in zip(alternatives, names, strict=True)]
+
+
+def _alternative(base: Any, sweep: Any, builder: Builder, where: str) -> Options:
+    if not isinstance(sweep, Mapping):
+        _say(builder, "MSEL-221", "a sweep should be a mapping", where, "write setting: choice(...)")
+        sweep = {}
+    over: dict[str, Any] = {}
+    for key, value in sweep.items():
+        group = str(key).rpartition(".")[2]
+        try:
+            over[str(key)] = swept(value, lambda group=group: builder.folders.options(group))  # type: ignore[misc]
+        except SweepError as wrong:
+            _say(builder, "MSEL-225", wrong.what, f"{where}.{key}", wrong.fix)
+    return builder.options(LEARNER, base, nested(over), where)
+
+
+def _drawn(options: Options, draw: int, seed: int, *digests: str) -> Iterator[Any]:
+    rng = generator(seed, "space", *digests)
+    return (options.draw(rng) for _ in range(draw))
+
+
+def _draw(value: Any, builder: Builder, where: str) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        _say(builder, "MSEL-205", f"found {value!r}", f"{where}.{DRAW}", "give a whole number of at least 1")
+        return 0
+    return value
+
+
+def _invalid(candidates: Sequence[Candidate]) -> Iterator[Problem]:
+    """Each reason once, with how many candidates it concerns and the first entry that has it."""
+    reasons: dict[tuple[str, str], int] = {}
+    for candidate in candidates:
+        for problem in invalid(candidate.learner):
+            reasons[problem.what, candidate.entry] = reasons.get((problem.what, candidate.entry), 0) + 1
+    for (reason, entry), count in reasons.items():
+        plural = f" ({count} candidates)" if count > 1 else ""
+        yield Problem("MSEL-207", f"{reason}{plural}", f"{SPACE}.{entry}", "take these combinations out of the sweep")
+
+
+def _say(builder: Builder, code: str, what: str, where: str, fix: str) -> None:
+    problem = Problem(code, what, where, fix)
+    if problem not in builder.problems:
+        builder.problems.append(problem)

@@ -1,0 +1,90 @@
+"""Where configuration files are: the package's own `conf/`, and a person's folder searched before it.
+
+A checkout has `conf/` beside the package; a wheel carries it inside. `FOLDER/<group>/<name>.yaml` is the option `name` of a
+group; it holds plain data.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError  # type: ignore[import-untyped]
+
+from modelsel.core.errors import ConfigurationError, Problem
+
+ROOT = "config"
+
+
+def shipped() -> Path:
+    """The package's `conf/`, in a checkout or in an installed wheel."""
+    package = Path(__file__).parents[1]
+    inside = package / "conf"
+    return inside if inside.is_dir() else package.parent / "conf"
+
+
+@dataclass(frozen=True)
+class Folders:
+    """The folders that options are looked up in, first come first served."""
+
+    roots: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, config_dir: str | Path | None = None) -> "Folders":
+        """The package's folder, after a person's own when there is one; ConfigurationError when that is no folder."""
+        if config_dir is None:
+            return cls((shipped(),))
+        own = Path(config_dir).absolute()
+        if not own.is_dir():
+            raise ConfigurationError(
+                Problem("MSEL-210", f"there is no folder {str(config_dir)!r}", "--config-dir", "`modelsel init DIR` makes one")
+            )
+        return cls((own, shipped()))
+
+    @property
+    def own(self) -> Path | None:
+        return self.roots[0] if len(self.roots) > 1 else None
+
+    def groups(self) -> tuple[str, ...]:
+        """Names of all groups."""
+        found = {path.name for root in self.roots for path in root.iterdir() if path.is_dir()}
+        return tuple(sorted(name for name in found if name.isidentifier() and name != "hydra"))
+
+    def options(self, group: str) -> tuple[str, ...]:
+        """Names of a group's files."""
+        return tuple(sorted({path.stem for root in self.roots for path in (root / group).glob("*.yaml")}))
+
+    def find(self, group: str, name: str) -> Path | None:
+        """The file of an option, or None. A name never leaves its group's folder."""
+        if not name or Path(name).name != name:
+            return None
+        return next((path for root in self.roots if (path := root / group / f"{name}.yaml").is_file()), None)
+
+    def read(self, group: str, name: str) -> Mapping[str, Any] | None:
+        """What an option's file says, or None when there is no such file."""
+        path = self.find(group, name)
+        return None if path is None else read(path)
+
+
+def read(path: Path) -> Mapping[str, Any]:
+    """The mapping in a YAML file, references (`${...}`) left as they are; ConfigurationError when it is none."""
+    return _read(path, path.stat().st_mtime_ns)
+
+
+@cache
+def _read(path: Path, _changed: int) -> Mapping[str, Any]:
+    try:
+        data = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
+    except (YAMLError, OmegaConfBaseException, UnicodeDecodeError, OSError) as error:
+        first, *_ = str(error).strip().splitlines() or [""]
+        place = f", line {mark.line + 1}" if (mark := getattr(error, "problem_mark", None)) else ""
+        reason = getattr(error, "problem", None) or first
+        raise ConfigurationError(
+            Problem("MSEL-211", f"this is not YAML ({reason})", f"{path}{place}", "mend the file")
+        ) from error
+    if not isinstance(data, dict):
+        raise ConfigurationError(Problem("MSEL-211", "this file should hold a mapping", str(path), "write `key: value` lines"))
+    return {str(key): value for key, value in data.items()}

@@ -1,0 +1,111 @@
+"""Hydra's sweep grammar, read by Hydra's own parser: `choice(1, 2)`, `range(1, 21)`, `glob(*)`, `interval(0, 1)`, `a,b`.
+
+`tag(log, interval(1e-4, 1))` draws uniformly in the logarithm. Anything that is no sweep stays the plain value it is.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Glob, IntervalSweep, Override
+from hydra.errors import HydraException
+
+from modelsel.config.build import Swept
+from modelsel.config.options import Interval
+
+_CALL = re.compile(r"\s*(choice|range|glob|interval|shuffle|sort|tag|int|float|str|bool)\s*\(")
+Names = Callable[[], Sequence[str]]
+
+
+class SweepError(Exception):
+    """Why a sweep cannot be read, and how to mend it."""
+
+    def __init__(self, what: str, fix: str) -> None:
+        super().__init__(what)
+        self.what, self.fix = what, fix
+
+
+def swept(value: Any, names: Names) -> Any:
+    """A sweep's value: `Swept` for a sweep in Hydra's grammar or a YAML list, mappings gone through, else the value itself.
+
+    `names` gives what a `glob` chooses from. Raises SweepError.
+
+    >>> swept("range(1, 7, 2)", list).values
+    (1, 3, 5)
+    >>> swept("path", list)
+    'path'
+    """
+    if isinstance(value, Mapping):
+        return {key: swept(item, names) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return Swept(tuple(value))
+    if isinstance(value, str) and (_CALL.match(value) or "," in value):
+        return _read(value, names)
+    return value
+
+
+def _read(text: str, names: Names) -> Any:
+    override = _parsed(text)
+    if not override.is_sweep_override():
+        return override.value()
+    if override.is_interval_sweep():
+        return Swept(interval=_interval(override))
+    if isinstance(override.value(), Glob):
+        return Swept(tuple(_glob(override.value(), names, text)))
+    try:
+        values = tuple(Override._convert_value(item) for item in override.sweep_iterator())
+    except (HydraException, TypeError, ValueError, ArithmeticError) as error:
+        raise SweepError(
+            f"{text!r} cannot be listed ({error})", "a range is range(start, stop) or range(start, stop, step)"
+        ) from error
+    if not values:
+        raise SweepError(f"{text!r} holds no value", "stop is not part of a range: range(1, 5) is 1, 2, 3, 4")
+    return Swept(values)
+
+
+def _parsed(text: str) -> Override:
+    try:
+        return _parser().parse_override(f"sweep={text}")
+    except (HydraException, TypeError, ValueError) as error:
+        raise SweepError(f"{text!r} is not in the sweep grammar ({_reason(error)})", _remedy(text)) from error
+
+
+def _reason(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__
+
+
+def _remedy(text: str) -> str:
+    if "null" in text:
+        return "write no limit as none: choice(none, 3, 5)"
+    if re.search(r"choice\(.*(range|interval|glob)\(", text):
+        return "a choice lists single values; make the sweep a list of alternatives instead"
+    return "write choice(a, b), range(start, stop), interval(low, high) with draw, or a YAML list"
+
+
+def _interval(override: Override) -> Interval:
+    sweep = override.value()
+    assert isinstance(sweep, IntervalSweep)
+    low, high = float(sweep.start or 0.0), float(sweep.end or 0.0)
+    logarithmic = "log" in sweep.tags
+    if low > high or (logarithmic and low <= 0):
+        raise SweepError(
+            f"the interval from {low:g} to {high:g} is empty", "give interval(low, high), above 0 for tag(log, ...)"
+        )
+    return Interval(low, high, logarithmic)
+
+
+def _glob(glob: Any, names: Names, text: str) -> list[str]:
+    known = list(names())
+    if found := glob.filter(known):
+        return list(found)
+    raise SweepError(
+        f"{text!r} matches nothing", f"there are: {', '.join(known)}" if known else "glob chooses among the parts of a group"
+    )
+
+
+@cache
+def _parser() -> OverridesParser:
+    return OverridesParser.create()

@@ -1,0 +1,174 @@
+"""What was typed, read by Hydra's own parser before Hydra composes, so that all problems are said at once.
+
+Each override is checked against the groups and options of `conf/`, and put so that Hydra takes it: a key is set whether or not
+a file mentions it (`++key`), and the name of a part becomes its `kind`, so that settings beneath it stay beside it. Values and
+keys are checked after composition, when it is known which kinds they belong to.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Glob, Override, QuotedString
+from hydra.errors import HydraException
+
+from modelsel.config.build import LEARNER
+from modelsel.config.expand import SPACE
+from modelsel.config.folders import Folders
+from modelsel.config.schema import kinds
+from modelsel.config.settings import Root
+from modelsel.config.suggest import near
+from modelsel.core.errors import Problem
+
+OUTER, EXPERIMENT = "outer", "experiment"
+COMPOSED = (
+    "dataset",
+    "split",
+    "scheme",
+    "measure",
+    "rule",
+    "guard",
+    "pool",
+    "tracking",
+    EXPERIMENT,
+)  # the root's defaults list
+HYDRA = ("hydra.mode", "hydra.verbose", "hydra/launcher", "hydra/sweeper", "hydra.launcher.", "hydra.sweeper.")
+
+
+@dataclass(frozen=True)
+class Typed:
+    """Overrides as they go to Hydra, what is wrong with those left out, and which were Hydra's own."""
+
+    lines: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def hydra(self) -> tuple[str, ...]:
+        return tuple(line for line in self.lines if line.lstrip("+~").startswith(("hydra.", "hydra/")))
+
+
+def read(overrides: Iterable[str], folders: Folders) -> Typed:
+    """Parse and check all overrides; those with a problem are left out of `lines`."""
+    good: list[Override] = []
+    problems: list[Problem] = []
+    for text in overrides:
+        found = _parsed(text)
+        wrong = [found] if isinstance(found, Problem) else list(_problems(found, folders))
+        problems.extend(wrong)
+        if not wrong and isinstance(found, Override):
+            good.append(found)
+    keys = {override.key_or_group for override in good}
+    if SPACE in keys and any(key.split(".")[0] == LEARNER for key in keys):
+        problems.append(Problem("MSEL-244", "both a space and a learner are given", f"{SPACE}=, {LEARNER}=",
+                                "learner=NAME is a space of one entry: give one of them"))  # fmt: skip
+    return Typed(tuple(_for_hydra(override, keys) for override in good), tuple(problems))
+
+
+def _parsed(text: str) -> Override | Problem:
+    try:
+        return OverridesParser.create().parse_override(text)
+    except (HydraException, TypeError, ValueError) as error:
+        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        return Problem("MSEL-240", f"cannot be read ({reason})", repr(text), _remedy(text))
+
+
+def _remedy(text: str) -> str:
+    if text.startswith("-"):
+        return "options stand before overrides; see --help"
+    if "=" not in text:
+        return f"write {text}=VALUE"
+    if "null" in text:
+        return "write no limit as none: choice(none, 3, 5)"
+    key, _, value = text.partition("=")
+    return f"""quote it: "{key}='{value}'\""""
+
+
+def _problems(override: Override, folders: Folders) -> Iterator[Problem]:
+    key = override.key_or_group
+    first, *rest = re.split(r"[./]", key)
+    if any(part.startswith("_") for part in (first, *rest)) or _code(override.value()):
+        yield Problem("MSEL-232", "names that start with an underscore are not settings", override.input_line or key,
+                      "a part is chosen by its kind, never by a dotted path")  # fmt: skip
+    elif first == "hydra":
+        yield from _hydra(override)
+    elif override.package is not None:
+        yield Problem("MSEL-241", "a group cannot be put elsewhere", override.input_line or key, f"write {key}=NAME")
+    elif not rest and first in COMPOSED:
+        yield from _options(override, folders)
+    elif first not in (*COMPOSED, *root_keys()):
+        yield _unknown(first, folders)
+
+
+def _hydra(override: Override) -> Iterator[Problem]:
+    key = override.key_or_group
+    if not any(key == name or (name[-1] in "./" and key.startswith(name)) for name in HYDRA):
+        yield Problem("MSEL-242", "this setting of Hydra's is not open", key,
+                      "modelsel takes hydra.mode, hydra/launcher, hydra/sweeper and their settings")  # fmt: skip
+
+
+def _options(override: Override, folders: Folders) -> Iterator[Problem]:
+    """Unknown names of options; a whole group written out is data and is checked after composition."""
+    group = override.key_or_group
+    known = folders.options(group)
+    if override.is_delete():
+        yield Problem("MSEL-243", f"a study needs a {group}", override.input_line or group, near("", known))
+    for name in _named(override):
+        if isinstance(name, str) and name not in known:
+            yield Problem(
+                "MSEL-201", f"unknown {group} {name!r}", override.input_line or group, _near_option(group, name, known)
+            )
+        elif not isinstance(name, str | dict) and not (group == EXPERIMENT and name is None):
+            fix = f"a study has one {group}: {near('', known)}"
+            yield Problem("MSEL-206", f"{_word(name)} is no name of a {group}", override.input_line or group, fix)
+
+
+def _near_option(group: str, name: str, known: Sequence[str]) -> str:
+    if name in kinds(group):
+        return f"it has no file: write conf/{group}/{name}.yaml"
+    return near(name, known)
+
+
+def _named(override: Override) -> Iterator[object]:
+    value: object = override.value()
+    if isinstance(value, Glob):
+        return iter(())
+    if override.is_choice_sweep():
+        return (item.text if isinstance(item, QuotedString) else item for item in override.sweep_iterator())
+    return iter((value,)) if not override.is_sweep_override() and not override.is_delete() else iter(())
+
+
+def _unknown(name: str, folders: Folders) -> Problem:
+    vocabulary = {*COMPOSED, *root_keys()}
+    if name in folders.groups():
+        fix = f"it belongs to a learner: learner.{name}=..., or a space's sweep"
+        return Problem("MSEL-202", f"{name!r} is not a setting of a study", name, fix)
+    return Problem("MSEL-202", f"unknown setting {name!r}", name, near(name, vocabulary))
+
+
+def root_keys() -> tuple[str, ...]:
+    """The root's own keys."""
+    return (*(field.name for field in fields(Root)), SPACE, LEARNER, OUTER)
+
+
+def _for_hydra(override: Override, keys: Collection[str]) -> str:
+    """The override as Hydra takes it without objection."""
+    line = override.input_line or ""
+    key = override.key_or_group
+    if key.startswith("hydra") or override.is_delete():
+        return line
+    if key in COMPOSED:
+        return line.lstrip("+")
+    beneath = any(other.startswith(f"{key}.") for other in keys)
+    return f"++{key}{'.kind' if beneath else ''}={override.get_value_string()}"
+
+
+def _code(value: object) -> bool:
+    """True where a value has a key that starts with an underscore."""
+    if isinstance(value, dict):
+        return any(str(key).startswith("_") or _code(item) for key, item in value.items())
+    return isinstance(value, list) and any(_code(item) for item in value)
+
+
+def _word(value: object) -> str:
+    return f"the truth value {str(value).lower()}" if isinstance(value, bool) else repr(value)

@@ -1,0 +1,86 @@
+"""The settings of a study that are no parts: the root's own keys, where work runs, where results are tracked.
+
+Declared like parts (`core.spec`), so that the same checks and the same "did you mean" serve them.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from modelsel.core.spec import number, one_of, plain, whole
+
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What one cell may use; setting one selects `pool=processes`, since a thread cannot be stopped."""
+
+    nested: ClassVar[bool] = True
+    seconds: float | None = number(None, above=0, help="per cell")
+    memory: int | str | None = plain(None, help="per cell and above the start: bytes, or 500MB, 2GiB")
+
+    def problems(self) -> tuple[str, ...]:
+        try:
+            return () if self.bytes is None or self.bytes > 0 else ("limit.memory must be above 0",)
+        except ValueError as error:
+            return (str(error),)
+
+    @property
+    def bytes(self) -> int | None:
+        """`memory` in bytes; ValueError when it is no size."""
+        return None if self.memory is None else size(self.memory)
+
+
+@dataclass(frozen=True)
+class Root:
+    """The root's own keys."""
+
+    seed: int = whole(0, least=0, help="of the study; the test rows follow split.seed alone")
+    name: str | None = plain(None, help="default: data set and space joined by a dash")
+    final_test: bool = plain(True, help="false: leave the test set closed; `modelsel test RUN` opens it later")
+    on_failure: str = one_of("record", "error", help="error: exit 7 when any candidate failed")
+    resume: str | None = plain(None, help="a run whose finished cells are used, beside those found by themselves")
+    retry_failed: bool = plain(False, help="compute failed cells again")
+    plugins: tuple[str, ...] = plain((), help="names of installed entry points that may be used as kinds")
+    limit: Limit = field(default_factory=Limit)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Where cells are computed. The answer does not depend on it."""
+
+    kind: str
+    n_jobs: int | None = whole(None, least=-1, help="workers; null or -1: as many as there are cores")
+    scheduler: str | None = plain(None, help="dask: tcp://host:port; null: a local cluster")
+
+
+@dataclass(frozen=True)
+class Tracking:
+    """Where MLflow keeps the projection of the record. The record itself is the run's folder."""
+
+    kind: str
+    uri: str | None = field(default=None, repr=False, metadata={"help": "null: runs/mlflow.db, or MLFLOW_TRACKING_URI"})
+    uri_env: str | None = plain(None, help="the environment variable that holds the address, so that no file does")
+    on_error: str = one_of("warn", "fail", help="fail: exit 6 when tracking failed")
+    allow_skops: bool = plain(False, help="learner=sklearn: store the fitted model with skops")
+    writer: str = one_of("auto", "bulk", "client", help="auto: bulk where the store's revision is known, else client")
+
+
+CLASSES: dict[str, type[Any]] = {"pool": Pool, "tracking": Tracking}
+KINDS = {
+    "pool": ("threads", "processes", "sequential", "dask", "ray", "spark"),
+    "tracking": ("sqlite", "server", "off"),
+}
+
+
+def size(text: int | str) -> int:
+    """Bytes of `500MB` or `2GiB`.
+
+    >>> size("2GiB"), size(1024)
+    (2147483648, 1024)
+    """
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", str(text))
+    if found is None or found[2].upper() not in UNITS:
+        raise ValueError(f"limit.memory={text} is no size; write it like 500MB or 2GiB")
+    return int(float(found[1]) * UNITS[found[2].upper()])
