@@ -7,6 +7,7 @@ NODE_MODE, CLASS_MODE, FRACTIONAL, BRANCH, SURROGATE = range(5)
 GENERAL, ENTROPY, GINI = range(3)  # what the grower evaluates by itself, in constant time per cut
 
 DIVIDED, BY_SURROGATES = -1, -2  # where a row goes whose value is missing, when it is not one certain child
+EXHAUSTIVE = 10  # levels up to which every subset is tried
 TIE = 1e-12  # goodness closer than this is equal, and the first test wins
 
 # A node record of the grower, in the order in which nodes are made
@@ -14,7 +15,8 @@ PARENT, DEPTH, START, END, TEST, FEATURE, LEFT, RIGHT, FIRST, BRANCHES, MISSING_
 RECORD = 12
 
 # What a search found for one feature
-VALUE, CODE, NEXT, CUTS, INFORMATION, SIDE = range(6)
+VALUE, CODE, NEXT, CUTS, INFORMATION, SIDE, ABSENT = range(7)
+NOTHING = -1.0  # CODE where no test is admissible; CUTS where the feature is constant among the rows
 
 
 class Rules(NamedTuple):

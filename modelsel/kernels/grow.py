@@ -1,0 +1,377 @@
+"""Grow a whole tree, depth first and without recursion, from columns that were sorted once.
+
+A node owns a stretch of every sorted column (entries code | class | number in the node) and of the list of its rows. A
+split copies each column, in order, into one stretch per child (a stable partition), so nothing is sorted while growing; a
+row whose value is missing may be copied into several children with part of its weight. Children that cannot be split
+further are leaves at once and get no stretch. Features that are constant at a node are left out below it.
+"""
+
+import numpy as np
+
+from modelsel.kernels import types
+from modelsel.kernels.compiler import kernel
+from modelsel.kernels.layout import (
+    ABSENT,
+    BRANCH,
+    BRANCHES,
+    CODE,
+    CUTS,
+    DEPTH,
+    END,
+    EQUALITY,
+    FEATURE,
+    FIRST,
+    FRACTIONAL,
+    INFORMATION,
+    LEFT,
+    LEVELS,
+    MISSING_TO,
+    MULTIWAY,
+    NEXT,
+    PARENT,
+    RECORD,
+    RIGHT,
+    SIDE,
+    START,
+    SUBSET,
+    TEST,
+    THRESHOLD,
+    TIE,
+    VALUE,
+)
+
+
+@kernel()
+def _longer(array, size):
+    """The same array with room for `size`, at least twice as long when it must grow."""
+    if size <= array.shape[0]:
+        return array
+    longer = np.zeros((max(size, 2 * array.shape[0]), array.shape[1]), array.dtype)
+    longer[: array.shape[0]] = array
+    return longer
+
+
+@kernel()
+def _wider(array, size):
+    if size <= array.shape[1]:
+        return array
+    wider = np.empty((array.shape[0], max(size, 2 * array.shape[1])), array.dtype)
+    wider[:, : array.shape[1]] = array
+    return wider
+
+
+@kernel()
+def _splittable(counts, depth, rules, limits):
+    """A node is worth a search: two classes, weight for two branches, and within the limits."""
+    total, classes = 0.0, 0
+    for c in range(len(counts)):
+        total += counts[c]
+        classes += counts[c] > 0
+    room = max(limits.min_split, 2 * limits.min_leaf) - 1e-9
+    return classes > 1 and total >= room and depth < rules.max_depth
+
+
+@kernel()
+def _contest(found, offered, cost, total, rules, limits, is_nominal, levels, worth):
+    """The feature whose test is taken (−1: none) and its goodness, from the best test of each."""
+    mean, rivals, best, chosen = 0.0, 0, -np.inf, -1
+    for f in range(len(offered)):
+        if offered[f] and found[f, CODE] >= 0:
+            if rules.missing >= FRACTIONAL and rules.missing != BRANCH:
+                found[f, VALUE] *= (total - found[f, ABSENT]) / total
+            if rules.penalty and not is_nominal[f]:
+                found[f, VALUE] -= np.log2(found[f, CUTS]) / total
+                if found[f, VALUE] <= TIE:
+                    found[f, CODE] = -1.0
+                    continue
+            if not is_nominal[f] or levels[f] < 0.3 * limits.rows:
+                mean += found[f, VALUE]
+                rivals += 1
+    mean = mean / rivals if rivals > 0 else np.inf
+    if rivals == 0 or not rules.average:
+        mean = -np.inf
+    for f in range(len(offered)):
+        if not offered[f] or found[f, CODE] < 0:
+            continue
+        value = found[f, VALUE]
+        if rules.ratio:
+            if value < mean - 1e-3 or found[f, INFORMATION] <= TIE:
+                continue
+            value /= found[f, INFORMATION]
+        value = worth(value, cost[f], limits.exponent)
+        if value > best + TIE:
+            best, chosen = value, f
+    return chosen, best
+
+
+@kernel()
+def _by_threshold(entries, code, missing, rules, fill, branch):
+    """Branch of each row of a node; −1 where the value is missing and nothing stands in for it."""
+    shift, ids, mask = rules.id_bits + rules.class_bits, (1 << rules.id_bits) - 1, (1 << rules.class_bits) - 1
+    for i in range(len(entries)):
+        entry = entries[i]
+        value = entry >> shift
+        if value == missing:
+            if rules.missing >= FRACTIONAL:
+                branch[entry & ids] = -1
+                continue
+            value = fill[(entry >> rules.id_bits) & mask]
+        branch[entry & ids] = 0 if value <= code else 1
+
+
+@kernel()
+def _by_level(codes, rows, y, test, code, rules, fill, inside, branch):
+    for i in range(len(rows)):
+        level = codes[rows[i]]
+        if level < 0:
+            if rules.missing >= FRACTIONAL:
+                branch[i] = -1
+                continue
+            level = fill[y[rows[i]]]
+        if test == MULTIWAY:
+            branch[i] = level
+        elif test == EQUALITY:
+            branch[i] = 0 if level == code else 1
+        else:
+            branch[i] = 0 if inside[level] else 1
+
+
+@kernel()
+def _send_missing(branch, to):
+    """Rows of missing value join one branch."""
+    for i in range(len(branch)):
+        if branch[i] < 0:
+            branch[i] = to
+
+
+@kernel()
+def _child_counts(branch, rows, y, weight, first, branches, counts):
+    """Class weights of the children, divided rows in proportion to the known ones."""
+    for i in range(len(branch)):
+        if branch[i] >= 0:
+            counts[first + branch[i], y[rows[i]]] += weight[i]
+    shares = np.empty(branches)
+    for b in range(branches):
+        shares[b] = counts[first + b].sum()
+    shares /= shares.sum()
+    for i in range(len(branch)):
+        if branch[i] < 0:
+            for b in range(branches):
+                counts[first + b, y[rows[i]]] += weight[i] * shares[b]
+    return shares
+
+
+@kernel()
+def _largest(counts, first, branches):
+    best = 0
+    for b in range(branches):
+        if counts[first + b].sum() > counts[first + best].sum() + 1e-9:
+            best = b
+    return best
+
+
+@kernel()
+def _place(branch, rows, weight, nodes, first, branches, open_, shares, start, to, parts, spare_rows, spare_weight):
+    """Stretches of the open children above `start`, the first child's last, and each row's number in its child.
+
+    `to` is that number (−1 where the row needs no place); for the m-th divided row it is −2 − m, and parts[m] has a number
+    per branch. Returns the end of the stretches.
+    """
+    sizes = np.zeros(branches, np.int64)
+    divided = 0
+    for i in range(len(branch)):
+        if branch[i] >= 0:
+            sizes[branch[i]] += 1
+        else:
+            divided += 1
+    end = start
+    for b in range(branches - 1, -1, -1):
+        nodes[first + b, START] = nodes[first + b, END] = end
+        if open_[b]:
+            end += sizes[b] + (divided if shares[b] > 0 else 0)
+            nodes[first + b, END] = end
+    fill = np.zeros(branches, np.int64)
+    m = 0
+    for i in range(len(branch)):
+        b = branch[i]
+        if b >= 0:
+            to[i] = -1
+            if open_[b]:
+                to[i] = fill[b]
+                at = nodes[first + b, START] - start + fill[b]
+                spare_rows[at], spare_weight[at] = rows[i], weight[i]
+                fill[b] += 1
+            continue
+        to[i] = -2 - m
+        for k in range(branches):
+            parts[m, k] = -1
+            if open_[k] and shares[k] > 0:
+                parts[m, k] = fill[k]
+                at = nodes[first + k, START] - start + fill[k]
+                spare_rows[at], spare_weight[at] = rows[i], weight[i] * shares[k]
+                fill[k] += 1
+        m += 1
+    return end
+
+
+@kernel()
+def _move(entries, branch, to, parts, nodes, first, branches, start, id_bits, spare):
+    """One sorted column, in order, into the stretches of the children."""
+    ids = (1 << id_bits) - 1
+    at = np.empty(branches, np.int64)
+    for b in range(branches):
+        at[b] = nodes[first + b, START] - start
+    for i in range(len(entries)):
+        entry = entries[i]
+        number = to[entry & ids]
+        if number >= 0:
+            b = branch[entry & ids]
+            spare[at[b]] = (entry & ~ids) | number
+            at[b] += 1
+        elif number <= -2:
+            for b in range(branches):
+                part = parts[-2 - number, b]
+                if part >= 0:
+                    spare[at[b]] = (entry & ~ids) | part
+                    at[b] += 1
+
+
+@kernel(
+    types.grown(
+        types.entries,
+        types.codes,
+        types.reals,
+        types.reals,
+        types.fixed_wholes,
+        types.fixed_columns,
+        types.fixed_wholes,
+        types.fixed_codes,
+        types.fixed_reals,
+        types.fixed_wholes,
+        types.rules,
+        types.limits,
+        types.goodness,
+        types.worth,
+        types.threshold_search,
+        types.level_search,
+        types.flags,
+    )
+)
+def grow(
+    order, rows, weight, root, slot, codes, levels, y, cost, units, rules, limits, goodness, worth, best_cut, best_level, stop
+):  # fmt: skip
+    """Node records, goodness, class weights and marks of levels; no records when it was stopped.
+
+    order: sorted entries per threshold feature; rows, weight: of the root; root: its class weights; slot: row of `order`
+    per feature, −1 where nominal; codes: features × data rows, −1 where missing; levels: codes per feature (a missing
+    entry's code); y: class per data row; units: n·log2 n or n², as whole numbers.
+    """
+    features, classes, widest = len(slot), len(root), levels.max()
+    nominal = slot < 0
+    nodes, value, counts = np.zeros((64, RECORD), np.int64), np.zeros((64, 1)), np.zeros((64, classes))
+    marks, marked = np.zeros((64, 1), np.uint8), 0
+    offered = np.ones((8, features), np.uint8)  # per depth: which features are worth a search
+    found = np.zeros((features, 8))
+    work, sides = np.zeros((max(6, widest + 2), classes)), np.zeros((2, classes), np.int64)
+    table, seen = np.zeros((widest + 2, classes + 1)), np.zeros(widest + 2, np.int64)
+    fill, inside = np.zeros(classes + 1, np.int64), np.zeros(widest + 2, np.uint8)
+    n = len(rows)
+    branch, to, parts = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros((1, 1), np.int64)
+    spare, spare_rows, spare_weight = np.zeros(n, np.int64), np.zeros(n, np.int32), np.zeros(n)
+    nodes[0, PARENT], nodes[0, END], counts[0] = -1, n, root
+    stack, top, made = np.zeros((64, 1), np.int64), 1, 1
+    if not _splittable(root, 0, rules, limits):
+        top = 0
+    while top > 0:
+        if stop[0]:
+            made = 0
+            break
+        top -= 1
+        node = stack[top, 0]
+        start, end, depth = nodes[node, START], nodes[node, END], nodes[node, DEPTH]
+        offered = _longer(offered, depth + 2)
+        here, below = offered[depth], offered[depth + 1]
+        own, mine, own_weight = counts[node], rows[start:end], weight[start:end]
+        for f in range(features):
+            below[f] = here[f]
+            if here[f]:
+                if nominal[f]:
+                    best_level(codes[f], mine, y, own_weight, own, levels[f], rules, limits, units, goodness, table, work,
+                               seen, fill, inside, found[f])  # fmt: skip
+                else:
+                    best_cut(order[slot[f], start:end], own_weight, own, levels[f], rules, limits, units, goodness, work,
+                             sides, fill, found[f])  # fmt: skip
+                below[f] = found[f, CUTS] >= 0
+        chosen, best = _contest(found, here, cost, own.sum(), rules, limits, nominal, levels, worth)
+        if chosen < 0:
+            continue
+        f, best_of = chosen, found[chosen]
+        if nominal[f]:
+            best_level(codes[f], mine, y, own_weight, own, levels[f], rules, limits, units, goodness, table, work, seen,
+                       fill, inside, best_of)  # fmt: skip
+        elif best_of[ABSENT] > 0 or not rules.unit:
+            best_cut(order[slot[f], start:end], own_weight, own, levels[f], rules, limits, units, goodness, work, sides,
+                     fill, best_of)  # fmt: skip
+        test = rules.nominal if nominal[f] else THRESHOLD
+        branches = 2
+        if test == MULTIWAY:
+            branches = levels[f] + (rules.missing == BRANCH and best_of[ABSENT] > 0)
+            below[f] = 0
+        first = made
+        made += branches
+        nodes, value, counts = _longer(nodes, made), _longer(value, made), _longer(counts, made)
+        own = counts[node]
+        chosen_branch = branch[: end - start]
+        if test == THRESHOLD:
+            _by_threshold(order[slot[f], start:end], int(best_of[CODE]), levels[f], rules, fill, chosen_branch)
+        else:
+            _by_level(codes[f], mine, y, test, int(best_of[CODE]), rules, fill, inside, chosen_branch)
+        side = int(best_of[SIDE])
+        if rules.missing == BRANCH and best_of[ABSENT] > 0:
+            _send_missing(chosen_branch, side)
+        shares = _child_counts(chosen_branch, mine, y, own_weight, first, branches, counts)
+        if rules.missing == BRANCH and best_of[ABSENT] == 0:
+            side = _largest(counts, first, branches)
+        record = nodes[node]
+        record[TEST], record[FEATURE], record[FIRST], record[BRANCHES], record[MISSING_TO] = test, f, first, branches, side
+        record[LEFT], record[RIGHT], value[node, 0] = int(best_of[CODE]), int(best_of[NEXT]), best
+        if test == SUBSET:
+            marks = _longer(marks, marked + levels[f])
+            record[LEVELS] = marked
+            absent_level = _largest(counts, first, branches) == 0
+            for level in range(levels[f]):
+                marks[marked + level, 0] = absent_level
+            for i in range(len(mine)):
+                if codes[f, mine[i]] >= 0:
+                    marks[marked + codes[f, mine[i]], 0] = inside[codes[f, mine[i]]]
+            marked += levels[f]
+        open_ = np.zeros(branches, np.uint8)
+        for b in range(branches):
+            nodes[first + b, PARENT], nodes[first + b, DEPTH] = node, depth + 1
+            open_[b] = _splittable(counts[first + b], depth + 1, rules, limits)
+        if not open_.any():
+            continue
+        divided = int((chosen_branch < 0).sum())
+        room = (end - start) + divided * branches
+        if divided > 0:
+            parts = np.empty((divided, branches), np.int64)
+        if room > len(spare):
+            spare, spare_rows, spare_weight = np.empty(2 * room, np.int64), np.empty(2 * room, np.int32), np.empty(2 * room)
+        last = _place(chosen_branch, mine, own_weight, nodes, first, branches, open_, shares, start, to, parts, spare_rows,
+                      spare_weight)  # fmt: skip
+        for g in range(features):
+            if not nominal[g] and below[g]:
+                _move(order[slot[g], start:end], branch, to, parts, nodes, first, branches, start, rules.id_bits, spare)
+                order = _wider(order, last)
+                order[slot[g], start:last] = spare[: last - start]
+        if last > len(rows):
+            more_rows, more_weight = np.empty(2 * last, np.int32), np.empty(2 * last)
+            more_rows[: len(rows)], more_weight[: len(rows)] = rows, weight
+            rows, weight = more_rows, more_weight
+        rows[start:last], weight[start:last] = spare_rows[: last - start], spare_weight[: last - start]
+        stack = _longer(stack, top + branches)
+        for b in range(branches - 1, -1, -1):
+            if open_[b]:
+                stack[top, 0] = first + b
+                top += 1
+    return nodes[:made].copy(), value[:made, 0].copy(), counts[:made].copy(), marks[:marked, 0].copy()

@@ -1,0 +1,317 @@
+"""The best test of one nominal feature: a branch per level, one level against the rest, or a subset of the levels.
+
+Subsets are exact for two classes by ordering the levels by class share (Breiman et al. 1984, theorem 4.5, for criteria that
+are a mean of a concave impurity), exhaustive up to ten levels, and otherwise grown greedily, level by level.
+"""
+
+import numpy as np
+
+from modelsel.kernels import types
+from modelsel.kernels.compiler import kernel
+from modelsel.kernels.layout import (
+    ABSENT,
+    BRANCH,
+    BY_SURROGATES,
+    CLASS_MODE,
+    CODE,
+    CUTS,
+    DIVIDED,
+    ENTROPY,
+    EQUALITY,
+    EXHAUSTIVE,
+    FRACTIONAL,
+    GENERAL,
+    INFORMATION,
+    MULTIWAY,
+    NOTHING,
+    SIDE,
+    SURROGATE,
+    TIE,
+    VALUE,
+)
+
+
+@kernel()
+def _count(codes, rows, y, weight, table, size, seen, absent):
+    """Weights per level and class; returns how many levels occur. `seen` lists them in order."""
+    for i in range(len(rows)):
+        level = codes[rows[i]]
+        if level >= 0:
+            size[level] = 0.0
+            table[level] = 0.0
+    present = 0
+    for i in range(len(rows)):
+        level, c = codes[rows[i]], y[rows[i]]
+        if level < 0:
+            absent[c] += weight[i]
+            continue
+        if size[level] == 0.0:
+            seen[present] = level
+            present += 1
+        size[level] += weight[i]
+        table[level, c] += weight[i]
+    seen[:present].sort()
+    return present
+
+
+@kernel()
+def _most(size, seen):
+    best = seen[0]
+    for level in seen:
+        if size[level] > size[best] + 1e-9:
+            best = level
+    return best
+
+
+@kernel()
+def _fill(table, size, seen, rules, fill):
+    """The most common level, of each class and (last) of the node; ties go to the first level."""
+    classes = table.shape[1]
+    best = _most(size, seen)
+    for c in range(classes):
+        own = _most(table[:, c], seen)
+        fill[c] = own if rules.missing == CLASS_MODE and table[own, c] > 0 else best
+    fill[classes] = best
+
+
+@kernel()
+def _value(work, branches, rules, limits, units, goodness):
+    """Goodness of a split whose branches are the first rows of `work`."""
+    if rules.fused == GENERAL:
+        return goodness(work[:branches])
+    inner, whole, total = 0.0, 0.0, 0.0
+    for c in range(work.shape[1]):
+        n = 0.0
+        for b in range(branches):
+            n += work[b, c]
+        whole += units[int(n)]
+        total += n
+    for b in range(branches):
+        n, s = 0.0, 0.0
+        for c in range(work.shape[1]):
+            n += work[b, c]
+            s += units[int(work[b, c])]
+        if n > 0:
+            inner += s - units[int(n)] if rules.fused == ENTROPY else s / n
+    if rules.fused == ENTROPY:
+        return (inner - (whole - units[int(total)])) / total / limits.scale
+    return (inner - whole / total) / total
+
+
+@kernel()
+def _information(work, branches, lost):
+    """Split information; rows that are divided count as one more outcome."""
+    total, bits = lost, 0.0
+    for b in range(branches):
+        total += work[b].sum()
+    for b in range(branches):
+        part = work[b].sum()
+        if part > 0:
+            bits -= part / total * np.log2(part / total)
+    if lost > 0:
+        bits -= lost / total * np.log2(lost / total)
+    return bits
+
+
+@kernel()
+def _keep(value, work, lost, rules, found):
+    """Remember a test of two branches that is better than what was found."""
+    if value > found[VALUE] + TIE:
+        found[VALUE], found[INFORMATION] = value, _information(work, 2, lost if rules.missing == FRACTIONAL else 0.0)
+        return True
+    return False
+
+
+@kernel()
+def _multiway(table, size, seen, absent, lost, rules, limits, units, goodness, work, found):
+    branches, large = 0, 0
+    for level in seen:
+        work[branches] = table[level]
+        branches += 1
+        large += size[level] >= limits.min_leaf - 1e-9
+    if rules.missing == BRANCH and lost > 0:
+        work[branches] = absent
+        branches += 1
+        large += lost >= limits.min_leaf - 1e-9
+    if large >= 2:
+        found[CODE] = 0.0
+        found[VALUE] = _value(work, branches, rules, limits, units, goodness)
+        found[INFORMATION] = _information(work, branches, lost if rules.missing == FRACTIONAL else 0.0)
+
+
+@kernel()
+def _equality(table, seen, absent, lost, whole, rules, limits, units, goodness, work, found):
+    """Each level against the rest; missing rows that form no branch of their own join the side that scores better."""
+    either = rules.missing == BRANCH and lost > 0
+    for level in seen:
+        for side in range(2 if either else 1):
+            work[0] = table[level]
+            work[1] = whole - table[level]
+            if either:
+                work[side] += absent
+            if min(work[0].sum(), work[1].sum()) < limits.min_leaf - 1e-9:
+                continue
+            if _keep(_value(work, 2, rules, limits, units, goodness), work, lost, rules, found):
+                found[CODE], found[SIDE] = level, side
+
+
+@kernel()
+def _try(work, whole, lost, rules, limits, units, goodness, found):
+    """The test whose first branch is work[0], the rest being the second; is it admissible and the best so far?"""
+    work[1] = whole - work[0]
+    if min(work[0].sum(), work[1].sum()) < limits.min_leaf - 1e-9:
+        return False
+    return _keep(_value(work, 2, rules, limits, units, goodness), work, lost, rules, found)
+
+
+@kernel()
+def _ordered(table, size, seen, whole, lost, rules, limits, units, goodness, work, found, inside):
+    """Prefixes of the levels in order of the second class's share."""
+    share = np.empty(len(seen))
+    for i in range(len(seen)):
+        share[i] = table[seen[i], 1] / size[seen[i]]
+    order, best = np.argsort(share, kind="mergesort"), -1
+    work[0] = 0.0
+    for i in range(len(seen) - 1):
+        work[0] += table[seen[order[i]]]
+        if _try(work, whole, lost, rules, limits, units, goodness, found):
+            best = i
+    for i in range(best + 1):
+        inside[seen[order[i]]] = 1
+    return best >= 0
+
+
+@kernel()
+def _exhaustive(table, seen, whole, lost, rules, limits, units, goodness, work, found, inside):
+    """Every subset that holds the first level, as the binary digits of a number."""
+    best = -1
+    for number in range((1 << (len(seen) - 1)) - 1):
+        work[0] = table[seen[0]]
+        for i in range(1, len(seen)):
+            if number >> (i - 1) & 1:
+                work[0] += table[seen[i]]
+        if _try(work, whole, lost, rules, limits, units, goodness, found):
+            best = number
+    if best >= 0:
+        inside[seen[0]] = 1
+        for i in range(1, len(seen)):
+            inside[seen[i]] = best >> (i - 1) & 1
+    return best >= 0
+
+
+@kernel()
+def _greedy(table, seen, whole, lost, rules, limits, units, goodness, work, found, inside):
+    """Add the level that helps most until none helps; what is kept is the best admissible set on the way."""
+    chosen, kept, last = np.zeros(len(seen), np.uint8), -1, -np.inf
+    rank = np.full(len(seen), -1)
+    have = np.zeros(work.shape[1])
+    for step in range(len(seen) - 1):
+        best, value = -1, -np.inf
+        for i in range(len(seen)):
+            if chosen[i]:
+                continue
+            work[0] = have + table[seen[i]]
+            work[1] = whole - work[0]
+            trial = _value(work, 2, rules, limits, units, goodness)
+            if trial > value + TIE:
+                best, value = i, trial
+        if kept >= 0 and value <= last + TIE:
+            break
+        chosen[best], rank[best], last = 1, step, value
+        have += table[seen[best]]
+        work[0] = have
+        if _try(work, whole, lost, rules, limits, units, goodness, found):
+            kept = step
+    for i in range(len(seen)):
+        inside[seen[i]] = 0 <= rank[i] <= kept
+    return kept >= 0
+
+
+@kernel()
+def _subset(table, size, seen, whole, lost, rules, limits, units, goodness, work, found, inside):
+    inside[:] = 0
+    if table.shape[1] == 2 and rules.convex:
+        any_ = _ordered(table, size, seen, whole, lost, rules, limits, units, goodness, work, found, inside)
+    elif len(seen) <= EXHAUSTIVE:
+        any_ = _exhaustive(table, seen, whole, lost, rules, limits, units, goodness, work, found, inside)
+    else:
+        any_ = _greedy(table, seen, whole, lost, rules, limits, units, goodness, work, found, inside)
+    if any_:
+        found[CODE] = 0.0
+        if not inside[seen[0]]:  # the first level is always inside, so that equal splits are written alike
+            for level in seen:
+                inside[level] = 1 - inside[level]
+
+
+@kernel()
+def _side(rules, fill, inside, found, levels):
+    """Where a missing value goes: with the node's mode, or where the search put it."""
+    if rules.missing == FRACTIONAL:
+        return DIVIDED
+    if rules.missing == SURROGATE:
+        return BY_SURROGATES
+    if rules.missing == BRANCH:
+        if rules.nominal == MULTIWAY:
+            return levels
+        return found[SIDE] if rules.nominal == EQUALITY else 1.0 - inside[levels]
+    if rules.nominal == MULTIWAY:
+        return fill
+    if rules.nominal == EQUALITY:
+        return 0.0 if fill == found[CODE] else 1.0
+    return 1.0 - inside[fill]
+
+
+@kernel(
+    types.nothing(
+        types.fixed_codes,
+        types.codes,
+        types.fixed_codes,
+        types.reals,
+        types.reals,
+        types.whole,
+        types.rules,
+        types.limits,
+        types.fixed_wholes,
+        types.goodness,
+        types.matrix,
+        types.matrix,
+        types.wholes,
+        types.wholes,
+        types.flags,
+        types.reals,
+    )
+)
+def search(codes, rows, y, weight, counts, levels, rules, limits, units, goodness, table, work, seen, fill, inside, found):
+    """Write the best test of a nominal feature into `found` (CODE < 0: none; CUTS < 0: it has one value here)."""
+    classes = len(counts)
+    size = table[:, classes]
+    own = table[:, :classes]
+    absent, whole = np.zeros(classes), counts.copy()
+    found[:] = 0.0
+    found[CODE], found[VALUE] = NOTHING, -np.inf
+    present = _count(codes, rows, y, weight, own, size, seen, absent)
+    lost = absent.sum()
+    found[ABSENT] = lost
+    pieces = present + (rules.missing == BRANCH and rules.nominal != EQUALITY and lost > 0)
+    if present == 0 or pieces < 2:
+        found[CUTS] = NOTHING
+        return
+    if rules.missing <= CLASS_MODE:
+        _fill(own, size, seen[:present], rules, fill)
+        for c in range(classes):
+            if absent[c] > 0:
+                own[fill[c], c] += absent[c]
+                size[fill[c]] += absent[c]
+    elif rules.missing != BRANCH or rules.nominal == EQUALITY:
+        whole -= absent
+    if rules.nominal == MULTIWAY:
+        _multiway(own, size, seen[:present], absent, lost, rules, limits, units, goodness, work, found)
+    elif rules.nominal == EQUALITY:
+        _equality(own, seen[:present], absent, lost, whole, rules, limits, units, goodness, work, found)
+    else:
+        if pieces > present:  # missing is one level more
+            own[levels] = absent
+            size[levels] = lost
+            seen[present] = levels
+        _subset(own, size, seen[:pieces], whole, lost, rules, limits, units, goodness, work, found, inside)
+    found[SIDE] = _side(rules, fill[classes], inside, found, levels)

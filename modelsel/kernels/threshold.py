@@ -1,0 +1,248 @@
+"""The best cut x ≤ θ of one presorted column, in one pass.
+
+An entry packs code | class | number of the row in its node, sorted by code; missing values have the largest code. With
+integral weights the sum of n_c·log2 n_c (or n_c²) on either side changes by one table entry per row, so that a cut costs
+O(1), and sums of table entries are exact: equal counts give equal goodness. Otherwise the criterion's function is called
+where the class changes (Fayyad & Irani 1992: a concave impurity has its best cut there), within what `min_leaf` admits.
+"""
+
+import numpy as np
+
+from modelsel.kernels import types
+from modelsel.kernels.compiler import kernel
+from modelsel.kernels.layout import (
+    ABSENT,
+    BRANCH,
+    BY_SURROGATES,
+    CLASS_MODE,
+    CODE,
+    CUTS,
+    DIVIDED,
+    ENTROPY,
+    FRACTIONAL,
+    GENERAL,
+    INFORMATION,
+    NEXT,
+    SIDE,
+    SURROGATE,
+    TIE,
+    VALUE,
+)
+
+MIXED = -2
+
+
+@kernel()
+def _count_missing(entries, weight, missing, rules, absent):
+    """Weights per class of the missing values, which are sorted last; returns the end of the known ones."""
+    shift, mask = rules.id_bits + rules.class_bits, (1 << rules.class_bits) - 1
+    end = len(entries)
+    while end > 0 and entries[end - 1] >> shift == missing:
+        end -= 1
+        entry = entries[end]
+        absent[(entry >> rules.id_bits) & mask] += weight[entry & ((1 << rules.id_bits) - 1)]
+    return end
+
+
+@kernel()
+def _fill(entries, end, weight, rules, known, fill):
+    """Codes that stand in for missing values: the lower weighted median, of each class and (last) of the node."""
+    shift, mask = rules.id_bits + rules.class_bits, (1 << rules.class_bits) - 1
+    classes = len(known)
+    if rules.unit and rules.missing != CLASS_MODE:
+        fill[:] = entries[(end - 1) // 2] >> shift
+        return
+    fill[:] = -1
+    half, sums, total = known.sum() / 2, np.zeros(classes), 0.0
+    for i in range(end):
+        entry = entries[i]
+        c, w = (entry >> rules.id_bits) & mask, weight[entry & ((1 << rules.id_bits) - 1)]
+        total += w
+        sums[c] += w
+        if fill[classes] < 0 and total >= half:
+            fill[classes] = entry >> shift
+        if fill[c] < 0 and sums[c] >= known[c] / 2:
+            fill[c] = entry >> shift
+    for c in range(classes):
+        if fill[c] < 0 or rules.missing != CLASS_MODE:
+            fill[c] = fill[classes]
+
+
+@kernel()
+def _information(a, b, absent):
+    """Split information of two branches and, where rows are divided, the missing ones."""
+    total, bits = a + b + absent, 0.0
+    for part in (a, b, absent):
+        if part > 0:
+            bits -= part / total * np.log2(part / total)
+    return bits
+
+
+@kernel()
+def _by_table(entries, end, weight, rules, table, scale, limit, absent, fill, sides, found):
+    """Every cut by exact sums of table entries; `sides` holds nothing and the whole, and ends as the scan does."""
+    shift, ids = rules.id_bits + rules.class_bits, (1 << rules.id_bits) - 1
+    mask = (1 << rules.class_bits) - 1
+    left, right = sides[0], sides[1]
+    n_left, n_right = 0, right.sum()
+    s_left, s_right = 0, 0
+    for c in range(len(right)):
+        s_right += table[right[c]]
+    whole = (s_right - table[n_right]) / 1.0 if rules.fused == ENTROPY else s_right / n_right
+    tie = max(TIE * n_right * scale, 8.0) if rules.fused == ENTROPY else TIE * n_right
+    filled = absent.sum() > 0 and rules.missing <= CLASS_MODE
+    best, cuts, previous = -np.inf, 0, entries[0] >> shift
+    for i in range(end):
+        entry = entries[i]
+        code = entry >> shift
+        if code != previous:
+            if filled:
+                for c in range(len(right)):
+                    if fill[c] == previous and absent[c] > 0:
+                        w = int(absent[c])
+                        a, b = left[c], right[c]
+                        s_left += table[a + w] - table[a]
+                        s_right += table[b - w] - table[b]
+                        left[c], right[c] = a + w, b - w
+                        n_left, n_right = n_left + w, n_right - w
+            if n_left >= limit and n_right >= limit:
+                cuts += 1
+                if rules.fused == ENTROPY:
+                    value = float(s_left + s_right - table[n_left] - table[n_right])
+                else:
+                    value = s_left / n_left + s_right / n_right
+                if value > best + tie:
+                    best = value
+                    found[CODE], found[NEXT], found[INFORMATION] = previous, code, n_left
+            previous = code
+        c = (entry >> rules.id_bits) & mask
+        w = 1 if rules.unit else int(weight[entry & ids])
+        a, b = left[c], right[c]
+        s_left += table[a + w] - table[a]
+        s_right += table[b - w] - table[b]
+        left[c], right[c] = a + w, b - w
+        n_left, n_right = n_left + w, n_right - w
+    found[CUTS] = cuts
+    total = n_left + n_right
+    found[VALUE] = (best - whole) / total / (scale if rules.fused == ENTROPY else 1.0)
+    found[INFORMATION] = _information(found[INFORMATION], total - found[INFORMATION], _lost(absent, rules))
+
+
+@kernel()
+def _lost(absent, rules):
+    """Weight that counts as an outcome of its own."""
+    return absent.sum() if rules.missing == FRACTIONAL else 0.0
+
+
+@kernel()
+def _by_function(entries, end, weight, rules, goodness, limit, absent, fill, work, found):
+    """Cuts between classes by the criterion's own function; `work` holds nothing and the whole in its first two rows."""
+    shift, ids = rules.id_bits + rules.class_bits, (1 << rules.id_bits) - 1
+    mask = (1 << rules.class_bits) - 1
+    left, right = work[0], work[1]
+    classes, lost = len(right), absent.sum()
+    n_left, n_right = 0.0, right.sum()
+    filled = lost > 0 and rules.missing <= CLASS_MODE
+    either = lost > 0 and rules.missing == BRANCH
+    skip = rules.boundary and not filled and not either
+    best, cuts, previous, pure, at = -np.inf, 0, entries[0] >> shift, -1, 0.0
+    for i in range(end):
+        entry = entries[i]
+        code, c = entry >> shift, (entry >> rules.id_bits) & mask
+        w = 1.0 if rules.unit else weight[entry & ids]
+        if code != previous:
+            if filled:
+                for k in range(classes):
+                    if fill[k] == previous and absent[k] > 0:
+                        left[k] += absent[k]
+                        right[k] -= absent[k]
+                        n_left, n_right = n_left + absent[k], n_right - absent[k]
+            for side in range(2 if either else 1):
+                more = lost if either else 0.0
+                if n_left + (more if side == 0 else 0.0) < limit or n_right + (more if side == 1 else 0.0) < limit:
+                    continue
+                cuts += side == 0
+                alone = i + 1 == end or entries[i + 1] >> shift != code
+                if skip and c == pure and alone and cuts > 1 and n_right - w >= limit:
+                    continue
+                if either:
+                    work[2], work[3] = left, right
+                    work[2 + side] += absent
+                    value = goodness(work[2:4])
+                else:
+                    value = goodness(work[0:2])
+                if value > best + TIE:
+                    best, at = value, n_left + (more if side == 0 else 0.0)
+                    found[CODE], found[NEXT], found[SIDE] = previous, code, side
+            previous, pure = code, c
+        elif c != pure:
+            pure = c if i == 0 else MIXED
+        left[c] += w
+        right[c] -= w
+        n_left, n_right = n_left + w, n_right - w
+    found[CUTS], found[VALUE] = cuts, best
+    total = n_left + n_right + (lost if either else 0.0)
+    found[INFORMATION] = _information(at, total - at, _lost(absent, rules))
+
+
+@kernel()
+def _least(rules, limits, known, classes):
+    """Weight that either side must have; `min_leaf_rule: c45` asks for more where there is plenty (Quinlan 1993)."""
+    if rules.cautious:
+        return max(limits.min_leaf, min(25.0, 0.1 * known / classes)) - 1e-9
+    return limits.min_leaf - 1e-9
+
+
+@kernel(
+    types.nothing(
+        types.wholes,
+        types.reals,
+        types.reals,
+        types.whole,
+        types.rules,
+        types.limits,
+        types.fixed_wholes,
+        types.goodness,
+        types.matrix,
+        types.entries,
+        types.wholes,
+        types.reals,
+    )
+)
+def search(entries, weight, counts, missing, rules, limits, table, goodness, work, sides, fill, found):
+    """Write the best cut of a column into `found` (CODE < 0: none; CUTS < 0: the column is constant here)."""
+    classes = len(counts)
+    shift = rules.id_bits + rules.class_bits
+    absent = work[4]
+    absent[:] = 0.0
+    found[:] = 0.0
+    found[CODE] = -1.0
+    end = _count_missing(entries, weight, missing, rules, absent)
+    if end == 0 or entries[0] >> shift == entries[end - 1] >> shift:
+        found[CUTS] = -1.0
+        return
+    known, lost = work[5], 0.0
+    for c in range(classes):
+        known[c] = counts[c] - absent[c]
+        lost += absent[c]
+    found[ABSENT] = lost
+    modes = rules.missing <= CLASS_MODE
+    if modes:
+        _fill(entries, end, weight, rules, known, fill)
+    limit = _least(rules, limits, known.sum(), classes)
+    if rules.fused != GENERAL and not (lost > 0 and rules.missing == BRANCH):
+        for c in range(classes):
+            sides[0, c] = 0
+            sides[1, c] = int(counts[c] if modes else known[c])
+        _by_table(entries, end, weight, rules, table, limits.scale, limit, absent, fill, sides, found)
+    else:
+        for c in range(classes):
+            work[0, c] = 0.0
+            work[1, c] = counts[c] if modes else known[c]
+        _by_function(entries, end, weight, rules, goodness, limit, absent, fill, work, found)
+    if rules.missing == FRACTIONAL:
+        found[SIDE] = DIVIDED
+    elif rules.missing == SURROGATE:
+        found[SIDE] = BY_SURROGATES
+    elif modes:
+        found[SIDE] = 0.0 if fill[classes] <= found[CODE] else 1.0

@@ -1,0 +1,106 @@
+"""From the records of a grower, in the order in which nodes were made, to a `Tree` in preorder."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.types import Booleans, Floats, Integers, Task
+from modelsel.kernels.layout import (
+    BRANCHES,
+    DEPTH,
+    FEATURE,
+    FIRST,
+    LEFT,
+    LEVELS,
+    MISSING_TO,
+    PARENT,
+    RIGHT,
+    TEST,
+)
+from modelsel.tree.columns import Columns
+from modelsel.tree.node import EQUALITY, LEAF, SUBSET, THRESHOLD, Tree
+
+
+class Grown(NamedTuple):
+    """What a grower returns: a record per node, goodness of its test, class weights, marks of the levels of subsets."""
+
+    nodes: Integers
+    goodness: Floats
+    counts: Floats
+    marks: NDArray[np.uint8]
+
+
+def assemble(grown: Grown, task: Task, columns: Columns, present: Booleans | None) -> Tree:
+    """The tree; `present` marks the data rows whose values an `observed` threshold may take, None asks for midpoints."""
+    position = _preorder(grown.nodes)
+    nodes = np.empty_like(grown.nodes)
+    nodes[position] = grown.nodes
+    counts, goodness = np.empty_like(grown.counts), np.empty_like(grown.goodness)
+    counts[position], goodness[position] = grown.counts, grown.goodness
+    parent = np.where(nodes[:, PARENT] < 0, -1, position[nodes[:, PARENT]]).astype(np.int32)
+    test = nodes[:, TEST].astype(np.int8)
+    inner = test != LEAF
+    child = np.argsort(parent, kind="stable")[1:]
+    first = np.concatenate([[0], np.cumsum(nodes[:, BRANCHES])])
+    return Tree(
+        features=task.features,
+        classes=task.classes,
+        parent=parent,
+        test=test,
+        feature=np.where(inner, nodes[:, FEATURE], -1).astype(np.int32),
+        threshold=_thresholds(nodes, columns, present),
+        first=first.astype(np.int32),
+        child=child.astype(np.int32),
+        counts=counts,
+        goodness=np.where(inner, goodness, np.nan),
+        subset=_subsets(nodes, grown.marks, columns),
+        missing_to=np.where(inner, nodes[:, MISSING_TO], 0).astype(np.int32),
+    )
+
+
+def _preorder(nodes: Integers) -> Integers:
+    """Place of each node when a parent stands before its children and a subtree is a slice."""
+    parent, depth = nodes[:, PARENT], nodes[:, DEPTH]
+    by_depth = np.argsort(depth, kind="stable")
+    levels = np.split(by_depth, np.flatnonzero(np.diff(depth[by_depth])) + 1)
+    size = np.ones(len(nodes), np.int64)
+    for level in levels[:0:-1]:
+        np.add.at(size, parent[level], size[level])
+    before = np.cumsum(size) - size  # siblings are made in a row: differences of this are sizes of earlier siblings
+    position = np.zeros(len(nodes), np.int64)
+    for level in levels[1:]:
+        above = parent[level]
+        position[level] = position[above] + 1 + before[level] - before[nodes[above, FIRST]]
+    return position
+
+
+def _thresholds(nodes: Integers, columns: Columns, present: Booleans | None) -> Floats:
+    """Midpoints between neighbouring values (or the largest value of the present rows below them); indices of levels."""
+    threshold = np.full(len(nodes), np.nan)
+    threshold[nodes[:, TEST] == EQUALITY] = nodes[nodes[:, TEST] == EQUALITY, LEFT]
+    cuts = np.flatnonzero(nodes[:, TEST] == THRESHOLD)
+    for feature in np.unique(nodes[cuts, FEATURE]):
+        own = cuts[nodes[cuts, FEATURE] == feature]
+        values = columns.values[feature]
+        threshold[own] = midpoint(values[nodes[own, LEFT]], values[nodes[own, RIGHT]])
+        if present is not None:
+            seen = values[np.unique(columns.codes[feature, present & (columns.codes[feature] >= 0)])]
+            threshold[own] = seen[np.searchsorted(seen, threshold[own], "right") - 1]
+    return threshold
+
+
+def midpoint(low: Floats, high: Floats) -> Floats:
+    """Halfway, or the lower value where no number lies between (neighbouring floats, infinities)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        middle = low / 2 + high / 2
+    between: Floats = np.where((low <= middle) & (middle < high), middle, low)
+    return between
+
+
+def _subsets(nodes: Integers, marks: NDArray[np.uint8], columns: Columns) -> dict[int, Booleans]:
+    subsets: dict[int, Booleans] = {}
+    for node in np.flatnonzero(nodes[:, TEST] == SUBSET):
+        start = nodes[node, LEVELS]
+        subsets[int(node)] = marks[start : start + len(columns.values[nodes[node, FEATURE]])].astype(bool)
+    return subsets
