@@ -22,7 +22,7 @@ class Pruning:
     def sharing(self) -> tuple[Any, ...]:
         return (kind_of(self),)
 
-    def problems(self, costs: bool = False) -> Iterable[str]:  # noqa: ARG002
+    def problems(self, costs: bool = False) -> Iterable[str]:
         return ()
 
 
@@ -52,7 +52,7 @@ class Single:
 
     answer: Cut
 
-    def cut(self, pruner: object) -> Cut:  # noqa: ARG002
+    def cut(self, pruner: object) -> Cut:
         return self.answer
 
 

@@ -11,5 +11,5 @@ from modelsel.tree.node import Cut
 class Unpruned(Pruning):
     """No pruning; the stopping limits alone decide the size."""
 
-    def path(self, cut: Cut, evidence: Evidence) -> Single:  # noqa: ARG002
+    def path(self, cut: Cut, evidence: Evidence) -> Single:
         return Single(cut)

@@ -1,0 +1,61 @@
+"""Upper confidence limits of a leaf's errors, three ways: what C4.5's pruning adds to the errors it has seen.
+
+Of weight n with e errors, the extra errors at confidence CF are n · U_CF(e, n) − e with U the upper limit of the rate:
+by the normal quantile (Wilson's limit at e + ½), by the same with release 8's interpolated table of deviates, or by the
+binomial distribution (Clopper and Pearson). Below one error all but the last interpolate from n (1 − CF^(1/n)) at e = 0.
+
+Quinlan 1993, *C4.5: programs for machine learning*, section 4.2; Wilson 1927; Clopper and Pearson 1934.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import betaincinv, ndtri
+
+from modelsel.core.types import Floats
+
+Limit = Callable[[Floats, Floats, float], Floats]
+TABLE = ((0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00), (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00))
+
+
+def normal(n: Floats, e: Floats, confidence: float) -> Floats:
+    """Extra errors by the normal quantile; none from CF = ½ on beyond the continuity correction.
+
+    >>> normal(np.array([14.0]), np.array([5.0]), 0.25).round(4)
+    array([1.8211])
+    """
+    if confidence > 0.5:
+        return np.zeros_like(n)
+    return _extra(n, e, confidence, float(-ndtri(confidence)), almost_all=1.0)
+
+
+def c45_table(n: Floats, e: Floats, confidence: float) -> Floats:
+    """Extra errors by release 8's table, linear between its entries."""
+    return _extra(n, e, confidence, float(np.interp(confidence, *TABLE)), almost_all=0.67)
+
+
+def exact(n: Floats, e: Floats, confidence: float) -> Floats:
+    """Extra errors by the binomial distribution; fractions by the incomplete beta function."""
+    possible = e < n
+    room = np.where(possible, n - e, 1.0)
+    rate = np.asarray(betaincinv(e + 1.0, room, 1.0 - confidence), np.float64)
+    return np.where(possible, np.maximum(n * rate - e, 0.0), 0.0)
+
+
+def _extra(n: Floats, e: Floats, confidence: float, deviate: float, almost_all: float) -> Floats:
+    none = n * (1.0 - confidence ** (1.0 / np.maximum(n, 1e-300)))
+    one = _wilson(n, np.ones_like(n), deviate, almost_all)
+    return np.where(e < 0.9999, none + e * (one - none), _wilson(n, e, deviate, almost_all))
+
+
+def _wilson(n: Floats, e: Floats, deviate: float, almost_all: float) -> Floats:
+    """Wilson's limit at e + ½; where that exceeds n, the share `almost_all` of what is left."""
+    square, most = deviate**2, e + 0.5 < n
+    safe = np.where(most, n, e + 1.0)
+    f = (e + 0.5) / safe
+    spread = deviate * np.sqrt(f / safe - f * f / safe + square / (4.0 * safe * safe))
+    limit = safe * (f + square / (2.0 * safe) + spread) / (1.0 + square / safe)
+    return np.where(most, limit - e, almost_all * np.maximum(n - e, 0.0))
+
+
+LIMITS: dict[str, Limit] = {"normal": normal, "c45_table": c45_table, "exact": exact}

@@ -1,0 +1,146 @@
+"""Error-based pruning with subtree raising: rows are sent down the branch that may take its parent's place.
+
+Every place of the tree holds the grown node whose test stands there, the rows that arrive and their estimated errors.
+Places are judged deepest first; when a branch is raised, its places receive all rows of the parent and are judged anew.
+A stack of places does what recursion would, so that depth is no limit.
+
+Quinlan 1993, *C4.5: programs for machine learning*, section 4.1; the largest branch is the last of those that tie.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from modelsel.core.types import Floats, Integers
+from modelsel.tree.cutting import TIE
+from modelsel.tree.evidence import Reroute
+from modelsel.tree.node import Cut
+from modelsel.tree.regrow import regrown
+
+Estimate = Callable[[Floats, Floats], Floats]
+
+
+@dataclass(eq=False)
+class Place:
+    """A place in the tree: which grown node stands there, what lies below, who arrives."""
+
+    origin: int
+    children: list["Place"]
+    rows: Integers = field(default_factory=lambda: np.empty(0, np.int64))
+    weights: Floats = field(default_factory=lambda: np.empty(0))
+    errors: float = 0.0  # estimated, of the subtree as it stands
+
+    def preorder(self) -> Iterator["Place"]:
+        waiting = [self]
+        while waiting:
+            place = waiting.pop()
+            yield place
+            waiting.extend(reversed(place.children))
+
+
+def raised(cut: Cut, reroute: Reroute, estimate: Estimate, slack: float) -> Cut:
+    """The pruned tree: the same one cut back where nothing was raised, else a new one with the counts of the rows moved."""
+    judge = _Judge(reroute, estimate, slack, len(cut.tree.classes))
+    root = _planted(cut)
+    judge.send(root, np.arange(len(reroute.target)), reroute.weights)
+    moved = judge.settle(root)
+    places = list(root.preorder())
+    if not moved:
+        leaf = cut.leaf.copy()
+        leaf[[place.origin for place in places if not place.children]] = True
+        return Cut(cut.tree, leaf, cut.prediction, cut.counts)
+    counts = np.array([judge.counts(place.rows, place.weights) for place in places])
+    return regrown(cut.tree, [place.origin for place in places], _parents(places), counts)
+
+
+def _planted(cut: Cut) -> Place:
+    """The places of the cut tree, without rows."""
+    root = Place(0, [])
+    waiting = [root]
+    while waiting:
+        place = waiting.pop()
+        if not cut.leaf[place.origin]:
+            place.children = [Place(int(child), []) for child in cut.tree.children(place.origin)]
+            waiting.extend(place.children)
+    return root
+
+
+def _parents(places: list[Place]) -> list[int]:
+    """Position of each place's parent, −1 for the root."""
+    parent = {id(child): number for number, place in enumerate(places) for child in place.children}
+    return [parent.get(id(place), -1) for place in places]
+
+
+@dataclass(frozen=True, eq=False)
+class _Judge:
+    reroute: Reroute
+    estimate: Estimate
+    slack: float
+    classes: int
+
+    def counts(self, rows: Integers, weights: Floats) -> Floats:
+        return np.asarray(np.bincount(self.reroute.target[rows], weights, self.classes), np.float64)
+
+    def send(self, place: Place, rows: Integers, weights: Floats) -> None:
+        """Let rows arrive at a place and at all below it."""
+        place.rows, place.weights = rows, weights
+        for each in place.preorder():
+            if each.children:
+                for child, (some, shares) in zip(each.children, self._divide(each, each.rows, each.weights), strict=True):
+                    child.rows, child.weights = some, shares
+
+    def settle(self, root: Place) -> bool:
+        """Prune and raise, deepest places first; true when anything was raised."""
+        moved, waiting = False, list(root.preorder())
+        while waiting:
+            place = waiting.pop()
+            branch = self._judged(place)
+            if branch is not None:
+                moved = True
+                place.origin, place.children = branch.origin, branch.children
+                self.send(place, place.rows, place.weights)
+                waiting.extend(place.preorder())
+        return moved
+
+    def _judged(self, place: Place) -> Place | None:
+        """Settle one place as leaf or as it stands, or say which branch is to take it."""
+        as_leaf = self._as_leaf(place.rows, place.weights)
+        if not place.children:
+            place.errors = as_leaf
+            return None
+        place.errors = sum(child.errors for child in place.children)
+        bar = place.errors * (1 + TIE) + self.slack
+        branch = _largest(place)
+        in_its_place = self._as_branch(branch, place.rows, place.weights)
+        if as_leaf <= bar and as_leaf <= in_its_place * (1 + TIE) + self.slack:
+            place.children, place.errors = [], as_leaf
+            return None
+        return branch if in_its_place <= bar else None
+
+    def _as_leaf(self, rows: Integers, weights: Floats) -> float:
+        counts = self.counts(rows, weights)
+        weight = counts.sum(keepdims=True)
+        return float(self.estimate(weight, np.maximum(weight - counts.max(), 0.0))[0])
+
+    def _as_branch(self, branch: Place, rows: Integers, weights: Floats) -> float:
+        """Estimated errors of a subtree, as it stands, with these rows."""
+        leaves, waiting = [], [(branch, rows, weights)]
+        while waiting:
+            place, some, shares = waiting.pop()
+            if not place.children:
+                leaves.append(self.counts(some, shares))
+            elif len(some):
+                divided = self._divide(place, some, shares)
+                waiting.extend((child, *part) for child, part in zip(place.children, divided, strict=True))
+        counts = np.array(leaves).reshape(-1, self.classes)
+        weight: Floats = counts.sum(axis=1)
+        return float(self.estimate(weight, np.maximum(weight - counts.max(axis=1), 0.0)).sum())
+
+    def _divide(self, place: Place, rows: Integers, weights: Floats) -> list[tuple[Integers, Floats]]:
+        return list(self.reroute.divide(place.origin, rows, weights))
+
+
+def _largest(place: Place) -> Place:
+    """The branch with most weight, the last of those that tie."""
+    return max(reversed(place.children), key=lambda child: round(float(child.weights.sum()), 9))
