@@ -13,7 +13,7 @@ NAMED = 5
 
 
 def profile(task: Task) -> tuple[Finding, ...]:
-    """Duplicates; constant, id-like and equal columns, columns that determine the target; near-duplicate labels, rare classes."""
+    """Duplicates; constant, id-like, equal columns and those that determine the target; near-duplicate labels, rare classes."""
     codes = [np.unique(task.values[:, j], return_inverse=True, equal_nan=True) for j in range(len(task.features))]
     columns = [(levels, inverse.astype(np.int32)) for levels, inverse in codes]
     return (
