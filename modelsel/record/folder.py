@@ -5,7 +5,6 @@ RUN is a folder, `latest`, a study's name (its newest finished run) or the id of
 
 import json
 import os
-import platform
 import re
 import secrets
 import time
@@ -14,7 +13,6 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
-from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -26,7 +24,7 @@ from numpy.typing import NDArray
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.outcome import Outcome
 from modelsel.core.selection import Assessed, Losses
-from modelsel.record import candidates, losses, summary
+from modelsel.record import candidates, losses, provenance, summary
 from modelsel.record.files import json_text, plain, storing, write
 from modelsel.record.finished import Finished
 from modelsel.record.redact import Redactor
@@ -151,7 +149,10 @@ def details(finished: Finished) -> dict[str, Any]:
     final, folds = finished.final, finished.resampling.folds
     return {
         "command": list(finished.command),
-        "environment": environment(),
+        "ended": time.time_ns() // 10**6,
+        "user": provenance.user(),
+        "commit": provenance.commit(),
+        "environment": provenance.environment(),
         "data": summary.data(finished.task),
         "audit": finished.audit,
         "pairs": [asdict(pair) for pair in finished.pairs],
@@ -165,12 +166,6 @@ def details(finished: Finished) -> dict[str, Any]:
         "drawing": final.drawing if final else "",
         "rules": final.rules if final else "",
     }
-
-
-def environment() -> dict[str, str]:
-    """Versions that an answer may depend on."""
-    packages = ("modelsel", "numpy", "scipy", "numba", "scikit-learn", "joblib", "hydra-core", "mlflow")
-    return {"python": platform.python_version(), "platform": platform.platform(), **{name: version(name) for name in packages}}
 
 
 def folder_name(study: str) -> str:
@@ -201,7 +196,8 @@ def _point(link: Path, target: Path) -> None:
 
 
 def _find(run: str, root: Path) -> Path:
-    for path in (Path(run), root / run):
+    named = root.glob(f"*/{run}") if re.fullmatch(r"[\w-]+", run) else ()
+    for path in (Path(run), root / run, *named):
         if (path / OUTCOME).exists() or (path / "journal").is_dir():
             return path.resolve()
     if (root / run).is_dir() and (finished := _finished(root / run)):

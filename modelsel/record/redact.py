@@ -1,7 +1,7 @@
 """Nothing secret goes on record: passwords in addresses and the values of secret-looking variables become `***`.
 
 What counts as a secret: the password of any `scheme://user:password@host`, query values and settings named like one, and the
-value of every environment variable whose name says so (TOKEN, SECRET, PASSWORD, CREDENTIAL, KEY as its last word).
+value of every environment variable whose name says so (TOKEN, SECRET, PASSWORD, CREDENTIAL, API_KEY and the like at its end).
 """
 
 import logging
@@ -15,7 +15,9 @@ from urllib.parse import quote, unquote
 
 HIDDEN = "***"
 SHORTEST = 6  # characters: shorter values would blank out ordinary words
-_NAME = re.compile(r"(?i)(token|secret|password|passwd|passphrase|pwd|credentials?|(?:^|[_.-])key)$")
+_NAME = re.compile(
+    r"(?i)(token|secret|password|passwd|passphrase|pwd|credentials?|(?:api|access|private|account|auth)[_-]?key)$"
+)
 _ADDRESS = re.compile(r"(?P<head>\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s:/@'\"]*:)(?P<password>[^\s/'\"]+)(?=@)")
 _SETTING = re.compile(
     r"(?i)(?P<head>\b[\w.-]*(?:token|secret|password|passwd|pwd|api[_-]?key|access[_-]?key|signature|sig)=)"
@@ -65,7 +67,8 @@ class Redactor:
     def _values(self) -> "re.Pattern[str] | None":
         known = {value for value in self.extra if len(value) >= SHORTEST}
         forms = {form for value in known for form in (value, quote(value, safe=""), value.encode("unicode_escape").decode())}
-        return re.compile("|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))) if forms else None
+        patterns = map(_pattern, sorted(forms, key=len, reverse=True))
+        return re.compile("|".join(patterns)) if forms else None
 
 
 class RedactingFilter(logging.Filter):
@@ -85,3 +88,8 @@ class RedactingFilter(logging.Filter):
 
 def _environment(variables: Mapping[str, str]) -> Iterable[str]:
     return (value for name, value in variables.items() if _NAME.search(name) and len(value) >= SHORTEST)
+
+
+def _pattern(value: str) -> str:
+    """The value anywhere; one that is a plain word (a password `postgres`) only where it stands alone."""
+    return rf"(?<!\w){value}(?!\w)" if value.isalpha() else re.escape(value)

@@ -1,0 +1,54 @@
+"""MLflow as a witness of the ledger: each look leaves a small run whose params, which nobody can overwrite, hold the facts."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from modelsel.record.mlflow_store import Store
+from modelsel.record.recorder import Recorder
+
+EXPERIMENT = "modelsel looks"
+MARK = "modelsel.testset"
+
+
+class MlflowAnchor:
+    """core.protocols.Anchor over a study's recorder: what it does counts against the study's patience."""
+
+    name = "mlflow"
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+
+    def witness(self, facts: Mapping[str, str]) -> None:
+        """Remember these facts. Raises OSError when the store does not take them in time."""
+        self.recorder.witness(facts)
+
+    def recall(self, testset: str) -> Iterable[Mapping[str, str]]:
+        """All facts ever witnessed about a test set; empty where the store cannot be asked."""
+        return self.recorder.recall(testset)
+
+
+def write(store: Store, facts: Mapping[str, str]) -> str:
+    """One run per look, named after it; returns its id."""
+    import mlflow.entities as entities
+
+    from modelsel.record.mlflow_client import Client
+
+    client = Client(store)
+    experiment = client.experiment(EXPERIMENT)
+    name = f"look {facts.get('look', '?')} at {facts.get('testset', '?')}"
+    run = client.api.create_run(experiment, tags={MARK: facts.get("testset", "")}, run_name=name)
+    client.api.log_batch(run.info.run_id, params=[entities.Param(key, str(value)) for key, value in facts.items()])
+    client.api.set_terminated(run.info.run_id)
+    return str(run.info.run_id)
+
+
+def read(store: Store, testset: str) -> list[dict[str, Any]]:
+    """The facts of every run that witnessed a look at this test set."""
+    from modelsel.record.mlflow_client import PAGE, Client
+
+    client = Client(store)
+    found = client.api.get_experiment_by_name(EXPERIMENT)
+    if found is None:
+        return []
+    runs = client.api.search_runs([found.experiment_id], f"tags.`{MARK}` = '{testset}'", max_results=PAGE)
+    return [dict(run.data.params) for run in runs]

@@ -1,0 +1,158 @@
+"""Writing runs through MLflow's client API: create_run, one log_batch, set_terminated; explicit run ids, no active run.
+
+Every run carries `modelsel.key`, set in the very call that creates it, so that whoever comes later finds what is there and
+writes only what is missing. A parent is ended last: while children are missing it says RUNNING.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import Any, TypeVar
+
+import mlflow.entities as entities
+from mlflow import MlflowClient
+from mlflow.exceptions import MlflowException
+
+from modelsel.record.mlflow_store import Store
+from modelsel.record.runs import KEY, DataSet, Metric, Run, Runs
+
+METRICS, PARAMS, PAGE = 1000, 100, 1000
+THREADS = 4  # against a server; an SQL store is written by one
+ENDED = ("FINISHED", "FAILED", "KILLED")
+Item = TypeVar("Item")
+
+
+class Client:
+    """One store as the recorder sees it."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.api = MlflowClient(tracking_uri=store.uri, registry_uri=store.uri)
+
+    def experiment(self, name: str) -> str:
+        """The experiment's id, made if need be; another process may be faster."""
+        found = self.api.get_experiment_by_name(name)
+        if found is None:
+            try:
+                place = f"{self.store.artifacts}/{name}" if self.store.artifacts else None
+                return str(self.api.create_experiment(name, artifact_location=place))
+            except MlflowException:
+                found = self.api.get_experiment_by_name(name)
+                if found is None:
+                    raise
+        if found.lifecycle_stage == "deleted":
+            self.api.restore_experiment(found.experiment_id)
+        return str(found.experiment_id)
+
+    def parent(self, experiment: str, run: Run) -> tuple[str, bool]:
+        """The parent's id, created RUNNING if need be, and whether it was already ended."""
+        found = self.api.search_runs([experiment], f"tags.`{KEY}` = '{run.key}'", max_results=1)
+        if found:
+            return found[0].info.run_id, found[0].info.status in ENDED
+        return self._create(experiment, run, {}), False
+
+    def children(self, experiment: str, parent: str) -> dict[str, tuple[str, bool]]:
+        """Key to (run id, ended) of the children that are there."""
+        found: dict[str, tuple[str, bool]] = {}
+        token: str | None = None
+        while True:
+            page = self.api.search_runs(
+                [experiment], f"tags.`mlflow.parentRunId` = '{parent}'", max_results=PAGE, page_token=token
+            )
+            for run in page:
+                found[run.data.tags.get(KEY, "")] = (run.info.run_id, run.info.status in ENDED)
+            token = page.token
+            if not token:
+                return found
+
+    def write_children(
+        self, experiment: str, parent: str, runs: Sequence[Run], there: Mapping[str, tuple[str, bool]], told: Callable[[], None]
+    ) -> None:
+        """Create what is missing, complete what was broken off; `told` is called after each."""
+
+        def one(run: Run) -> None:
+            run_id = there[run.key][0] if run.key in there else self._create(experiment, run, {"mlflow.parentRunId": parent})
+            self.complete(run_id, run)
+            told()
+
+        if self.store.sql:
+            for run in runs:
+                one(run)
+            return
+        with ThreadPoolExecutor(THREADS) as pool:
+            try:
+                list(pool.map(one, runs))
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def complete(self, run_id: str, run: Run, end: bool = True) -> None:
+        """Params and metrics of a run, then its end."""
+        metrics = [entities.Metric(m.name, m.value, run.end, m.step) for m in run.metrics]
+        params = [entities.Param(name, value) for name, value in run.params.items()]
+        for some_metrics, some_params in _batches(metrics, params):
+            self.api.log_batch(run_id, metrics=some_metrics, params=some_params)
+        if end:
+            self.end(run_id, run)
+
+    def end(self, run_id: str, run: Run) -> None:
+        self.api.set_terminated(run_id, run.status, run.end)
+
+    def log_data(self, run_id: str, data: Sequence[DataSet]) -> None:
+        """Development rows and, where they were looked at, test rows as inputs of the run."""
+        inputs = [
+            entities.DatasetInput(
+                entities.Dataset(one.name, one.digest, "local", json.dumps({"uri": one.source})),
+                [entities.InputTag("mlflow.data.context", one.context)],
+            )
+            for one in data
+        ]
+        self.api.log_inputs(run_id, inputs)
+
+    def log_test(self, run_id: str, test: Metric, model: str | None, data: DataSet, when: int) -> None:
+        """The released answer, linked to the model and to the rows it was measured on."""
+        linked: dict[str, Any] = {"model_id": model, "dataset_name": data.name, "dataset_digest": data.digest} if model else {}
+        self.api.log_metric(run_id, test.name, test.value, timestamp=when, step=0, **linked)
+
+    def log_files(self, run_id: str, runs: Runs) -> None:
+        """Report, outcome, configuration and the leaderboard, under the names that people look for."""
+        for path in runs.artifacts:
+            self.api.log_artifact(run_id, str(path))
+        table = next((path for path in runs.artifacts if path.name == "candidates.csv"), None)
+        if table is not None:
+            self.api.log_text(run_id, table.read_text("utf-8"), "cv_results.csv")
+
+    def model(self, experiment: str, run_id: str, runs: Runs) -> str | None:
+        """The final model as a LoggedModel of the parent: found again by its source run, never twice."""
+        if runs.model is None:
+            return None
+        found = self.api.search_logged_models([experiment], f"source_run_id = '{run_id}'", max_results=1)
+        if found and found[0].status == entities.LoggedModelStatus.READY:
+            return str(found[0].model_id)
+        made = found[0] if found else self._new_model(experiment, run_id, runs)
+        self.api.log_model_artifacts(made.model_id, str(runs.model))
+        self.api.finalize_logged_model(made.model_id, entities.LoggedModelStatus.READY)
+        self.api.log_outputs(run_id, [entities.LoggedModelOutput(made.model_id, 0)])
+        return str(made.model_id)
+
+    def _new_model(self, experiment: str, run_id: str, runs: Runs) -> Any:
+        params = dict(islice(runs.parent.params.items(), PARAMS))
+        return self.api.create_logged_model(experiment, "model", run_id, params=params, model_type="classifier")
+
+    def _create(self, experiment: str, run: Run, tags: Mapping[str, str]) -> str:
+        made = self.api.create_run(experiment, run.start, {**run.tags, **tags}, run.name)
+        return str(made.info.run_id)
+
+
+def _batches(metrics: list[Any], params: list[Any]) -> Iterator[tuple[list[Any], list[Any]]]:
+    """As few calls as MLflow's limits allow: 1,000 metrics and 100 params a call, 1,000 entities together."""
+    rest = iter(_chunks(params, PARAMS))
+    for some in _chunks(metrics, METRICS - PARAMS) or [[]]:
+        yield some, next(rest, [])
+    for some in rest:
+        yield [], some
+
+
+def _chunks(items: Sequence[Item], size: int) -> list[list[Item]]:
+    return [list(items[i : i + size]) for i in range(0, len(items), size)]

@@ -1,0 +1,52 @@
+"""One pass over a study: the parent, its children by the fastest writer that is safe, then what belongs to the parent."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from modelsel.record import mlflow_bulk
+from modelsel.record.mlflow_client import Client
+from modelsel.record.mlflow_store import Store
+from modelsel.record.runs import Runs
+
+Told = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Written:
+    """The parent's ids, candidates written now and found there, and by which writer."""
+
+    run_id: str
+    experiment_id: str
+    written: int
+    found: int
+    writer: str
+
+
+def write(runs: Runs, store: Store, writer: str, told: Told) -> Written:
+    """Write what is missing. `writer` is auto (bulk where it is safe), bulk or client."""
+    client = Client(store)
+    experiment = client.experiment(runs.experiment)
+    parent, ended = client.parent(experiment, runs.parent)
+    there = client.children(experiment, parent)
+    missing = [run for run in runs.children if not there.get(run.key, ("", False))[1]]
+    done = len(runs.children) - len(missing)
+    used = "bulk" if missing and writer != "client" and mlflow_bulk.knows(store, strict=writer == "bulk") else "client"
+    if used == "bulk":
+        mlflow_bulk.write_children(store, experiment, parent, missing, there)
+        told(len(runs.children), len(runs.children))
+    else:
+        count = iter(range(done + 1, len(runs.children) + 1))
+        client.write_children(experiment, parent, missing, there, lambda: told(next(count), len(runs.children)))
+    if not ended:
+        _finish(client, experiment, parent, runs)
+    return Written(parent, experiment, len(missing), done, used)
+
+
+def _finish(client: Client, experiment: str, parent: str, runs: Runs) -> None:
+    client.complete(parent, runs.parent, end=False)
+    client.log_data(parent, runs.data)
+    model = client.model(experiment, parent, runs)
+    if runs.test is not None:
+        client.log_test(parent, runs.test, model, runs.data[-1], runs.parent.end)
+    client.log_files(parent, runs)
+    client.end(parent, runs.parent)

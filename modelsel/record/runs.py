@@ -1,0 +1,252 @@
+"""The record as MLflow runs: one parent, one child per candidate; a pure function of the folder, so that a replay is equal.
+
+Validation scores are `cv/...`; the only `test/...` metric is the released answer. Guard facts are params, since MLflow lets
+tags be overwritten and params not.
+"""
+
+import hashlib
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from modelsel.core.outcome import Outcome, TestResult
+from modelsel.record.candidates import Row, word
+from modelsel.record.folder import CANDIDATES, CONFIG, OUTCOME, RunFolder
+
+KEY = "modelsel.key"
+LONGEST_NAME, LONGEST_PARAM, LONGEST_TAG = 250, 6000, 8000
+IN_NOTE = 20  # candidates of the leaderboard in the parent's note
+_NOT_ALLOWED = re.compile(r"[^\w\-. /]")
+
+
+@dataclass(frozen=True)
+class Metric:
+    name: str
+    value: float
+    step: int = 0
+
+
+@dataclass(frozen=True)
+class Run:
+    """One MLflow run as plain data. `key` makes writing it twice the same as once; times are milliseconds."""
+
+    key: str
+    name: str
+    status: str
+    start: int
+    end: int
+    params: Mapping[str, str]
+    tags: Mapping[str, str]
+    metrics: tuple[Metric, ...]
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """Rows as an input of a run. MLflow's own digest reads only some rows (measured), so ours stands in its place."""
+
+    name: str
+    digest: str
+    source: str
+    context: str
+
+
+@dataclass(frozen=True)
+class Runs:
+    """All of a study: `test` stands apart, since it is linked to model and data set."""
+
+    experiment: str
+    parent: Run
+    children: tuple[Run, ...]
+    data: tuple[DataSet, ...]
+    test: Metric | None
+    artifacts: tuple[Path, ...]
+    model: Path | None
+
+
+def project(folder: RunFolder) -> Runs:
+    """What MLflow should show of a recorded study."""
+    outcome, details, table = folder.outcome(), folder.details(), folder.candidates()
+    redact = folder.redactor.data
+    end = int(details["ended"])
+    times = (end - int(1000 * outcome.seconds.get("total", 0)), end)
+    key = f"{folder.path.parent.name}/{folder.path.name}"
+    common = redact(_common(outcome, details))
+    tags = {**common, KEY: key, "modelsel.folder": str(folder.path), "mlflow.note.content": note(outcome, table)}
+    params = {**_parent_params(outcome, folder.config()), **_guard(outcome.test, details.get("audit", {}))}
+    parent = _run(key, folder.path.name, "FINISHED", times, redact(params), redact(tags), _parent_metrics(outcome))
+    children = tuple(_child(key, row, outcome, times, common) for row in table)
+    names = (folder.path / OUTCOME, folder.path / CONFIG, folder.path / CANDIDATES, folder.report)
+    return Runs(
+        experiment=outcome.study,
+        parent=parent,
+        children=children,
+        data=_data(outcome, redact(folder.config()), details.get("audit", {})),
+        test=_test(outcome),
+        artifacts=tuple(path for path in names if path.exists()),
+        model=folder.model if (folder.model / "MLmodel").exists() else None,
+    )
+
+
+def note(outcome: Outcome, table: Iterable[Row]) -> str:
+    """The leaderboard's head in Markdown, for the run's page."""
+    won, test = outcome.winner, outcome.test
+    best = sorted((row for row in table if row.rank), key=lambda row: row.rank)[:IN_NOTE]
+    cv = f"cross-validated {outcome.measure} {won['cv']['mean']:.4f} ± {won['cv']['se']:.4f}"
+    lines = [
+        f"**{won['learner']}** `{won['id']}`: {cv}",
+        "",
+        _note_test(test),
+        "",
+        f"| rank | entry | id | {outcome.measure} | se | complexity |",
+        "|--:|---|---|--:|--:|--:|",
+        *(f"| {r.rank} | {r.label} | `{r.id}` | {r.mean:.4f} | {r.se:.4f} | {r.complexity:.4g} {r.unit} |" for r in best),
+    ]
+    return "\n".join(lines)
+
+
+def _note_test(test: TestResult | None) -> str:
+    if test is None:
+        return "The test rows were not opened."
+    if test.refused:
+        return f"The look at the test rows was refused: {test.refused}"
+    ends = f", interval [{test.interval[0]:.4f}, {test.interval[1]:.4f}]" if test.interval else ""
+    score = "released without a number" if test.score is None else f"{test.score:.4f}"
+    return f"Test: {score}{ends}, look {test.look} at these rows{', a replay' if test.replay else ''}."
+
+
+def _common(outcome: Outcome, details: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "mlflow.user": str(details.get("user", "unknown")),
+        "mlflow.source.name": " ".join(details.get("command", ())) or "modelsel",
+        "mlflow.source.type": "LOCAL",
+        **({"mlflow.source.git.commit": details["commit"].rstrip("+")} if details.get("commit") else {}),
+        "modelsel.spec_id": outcome.spec_id,
+        "modelsel.version": outcome.modelsel,
+    }
+
+
+def _parent_params(outcome: Outcome, config: Mapping[str, Any]) -> dict[str, str]:
+    best = {f"best_{name}": word(value) for name, value in outcome.winner["parameters"].items()}
+    return {
+        "measure": outcome.measure,
+        "rule": outcome.rule,
+        "scheme": word(outcome.scheme.get("name")),
+        "folds": word(outcome.scheme.get("folds")),
+        "seed": word(outcome.seed),
+        "split": word((config.get("split") or {}).get("kind")),
+        "candidates": word(outcome.candidates.get("distinct")),
+        "best_learner": word(outcome.winner["learner"]),
+        "best_candidate": word(outcome.winner["id"]),
+        **best,
+    }
+
+
+def _guard(test: TestResult | None, audit: Mapping[str, Any]) -> dict[str, str]:
+    if test is None:
+        return {"guard.look": "none"}
+    facts = {name: getattr(test, name) for name in ("look", "replay", "price", "spent", "policy", "release", "n", "level")}
+    facts |= {"interval": list(test.interval) if test.interval else None, "flags": list(test.flags), "refused": test.refused}
+    facts["head"] = (audit.get("ledger") or {}).get("head")
+    return {f"guard.{name}": word(value) for name, value in facts.items()}
+
+
+def _parent_metrics(outcome: Outcome) -> list[Metric]:
+    cv, corrected = outcome.winner["cv"], outcome.winner.get("corrected") or {}
+    name = f"cv/{outcome.measure}"
+    return [
+        Metric("best_cv_score", cv["mean"]),
+        Metric(name, cv["mean"]),
+        Metric(f"{name}_se", cv["se"]),
+        *(Metric(f"{name}_corrected{end}", corrected[key]) for end, key in _CORRECTED.items() if key in corrected),
+        *(Metric(f"{name}_fold", score, step) for step, score in enumerate(cv["folds"]) if score is not None),
+        Metric("complexity", outcome.winner["complexity"]["value"]),
+        *(Metric(f"seconds/{part}", seconds) for part, seconds in outcome.seconds.items()),
+        *(Metric(f"candidates/{part}", count) for part, count in outcome.candidates.items()),
+        *(Metric(f"fits/{part}", count) for part, count in outcome.fits.items()),
+    ]
+
+
+_CORRECTED = {"": "mean", "_low": "low", "_high": "high"}
+
+
+def _child(parent: str, row: Row, outcome: Outcome, times: tuple[int, int], common: Mapping[str, str]) -> Run:
+    name = f"cv/{outcome.measure}"
+    metrics = [
+        Metric(name, row.mean),
+        Metric(f"{name}_se", row.se),
+        Metric("cv/training_error", row.training_error),
+        Metric("complexity", row.complexity),
+        *(Metric(f"{name}_fold", score, step) for step, score in enumerate(row.folds)),
+    ]
+    tags = {
+        **common,
+        KEY: f"{parent}/{row.id}",
+        "modelsel.status": row.status,
+        "modelsel.rank": str(row.rank),
+        **({"modelsel.reason": row.reason} if row.reason else {}),
+    }
+    params = {"entry": row.entry, "learner": row.learner, **row.parameters}
+    status = "FINISHED" if row.status in ("ok", "skipped") else "FAILED"
+    return _run(f"{parent}/{row.id}", f"{row.label} {row.id[:8]}", status, times, params, tags, metrics)
+
+
+def _test(outcome: Outcome) -> Metric | None:
+    test = outcome.test
+    if test is None or test.score is None or test.refused:
+        return None
+    return Metric(_name(f"test/{outcome.measure}"), test.score)
+
+
+def _data(outcome: Outcome, config: Mapping[str, Any], audit: Mapping[str, Any]) -> tuple[DataSet, ...]:
+    """The development rows; the test rows too where they were looked at, by the id that the ledger gave them."""
+    name, declared = str(outcome.task["name"]), config.get("dataset") or {}
+    source = str(declared.get("path") or declared.get("kind") or name)
+    development = DataSet(name, str(outcome.task["fingerprint"])[:36], source, "development")
+    if _test(outcome) is None:
+        return (development,)
+    known = [str(one["id"]) for one in audit.get("test_sets", ())] or [development.digest]
+    return (development, DataSet(f"{name} (test rows)", known[-1][:36], source, "test"))
+
+
+def _run(
+    key: str,
+    name: str,
+    status: str,
+    times: tuple[int, int],
+    params: Mapping[str, str],
+    tags: Mapping[str, str],
+    metrics: Iterable[Metric],
+) -> Run:
+    """A run within MLflow's limits: names it accepts, texts it does not cut, numbers it does not alter."""
+    return Run(
+        key=key,
+        name=_text(name, LONGEST_NAME),
+        status=status,
+        start=times[0],
+        end=times[1],
+        params={_name(k): _text(v, LONGEST_PARAM) for k, v in params.items()},
+        tags={_name(k): _text(v, LONGEST_TAG) for k, v in tags.items()},
+        metrics=tuple(
+            Metric(_name(m.name), float(m.value), m.step) for m in metrics if m.value is not None and math.isfinite(m.value)
+        ),
+    )
+
+
+def _name(name: str) -> str:
+    """
+    >>> _name("leaf.score=laplace")
+    'leaf.score_laplace'
+    """
+    return _NOT_ALLOWED.sub("_", name)[:LONGEST_NAME]
+
+
+def _text(value: str, longest: int) -> str:
+    """Text that fits, or its head and the digest of the whole."""
+    value = value.replace("\0", "")
+    if len(value) <= longest:
+        return value
+    mark = f" … (sha256 {hashlib.sha256(value.encode()).hexdigest()[:16]}; whole text in candidates.csv)"
+    return value[: longest - len(mark)] + mark
