@@ -4,6 +4,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modelsel.core.errors import Problem
 from modelsel.core.types import Feature, Floats, Task
@@ -39,7 +40,7 @@ def nominal_task(
 
 
 def numeric_task(
-    name: str, columns: Sequence[str], values: Floats, classes: Sequence[str], target: "np.typing.NDArray[np.integer]"
+    name: str, columns: Sequence[str], values: Floats, classes: Sequence[str], target: NDArray[np.integer]
 ) -> Task:
     """A task of numeric features."""
     features = tuple(Feature(column, "numeric") for column in columns)

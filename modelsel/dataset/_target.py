@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modelsel.core.errors import Problem
 from modelsel.core.types import Booleans, Codes, Finding
@@ -76,7 +77,7 @@ def _problems(column: Column, target: Target, undeclared: list[str]) -> Iterator
     yield from _count_problems(target, where, int((column.codes >= 0).sum()), bool(column.levels))
 
 
-def _number_problems(column: Column, found: "np.typing.NDArray[np.float64]", where: str) -> Iterator[Problem]:
+def _number_problems(column: Column, found: NDArray[np.float64], where: str) -> Iterator[Problem]:
     if not len(found) or np.isnan(found).any():
         return
     if np.isinf(found).any():

@@ -1,0 +1,84 @@
+"""New rows for a fitted model: columns matched by name, levels mapped to the task's codes, unseen levels counted."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.errors import DataError, Problem
+from modelsel.core.types import Feature, Finding, Floats, Table, names
+from modelsel.dataset._column import Column, examples, rows_said
+from modelsel.dataset._file import Raw
+from modelsel.dataset._numbers import like_dates, numbers, seconds
+from modelsel.dataset._settings import nearest
+from modelsel.dataset._table import reader
+
+
+@dataclass(frozen=True, eq=False)
+class Like:
+    """Rows that a model can predict, and what was noticed about them."""
+
+    table: Table
+    findings: tuple[Finding, ...]
+
+
+def read_like(path: str | Path, features: Sequence[Feature], **settings: Any) -> Like:
+    """Read the rows of a file as the features of a model; other columns of the file are left aside.
+
+    A level that the features do not list becomes the code len(levels). Raises DataError for missing columns and cells
+    that are no numbers, all in one pass.
+    """
+    source = reader(path, **settings)
+    raw: Raw = source.raw(Path(path))
+    columns = {column.name: column.without(source.missing) for column in raw.columns}
+    problems = [*_missing(features, columns, str(path))]
+    findings: list[Finding] = []
+    values = [
+        _values(feature, columns[feature.name], source.decimal, problems, findings)
+        for feature in features
+        if feature.name in columns
+    ]
+    DataError.raise_if(problems)
+    rows = np.arange(len(raw.columns[0]))
+    matrix = np.column_stack(values) if values else np.empty((len(rows), 0))
+    return Like(Table(name=Path(path).stem, features=tuple(features), values=matrix, rows=rows), tuple(findings))
+
+
+def _missing(features: Sequence[Feature], columns: dict[str, Column], path: str) -> Iterator[Problem]:
+    for name in names(features):
+        if name not in columns:
+            yield Problem(
+                "MSEL-370", f"the column '{name}' is missing", path, f"{nearest(name, list(columns))}the model needs it"
+            )
+
+
+def _values(feature: Feature, column: Column, decimal: str, problems: list[Problem], findings: list[Finding]) -> Floats:
+    return _numeric(column, decimal, problems) if feature.kind == "numeric" else _levels(feature, column, findings)
+
+
+def _numeric(column: Column, decimal: str, problems: list[Problem]) -> Floats:
+    if column.numbers is not None:
+        values = column.numbers
+    else:
+        found = seconds(column.texts) if like_dates(column.texts) else numbers(column.texts, decimal)
+        values = np.append(found, np.nan)[column.codes]
+    wrong = np.flatnonzero((np.isnan(values) & ~column.absent) | np.isinf(values))
+    if len(wrong):
+        fix = "correct them or make them missing"
+        problems.append(Problem("MSEL-346", f"not a finite number ({rows_said(wrong)})", f"column '{column.name}'", fix))
+    return values
+
+
+def _levels(feature: Feature, column: Column, findings: list[Finding]) -> Floats:
+    text = column.as_text()
+    place = {level: code for code, level in enumerate(feature.levels)}
+    unseen = [level for level in text.texts if level not in place]
+    code = np.array([*(place.get(level, len(place)) for level in text.texts), np.nan], np.float64)
+    values = np.asarray(code[text.codes])
+    if unseen:
+        count = int((values == len(place)).sum())
+        message = f"column '{feature.name}': {count} rows hold levels that the model has not seen: {examples(unseen)}"
+        findings.append(Finding("UNSEEN_LEVELS", "medium", message, "the model treats them as its missing-value policy says"))
+    return values
