@@ -57,7 +57,7 @@ def side_by_side(
     share: float = 1.0,
     note: str = "",
 ) -> Row:
-    """Warm ours up once, then let both take turns. `share` is the part of our work that theirs does (a sample of candidates)."""
+    """Warm ours up once, then let both take turns. `share` is the part of our work that theirs does (a sample)."""
     ours()
     pairs = [(seconds(ours), seconds(theirs) / share) for _ in range(turns)]
     return Row(

@@ -1,0 +1,46 @@
+"""Batches: the candidates that one fit can answer.
+
+Two candidates share a batch when their preparation steps and the growing specification of their learners are equal: they
+differ in path parameters only.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from modelsel.core.fingerprint import digest
+from modelsel.core.spec import kind_of, resolved
+from modelsel.core.types import Candidate
+
+
+@dataclass(frozen=True)
+class Batch:
+    """`growing` is the digest that the members share; `members` are positions among the plan's candidates, ascending."""
+
+    growing: str
+    members: tuple[int, ...]
+
+
+def batches(candidates: Sequence[Candidate]) -> tuple[Batch, ...]:
+    """Group candidates by what their fit depends on, in order of first appearance.
+
+    The canonical digest is taken once per group: what is compared per candidate is the plain JSON text of the same facts.
+    """
+    groups: dict[str, list[int]] = {}
+    steps: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    by_text: dict[str, str] = {}
+    for position, candidate in enumerate(candidates):
+        if candidate.preparers not in steps:
+            steps[candidate.preparers] = [resolved(step) for step in candidate.preparers]
+        facts = [kind_of(candidate.learner), candidate.learner.growing(), steps[candidate.preparers]]
+        text = json.dumps(facts, sort_keys=True)
+        if text not in by_text:
+            by_text[text] = digest(facts)
+        groups.setdefault(by_text[text], []).append(position)
+    return tuple(Batch(growing, tuple(members)) for growing, members in groups.items())
+
+
+def growing(candidate: Candidate) -> str:
+    """Digest of what the fit of one candidate depends on: its batch, whatever else is planned."""
+    return batches((candidate,))[0].growing

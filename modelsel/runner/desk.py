@@ -1,0 +1,115 @@
+"""A desk is where jobs are done: the shared work and the segment that finished cells are written to.
+
+Threads share the parent's desk. A worker process has one of its own, set up once per run from a file whose arrays are mapped
+into memory, so that the data travel once and not per cell.
+"""
+
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from threading import Condition
+from typing import Any
+
+import joblib
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from modelsel.core.types import Task
+from modelsel.kernels.stop import Stopped
+from modelsel.runner.journal import STARTED, facts_of
+from modelsel.runner.segment import Place, Segment, encoded
+from modelsel.runner.work import Job, Summary, Work
+
+
+@dataclass(frozen=True, eq=False)
+class Done:
+    """A finished job: its numbers, and where its record lies (or the record itself, from a worker without our file system)."""
+
+    job: Job
+    summary: Summary
+    place: Place | None
+    record: bytes = b""
+
+
+class Desk:
+    """The desk of this process. `wait` lets whoever stops the run see that nobody is in the middle of writing."""
+
+    def __init__(self, work: Work, segment: Segment) -> None:
+        self.work, self.segment = work, segment
+        self.open = True
+        self._busy = 0
+        self._idle = Condition()
+
+    def perform(self, job: Job) -> Done:
+        """Answer, write, report. Raises Stopped when the run has been stopped."""
+        if not self.open:
+            raise Stopped
+        with self._at_work():
+            answers = self.work.answers(job)
+            place = self.segment.append(facts_of(self.work.key(job.cell), answers), answers.arrays())
+            return Done(job, self.work.summary(job.cell.fold, answers), place)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until nobody works here; False when that took longer."""
+        with self._idle:
+            return self._idle.wait_for(lambda: self._busy == 0, seconds)
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        with self._idle:
+            self._busy += 1
+        try:
+            yield
+        finally:
+            with self._idle:
+                self._busy -= 1
+                self._idle.notify_all()
+
+
+@contextmanager
+def shipped(work: Work) -> Iterator[str]:
+    """The work as a file that workers of this machine read, for as long as the pool is open."""
+    with tempfile.TemporaryDirectory(prefix="modelsel-") as folder:
+        path = f"{folder}/work"
+        joblib.dump(work, path)
+        yield path
+
+
+def perform_in_process(path: str, journal: Path, job: Job) -> Done:
+    """A job in a worker process: it says that it has started, so that the parent knows whom a dead worker was busy with."""
+    desk = _desk(path, journal)
+    desk.segment.append({"kind": STARTED, "job": job_name(job), "at": time.time()}, {})
+    return desk.perform(job)
+
+
+def perform_elsewhere(work: Work, job: Job) -> Done:
+    """A job on another machine: the record travels back and is written by the parent, on arrival."""
+    with threadpool_limits(1):
+        answers = work.answers(job)
+    record = encoded(facts_of(work.key(job.cell), answers), answers.arrays())
+    return Done(job, work.summary(job.cell.fold, answers), None, record)
+
+
+def job_name(job: Job) -> str:
+    """What the marks call a job: unique among those of one run."""
+    return f"{job.cell.fold}/{job.cell.batch}/{job.members[0]}/{len(job.members)}"
+
+
+@lru_cache(maxsize=1)
+def _desk(path: str, journal: Path) -> Desk:
+    """This worker's desk, set up for its first job of a run; inner thread pools are limited to one for good."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
+    threadpool_limits(1)
+    work = joblib.load(path, mmap_mode="r")
+    return Desk(replace(work, task=_plain(work.task)), Segment(journal))
+
+
+def _plain(task: Task) -> Task:
+    """The task with its mapped arrays seen as ordinary ones (compiled code knows those)."""
+    seen: dict[str, Any] = {name: array.view(np.ndarray) for name, array in vars(task).items() if isinstance(array, np.memmap)}
+    return replace(task, **seen)

@@ -1,0 +1,77 @@
+"""The final model: the winner, its preparation included, fitted on all development rows.
+
+Its generator is derived as in a cell, from seed, rows and growing specification: fitting it again gives the same model.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from modelsel.core.fingerprint import generator
+from modelsel.core.protocols import Model, Prepared
+from modelsel.core.spec import class_of, kind_of
+from modelsel.core.types import Candidate, Codes, Description, Feature, Floats, Integers, Table, Task, positions
+from modelsel.plan.batch import growing
+from modelsel.runner.prepared import prepare, rows_digest
+
+
+@dataclass(frozen=True, eq=False)
+class Final:
+    """A model over raw tables: the fitted steps, then the fitted learner."""
+
+    features: tuple[Feature, ...]  # of the raw table
+    classes: tuple[str, ...]
+    steps: tuple[tuple[str, Prepared], ...]  # kind, fitted step
+    kind: str  # of the learner
+    model: Model
+
+    def prepared(self, table: Table) -> Table:
+        """The table as the learner sees it."""
+        for _, step in self.steps:
+            table = step.apply(table)
+        return table
+
+    def predict(self, table: Table) -> Codes:
+        """Index of the predicted class per row."""
+        return self.model.predict(self.prepared(table))
+
+    def scores(self, table: Table) -> Floats:
+        """Class scores, rows × classes."""
+        return self.model.scores(self.prepared(table))
+
+    @property
+    def learner(self) -> Description:
+        """The fitted learner as data."""
+        return replace(self.model.describe(), kind=self.kind)
+
+    @property
+    def descriptions(self) -> tuple[Description, ...]:
+        """The fitted steps as data."""
+        return tuple(replace(step.describe(), kind=kind) for kind, step in self.steps)
+
+
+def fit(candidate: Candidate, task: Task, seed: int, rows: Integers | None = None) -> Final:
+    """Fit a candidate on all rows of the task (or on some). Raises what its steps and its learner raise."""
+    rows = positions(task) if rows is None else rows
+    steps, ready = prepare(candidate.preparers, task, rows, seed)
+    rng = generator(seed, rows_digest(task, rows), growing(candidate))
+    kinds = [kind_of(step) for step in candidate.preparers]
+    model = candidate.learner.fit(ready, rows, rng)
+    return Final(task.features, task.classes, tuple(zip(kinds, steps, strict=True)), kind_of(candidate.learner), model)
+
+
+def restored(
+    features: tuple[Feature, ...], classes: tuple[str, ...], learner: Description, steps: tuple[Description, ...],
+    kinds: Mapping[str, type[Any]] | None = None,
+) -> Final:  # fmt: skip
+    """A final model from its descriptions; `kinds` names classes that are not modelsel's own.
+
+    Raises ValueError for a description that is not whole, KeyError for an unknown kind.
+    """
+    classes_of = kinds or {}
+    fitted = tuple((step.kind, _class("preparer", step.kind, classes_of).restore(step)) for step in steps)
+    return Final(features, classes, fitted, learner.kind, _class("learner", learner.kind, classes_of).restore(learner))
+
+
+def _class(group: str, kind: str, given: Mapping[str, type[Any]]) -> Any:
+    return given.get(kind) or class_of(group, kind)

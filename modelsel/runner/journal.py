@@ -1,0 +1,143 @@
+"""The journal: finished cells of a run, as append-only segments in one folder, and what older runs' journals hold already.
+
+Before the first cell the wanted keys are looked up in older journals, newest first; what is found is verified and copied, so
+that every run folder is complete by itself. Nothing in it is trusted before its checksum agrees.
+"""
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from modelsel.runner.answers import Answers, restored
+from modelsel.runner.key import Key
+from modelsel.runner.segment import SUFFIX, Damage, Entry, Place, Segment, raw, read, scan
+
+ANSWERS, STARTED = "answers", "started"
+
+
+class Journal:
+    """Journal of one run. `older` are folders of other journals, in the order in which they are asked."""
+
+    def __init__(self, folder: Path, older: Sequence[Path] = ()) -> None:
+        self.folder = folder
+        self.damage: list[Damage] = []
+        self.own = Segment(folder)
+        self._older = [journal for journal in older if journal.resolve() != folder.resolve()]
+        self._places: dict[str, list[Place]] = {}
+        self._elsewhere: dict[tuple[str, str, str], list[Entry]] = {}
+        self._read: set[Path] = set()
+        for path in _segments(folder):
+            self.damage += self._index(path)
+        self._loaded = False
+
+    def __enter__(self) -> "Journal":
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.own.close()
+
+    def own_places(self, key: Key) -> list[Place]:
+        """Where this journal keeps records of a cell, oldest first."""
+        return self._places.get(key.text, [])
+
+    def older_places(self, key: Key) -> list[Place]:
+        """Where older journals keep records of a cell, in the order in which the journals are asked."""
+        return [entry.place for entry in self._old(key) if entry.facts.get("key") == key.text]
+
+    def load(self, place: Place) -> Answers | None:
+        """The answers at a place, or None (and a note) when they are damaged."""
+        record = read(place)
+        if record is not None:
+            with suppress(KeyError, ValueError, TypeError):
+                return restored(record.facts, record.arrays)
+        self.damage.append(Damage(place.path, place.offset, torn=False))
+        return None
+
+    def refresh(self) -> None:
+        """Index the records that workers have written and not reported."""
+        known = {place for places in self._places.values() for place in places}
+        for path in _segments(self.folder):
+            for found in scan(path):
+                if isinstance(found, Entry) and found.facts.get("kind") == ANSWERS and found.place not in known:
+                    self._places.setdefault(found.facts["key"], []).append(found.place)
+
+    def note(self, key: Key, place: Place) -> None:
+        """Remember where a record of this run lies that a worker has appended."""
+        self._places.setdefault(key.text, []).append(place)
+
+    def adopt(self, key: Key, place: Place) -> Place | None:
+        """Copy a record of an older journal, byte for byte; None when it is damaged."""
+        record = raw(place)
+        if record is None:
+            return None
+        mine = self.own.append_bytes(record)
+        self.note(key, mine)
+        return mine
+
+    def why(self, key: Key) -> str:
+        """Why a cell that was looked for has to be computed."""
+        if any(_inside(damage, self._places.get(key.text, ())) for damage in self.damage):
+            return "its record is damaged"
+        differences = [key.difference(entry.facts.get("cell", {})) for entry in self._old(key)]
+        if differences:
+            return next((why for why in differences if why), "its record is damaged")
+        return "not computed before"
+
+    def _old(self, key: Key) -> list[Entry]:
+        """Records of the same rows, fold and growing in older journals (read when first asked for)."""
+        if not self._loaded:
+            self._loaded = True
+            for path in (path for journal in self._older for path in _segments(journal)):
+                with suppress(OSError):
+                    self._remember(path)
+        return self._elsewhere.get(key.place, [])
+
+    def _remember(self, path: Path) -> None:
+        for found in scan(path):
+            if isinstance(found, Entry) and found.facts.get("kind") == ANSWERS:
+                cell = found.facts["cell"]
+                self._elsewhere.setdefault((cell["rows"], cell["fold"], cell["growing"]), []).append(found)
+
+    def _index(self, path: Path) -> list[Damage]:
+        damage = []
+        for found in scan(path):
+            if isinstance(found, Damage):
+                damage.append(found)
+            elif found.facts.get("kind") == ANSWERS:
+                self._places.setdefault(found.facts["key"], []).append(found.place)
+        return damage
+
+
+def facts_of(key: Key, answers: Answers) -> dict[str, Any]:
+    """The description of a record of answers."""
+    return {"kind": ANSWERS, "key": key.text, "cell": asdict(key), **answers.facts()}
+
+
+def begun(folder: Path) -> dict[str, float]:
+    """The marks that worker processes left when they began a job: its name, and when."""
+    marks = {}
+    for path in _segments(folder):
+        for found in scan(path):
+            if isinstance(found, Entry) and found.facts.get("kind") == STARTED:
+                marks[str(found.facts["job"])] = float(found.facts["at"])
+    return marks
+
+
+def older_journals(runs: Path, first: Sequence[Path] = ()) -> list[Path]:
+    """Journals of `runs/*/*/`, newest first, after those named `first`."""
+    found = sorted(runs.glob("*/*/journal"), key=lambda path: (path.stat().st_mtime_ns, path.name), reverse=True)
+    return [*first, *(path for path in found if path not in first)]
+
+
+def _segments(folder: Path) -> list[Path]:
+    """Segments in the order in which they were begun."""
+    return sorted(folder.glob(f"*{SUFFIX}"), key=lambda path: (path.stat().st_mtime_ns, path.name))
+
+
+def _inside(damage: Damage, places: Iterable[Place]) -> bool:
+    return any(place.path == damage.path and place.offset <= damage.offset < place.offset + place.length for place in places)

@@ -1,0 +1,69 @@
+"""What a cell's result depends on, and so the key under which the journal keeps it.
+
+    key = digest(rows, fold, growing specification without path parameters, study seed, learner code, package version)
+
+Path parameters are no part: a record answers some candidates of the cell, and a larger space adds a second record.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache, cached_property
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any
+
+from modelsel.core.fingerprint import digest
+from modelsel.core.types import Candidate
+
+ROOMS = ("learner", "preparer", "criterion", "pruner", "softener", "distance", "tree", "kernels", "statistics")
+WHAT_CHANGED = {
+    "version": "another version of modelsel computed it",
+    "code": "the learner's code has changed since",
+    "seed": "it was computed with another seed",
+}  # in the order in which it is said
+
+
+@dataclass(frozen=True)
+class Key:
+    """`place` (rows, fold, growing) says which cell it is, the other fields under which circumstances it was computed."""
+
+    rows: str
+    fold: str
+    growing: str
+    seed: int
+    code: str
+    version: str = metadata.version("modelsel")
+
+    @cached_property
+    def text(self) -> str:
+        return digest(asdict(self))
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        return self.rows, self.fold, self.growing
+
+    def difference(self, other: Mapping[str, Any]) -> str:
+        """Why a record of the same place does not answer this key."""
+        return next((why for field, why in WHAT_CHANGED.items() if other.get(field) != getattr(self, field)), "")
+
+
+def code(candidate: Candidate) -> str:
+    """Digest of the source that the fit of this candidate runs: our rooms, and the module of every part from elsewhere."""
+    modules = {type(part).__module__ for part in (candidate.learner, *candidate.preparers)}
+    return _code(tuple(sorted(name for name in modules if not name.startswith("modelsel."))))
+
+
+@cache
+def _code(foreign: tuple[str, ...]) -> str:
+    package = Path(__file__).parents[1]
+    ours = (file for room in ROOMS for file in sorted((package / room).glob("*.py")))
+    theirs = (Path(file) for name in foreign if (file := getattr(import_module(name), "__file__", None)))
+    return _sources([*ours, *theirs])
+
+
+def _sources(files: Iterable[Path]) -> str:
+    state = hashlib.sha256()
+    for file in files:
+        state.update(f"{file.name}\0".encode() + file.read_bytes())
+    return state.hexdigest()[:32]

@@ -1,0 +1,144 @@
+"""Pools: who performs jobs. One level of parallelism, inner thread pools limited to one, in the parent and in workers alike.
+
+`threads` (default; the kernels release the interpreter lock and share the arrays), `processes` (loky), `dask`, `ray`, `spark`
+(where installed), `sequential`. Never fork. The answer does not depend on the pool.
+"""
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky.process_executor import BrokenProcessPool
+from threadpoolctl import threadpool_limits
+
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.kernels import stop
+from modelsel.runner.cluster import Backend, cluster
+from modelsel.runner.desk import Desk, Done, perform_elsewhere, perform_in_process, shipped
+from modelsel.runner.journal import Journal
+from modelsel.runner.limits import Limits
+from modelsel.runner.work import Job, Work
+
+IN_THIS_PROCESS = ("threads", "sequential")
+STOP_WITHIN = 1.0  # seconds
+KINDS = (*IN_THIS_PROCESS, "processes", "dask", "ray", "spark")
+MANY = 1 << 30  # jobs on their way at once: as many as the pool likes
+
+
+class Each(Protocol):
+    """Does all jobs."""
+
+    def __call__(self, jobs: Iterable[Job], at_once: int = MANY) -> Iterator[Done]: ...
+
+
+class WorkerDied(Exception):  # noqa: N818  it is an event, not a mistake
+    """A worker process was lost, and with it whatever was not yet written."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """`n_jobs` workers, None or −1: as many as there are cores. `scheduler` is the address of a Dask scheduler."""
+
+    kind: str = "threads"
+    n_jobs: int | None = None
+    scheduler: str | None = None
+
+    @property
+    def jobs(self) -> int:
+        cores = len(os.sched_getaffinity(0))
+        return 1 if self.kind == "sequential" else cores if self.n_jobs in (None, -1) else int(self.n_jobs or 1)
+
+
+def chosen(pool: Any, limits: Limits, holds_gil: bool) -> Pool:
+    """The pool as it will be used; for `auto` processes where there are limits or learners that hold the interpreter lock.
+
+    Raises ConfigurationError when a limit is asked for where nothing can be stopped.
+    """
+    kind = getattr(pool, "kind", None) or "auto"
+    if kind == "auto":
+        kind = "processes" if limits.any or holds_gil else "threads"
+    if kind not in KINDS:
+        raise ConfigurationError(Problem("MSEL-311", f"unknown pool {kind!r}", "pool", f"choose one of {', '.join(KINDS)}"))
+    if limits.any and kind in IN_THIS_PROCESS:
+        raise ConfigurationError(
+            Problem("MSEL-312", f"pool={kind} cannot hold a limit: a thread cannot be stopped", "limit", "use pool=processes")
+        )
+    return Pool(kind, pool.n_jobs, pool.scheduler)
+
+
+@contextmanager
+def opened(pool: Pool, work: Work, journal: Journal) -> Iterator[Each]:
+    """Performers of this run's jobs, in any order; a lost worker raises WorkerDied out of the iteration.
+
+    The second argument of a performer is how many jobs may be on their way at once: 1 to find out who is guilty.
+    """
+    with threadpool_limits(1), ExitStack() as stack:
+        if pool.kind in IN_THIS_PROCESS:
+            desk = Desk(work, journal.own)
+            stack.enter_context(_stopping(desk))
+            yield partial(_in_threads, desk, pool.jobs)
+        elif pool.kind == "processes":
+            path = stack.enter_context(shipped(work))
+            yield partial(_in_processes, (path, journal.folder), pool.jobs)
+        else:
+            backend = stack.enter_context(cluster(pool.kind, pool.scheduler, pool.jobs, work))
+            yield partial(_on_cluster, backend, work, journal)
+
+
+def _in_threads(desk: Desk, workers: int, jobs: Iterable[Job], at_once: int = MANY) -> Iterator[Done]:
+    if min(workers, at_once) == 1:
+        return map(desk.perform, jobs)
+    return _results(Parallel(workers, backend="threading", **_one_by_one(2 * workers)), desk.perform, (), jobs)
+
+
+def _in_processes(desk: tuple[str, Path], workers: int, jobs: Iterable[Job], at_once: int = MANY) -> Iterator[Done]:
+    """Never in the parent itself: what kills a worker must not kill the study. One worker is one job on its way."""
+    ahead = min(2 * workers if workers > 1 else 1, at_once)
+    with parallel_config("loky", inner_max_num_threads=1):
+        yield from _results(Parallel(max(workers, 2), **_one_by_one(ahead)), perform_in_process, desk, jobs)
+
+
+def _on_cluster(backend: Backend, work: Work, journal: Journal, jobs: Iterable[Job], at_once: int = MANY) -> Iterator[Done]:
+    """Records travel back and are written here."""
+    with backend():
+        parallel = Parallel(**_one_by_one("2*n_jobs" if at_once == MANY else at_once))
+        for done in _results(parallel, perform_elsewhere, (work,), jobs):
+            yield Done(done.job, done.summary, journal.own.append_bytes(done.record))
+
+
+def _one_by_one(ahead: int | str) -> dict[str, Any]:
+    return {"return_as": "generator_unordered", "batch_size": 1, "pre_dispatch": ahead}
+
+
+def _results(parallel: Any, perform: Callable[..., Done], shared: tuple[Any, ...], jobs: Iterable[Job]) -> Iterator[Done]:
+    results = parallel(delayed(perform)(*shared, job) for job in jobs)
+    try:
+        yield from results
+    except Exception as death:
+        if isinstance(death, BrokenProcessPool) or type(death).__name__ == "KilledWorker":
+            raise WorkerDied(str(death)) from death
+        raise
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # joblib warns of a generator that is not read to its end: we meant it
+            results.close()
+
+
+@contextmanager
+def _stopping(desk: Desk) -> Iterator[None]:
+    """However the run ends, no thread of it goes on: kernels are asked to stop, cells that are finished get written."""
+    stop.clear()
+    try:
+        yield
+    except BaseException:
+        desk.open = False
+        stop.request()
+        if desk.wait(STOP_WITHIN):
+            stop.clear()
+        raise

@@ -1,0 +1,99 @@
+"""Getting all jobs done although workers die: suspects are run again alone, once, and only the guilty one is condemned.
+
+When a worker is killed, a pool loses everything unfinished. What had started and not finished is suspect. A suspect that
+dies alone is halved until the guilty candidate stands alone; that one is `crashed` (or `timeout`, when it had used up its
+seconds), and is not tried on other folds, where it could only kill again.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from modelsel.core.types import Status
+from modelsel.runner.answers import failed
+from modelsel.runner.desk import Done, job_name
+from modelsel.runner.journal import Journal, facts_of
+from modelsel.runner.pool import Each, WorkerDied
+from modelsel.runner.work import Job, Work
+
+Started = Callable[[], dict[str, float]]  # job name -> when it began, of jobs that this pool's workers began
+
+
+@dataclass
+class Rescue:
+    """Jobs of one run, on one pool."""
+
+    work: Work
+    journal: Journal
+    each: Each
+    recovered: Callable[[Job], Done | None]  # a record that was written although its report was lost
+    started: Started | None  # None: unknown, and whatever was on its way is suspect
+    deaths: int = 0
+    condemned: dict[int, str] = field(default_factory=dict)  # candidate -> why it is not tried again
+
+    def done(self, jobs: Sequence[Job]) -> Iterator[Done]:
+        """All jobs, in any order."""
+        waiting = {job_name(job): job for job in jobs}
+        while waiting:
+            sent: list[str] = []
+            try:
+                for result in self.each(self._sent(tuple(waiting.values()), sent)):
+                    del waiting[job_name(result.job)]
+                    yield result
+            except WorkerDied:
+                self.deaths += 1
+                yield from self._after_death(waiting, sent)
+
+    def _sent(self, jobs: Sequence[Job], names: list[str]) -> Iterator[Job]:
+        for job in jobs:
+            names.append(job_name(job))
+            yield job
+
+    def _after_death(self, waiting: dict[str, Job], sent: Sequence[str]) -> Iterator[Done]:
+        """Settle what the dead worker may have been busy with; the rest stays in `waiting`, less what was condemned."""
+        for name in [name for name in sent if name in waiting]:
+            if (found := self.recovered(waiting[name])) is not None:
+                del waiting[name]
+                yield found
+        began = self.started() if self.started is not None else dict.fromkeys(sent, time.time())
+        for name in [name for name in began if name in waiting]:
+            yield from self._alone(waiting.pop(name), self._overdue(began[name]))
+        for name, job in list(waiting.items()):
+            refused = tuple(member for member in job.members if member in self.condemned)
+            for member in refused:
+                yield self._written(replace(job, members=(member,)), "skipped", self.condemned[member])
+            if refused:
+                del waiting[name]
+                kept = replace(job, members=tuple(member for member in job.members if member not in self.condemned))
+                waiting |= {job_name(kept): kept} if kept.members else {}
+
+    def _alone(self, job: Job, overdue: bool) -> Iterator[Done]:
+        """A suspect by itself; halves of it where it dies. One that was overdue needs no second chance."""
+        if not (overdue and len(job.members) == 1):
+            began = time.time()
+            try:
+                yield from self.each((job,), at_once=1)
+                return
+            except WorkerDied:
+                self.deaths += 1
+                overdue = self._overdue(began)
+        if len(job.members) == 1:
+            yield self._condemn(job, overdue)
+            return
+        middle = len(job.members) // 2
+        for half in (job.members[:middle], job.members[middle:]):
+            yield from self._alone(replace(job, members=half), False)
+
+    def _condemn(self, job: Job, overdue: bool) -> Done:
+        status: Status = "timeout" if overdue else "crashed"
+        reason = f"more than {self.work.limits.seconds:g} s" if overdue else "it killed its worker twice"
+        self.condemned[job.members[0]] = f"{reason} on fold {job.cell.fold}"
+        return self._written(job, status, reason)
+
+    def _written(self, job: Job, status: Status, reason: str) -> Done:
+        answers = failed(self.work.candidates(job), status, reason, len(self.work.resampling.folds[job.cell.fold].assessment))
+        place = self.journal.own.append(facts_of(self.work.key(job.cell), answers), answers.arrays())
+        return Done(job, self.work.summary(job.cell.fold, answers), place)
+
+    def _overdue(self, began: float) -> bool:
+        return self.work.limits.seconds is not None and time.time() - began >= self.work.limits.seconds

@@ -1,0 +1,112 @@
+"""From finished cells to what rules, comparison and record read: scoreboard, loss matrix, out-of-fold predictions.
+
+mean = unweighted mean of the fold scores
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from modelsel.core.selection import Assessed, Losses
+from modelsel.core.types import Candidate, Floats, Scoreboard, Status
+from modelsel.runner.answers import OK
+from modelsel.runner.book import Book
+from modelsel.runner.losses import LossMatrix, fold_errors, folds_of
+from modelsel.runner.work import Work, part_of
+
+SeOf = Literal["rows", "folds"]
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """Everything about the candidates, in declared order."""
+
+    candidates: tuple[Candidate, ...]
+    status: tuple[Status, ...]
+    reasons: tuple[str, ...]
+    tracebacks: tuple[str, ...]  # distinct ones, of the first failure of each fold
+    board: Scoreboard
+    training_error: Floats
+    losses: Losses
+    se_of: SeOf
+    reused: int  # cells found in journals
+    computed: int
+    why: dict[str, int]  # reason -> cells computed for it
+    book: Book
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Of statuses: ok, failed, skipped."""
+        ok, skipped = self.status.count("ok"), self.status.count("skipped")
+        return {"ok": ok, "failed": len(self.status) - ok - skipped, "skipped": skipped}
+
+    def assessed(self, which: Sequence[int]) -> Assessed:
+        """Out-of-fold predictions of some candidates (first repeat), −1 and NaN where a row was not assessed."""
+        work = self.book.work
+        rows, classes = len(work.task), len(work.task.classes)
+        predicted = np.full((len(which), rows), -1, np.int32)
+        scores = np.full((len(which), rows, classes), np.nan) if work.measure.needs_scores else None
+        place = {member: position for position, member in enumerate(which)}
+        for fold, members, answers in self.book.records(which):
+            if fold.repeat == 0:
+                to = np.array([place[int(member)] for member in members])
+                predicted[np.ix_(to, fold.assessment)] = answers.predicted
+                if scores is not None:
+                    scores[np.ix_(to, fold.assessment)] = answers.scores
+        ids = tuple(self.candidates[member].id for member in which)
+        return Assessed(ids, work.task.target, predicted, scores)
+
+
+def gather(book: Book, se_of: SeOf | None = None) -> Results:
+    """Add up. `se_of` says what standard errors are computed over: rows where the measure is a mean over rows, else folds."""
+    work, tally = book.work, book.tally
+    status, reasons = tally.verdicts()
+    over: SeOf = se_of or ("rows" if work.measure.over_rows else "folds")
+    losses, row_errors = _losses(book) if work.measure.over_rows else (_none(work), None)
+    se = row_errors if over == "rows" and row_errors is not None else fold_errors(tally.score, work.resampling)
+    candidates = work.plan.candidates
+    board = Scoreboard(
+        ids=tuple(candidate.id for candidate in candidates),
+        folds=tally.score,
+        mean=tally.mean(tally.score),
+        se=se,
+        complexity=tally.mean(tally.complexity),
+        unit=tuple(str(candidate.learner.unit) for candidate in candidates),
+        eligible=tally.eligible,
+        higher_is_better=work.measure.higher_is_better,
+    )
+    return Results(
+        candidates=candidates,
+        status=status,
+        reasons=reasons,
+        tracebacks=tally.tracebacks(),
+        board=board,
+        training_error=tally.mean(tally.training_error),
+        losses=losses,
+        se_of=over,
+        reused=book.reused,
+        computed=len(book.parts) - book.reused,
+        why=dict(book.why),
+        book=book,
+    )
+
+
+def _losses(book: Book) -> tuple[Losses, Floats]:
+    work = book.work
+    everyone = range(len(work.plan.candidates))
+    matrix = LossMatrix(work.task, work.resampling, len(everyone))
+    for fold, members, answers in book.records(everyone):
+        ok = np.flatnonzero(answers.status == OK)
+        truth = work.task.target[fold.assessment]
+        losses = work.measure.losses(truth, part_of(answers, ok), len(work.task.classes))
+        matrix.add(fold.assessment, members[ok], losses)
+    filled = matrix.finish(book.tally.eligible)
+    ids = tuple(candidate.id for candidate in work.plan.candidates)
+    return Losses(filled, matrix.fold, work.task.rows, ids), matrix.standard_errors()
+
+
+def _none(work: Work) -> Losses:
+    ids = tuple(candidate.id for candidate in work.plan.candidates)
+    return Losses(None, folds_of(work.task, work.resampling), work.task.rows, ids)

@@ -1,0 +1,100 @@
+"""Running a plan: what is known is looked up, what is missing is computed, everything is written down, then added up."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from modelsel.core.errors import NoCandidateError, Problem
+from modelsel.core.protocols import Measure, Progress
+from modelsel.core.types import Resampling, Task
+from modelsel.plan.make import Plan
+from modelsel.runner.book import Book
+from modelsel.runner.desk import Done
+from modelsel.runner.journal import Journal, begun
+from modelsel.runner.limits import UNLIMITED, Late, Limits, alarm
+from modelsel.runner.pool import Each, Pool, chosen, opened
+from modelsel.runner.quiet import QUIET
+from modelsel.runner.rescue import Rescue
+from modelsel.runner.results import Results, SeOf, gather
+from modelsel.runner.work import Job, Work
+
+Order = Callable[[Sequence[Job]], Sequence[Job]]
+LOOK_AGAIN = 0.2  # seconds between two looks at how the best candidate does
+
+
+def run(
+    plan: Plan,
+    task: Task,
+    resampling: Resampling,
+    measure: Measure,
+    pool: Any,
+    journal: Journal,
+    progress: Progress = QUIET,
+    *,
+    seed: int = 0,
+    limits: Limits = UNLIMITED,
+    retry_failed: bool = False,
+    se_of: SeOf | None = None,
+    deadline: float | None = None,
+    order: Order = tuple,
+) -> Results:
+    """Compute what the journal does not know yet and add everything up.
+
+    `deadline` are seconds after which nothing more is computed: candidates with unfinished folds are skipped. `order` may
+    put the jobs in another order; the results do not depend on it. Raises ConfigurationError for a plan of other rows or a
+    limit that the pool cannot hold, StoreError when the journal cannot be written, DataError for a learner that finds the
+    data unusable, NoCandidateError when every candidate fails on the first fold, KeyboardInterrupt with finished cells kept.
+    """
+    plan.check(task, resampling)
+    pool = chosen(pool, limits, any(candidate.learner.holds_gil for candidate in plan.candidates))
+    work = Work(task, resampling, plan, measure, seed, limits)
+    book = Book(work, journal, retry_failed)
+    jobs = order(book.look_up())
+    reporter = _Reporter(book, progress)
+    try:
+        with alarm(deadline), opened(pool, work, journal) as each:
+            for done in _rescue(book, pool, each).done(jobs):
+                book.add(done)
+                reporter.finished(done)
+                _stop_if_hopeless(book, done)
+    except Late:
+        progress.say(f"stopped after {deadline:g} s: candidates with unfinished folds are skipped")
+    return gather(book, se_of)
+
+
+class _Reporter:
+    """Tells the progress what happens, and looks only now and then at how the best candidate does."""
+
+    def __init__(self, book: Book, progress: Progress) -> None:
+        self._book, self._progress = book, progress
+        self._looked = 0.0
+        cells = book.work.plan.cells
+        progress.start(len(cells), len(book.work.plan.candidates))
+        if book.reused:
+            progress.say(f"{book.reused} of {len(cells)} cells were found in a journal")
+            for reason, count in book.why.most_common():
+                progress.say(f"{count} to compute: {reason}")
+            progress.advance(book.reused)
+
+    def finished(self, done: Done) -> None:
+        best, tally = None, self._book.tally
+        if time.monotonic() - self._looked > LOOK_AGAIN:
+            best, self._looked = tally.best(self._book.work.measure.higher_is_better), time.monotonic()
+        self._progress.advance(1, best, sum(reason != "" for reason in done.summary.reasons.values()))
+
+
+def _rescue(book: Book, pool: Pool, each: Each) -> Rescue:
+    """Worker processes of this machine leave marks in the journal's folder; of others only their reports are known."""
+    marks = partial(begun, book.journal.folder) if pool.kind == "processes" else None
+    return Rescue(book.work, book.journal, each, book.recovered, marks)
+
+
+def _stop_if_hopeless(book: Book, done: Done) -> None:
+    if done.job.cell.fold == 0 and book.tally.hopeless(0):
+        _, reasons = book.tally.verdicts()
+        found = [f"{reason} ({count} of {len(reasons)})" for reason, count in Counter(reasons).most_common(3)]
+        what = "every candidate failed on the first fold: " + "; ".join(found)
+        fix = "mend the cause, or declare candidates that can be fitted on these rows"
+        raise NoCandidateError(Problem("MSEL-701", what, "space", fix))

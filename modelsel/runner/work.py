@@ -1,0 +1,102 @@
+"""What all cells of a run share, and what one of them takes and gives: the unit that pools hand to their workers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.protocols import Measure
+from modelsel.core.types import Candidate, Floats, Outputs, Resampling, Task
+from modelsel.plan.make import Cell, Plan
+from modelsel.runner.answers import CODE, OK, Answers
+from modelsel.runner.cell import answer
+from modelsel.runner.key import Key, code
+from modelsel.runner.limits import Limits
+
+
+@dataclass(frozen=True)
+class Job:
+    """Some candidates (positions in the plan) of one cell."""
+
+    cell: Cell
+    members: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What the parent needs to know of a finished job: numbers per candidate, no rows. `score` is NaN where not ok."""
+
+    status: NDArray[np.int8]
+    score: Floats
+    complexity: Floats
+    training_error: Floats
+    reasons: Mapping[int, str]
+    traceback: str
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """The study as its cells see it. Everything in it travels to a worker once."""
+
+    task: Task
+    resampling: Resampling
+    plan: Plan
+    measure: Measure
+    seed: int = 0
+    limits: Limits = field(default_factory=Limits)
+
+    @cached_property
+    def codes(self) -> tuple[str, ...]:
+        """Digest of the code behind each batch."""
+        return tuple(code(self.plan.candidates[batch.members[0]]) for batch in self.plan.batches)
+
+    def key(self, cell: Cell) -> Key:
+        fold, batch = self.resampling.folds[cell.fold], self.plan.batches[cell.batch]
+        return Key(self.task.fingerprint, fold.fingerprint, batch.growing, self.seed, self.codes[cell.batch])
+
+    def candidates(self, job: Job) -> tuple[Candidate, ...]:
+        return tuple(self.plan.candidates[member] for member in job.members)
+
+    def answers(self, job: Job) -> Answers:
+        """Do the job: see `cell.answer`."""
+        limited = self.limits.enforced if self.limits.any else None
+        return answer(
+            self.task,
+            self.resampling.folds[job.cell.fold],
+            self.candidates(job),
+            self.plan.batches[job.cell.batch].growing,
+            self.seed,
+            self.measure.needs_scores,
+            *([limited] if limited else []),
+        )
+
+    def summary(self, fold: int, answers: Answers) -> Summary:
+        """Status and score per candidate. A score that is not finite makes the candidate ineligible, with a reason."""
+        ok = answers.status == OK
+        score = np.full(len(answers), np.nan)
+        score[ok] = self.score(fold, answers, np.flatnonzero(ok))
+        status, reasons = answers.status.copy(), dict(answers.reasons)
+        for position in np.flatnonzero(ok & ~np.isfinite(score)):
+            status[position], score[position] = CODE["invalid_score"], np.nan
+            reasons[int(position)] = "the measure is not defined on this fold"
+        return Summary(status, score, answers.complexity, answers.training_error, reasons, answers.traceback, answers.seconds)
+
+    def score(self, fold: int, answers: Answers, which: NDArray[np.int64]) -> Floats:
+        """The measure of some of the answers on the fold's assessment rows."""
+        if not len(which):
+            return np.zeros(0)
+        rows = self.resampling.folds[fold].assessment
+        weights = None if self.task.weights is None else self.task.weights[rows]
+        outputs = part_of(answers, which)
+        return np.asarray(self.measure.score(self.task.target[rows], outputs, weights, len(self.task.classes)))
+
+
+def part_of(answers: Answers, which: NDArray[np.int64]) -> Outputs:
+    """Predictions of some candidates of a cell, in the types that measures read."""
+    everyone = len(which) == len(answers)
+    predicted = answers.predicted if everyone else answers.predicted[which]
+    scores = answers.scores if everyone or answers.scores is None else answers.scores[which]
+    return Outputs(predicted.astype(np.int32), scores)

@@ -1,0 +1,39 @@
+"""Which candidates share a fit."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelsel.core.types import Candidate
+from modelsel.plan.batch import batches, growing
+from tests.doubles import Double, candidates
+
+specs = st.lists(st.tuples(st.integers(0, 3), st.integers(-3, 3), st.booleans()), min_size=1, max_size=12)
+
+
+@given(specs)
+def test_candidates_share_a_batch_exactly_when_their_growing_is_equal(drawn):
+    some = candidates(*(Double(group=group, cut=cut, noise=noise) for group, cut, noise in drawn))
+    where = {member: batch for batch in batches(some) for member in batch.members}
+    assert sorted(where) == list(range(len(some)))
+    for i, one in enumerate(some):
+        for j, other in enumerate(some):
+            assert (where[i] is where[j]) == (one.learner.growing() == other.learner.growing())
+
+
+@given(specs)
+def test_the_growing_of_a_candidate_does_not_depend_on_its_company(drawn):
+    some = candidates(*(Double(group=group, cut=cut, noise=noise) for group, cut, noise in drawn))
+    for batch in batches(some):
+        assert {growing(some[member]) for member in batch.members} == {batch.growing}
+
+
+def test_preparation_parts_batches():
+    plain = Candidate(Double())
+    prepared = replace(plain, preparers=(Double(group=7),))
+    assert len(batches((plain, prepared, replace(prepared, entry="again")))) == 2
+
+
+def test_a_whole_number_and_its_float_are_one_batch():
+    assert len(batches(candidates(Double(group=1), Double(group=1.0)))) == 1
