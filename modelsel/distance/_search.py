@@ -78,6 +78,7 @@ def _root(total: Floats, power: float) -> Floats:
 
 
 def _terms(metric: Metric, f: int, column: Floats, value: Floats) -> Floats:
+    term: Floats
     if metric.kinds[f] == NAME:
         term = (column != value).astype(np.float64)
     elif metric.kinds[f] == LEVELS:

@@ -15,25 +15,6 @@ from modelsel.learner.knn import Knn, KnnModel
 NOTHING = np.random.default_rng(0)
 
 
-@st.composite
-def tied_tasks(draw, weighted=False):
-    """Few different values in all kinds of columns, missing ones among them: most distances are tied."""
-    n, seed = draw(st.integers(8, 40)), draw(st.integers(0, 2**32 - 1))
-    rng = np.random.default_rng(seed)
-    kinds = draw(st.lists(st.sampled_from(["numeric", "nominal", "ordered"]), min_size=1, max_size=4))
-    features = tuple(Feature(f"f{i}", kind, () if kind == "numeric" else ("a", "b", "c")) for i, kind in enumerate(kinds))
-    values = rng.integers(0, 3, (n, len(kinds))).astype(float)
-    values[rng.random(values.shape) < draw(st.sampled_from([0.0, 0.2]))] = np.nan
-    target = rng.integers(0, 3, n).astype(np.int32)
-    weights = rng.integers(1, 4, n).astype(float) if weighted else None
-    return task_of(features, values, target, weights)
-
-
-def task_of(features, values, target, weights=None, classes=("x", "y", "z")):
-    return Task(name="t", features=features, values=np.asarray(values, float), rows=np.arange(len(target)),
-                classes=classes, target=np.asarray(target, np.int32), weights=weights)  # fmt: skip
-
-
 knns = st.builds(
     Knn,
     k=st.integers(1, 8),
@@ -122,8 +103,9 @@ class Twin:
 
 
 @settings(max_examples=150, deadline=None)
-@given(tied_tasks(weighted=True), st.lists(knns, min_size=1, max_size=6))
-def test_one_search_answers_every_k_vote_and_prior_as_a_plain_search_would(task, learners):
+@given(st.data(), st.lists(knns, min_size=1, max_size=6))
+def test_one_search_answers_every_k_vote_and_prior_as_a_plain_search_would(tied, data, learners):
+    task = data.draw(tied(weighted=True))
     rows = np.arange(0, len(task) - 3)
     queries = positions(task)
 
@@ -140,8 +122,9 @@ def test_one_search_answers_every_k_vote_and_prior_as_a_plain_search_would(task,
 
 
 @settings(max_examples=60, deadline=None)
-@given(tied_tasks(), knns, st.randoms(use_true_random=False))
-def test_answers_do_not_depend_on_row_order(task, learner, random):
+@given(st.data(), knns, st.randoms(use_true_random=False))
+def test_answers_do_not_depend_on_row_order(tied, data, learner, random):
+    task = data.draw(tied())
     rows = positions(task)
     shuffled = rows.copy()
     random.shuffle(shuffled)
@@ -153,10 +136,9 @@ def test_answers_do_not_depend_on_row_order(task, learner, random):
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    tied_tasks(), knns.filter(lambda learner: learner.normalise != "none"), st.sampled_from([3.0, 0.1, 1e6]), st.floats(-5, 5)
-)
-def test_normalised_distances_know_no_units(task, learner, factor, shift):
+@given(st.data(), knns.filter(lambda learner: learner.normalise != "none"), st.sampled_from([3.0, 0.1, 1e6]), st.floats(-5, 5))
+def test_normalised_distances_know_no_units(tied, data, learner, factor, shift):
+    task = data.draw(tied())
     change = [f.kind == "numeric" for f in task.features]
     other = task.with_features(task.features, np.where(change, task.values * factor + shift, task.values))
     rows = np.arange(len(task) - 3)
@@ -168,15 +150,16 @@ def test_normalised_distances_know_no_units(task, learner, factor, shift):
 
 
 @settings(max_examples=40, deadline=None)
-@given(tied_tasks(weighted=True), knns)
-def test_a_restored_model_says_the_same(task, learner):
+@given(st.data(), knns)
+def test_a_restored_model_says_the_same(tied, data, learner):
+    task = data.draw(tied(weighted=True))
     model = learner.fit(task, positions(task), NOTHING)
     again = Knn.restore(model.describe())
     assert np.array_equal(model.predict(task), again.predict(task))
     assert model.scores(task) == pytest.approx(again.scores(task), abs=1e-15)
 
 
-def small() -> tuple[Task, KnnModel]:
+def small_of(task_of) -> tuple[Task, KnnModel]:
     task = task_of((Feature("f", "numeric"),), [[0.0], [1.0], [2.0], [np.nan]], [0, 1, 1, 2])
     return task, Knn(k=3, distance=make("distance", "euclidean")).fit(task, positions(task), NOTHING)
 
@@ -184,21 +167,21 @@ def small() -> tuple[Task, KnnModel]:
 @pytest.mark.parametrize(
     ("name", "value"), [("labels", [0, 1, 9, 2]), ("labels", [0, 1]), ("weights", [1.0]), ("stored", [[1.0]]), ("kinds", [7])]
 )
-def test_a_damaged_description_is_refused(name, value):
-    description = small()[1].describe()
+def test_a_damaged_description_is_refused(task_of, name, value):
+    description = small_of(task_of)[1].describe()
     with pytest.raises(ValueError):
         Knn.restore(Description("knn", description.facts, {**description.arrays, name: np.array(value)}))
 
 
 @pytest.mark.parametrize(("name", "value"), [("k", 0), ("k", 5), ("classes", 2), ("prior", [1.0]), ("vote", "loud")])
-def test_a_damaged_fact_is_refused(name, value):
-    description = small()[1].describe()
+def test_a_damaged_fact_is_refused(task_of, name, value):
+    description = small_of(task_of)[1].describe()
     with pytest.raises(ValueError):
         Knn.restore(Description("knn", {**description.facts, name: value}, description.arrays))
 
 
-def test_more_neighbours_than_rows_are_refused_with_the_numbers():
-    task, _ = small()
+def test_more_neighbours_than_rows_are_refused_with_the_numbers(task_of):
+    task, _ = small_of(task_of)
     assert Knn(k=5).refusal(task, positions(task)) == "k = 5 is more than the 4 analysis rows"
     with pytest.raises(ValueError, match="4 analysis rows"):
         Knn(k=5).fit(task, positions(task), NOTHING)
@@ -211,8 +194,8 @@ def test_path_parameters_share_a_growing_and_an_own_scale_ignores_normalise():
     assert plain.growing() != scaled.growing()
 
 
-def test_a_prior_that_does_not_fit_is_named():
-    task, _ = small()
+def test_a_prior_that_does_not_fit_is_named(task_of):
+    task, _ = small_of(task_of)
     assert list(Knn(prior="flat").problems()) == [
         "prior is 'flat': use empirical, uniform, or a list with one number per class"
     ]
@@ -221,7 +204,7 @@ def test_a_prior_that_does_not_fit_is_named():
     assert not list(Knn(prior=[1, 2, 3]).problems(task))
 
 
-def test_equal_votes_go_to_the_nearer_class():
+def test_equal_votes_go_to_the_nearer_class(task_of):
     task = task_of((Feature("f", "numeric"),), [[0.0], [3.0], [4.0], [10.0]], [0, 1, 0, 1])
     query = task.with_features(task.features, np.full((4, 1), 3.4))
     learner = Knn(k=2, distance=make("distance", "euclidean"), normalise="none")

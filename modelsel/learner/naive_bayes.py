@@ -1,0 +1,170 @@
+"""Naive Bayes: the class of largest P(c) Π_f P(x_f | c), as if features were independent within a class.
+
+One table of counts and moments answers every smoothing and prior, and every subset of the features. Sums are logarithms;
+classes within 1e-10 of the best are tied, and the first of them is taken. Where every class is impossible (l = 0 and an
+unheard-of combination), the prior is all that is known.
+Sources: Maron & Kuhns (1960); Langley, Iba & Thompson (1992).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from modelsel.core.spec import number, one_of, plain
+from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task, positions
+from modelsel.learner._likelihood import Counted, Smoothing, counted
+from modelsel.learner._prior import Prior, as_prior, prior_of, prior_problems
+
+TIED = 1e-10  # of log posteriors: far above rounding, far below anything that matters
+
+
+@dataclass(frozen=True)
+class NaiveBayes:
+    """Path parameters: `smoothing`, `m`, `m_prior`, `prior`; and which features are used."""
+
+    numeric: str = one_of("gaussian")
+    smoothing: float = number(1.0, least=0, help="Laplace l; with 0 a single unseen combination rules a class out")
+    m: float | None = number(None, least=0, help="the m-estimate in place of smoothing")
+    m_prior: str = one_of("marginal", "uniform")
+    prior: Prior = plain("empirical", help="empirical, uniform, or a number per class")
+
+    unit: ClassVar[str] = "parameters"
+    holds_gil: ClassVar[bool] = False
+    reads_subsets: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prior", as_prior(self.prior))
+
+    @property
+    def smoothed(self) -> Smoothing:
+        """How counts become probabilities; equal for learners that differ in nothing that matters."""
+        if self.m is None:
+            return Smoothing(self.smoothing, None, True)
+        return Smoothing(0.0, self.m, self.m_prior == "uniform")
+
+    def growing(self) -> dict[str, Any]:
+        return {"kind": "naive_bayes", "numeric": self.numeric}
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        yield from prior_problems(self.prior, task)
+
+    def refusal(self, task: Task, rows: Integers) -> str | None:
+        return None
+
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "NaiveBayesPath":
+        return NaiveBayesPath(counted(task, rows), np.arange(len(task.features)))
+
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "NaiveBayesModel":
+        return self.fit_path(task, rows, rng).model(self)
+
+    @staticmethod
+    def restore(description: Description) -> "NaiveBayesModel":
+        return _restored(description)
+
+
+@dataclass(frozen=True, eq=False)
+class NaiveBayesPath:
+    """Counts of some features, and the columns of the table where they stand."""
+
+    counted: Counted
+    columns: Integers
+
+    def subset(self, columns: Integers) -> "NaiveBayesPath":
+        """The same counts with fewer features."""
+        return NaiveBayesPath(self.counted.subset(columns), self.columns[columns])
+
+    def outputs(self, learners: Sequence[NaiveBayes], table: Table, rows: Integers, scores: bool) -> Outputs:
+        smoothings = list(dict.fromkeys(learner.smoothed for learner in learners))
+        values = table.values[np.ix_(rows, self.columns)]
+        likelihood, impossible = self.counted.nominal(values, smoothings)
+        likelihood += self.counted.gaussian(values)
+        likelihood[impossible > 0] = -np.inf
+        predicted = np.empty((len(learners), len(rows)), np.int32)
+        shares = np.empty((len(learners), len(rows), len(self.counted.class_weight))) if scores else None
+        for prior, members in _by_prior(learners).items():
+            which = [smoothings.index(learners[member].smoothed) for member in members]
+            posterior = _posterior(likelihood[which], prior_of(prior, self.counted.class_weight))
+            predicted[members] = _first_of_best(posterior)
+            if shares is not None:
+                shares[members] = np.swapaxes(_normalised(posterior), 1, 2)
+        return Outputs(predicted, shares)
+
+    def complexity(self, learners: Sequence[NaiveBayes]) -> Floats:
+        """Free numbers per class: levels less one per nominal feature, two per numeric one; and the priors."""
+        levels, classes = self.counted.levels, len(self.counted.class_weight)
+        each = np.maximum(levels - 1, 0).sum() + 2 * (levels == 0).sum()
+        return np.full(len(learners), float(classes - 1 + classes * each))
+
+    def training_error(self, learners: Sequence[NaiveBayes]) -> Floats:
+        """Not known: the counts do not keep the rows."""
+        return np.full(len(learners), np.nan)
+
+    def model(self, learner: NaiveBayes) -> "NaiveBayesModel":
+        prior = tuple(prior_of(learner.prior, self.counted.class_weight).tolist())
+        own = NaiveBayesPath(self.counted, np.arange(len(self.columns)))
+        return NaiveBayesModel(own, replace(learner, prior=prior))
+
+
+@dataclass(frozen=True, eq=False)
+class NaiveBayesModel:
+    """Counts with one smoothing and prior."""
+
+    path: NaiveBayesPath
+    learner: NaiveBayes
+
+    def predict(self, table: Table) -> Codes:
+        predicted: Codes = self.path.outputs([self.learner], table, positions(table), scores=False).predicted[0]
+        return predicted
+
+    def scores(self, table: Table) -> Floats:
+        shares = self.path.outputs([self.learner], table, positions(table), scores=True).scores
+        assert shares is not None
+        own: Floats = shares[0]
+        return own
+
+    def describe(self) -> Description:
+        counts, learner = self.path.counted, self.learner
+        facts = {"numeric": learner.numeric, "smoothing": learner.smoothing, "m": learner.m,
+                 "m_prior": learner.m_prior, "prior": list(learner.prior)}  # fmt: skip
+        return Description("naive_bayes", facts, {name: getattr(counts, name) for name in Counted.__dataclass_fields__})
+
+
+def _by_prior(learners: Sequence[NaiveBayes]) -> dict[Prior, list[int]]:
+    groups: dict[Prior, list[int]] = {}
+    for position, learner in enumerate(learners):
+        groups.setdefault(learner.prior, []).append(position)
+    return groups
+
+
+def _posterior(likelihood: Floats, prior: Floats) -> Floats:
+    """Log posteriors up to a constant, with classes in the middle axis; the prior alone where every class is impossible."""
+    with np.errstate(divide="ignore"):
+        log_prior = np.log(prior)[:, None]
+    posterior = likelihood + log_prior
+    nothing = np.isneginf(posterior).all(axis=1, keepdims=True)
+    return np.where(nothing, log_prior, posterior)
+
+
+def _first_of_best(posterior: Floats) -> Codes:
+    best = posterior >= posterior.max(axis=1, keepdims=True) - TIED
+    first: Codes = np.argmax(best, axis=1).astype(np.int32)
+    return first
+
+
+def _normalised(posterior: Floats) -> Floats:
+    shares = np.exp(posterior - posterior.max(axis=1, keepdims=True))
+    normalised: Floats = shares / shares.sum(axis=1, keepdims=True)
+    return normalised
+
+
+def _restored(description: Description) -> NaiveBayesModel:
+    facts, arrays = description.facts, description.arrays
+    counts = Counted(*(np.asarray(arrays[name]) for name in Counted.__dataclass_fields__))
+    learner = NaiveBayes(numeric=facts["numeric"], smoothing=float(facts["smoothing"]), m=facts["m"],
+                         m_prior=facts["m_prior"], prior=tuple(facts["prior"]))  # fmt: skip
+    problems = list(learner.problems())
+    if problems or len(facts["prior"]) != len(counts.class_weight) or not learner.smoothing >= 0:
+        raise ValueError(f"naive_bayes: smoothing or prior is out of range {problems}")
+    return NaiveBayesModel(NaiveBayesPath(counts, np.arange(len(counts.levels))), learner)

@@ -1,0 +1,184 @@
+"""Naive Bayes against a twin that multiplies probabilities row by row, and what must hold for any counts."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from modelsel.core.types import Description, Feature, positions
+from modelsel.learner.naive_bayes import NaiveBayes
+
+NOTHING = np.random.default_rng(0)
+learners = st.builds(
+    NaiveBayes,
+    smoothing=st.sampled_from([0.0, 0.5, 1.0, 3.0]),
+    m=st.sampled_from([None, 0.0, 1.0, 4.5]),
+    m_prior=st.sampled_from(["marginal", "uniform"]),
+    prior=st.sampled_from(["empirical", "uniform", (0.2, 0.3, 0.5)]),
+)
+
+
+class Twin:
+    """Naive Bayes of one row at a time, in Python."""
+
+    def __init__(self, learner, task, rows):
+        self.learner, self.task, self.classes = learner, task, range(len(task.classes))
+        self.seen = [(task.values[r], int(task.target[r]), float(task.row_weights[r])) for r in rows]
+
+    def scores(self, row):
+        weight = [math.fsum(w for _, c, w in self.seen if c == cls) for cls in self.classes]
+        prior = {"empirical": [w / math.fsum(weight) for w in weight], "uniform": [1 / 3] * 3}.get(
+            self.learner.prior, list(self.learner.prior)
+        )
+        joint = list(prior)
+        for f, x in enumerate(row):
+            if not math.isnan(x):
+                factors = self._gaussian(f, x) if self.task.features[f].kind == "numeric" else self._nominal(f, x)
+                joint = [p * q for p, q in zip(joint, factors)]
+        total = math.fsum(joint)
+        return [p / total for p in joint] if total else prior
+
+    def _nominal(self, f, x):
+        size = len(self.task.features[f].levels)
+        if x >= size:
+            return [1.0] * 3
+        known = [(v[f], c, w) for v, c, w in self.seen if v[f] < size]
+        total = math.fsum(w for _, _, w in known)
+        factors = []
+        for cls in self.classes:
+            with_level = math.fsum(w for v, c, w in known if c == cls and v == x)
+            of_class = math.fsum(w for _, c, w in known if c == cls)
+            overall = math.fsum(w for v, _, w in known if v == x) / total if total else 1 / size
+            p = overall if self.learner.m is not None and self.learner.m_prior == "marginal" else 1 / size
+            strength = self.learner.smoothing * size if self.learner.m is None else self.learner.m
+            factors.append((with_level + strength * p) / (of_class + strength) if of_class + strength else p)
+        return factors if any(factors) else [1.0] * 3
+
+    def _gaussian(self, f, x):
+        known = [(v[f], c, w) for v, c, w in self.seen if not math.isnan(v[f])]
+        mean, deviation = moments([(v, w) for v, _, w in known])
+        if deviation == 0:
+            return [1.0] * 3
+        factors = []
+        for cls in self.classes:
+            own = [(v, w) for v, c, w in known if c == cls]
+            m, d = moments(own) if math.fsum(w for _, w in own) > 1 else (mean, deviation)
+            d = max(d, 3e-5 * deviation)
+            factors.append(math.exp(-0.5 * ((x - m) / d) ** 2) / d)
+        return factors
+
+
+def moments(pairs):
+    total = math.fsum(w for _, w in pairs)
+    if total <= 1:
+        return 0.0, 0.0
+    mean = math.fsum(v * w for v, w in pairs) / total
+    return mean, math.sqrt(math.fsum(w * (v - mean) ** 2 for v, w in pairs) / (total - 1))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data(), st.lists(learners, min_size=1, max_size=6))
+def test_one_count_answers_every_smoothing_and_prior_as_counting_alone_would(tied, data, candidates):
+    task = data.draw(tied(weighted=True))
+    rows, queries = np.arange(len(task) - 3), positions(task)
+    outputs = candidates[0].fit_path(task, rows, NOTHING).outputs(candidates, task, queries, scores=True)
+    for position, learner in enumerate(candidates):
+        twin = Twin(learner, task, rows)
+        expected = np.array([twin.scores(task.values[q]) for q in queries])
+        assert outputs.scores[position] == pytest.approx(expected, abs=1e-12)
+        firsts = [int(np.argmax(np.round(row, 9))) for row in expected]
+        assert outputs.predicted[position].tolist() == firsts
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), learners)
+def test_a_subset_read_off_the_counts_is_a_fit_on_fewer_columns(tied, data, learner):
+    task = data.draw(tied(weighted=True))
+    columns = np.array(data.draw(st.permutations(range(len(task.features)))))[: data.draw(st.integers(1, len(task.features)))]
+    rows = np.arange(len(task) - 3)
+    path = learner.fit_path(task, rows, NOTHING).subset(columns)
+    fewer = task.with_features(tuple(task.features[c] for c in columns), task.values[:, columns])
+    alone = learner.fit(fewer, rows, NOTHING)
+    outputs = path.outputs([learner], task, positions(task), scores=True)
+    assert outputs.scores[0] == pytest.approx(alone.scores(fewer), abs=1e-12)
+    assert np.array_equal(outputs.predicted[0], alone.predict(fewer))
+    assert np.array_equal(path.model(learner).predict(fewer), alone.predict(fewer))
+    assert path.complexity([learner]) == learner.fit_path(fewer, rows, NOTHING).complexity([learner])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), learners)
+def test_weights_count_as_repeats(tied, data, learner):
+    task = data.draw(tied(weighted=True))
+    repeats = np.repeat(positions(task), task.weights.astype(int))
+    plain = replace(task.take(repeats), weights=None)
+    weighted, repeated = learner.fit(task, positions(task), NOTHING), learner.fit(plain, positions(plain), NOTHING)
+    assert weighted.scores(task) == pytest.approx(repeated.scores(task), abs=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data(), learners)
+def test_a_restored_model_says_the_same(tied, data, learner):
+    task = data.draw(tied(weighted=True))
+    model = learner.fit(task, positions(task), NOTHING)
+    again = NaiveBayes.restore(model.describe())
+    assert np.array_equal(model.predict(task), again.predict(task))
+    assert np.array_equal(model.scores(task), again.scores(task))
+
+
+def test_a_level_that_was_never_declared_says_nothing(task_of):
+    task = task_of([Feature("f", "nominal", ("a", "b"))], [[0], [0], [1], [1], [1]], [0, 0, 1, 1, 1], classes=("x", "y"))
+    unseen = task.with_features(task.features, np.full((5, 1), 2.0))
+    model = NaiveBayes().fit(task, positions(task), NOTHING)
+    assert model.scores(unseen)[0] == pytest.approx([0.4, 0.6])
+    assert model.scores(task)[0] == pytest.approx([0.4 * 3 / 4 / (0.4 * 3 / 4 + 0.6 / 5), 0.6 / 5 / (0.4 * 3 / 4 + 0.6 / 5)])
+
+
+def test_a_constant_column_and_a_class_of_equal_values_are_defined(task_of):
+    values = [[1.0, 5.0], [1.0, 5.0], [1.0, 7.0], [1.0, 8.0]]
+    task = task_of([Feature("f", "numeric"), Feature("g", "numeric")], values, [0, 0, 1, 1], classes=("x", "y"))
+    scores = NaiveBayes().fit(task, positions(task), NOTHING).scores(task)
+    assert np.isfinite(scores).all()
+    assert np.argmax(scores, axis=1).tolist() == [0, 0, 1, 1]
+
+
+def test_a_thousand_levels_and_far_values_stay_finite(task_of):
+    rng = np.random.default_rng(3)
+    levels = tuple(f"v{i}" for i in range(1000))
+    values = np.column_stack([rng.integers(0, 1000, 3000), rng.normal(size=3000) * 1e150])
+    task = task_of([Feature("n", "nominal", levels), Feature("x", "numeric")], values, rng.integers(0, 3, 3000))
+    outputs = NaiveBayes().fit_path(task, positions(task), NOTHING).outputs([NaiveBayes()], task, positions(task), scores=True)
+    assert outputs.scores.sum(axis=2) == pytest.approx(np.ones((1, 3000)))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("counts", np.ones((2, 1))),
+        ("mean", np.ones((1, 1))),
+        ("levels", [-2]),
+        ("class_weight", [1.0, -1.0]),
+        ("counts", -np.ones((2, 2))),
+    ],
+)
+def test_a_damaged_description_is_refused(task_of, name, value):
+    task = task_of([Feature("f", "nominal", ("a", "b"))], [[0], [1]], [0, 1], classes=("x", "y"))
+    description = NaiveBayes().fit(task, positions(task), NOTHING).describe()
+    with pytest.raises(ValueError):
+        NaiveBayes.restore(Description("naive_bayes", description.facts, {**description.arrays, name: np.asarray(value)}))
+
+
+def test_a_damaged_fact_is_refused(task_of):
+    task = task_of([Feature("f", "nominal", ("a", "b"))], [[0], [1]], [0, 1], classes=("x", "y"))
+    description = NaiveBayes().fit(task, positions(task), NOTHING).describe()
+    for name, value in [("prior", [1.0]), ("prior", [1.0, -1.0]), ("smoothing", -1.0)]:
+        with pytest.raises(ValueError):
+            NaiveBayes.restore(Description("naive_bayes", {**description.facts, name: value}, description.arrays))
+
+
+def test_path_parameters_share_a_growing_and_m_replaces_smoothing():
+    assert NaiveBayes(smoothing=3, prior="uniform", m=2).growing() == NaiveBayes().growing()
+    assert NaiveBayes(smoothing=3, m=2).smoothed == NaiveBayes(smoothing=1, m=2).smoothed
