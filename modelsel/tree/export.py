@@ -86,7 +86,9 @@ def _node(cut: Cut, node: int, number: Mapping[int, int]) -> dict[str, Any]:
     }
     if not np.array_equal(tree.counts[node], cut.counts[node]):
         record["scores"] = cut.counts[node].tolist()
-    return record if is_leaf else {**record, "goodness": float(tree.goodness[node])}
+    if not is_leaf and np.isfinite(tree.goodness[node]):
+        record["goodness"] = float(tree.goodness[node])
+    return record
 
 
 def _test(tree: Tree, node: int) -> dict[str, Any]:
