@@ -1,30 +1,32 @@
 """MLflow as a witness of the ledger: each look leaves a small run whose params, which nobody can overwrite, hold the facts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from modelsel.record.mlflow_store import Store
-from modelsel.record.recorder import Recorder
 
 EXPERIMENT = "modelsel looks"
 MARK = "modelsel.testset"
 
 
 class MlflowAnchor:
-    """core.protocols.Anchor over a study's recorder: what it does counts against the study's patience."""
+    """core.protocols.Anchor; `ask` hands a job to the process that talks to MLflow and waits within the study's patience."""
 
     name = "mlflow"
 
-    def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
+    def __init__(self, ask: Callable[[Mapping[str, Any]], Mapping[str, Any] | None]) -> None:
+        self.ask = ask
 
     def witness(self, facts: Mapping[str, str]) -> None:
         """Remember these facts. Raises OSError when the store does not take them in time."""
-        self.recorder.witness(facts)
+        answer = self.ask({"witness": dict(facts)})
+        if answer is None or "done" not in answer:
+            raise OSError(answer["error"] if answer else "the tracking store did not answer in time")
 
     def recall(self, testset: str) -> Iterable[Mapping[str, str]]:
         """All facts ever witnessed about a test set; empty where the store cannot be asked."""
-        return self.recorder.recall(testset)
+        answer = self.ask({"recall": testset})
+        return list(answer["done"]) if answer and "done" in answer else []
 
 
 def write(store: Store, facts: Mapping[str, str]) -> str:

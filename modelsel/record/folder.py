@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.outcome import Outcome
 from modelsel.core.selection import Assessed, Losses
-from modelsel.record import candidates, losses, provenance, summary
+from modelsel.record import candidates, losses, model, provenance, summary
 from modelsel.record.files import json_text, plain, storing, write
 from modelsel.record.finished import Finished
 from modelsel.record.redact import Redactor
@@ -85,8 +85,10 @@ class RunFolder:
         return self.path.parent.parent
 
     def save(self, finished: Finished) -> None:
-        """Everything but model, report and log. `study.json` comes last: where it is, the rest is whole."""
+        """Everything but report and log. `study.json` comes last: where it is, the rest is whole."""
         self.write_config(finished.config)
+        if finished.final is not None:
+            model.save(self.model, finished.final, finished.outcome.modelsel)
         write(self.path / CANDIDATES, self.redactor.text(candidates.text(candidates.rows(finished.selection))))
         write(self.path / LOSSES, losses.content(finished.selection))
         self.write_json(DETAILS, details(finished))
@@ -196,8 +198,9 @@ def _point(link: Path, target: Path) -> None:
 
 
 def _find(run: str, root: Path) -> Path:
-    named = root.glob(f"*/{run}") if re.fullmatch(r"[\w-]+", run) else ()
-    for path in (Path(run), root / run, *named):
+    named = tuple(root.glob(f"*/{run}")) if re.fullmatch(r"[\w-]+", run) else ()
+    places: tuple[Path, ...] = (Path(run), root / run, *named)
+    for path in places:
         if (path / OUTCOME).exists() or (path / "journal").is_dir():
             return path.resolve()
     if (root / run).is_dir() and (finished := _finished(root / run)):

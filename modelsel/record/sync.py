@@ -47,9 +47,8 @@ def sync(folder: RunFolder, store: Store, writer: str = "auto", told: Told | Non
     except ModelselError:
         raise
     except Exception as error:
-        reason = folder.redactor.text((str(error).splitlines() or [""])[0][:300])
         fix = f"`modelsel sync {folder.path.name}` writes what is missing"
-        raise StoreError(Problem("MSEL-632", f"MLflow: {type(error).__name__}: {reason}", shown, fix)) from error
+        raise StoreError(Problem("MSEL-632", f"MLflow: {folder.redactor.text(_reason(error))}", shown, fix)) from error
 
 
 @contextmanager
@@ -58,6 +57,12 @@ def _alone(folder: RunFolder) -> Iterator[None]:
     with (folder.path / ".mlflow.lock").open("a") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
         yield
+
+
+def _reason(error: Exception) -> str:
+    """One line of what went wrong; urllib3's story of a server that is not there in three words."""
+    text = (str(error).splitlines() or [""])[0]
+    return "the server does not answer" if "ConnectionPool" in text else f"{type(error).__name__}: {text[:300]}"
 
 
 def _nobody(_done: int, _of: int) -> None:

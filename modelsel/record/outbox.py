@@ -1,0 +1,77 @@
+"""The process that talks to MLflow, as the study holds it: jobs go in, answers come out, and nobody waits longer than said."""
+
+import json
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from typing import IO, Any
+
+from modelsel.record.mlflow_store import Store
+
+Answer = Mapping[str, Any]
+ENDED: Answer = {"error": "the recording process ended"}
+
+
+class Outbox:
+    """Started with the study, so that MLflow is imported and the store made while cells are computed."""
+
+    def __init__(self, store: Store) -> None:
+        self.answers: queue.Queue[Answer] = queue.Queue()
+        self.asked = 0  # a late answer to a job that was given up is not the answer to the next
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "modelsel.record.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+        threading.Thread(target=self._listen, args=(self.process.stdout,), daemon=True).start()
+        self._send(asdict(store))  # not an argument: other people see those
+        self._send({"warm": True})
+
+    def ask(self, job: Mapping[str, Any], seconds: float, told: Callable[[Answer], bool] | None = None) -> Answer | None:
+        """The answer, {"done": ...} or {"error": ...}, or None after `seconds`; `told` hears progress, True renews the time."""
+        self.asked += 1
+        self._send({**job, "job": self.asked})
+        deadline = time.monotonic() + seconds
+        with suppress(queue.Empty):
+            while True:
+                answer = self.answers.get(timeout=max(0.0, deadline - time.monotonic()))
+                if answer is ENDED:
+                    self.answers.put(ENDED)
+                    return ENDED
+                if answer["job"] != self.asked:
+                    continue
+                if "written" not in answer:
+                    return answer
+                if told and told(answer):
+                    deadline = time.monotonic() + seconds
+        return None
+
+    def close(self) -> None:
+        """No more jobs: the process ends when the one at hand is done."""
+        with suppress(OSError):
+            if self.process.stdin is not None:
+                self.process.stdin.close()
+
+    def kill(self) -> None:
+        """Stop it at once; what it wrote so far is found again by key."""
+        self.process.kill()
+        self.process.wait()
+
+    def _listen(self, stream: IO[str]) -> None:
+        for line in stream:
+            self.answers.put(json.loads(line))
+        self.answers.put(ENDED)
+
+    def _send(self, job: Mapping[str, Any]) -> None:
+        with suppress(OSError, ValueError):  # a process that ended says so by its closed output
+            if self.process.stdin is not None:
+                self.process.stdin.write(json.dumps(job) + "\n")
+                self.process.stdin.flush()
