@@ -52,8 +52,8 @@ class CostComplexity(Pruning):
 
     def _risk(self, cut: Cut, evidence: Evidence) -> Floats:
         if self.impurity == "misclassification":
-            return errors_as_leaf(cut.counts, cut.prediction, evidence.cost_matrix)
-        return _gini(cut.counts) if self.impurity == "gini" else _entropy(cut.counts)
+            return errors_as_leaf(cut.tree.counts, cut.prediction, evidence.cost_matrix)
+        return _gini(cut.tree.counts) if self.impurity == "gini" else _entropy(cut.tree.counts)
 
     def alphas(self, cut: Cut, evidence: Evidence) -> Floats:
         """One strength inside each interval of the sequence: 0, √(α_k α_{k+1}), …, 2 α_K (Breiman et al., section 3.4)."""

@@ -41,8 +41,8 @@ class ErrorBased(CountsErrors):
         """The tree left at this confidence; another tree where a branch was raised."""
         if self.raising and evidence.reroute is not None:
             return raised(cut, evidence.reroute, self.estimate, SLACK)
-        weight: Floats = cut.counts.sum(axis=1)
-        estimate = self.estimate(weight, errors_as_leaf(cut.counts, cut.prediction, None))
+        weight: Floats = cut.tree.counts.sum(axis=1)
+        estimate = self.estimate(weight, errors_as_leaf(cut.tree.counts, cut.prediction, None))
         return replace(cut, leaf=cheaper_as_leaf(cut, estimate, SLACK))
 
     def estimate(self, weight: Floats, errors: Floats) -> Floats:

@@ -35,7 +35,7 @@ class Mdl(CountsErrors):
         return float(self.weight) * (1.0 + 1e-12)
 
     def path(self, cut: Cut, evidence: Evidence) -> Nested:
-        return Nested(cut, weakest_links(cut, class_bits(cut.counts), structure_bits(cut.tree)))
+        return Nested(cut, weakest_links(cut, class_bits(cut.tree.counts), structure_bits(cut.tree)))
 
 
 def class_bits(counts: Floats) -> Floats:

@@ -32,7 +32,7 @@ class MinimumError(Pruning):
 
     def pruned(self, cut: Cut, evidence: Evidence) -> Cut:
         """The tree left at this m."""
-        expected = self._expected(cut.counts, evidence.cost_matrix)
+        expected = self._expected(cut.tree.counts, evidence.cost_matrix)
         return replace(cut, leaf=cheaper_as_leaf(cut, expected))
 
     def _expected(self, counts: Floats, costs: Floats | None) -> Floats:

@@ -34,8 +34,8 @@ class Pessimistic(CountsErrors):
 
 def _critical(cut: Cut) -> Floats:
     """The s from which on each node is a leaf: what it loses as one, over the standard error of its subtree's errors."""
-    weight: Floats = cut.counts.sum(axis=1)
-    errors = errors_as_leaf(cut.counts, cut.prediction, None)
+    weight: Floats = cut.tree.counts.sum(axis=1)
+    errors = errors_as_leaf(cut.tree.counts, cut.prediction, None)
     subtree = below(cut, errors) + 0.5 * below(cut, np.ones(len(weight)))
     seen = np.minimum(weight, subtree)
     deviation = np.sqrt(np.divide(seen * (weight - seen), weight, out=np.zeros_like(weight), where=weight > 0))

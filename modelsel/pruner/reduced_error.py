@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.spec import number, plain
-from modelsel.core.types import Codes, Floats
+from modelsel.core.types import Floats
 from modelsel.pruner._paths import Pruning, Single
 from modelsel.tree.cutting import cheaper_as_leaf, errors_as_leaf
 from modelsel.tree.evidence import Evidence
 from modelsel.tree.node import Cut
+from modelsel.tree.truncate import best_class
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,6 @@ def _relabelled(cut: Cut, counts: Floats, costs: Floats | None) -> Cut:
     arrived = counts.sum(axis=1) > 0
     return replace(
         cut,
-        prediction=np.where(arrived, _best_class(counts, costs), cut.prediction).astype(np.int32),
+        prediction=np.where(arrived, best_class(counts, costs), cut.prediction).astype(np.int32),
         counts=np.where(arrived[:, None], counts, cut.counts),
     )
-
-
-def _best_class(counts: Floats, costs: Floats | None) -> Codes:
-    """Class of most weight, or of least cost; the smaller index where they tie."""
-    merit = counts if costs is None else -(counts @ costs)
-    best: Codes = np.argmax(merit, axis=1).astype(np.int32)
-    return best

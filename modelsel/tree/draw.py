@@ -17,7 +17,7 @@ from modelsel.core.types import Floats
 from modelsel.tree.conditions import branch_words
 from modelsel.tree.cutting import reached
 from modelsel.tree.node import Cut
-from modelsel.tree.text import amount
+from modelsel.tree.text import amount, own_counts
 
 ROW, STEP, BOX, HEIGHT = 40, 280, 116, 30  # pixels: a leaf's line, a level, a node
 LETTERS = 22  # of a label; the whole stands in its title
@@ -53,6 +53,10 @@ class _Layout:
     """Where the nodes that stand are drawn: leaves on lines of their own, a parent midway between its outer children."""
 
     cut: Cut
+
+    @cached_property
+    def counts(self) -> Floats:
+        return own_counts(self.cut)
 
     @cached_property
     def nodes(self) -> list[int]:
@@ -94,7 +98,8 @@ def _node(layout: _Layout, node: int) -> str:
     is_leaf, parent = bool(cut.leaf[node]), int(tree.parent[node])
     role = "leaf" if is_leaf else 'inner" tabindex="0" role="button" aria-expanded="true'
     name = tree.classes[cut.prediction[node]]
-    weight = float(cut.counts[node].sum())
+    counts = layout.counts[node]
+    weight = float(counts.sum())
     more = "" if is_leaf else f'<text class="more" x="{BOX + 6}" y="4">+ {layout.leaves_below[node]}</text>'
     return (
         f'<g class="node {role}" data-parent="{layout.number.get(parent, -1)}" data-depth="{tree.depth[node]}" '
@@ -103,7 +108,7 @@ def _node(layout: _Layout, node: int) -> str:
         f'<rect class="box" y="{-HEIGHT / 2:g}" width="{BOX}" height="{HEIGHT}" rx="4"/>'
         f'<text x="6" y="-1">{_short(name, 10)}</text>'
         f'<text class="amount" x="{BOX - 6}" y="-1" text-anchor="end">{amount(weight)}</text>'
-        f"{_shares(cut.counts[node])}{more}<title>{escape(_told(cut, node))}</title></g>"
+        f"{_shares(counts)}{more}<title>{escape(_told(cut, node, counts))}</title></g>"
     )
 
 
@@ -128,10 +133,10 @@ def _shares(counts: Floats) -> str:
     return bars
 
 
-def _told(cut: Cut, node: int) -> str:
+def _told(cut: Cut, node: int, counts: Floats) -> str:
     """Class, then the weight of each class that is there."""
-    counts, classes = cut.counts[node].tolist(), cut.tree.classes
-    parts = [f"{name}: {amount(weight)}" for name, weight in zip(classes, counts, strict=True) if weight > 0]
+    classes = cut.tree.classes
+    parts = [f"{name}: {amount(weight)}" for name, weight in zip(classes, counts.tolist(), strict=True) if weight > 0]
     return f"{classes[cut.prediction[node]]}\n" + ("\n".join(parts) or "no training rows")
 
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from modelsel.core.types import Codes, Floats, Integers
+from modelsel.core.types import Floats, Integers
 from modelsel.tree.node import LEAF, Cut, Surrogates, Tree
+from modelsel.tree.truncate import best_class, filled
 
 
 def regrown(tree: Tree, origin: Sequence[int], parent: Sequence[int], counts: Floats) -> Cut:
@@ -31,15 +32,8 @@ def regrown(tree: Tree, origin: Sequence[int], parent: Sequence[int], counts: Fl
         missing_to=None if tree.missing_to is None else tree.missing_to[of],
         surrogates=None if tree.surrogates is None else _moved(tree.surrogates, np.where(leaf, -1, of)),
     )
-    return Cut(moved, leaf, _classes(counts, above), counts)
-
-
-def _classes(counts: Floats, parent: Codes) -> Codes:
-    """Class of largest weight, the smaller index where they tie; an empty place has its parent's."""
-    best: Codes = np.argmax(counts, axis=1).astype(np.int32)
-    for place in np.flatnonzero(counts.sum(axis=1) == 0):
-        best[place] = best[parent[place]]
-    return best
+    scores = filled(moved)
+    return Cut(moved, leaf, best_class(scores, None), scores)
 
 
 def _moved(surrogates: Surrogates, origin: Integers) -> Surrogates:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from modelsel.core.types import Floats
 from modelsel.tree.conditions import Condition, path_conditions
 from modelsel.tree.cutting import reached
 from modelsel.tree.node import Cut
+from modelsel.tree.text import own_counts
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,8 @@ class Rule:
 
 def to_rules(cut: Cut) -> tuple[Rule, ...]:
     """A rule per leaf; conditions on one feature are merged into the narrowest."""
-    total = float(cut.counts[0].sum())
-    return tuple(_rule(cut, int(leaf), total) for leaf in np.flatnonzero(reached(cut) & cut.leaf))
+    counts = own_counts(cut)
+    return tuple(_rule(cut, counts, int(leaf)) for leaf in np.flatnonzero(reached(cut) & cut.leaf))
 
 
 def rules_text(cut: Cut) -> str:
@@ -39,15 +41,15 @@ def rules_text(cut: Cut) -> str:
     return "".join(f"{_words(cut, rule)}\n" for rule in to_rules(cut))
 
 
-def _rule(cut: Cut, leaf: int, total: float) -> Rule:
-    counts, prediction = cut.counts[leaf], int(cut.prediction[leaf])
-    weight = float(counts.sum())
+def _rule(cut: Cut, counts: Floats, leaf: int) -> Rule:
+    prediction = int(cut.prediction[leaf])
+    weight, total = float(counts[leaf].sum()), float(counts[0].sum())
     return Rule(
         conditions=path_conditions(cut.tree, leaf),
         prediction=prediction,
         weight=weight,
         coverage=weight / total if total > 0 else 0.0,
-        confidence=float(counts[prediction]) / weight if weight > 0 else None,
+        confidence=float(counts[leaf, prediction]) / weight if weight > 0 else None,
         leaf=leaf,
     )
 

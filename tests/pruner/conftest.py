@@ -45,10 +45,10 @@ def _cut(rng: np.random.Generator, inner: int = 5, classes: int = 3, amounts: st
     for node in reversed(range(n)):
         if children[node]:
             counts[node] = counts[children[node]].sum(axis=0)
-    prediction = counts.argmax(axis=1).astype(np.int32)
+    scores = counts.copy()
     for node in range(1, n):
         if counts[node].sum() == 0:
-            prediction[node] = prediction[parents[node]]
+            scores[node] = scores[parents[node]]
     kinds = [LEAF if not c else THRESHOLD if len(c) == 2 else MULTIWAY for c in children]
     features = (Feature("x", "numeric"), *(Feature(f"n{k}", "nominal", tuple("abcd"[:k])) for k in (3, 4)))
     tree = Tree(
@@ -64,7 +64,7 @@ def _cut(rng: np.random.Generator, inner: int = 5, classes: int = 3, amounts: st
         goodness=np.where([bool(c) for c in children], np.round(rng.random(n), 1), np.nan),
         subset={},
     )
-    return Cut(tree, np.array([not c for c in children]), prediction, counts)
+    return Cut(tree, np.array([not c for c in children]), scores.argmax(axis=1).astype(np.int32), scores)
 
 
 @pytest.fixture(scope="session")

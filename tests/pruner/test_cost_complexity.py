@@ -12,7 +12,7 @@ from modelsel.tree.evidence import Evidence
 
 
 def exact_risk(cut, leaf, impurity="misclassification"):
-    counts = [Fraction(float(c)) for c in cut.counts[leaf]]
+    counts = [Fraction(float(c)) for c in cut.tree.counts[leaf]]
     weight = sum(counts)
     if impurity == "gini":
         return weight - sum(c * c for c in counts) / weight if weight else Fraction(0)
@@ -25,7 +25,7 @@ def test_it_is_the_smallest_of_the_best_at_every_strength(grow, prunings, leaf_s
     rng = np.random.default_rng(len(amounts) + len(impurity))
     for _ in range(150):
         cut = grow(rng, inner=int(rng.integers(0, 7)), amounts=amounts)
-        total = cut.counts[0].sum()
+        total = cut.tree.counts[0].sum()
         if total == 0:
             continue
         path = CostComplexity(impurity=impurity).path(cut, Evidence(float(total)))
@@ -48,7 +48,7 @@ def test_the_sequence_of_strengths_is_the_hull_of_risk_over_leaves(grow, pruning
     rng = np.random.default_rng(3)
     for _ in range(200):
         cut = grow(rng, inner=int(rng.integers(1, 8)), classes=2)
-        if not cut.counts.any():
+        if not cut.tree.counts.any():
             continue
         least = {}
         for kept in prunings(cut):
@@ -58,7 +58,7 @@ def test_the_sequence_of_strengths_is_the_hull_of_risk_over_leaves(grow, pruning
         while size > 1:
             slope, size = min(((least[n] - least[size]) / (size - n), n) for n in least if n < size)
             hull.append((slope, size))
-        total = cut.counts[0].sum()
+        total = cut.tree.counts[0].sum()
         path = CostComplexity().path(cut, Evidence(float(total)))
         found = {0.0: leaves(path.cut(CostComplexity(0.0)))}
         found |= {float(a): leaves(path.cut(CostComplexity(float(a)))) for a in path.steps()}
@@ -68,7 +68,7 @@ def test_the_sequence_of_strengths_is_the_hull_of_risk_over_leaves(grow, pruning
 
 def test_path_stands_for_one_strength_inside_each_interval(grow):
     cut = grow(np.random.default_rng(11), inner=7)
-    evidence = Evidence(float(cut.counts[0].sum()))
+    evidence = Evidence(float(cut.tree.counts[0].sum()))
     family = CostComplexity("path")
     members = family.members(cut, evidence)
     path = family.path(cut, evidence)

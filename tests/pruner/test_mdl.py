@@ -37,7 +37,7 @@ def test_the_tree_kept_is_the_shortest_message_of_all_prunings(grow, prunings, l
     rng = np.random.default_rng(8)
     for _ in range(200):
         cut = grow(rng, inner=int(rng.integers(0, 7)))
-        bits, price = class_bits(cut.counts), structure_bits(cut.tree)
+        bits, price = class_bits(cut.tree.counts), structure_bits(cut.tree)
         path = Mdl().path(cut, Evidence(1.0))
         for weight in (0.0, 0.2, 1.0, 3.0):
             kept = leaf_set(path.cut(Mdl(weight)))
@@ -72,5 +72,5 @@ def test_every_kind_of_test_has_its_price(grow):
     price = structure_bits(cut.tree)
     for node in np.flatnonzero(~cut.leaf):
         branches = len(cut.tree.children(int(node)))
-        value = log2(max(cut.counts[node].sum() - 1, 1)) if branches == 2 else 0
+        value = log2(max(cut.tree.counts[node].sum() - 1, 1)) if branches == 2 else 0
         assert price[node] == pytest.approx(log2(3) + branches + value)

@@ -14,7 +14,7 @@ from modelsel.tree.export import from_dict
 
 def recursion(cut, m, prior, costs, node=0):
     """(expected cost, leaves) of the pruned subtree, in fractions."""
-    counts = [Fraction(float(c)) for c in cut.counts[node]]
+    counts = [Fraction(float(c)) for c in cut.tree.counts[node]]
     weight, classes = sum(counts), range(len(counts))
     if weight == 0:
         return Fraction(0), {node}
@@ -25,7 +25,7 @@ def recursion(cut, m, prior, costs, node=0):
     backed_up, kept = Fraction(0), set()
     for child in cut.tree.children(node):
         error, ends = recursion(cut, m, prior, costs, int(child))
-        backed_up += error * Fraction(float(cut.counts[child].sum())) / weight
+        backed_up += error * Fraction(float(cut.tree.counts[child].sum())) / weight
         kept |= ends
     return (static, {node}) if static <= backed_up else (backed_up, kept)
 
@@ -37,7 +37,7 @@ def test_every_m_equals_the_exact_recursion(grow, leaf_set, prior, with_costs):
     costs = [[0, 1, 3], [2, 0, 1], [5, 1, 0]] if with_costs else [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
     for _ in range(200):
         cut = grow(rng, inner=int(rng.integers(0, 8)), amounts="quarters")
-        root = [Fraction(float(c)) for c in cut.counts[0]]
+        root = [Fraction(float(c)) for c in cut.tree.counts[0]]
         total = sum(root)
         if not total:
             continue
@@ -52,14 +52,14 @@ def test_every_m_equals_the_exact_recursion(grow, leaf_set, prior, with_costs):
 
 def _weighty(cut, ends):
     """Leaves that weigh anything: an empty subtree is as good as an empty leaf."""
-    return {leaf for leaf in ends if cut.counts[leaf].sum() > 0}
+    return {leaf for leaf in ends if cut.tree.counts[leaf].sum() > 0}
 
 
 def test_laplace_is_m_of_as_many_as_classes_with_a_uniform_prior(grow, leaf_set):
     rng = np.random.default_rng(9)
     for _ in range(50):
         cut = grow(rng, inner=6)
-        path = MinimumError("laplace").path(cut, Evidence(float(cut.counts[0].sum())))
+        path = MinimumError("laplace").path(cut, Evidence(float(cut.tree.counts[0].sum())))
         assert leaf_set(path.cut(MinimumError("laplace"))) == leaf_set(path.cut(MinimumError(3.0, "uniform")))
 
 

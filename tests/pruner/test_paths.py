@@ -26,7 +26,7 @@ def test_one_path_answers_all_strengths_as_a_path_of_its_own_would(kind, grow, l
     rng = np.random.default_rng(len(kind))
     for _ in range(60):
         cut = grow(rng, inner=int(rng.integers(0, 8)), amounts="fractions")
-        evidence = Evidence(float(cut.counts[0].sum()) or 1.0, pruning_counts=cut.counts)
+        evidence = Evidence(float(cut.counts[0].sum()) or 1.0, pruning_counts=cut.tree.counts)
         pruners = [make("pruner", kind, **values) for values in STRENGTHS[kind]]
         shared = pruners[0].path(cut, evidence)
         assert len({pruner.sharing() for pruner in pruners}) == 1
@@ -47,12 +47,12 @@ def test_what_a_stopping_limit_cut_off_has_no_say(kind, grow, leaf_set):
             counts=np.where(hidden[:, None], 99.0, short.tree.counts),
             goodness=np.where(hidden & ~np.isnan(short.tree.goodness), 99.0, short.tree.goodness),
         )
-        other = replace(short, tree=tree, counts=tree.counts)
+        other = replace(short, tree=tree)
         for values in STRENGTHS[kind]:
             pruner = make("pruner", kind, **values)
             answers = []
             for each in (short, other):
-                evidence = Evidence(float(cut.counts[0].sum()) or 1.0, pruning_counts=each.counts)
+                evidence = Evidence(float(cut.counts[0].sum()) or 1.0, pruning_counts=each.tree.counts)
                 answers.append(leaf_set(pruner.path(each, evidence).cut(pruner)))
             assert answers[0] == answers[1]
 

@@ -15,9 +15,9 @@ def top_down(cut, s, node=0):
     if cut.leaf[node]:
         return {node}
     below = _leaves_below(cut, node)
-    n = cut.counts[node].sum()
-    e = n - cut.counts[node, cut.prediction[node]]
-    e_below = sum(cut.counts[leaf].sum() - cut.counts[leaf, cut.prediction[leaf]] for leaf in below)
+    n = cut.tree.counts[node].sum()
+    e = n - cut.tree.counts[node, cut.prediction[node]]
+    e_below = sum(cut.tree.counts[leaf].sum() - cut.tree.counts[leaf, cut.prediction[leaf]] for leaf in below)
     seen = min(n, e_below + len(below) / 2)
     se = math.sqrt(seen * (n - seen) / n) if n else 0.0
     if e + 0.5 <= e_below + len(below) / 2 + s * se:
@@ -36,7 +36,7 @@ def test_every_strength_is_quinlans_rule(grow, leaf_set, amounts):
     rng = np.random.default_rng(len(amounts))
     for _ in range(300):
         cut = grow(rng, inner=int(rng.integers(0, 9)), amounts=amounts)
-        path = Pessimistic().path(cut, Evidence(float(cut.counts[0].sum())))
+        path = Pessimistic().path(cut, Evidence(float(cut.tree.counts[0].sum())))
         for s in (0.0, 0.3, 1.0, 2.5):
             assert leaf_set(path.cut(Pessimistic(s))) == top_down(cut, s)
 

@@ -1,11 +1,13 @@
 """Trees to read: the textbook's weather tree, and one with every kind of test."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from modelsel.tree.export import from_dict
 from modelsel.tree.node import Cut
+from modelsel.tree.truncate import filled
 
 
 def _leaf(id: int, parent: int, depth: int, weights: list[float], prediction: int | None = None) -> dict[str, Any]:
@@ -62,4 +64,5 @@ def mixed() -> Cut:
         _leaf(9, 8, 3, [0, 0, 0], prediction=1),
         _leaf(10, 8, 3, [0, 2, 0]),
     ]
-    return from_dict({"classes": ["a", "b", "c"], "features": features, "nodes": nodes})
+    cut = from_dict({"classes": ["a", "b", "c"], "features": features, "nodes": nodes})
+    return replace(cut, counts=filled(cut.tree))  # as the learner does

@@ -27,7 +27,7 @@ def test_coverage_sums_to_one_and_confidence_weighs_to_the_training_accuracy(wea
         rules = to_rules(cut)
         assert sum(rule.coverage for rule in rules) == pytest.approx(1)
         right = sum(rule.weight * (rule.confidence or 0) for rule in rules)
-        assert right == pytest.approx(sum(cut.counts[r.leaf, r.prediction] for r in rules))
+        assert right == pytest.approx(sum(cut.tree.counts[r.leaf, r.prediction] for r in rules))
 
 
 def test_a_row_satisfies_exactly_the_rule_of_its_leaf(mixed):
