@@ -46,7 +46,7 @@ def make(column: Column, settings: Settings, decimal: str = ".") -> Made:
 
 def _inferred(column: Column, settings: Settings, decimal: str) -> Made:
     found = numbers(column.texts, decimal)
-    strange = [text for text, value in zip(column.texts, found) if np.isnan(value)]
+    strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found))]
     if not strange:
         return _as_numbers(column, found, inferred=True)
     where = f"column '{column.name}'"
@@ -69,7 +69,7 @@ def _numeric(column: Column, decimal: str) -> Made:
     found = numbers(column.texts, decimal)
     if like_dates(column.texts):
         found = seconds(column.texts)
-    strange = [text for text, value in zip(column.texts, found) if np.isnan(value)]
+    strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found))]
     if strange:
         what = f"not a number: {examples(strange)} ({rows_said(_rows_of(column, strange))})"
         return _wrong(

@@ -37,12 +37,8 @@ class Settings:
     )
 
     def roles(self) -> dict[str, str]:
-        """Role of each column that has one; of several roles the first said."""
-        said: dict[str, str] = {}
-        for role in ROLES:
-            for name in listed(getattr(self, role)):
-                said.setdefault(name, role)
-        return said
+        """A role of each column that has one: such a column is no feature."""
+        return {name: role for role in ROLES for name in listed(getattr(self, role))}
 
     def header_problems(self, names: Sequence[str]) -> Iterator[Problem]:
         """What is wrong with the settings, by themselves or against the names of the columns."""
@@ -66,8 +62,11 @@ class Settings:
         for name, cost in self.costs.items():
             if not (isinstance(cost, int | float) and cost > 0):
                 yield Problem("MSEL-305", f"cost {cost!r} is not above 0", f"dataset.costs.{name}", "give a number above 0")
-        if self.target is not None and self.roles().get(self.target) != "target":
-            yield Problem("MSEL-305", f"'{self.target}' has two roles", "dataset.target", "give it one")
+        others = [role for role in ROLES[1:] if self.target in listed(getattr(self, role))]
+        if others:
+            yield Problem(
+                "MSEL-305", f"'{self.target}' has two roles", f"dataset.target and dataset.{others[0]}", "give it one"
+            )
 
 
 def listed(value: Any) -> tuple[str, ...]:

@@ -37,6 +37,8 @@ class Csv(File):
         names = next(standard.reader(io.StringIO(text), delimiter=self.delimiter), [])
         if not names:
             raise DataError(Problem("MSEL-310", "the file is empty", str(path), "check dataset.path"))
+        if any(sign in name for name in names for sign in "\ufffd\0"):
+            raise DataError(Problem("MSEL-312", f"the header is not {self.encoding}", str(path), "set dataset.encoding"))
         return tuple(names)
 
     def raw(self, path: Path) -> Raw:

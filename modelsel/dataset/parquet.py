@@ -31,7 +31,7 @@ class Parquet(File):
         DataError.raise_if(self._problems(table, path))
         if not table.num_rows:
             raise DataError(Problem("MSEL-311", "a schema and no rows", str(path), "the file needs rows"))
-        return Raw(tuple(_column(name, table.column(name)) for name in table.column_names if _known(table.column(name).type)))
+        return Raw(tuple(_column(name, table.column(name)) for name in table.column_names))
 
     def _problems(self, table: pa.Table, path: Path) -> Iterator[Problem]:
         for name, column in zip(table.column_names, table.columns):
@@ -66,7 +66,7 @@ def _column(name: str, data: pa.ChunkedArray) -> Column:
         return text_column(name, data.cast(pa.string()), "ordered" if kind.ordered else "nominal", levels)
     if pa.types.is_boolean(kind):
         return text_column(name, data.cast(pa.string()), "nominal", ("false", "true"))
-    if pa.types.is_null(kind):
+    if pa.types.is_null(kind) or not _known(kind):  # the latter only where it is ignored
         return Column(name, numbers=np.full(len(data), np.nan))
     if pa.types.is_integer(kind) and (pc.max(pc.abs(data.cast(pa.decimal128(20)))).as_py() or 0) > EXACT:
         return text_column(name, data.cast(pa.string()))

@@ -1,0 +1,134 @@
+"""What every measure in conf/measure/ promises, and that it says what scikit-learn says where both define it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn.metrics as sk
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from modelsel.core.spec import make
+from modelsel.core.types import Outputs
+
+CONF = Path(__file__).parents[2] / "conf" / "measure"
+SPECS = {path.stem: {"kind": path.stem, **yaml.safe_load(path.read_text())} for path in sorted(CONF.glob("*.yaml"))}
+SPECS["cost_matrix"]["costs"] = [[0, 1, 2], [5, 0, 1], [3, 3, 0]]
+CANDIDATES, ROWS, CLASSES = 4, 30, 3
+
+
+def drawn(seed: int, classes: int = CLASSES, rows: int = ROWS) -> tuple[Any, Outputs, Any]:
+    rng = np.random.default_rng(seed)
+    truth = np.concatenate([np.arange(classes), rng.integers(classes, size=rows - classes)]).astype(np.int32)
+    scores = rng.dirichlet(np.ones(classes), size=(CANDIDATES, rows)).round(2)
+    scores /= scores.sum(axis=2, keepdims=True)
+    return truth, Outputs(scores.argmax(axis=2).astype(np.int32), scores), rng.random(rows) + 0.1
+
+
+@pytest.mark.parametrize("name", SPECS)
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_all_candidates_at_once_is_each_alone(name: str, seed: int) -> None:
+    truth, outputs, weights = drawn(seed)
+    measure = make("measure", **SPECS[name])
+    together = measure.score(truth, outputs, weights, CLASSES)
+    assert together.shape == (CANDIDATES,)
+    assert outputs.scores is not None
+    for i in range(CANDIDATES):
+        alone = Outputs(outputs.predicted[i : i + 1], outputs.scores[i : i + 1])
+        assert measure.score(truth, alone, weights, CLASSES)[0] == pytest.approx(together[i], abs=1e-12)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_row_order_does_not_matter_and_weights_are_repeats(name: str) -> None:
+    truth, outputs, _ = drawn(1)
+    times = np.random.default_rng(2).integers(1, 4, ROWS)
+    rows = np.random.default_rng(3).permutation(np.repeat(np.arange(ROWS), times))
+    assert outputs.scores is not None
+    many = Outputs(outputs.predicted[:, rows], outputs.scores[:, rows])
+    measure = make("measure", **SPECS[name])
+    by_weight = measure.score(truth, outputs, times.astype(float), CLASSES)
+    assert measure.score(truth[rows], many, None, CLASSES) == pytest.approx(by_weight, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_the_right_answer_scores_best(name: str) -> None:
+    truth, outputs, _ = drawn(4)
+    measure = make("measure", **SPECS[name])
+    sure = np.eye(CLASSES)[truth][None]
+    perfect = measure.score(truth, Outputs(truth[None], sure), None, CLASSES)[0]
+    others = measure.score(truth, outputs, None, CLASSES)
+    assert perfect == pytest.approx(1.0 if measure.higher_is_better else 0.0, abs=1e-12)
+    assert np.all(others <= perfect) if measure.higher_is_better else np.all(others >= perfect)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_losses_are_there_where_the_score_is_their_mean(name: str) -> None:
+    truth, outputs, weights = drawn(5)
+    measure = make("measure", **SPECS[name])
+    if measure.over_rows:
+        losses = measure.losses(truth, outputs, CLASSES)
+        assert losses.shape == (CANDIDATES, ROWS)
+        assert measure.score(truth, outputs, weights, CLASSES) == pytest.approx(np.average(losses, axis=1, weights=weights))
+    else:
+        with pytest.raises(TypeError, match="no mean over rows"):
+            measure.losses(truth, outputs, CLASSES)
+
+
+@pytest.mark.parametrize("name", [name for name in SPECS if make("measure", **SPECS[name]).needs_scores])
+def test_scores_that_are_no_numbers_give_no_score(name: str) -> None:
+    truth, outputs, _ = drawn(6)
+    assert outputs.scores is not None
+    scores = outputs.scores.copy()
+    scores[1, 3] = np.nan
+    measure = make("measure", **SPECS[name])
+    score = measure.score(truth, Outputs(outputs.predicted, scores), None, CLASSES)
+    assert np.isnan(score).tolist() == [False, True, False, False]
+    with pytest.raises(ValueError, match="class scores"):
+        measure.score(truth, Outputs(outputs.predicted), None, CLASSES)
+
+
+ORACLES: dict[str, Callable[..., float]] = {
+    "error": lambda t, p, s, w: 1 - sk.accuracy_score(t, p, sample_weight=w),
+    "log_loss": lambda t, p, s, w: sk.log_loss(t, np.clip(s, 1e-15, 1), sample_weight=w, labels=range(CLASSES)),
+    "brier": lambda t, p, s, w: sk.brier_score_loss(t, s, sample_weight=w, labels=range(CLASSES), scale_by_half=False),
+    "auc": lambda t, p, s, w: np.average(
+        [sk.roc_auc_score(t == c, s[:, c], sample_weight=w) for c in range(CLASSES)], weights=np.bincount(t, w)
+    ),
+    "balanced_error": lambda t, p, s, w: 1 - sk.balanced_accuracy_score(t, p, sample_weight=w),
+    "f1": lambda t, p, s, w: sk.f1_score(t, p, average="macro", sample_weight=w, zero_division=0),
+    "kappa": lambda t, p, s, w: sk.cohen_kappa_score(t, p, sample_weight=w),
+    "mcc": lambda t, p, s, w: sk.matthews_corrcoef(t, p, sample_weight=w),
+}
+
+
+@pytest.mark.parametrize("name", ORACLES)
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_scikit_learn_says_the_same(name: str, seed: int) -> None:
+    truth, outputs, weights = drawn(seed)
+    assert outputs.scores is not None
+    score = make("measure", **SPECS[name]).score(truth, outputs, weights, CLASSES)
+    for i in range(CANDIDATES):
+        assert score[i] == pytest.approx(ORACLES[name](truth, outputs.predicted[i], outputs.scores[i], weights), abs=1e-9)
+
+
+def test_every_measure_is_compared_or_defined_by_hand() -> None:
+    assert set(SPECS) - set(ORACLES) == {"cost_matrix"}
+
+
+def test_costs_are_paid_by_true_and_predicted_class() -> None:
+    measure = make("measure", "cost_matrix", costs=((0, 1), (5, 0)))
+    truth, predicted = np.array([0, 1, 1], np.int32), np.array([[1, 0, 1]], np.int32)
+    assert measure.losses(truth, Outputs(predicted), 2).tolist() == [[1.0, 5.0, 0.0]]
+
+
+def test_what_is_not_defined_is_not_a_number() -> None:
+    one, scores = np.zeros(3, np.int32), np.full((1, 3, 2), 0.5)
+    assert np.isnan(make("measure", "auc").score(one, Outputs(one[None], scores), None, 2)[0])
+    assert np.isnan(make("measure", "kappa").score(one, Outputs(one[None]), None, 2)[0])
+    assert make("measure", "mcc").score(one, Outputs(one[None]), None, 2)[0] == 0.0
+    assert make("measure", "balanced_error").score(one, Outputs(one[None]), None, 2)[0] == 0.0

@@ -1,0 +1,274 @@
+"""Bad input: every case ends in its own code with the column and rows named, or in a finding; all before any fit."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from modelsel.core.errors import ConfigurationError, DataError, ModelselError
+from modelsel.core.spec import make
+from modelsel.dataset._assemble import Loaded
+from modelsel.dataset._like import read_like
+from modelsel.dataset.csv import Csv
+from modelsel.split._parts import development_problems
+
+GOOD = "a,b,y\n" + "".join(f"{i},{'uvw'[i % 3]},{'no' if i % 2 else 'yes'}\n" for i in range(12))
+
+
+def load(tmp_path: Path, text: str | bytes, **settings: object) -> Loaded:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return Csv(path=str(path), **{"target": "y", **settings}).load()  # type: ignore[arg-type]
+
+
+def table(*columns: tuple[str, list[object]]) -> str:
+    lines = [",".join(name for name, _ in columns)]
+    lines += [",".join(str(cell) for cell in row) for row in zip(*(cells for _, cells in columns), strict=True)]
+    return "\n".join(lines) + "\n"
+
+
+Y: list[object] = ["no", "yes"] * 10
+N: list[object] = list(np.round(np.sin(np.arange(20)), 3))
+ROWS = 20
+
+
+def codes(loaded: Loaded) -> set[str]:
+    return {finding.code for finding in loaded.findings}
+
+
+ERRORS = {
+    "empty file": ("", "MSEL-310", "rows.csv"),
+    "blank file": ("\n \n", "MSEL-310", "rows.csv"),
+    "header only": ("a,y\n", "MSEL-311", "no rows"),
+    "one class": (table(("a", N), ("y", ["no"] * ROWS)), "MSEL-321", "'no'"),
+    "class with one row": (table(("a", N), ("y", ["no", "yes"] * 9 + ["no", "maybe"])), "MSEL-326", "'maybe'"),
+    "infinite feature": (table(("a", [*N[:5], "inf", *N[6:]]), ("y", Y)), "MSEL-340", "column 'a'"),
+    "number beyond float64": (table(("a", [*N[:5], "1e400", *N[6:]]), ("y", Y)), "MSEL-340", "row 5"),
+    "missing label": (table(("a", N), ("y", ["no", "yes", "?", "", *Y[4:]])), "MSEL-320", "rows 2, 3"),
+    "infinite label": (table(("a", N), ("y", [0, 1] * 9 + ["inf", 0])), "MSEL-322", "row 18"),
+    "continuous label": (table(("a", N), ("y", [i / 7 for i in range(ROWS)])), "MSEL-323", "regression"),
+    "id-like label": (table(("a", N), ("y", [f"p{i}" for i in range(ROWS)])), "MSEL-324", "20 classes in 20 rows"),
+    "label 1 and 1.0": (table(("a", N), ("y", [0, 1, "1.0", 0] * 5)), "MSEL-325", "'1'"),
+    "duplicate column": ("a,a,y\n1,2,no\n3,4,yes\n", "MSEL-318", "a"),
+    "nameless column": ("a,,y\n1,2,no\n3,4,yes\n", "MSEL-319", "column 2"),
+    "mixed types": (table(("a", [*N[:19], "oops"]), ("y", Y)), "MSEL-341", "'oops'"),
+    "latin-1": ("a,y\ncaf\xe9,no\n".encode("latin-1"), "MSEL-312", "line 2"),
+    "utf-16": (GOOD.encode("utf-16"), "MSEL-312", "utf-16"),
+    "too many fields": ("a,y\n1,no\n2,yes,3\n4,no\n", "MSEL-314", "line 3: 3"),
+    "too few fields": ("a,b,y\n1,2,no\n2,yes\n3,4,no\n", "MSEL-315", "line 3: 2"),
+    "all rows one extra": ("a,y\n0,1,no\n1,2,yes\n", "MSEL-316", "one field more"),
+    "unclosed quote": ('a,y\n1,no\n"2,yes\n3,no\n', "MSEL-317", "line 3"),
+    "text after a quote": ('a,y\n1,no\n"2"x,yes\n3,no\n', "MSEL-317", "line 3"),
+    "NUL byte": ("a,y\n1,no\n2\x00,yes\n", "MSEL-313", "line 3"),
+    "dates": (table(("a", [f"2026-01-{i + 1:02d}" for i in range(ROWS)]), ("y", Y)), "MSEL-343", "'2026-01-01'"),
+    "decimal comma": (table(("a", [f'"{i},5"' for i in range(ROWS)]), ("y", Y)), "MSEL-342", "decimal=','"),
+    "no features": (table(("y", Y),), "MSEL-345", "no features"),
+    "zero weights": (table(("a", N), ("w", [0, 1] * 10), ("y", Y)), "MSEL-350", "zero"),
+    "missing weights": (table(("a", N), ("w", ["", 1] * 10), ("y", Y)), "MSEL-350", "missing"),
+    "negative weights": (table(("a", N), ("w", [-1, 1] * 10), ("y", Y)), "MSEL-350", "negative"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_unusable_contents_are_refused_by_code_and_name(case: str, tmp_path: Path) -> None:
+    text, code, said = ERRORS[case]
+    settings = {"weights": "w"} if "weights" in case else {}
+    with pytest.raises(ModelselError) as caught:
+        load(tmp_path, text, **settings)
+    assert code in {problem.code for problem in caught.value.problems}, caught.value
+    assert said in str(caught.value)
+    assert all(problem.fix for problem in caught.value.problems)
+    assert caught.value.exit_code == 3
+
+
+FINDINGS = {
+    "all-missing column": (table(("a", N), ("gone", ["?"] * ROWS), ("y", Y)), "ALL_MISSING_COLUMN", "'gone'"),
+    "constant column": (table(("a", N), ("same", [1] * ROWS), ("y", Y)), "CONSTANT_COLUMN", "'same'"),
+    "near-duplicate labels": (table(("a", N), ("y", ["yes", "Yes", "no", "yes "] * 5)), "NEAR_DUPLICATE_LABELS", "'Yes'"),
+    "column equal to label": (table(("a", N), ("leak", ["f", "t"] * 10), ("y", Y)), "EQUALS_TARGET", "'leak'"),
+    "column that determines the label": (
+        table(("a", [*N, *N]), ("leak", ["f", "t", "g", "t"] * 10), ("y", [*Y, *Y])), "DETERMINES_TARGET", "'leak'"),
+    "duplicated rows": (table(("a", [1, 2] * 10), ("y", Y)), "DUPLICATE_ROWS", "18 of 20"),
+    "integers beyond 2^63": (table(("a", N), ("n", [10**20 + i for i in range(ROWS)]), ("y", Y)), "BIG_INTEGERS", "'n'"),
+    "ids beyond 2^53": (table(("a", N), ("n", [2**53 + 2 * i for i in range(1, ROWS + 1)]), ("y", Y)), "BIG_INTEGERS", "'n'"),
+    "id-like column": (table(("a", N), ("n", [f"p{i}" for i in range(ROWS)]), ("y", Y)), "ID_LIKE_COLUMN", "'n'"),
+    "row numbers": (table(("a", N), ("n", list(range(ROWS))), ("y", Y)), "ID_LIKE_COLUMN", "'n'"),
+    "rare class": (table(("a", N), ("y", ["no", "yes"] * 9 + ["b", "b"])), "RARE_CLASS", "b (2)"),
+    "equal columns": (table(("a", N), ("b", N), ("y", Y)), "EQUAL_COLUMNS", "'a' and 'b'"),
+    "inferred kinds": (GOOD, "INFERRED_KINDS", "b: nominal (3 levels)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FINDINGS)
+def test_suspicious_contents_are_said(case: str, tmp_path: Path) -> None:
+    text, code, said = FINDINGS[case]
+    loaded = load(tmp_path, text)
+    assert said in " ".join(finding.message for finding in loaded.findings if finding.code == code), loaded.findings
+
+
+def test_many_levels_are_capped_and_said(tmp_path: Path) -> None:
+    cells: list[object] = ["often", "often", "twice", "twice", *(f"l{i}" for i in range(16))]
+    loaded = load(tmp_path, table(("a", cells), ("y", Y)), max_levels=3)
+    assert loaded.task.features[0].levels == ("often", "twice", "(other levels)")
+    assert "MANY_LEVELS" in codes(loaded)
+    assert (loaded.task.values[:, 0] == 2).sum() == 16
+
+
+def test_all_problems_come_in_one_pass(tmp_path: Path) -> None:
+    text = table(("a", [*N[:19], "oops"]), ("b", ["inf", *N[1:]]), ("w", [-1, *[1] * 19]), ("y", ["", *Y[1:]]))
+    with pytest.raises(DataError) as caught:
+        load(tmp_path, text, weights="w")
+    assert {problem.code for problem in caught.value.problems} == {"MSEL-341", "MSEL-340", "MSEL-350", "MSEL-320"}
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_name(tmp_path: Path) -> None:
+    assert load(tmp_path, b"\xef\xbb\xbf" + GOOD.encode()).task.features[0].name == "a"
+
+
+def test_another_encoding_may_be_declared(tmp_path: Path) -> None:
+    text = table(("a", N), ("b", ["caf\xe9", "th\xe9"] * 10), ("y", Y))
+    assert load(tmp_path, text.encode("latin-1"), encoding="latin-1").task.features[1].levels == ("caf\xe9", "th\xe9")
+    assert load(tmp_path, text.encode("utf-16"), encoding="utf-16").task.features[1].levels == ("caf\xe9", "th\xe9")
+
+
+def test_na_is_a_level_unless_said(tmp_path: Path) -> None:
+    text = table(("a", ["NA", "EU", "?", ""] * 5), ("b", N), ("y", Y))
+    assert load(tmp_path, text).task.features[0].levels == ("EU", "NA")
+    assert load(tmp_path, text, missing=("", "?", "NA")).task.features[0].levels == ("EU",)
+
+
+def test_large_numbers_stay_float64(tmp_path: Path) -> None:
+    assert load(tmp_path, table(("a", ["1e300", *N[1:]]), ("y", Y))).task.values[0, 0] == 1e300
+
+
+def test_nan_as_a_word_is_no_number(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="MSEL-341"):
+        load(tmp_path, table(("a", [*N[:19], "nan"]), ("y", Y)))
+
+
+def test_dates_become_seconds_when_declared(tmp_path: Path) -> None:
+    cells: list[object] = [f"1970-01-{i + 1:02d}" for i in range(ROWS)]
+    task = load(tmp_path, table(("a", cells), ("y", Y)), features={"a": "numeric"}).task
+    assert task.values[:3, 0].tolist() == [0.0, 86400.0, 172800.0]
+
+
+def test_declared_levels_keep_their_order(tmp_path: Path) -> None:
+    cells: list[object] = ["low", "high", "mid", "low"] * 5
+    declared = {"a": {"ordered": ["low", "mid", "high"]}}
+    task = load(tmp_path, table(("a", cells), ("y", Y)), features=declared).task
+    assert (task.features[0].kind, task.features[0].levels) == ("ordered", ("low", "mid", "high"))
+    with pytest.raises(DataError, match=r"MSEL-344.*'mid'.*column 'a'"):
+        load(tmp_path, table(("a", cells), ("y", Y)), features={"a": {"nominal": ["low", "high"]}})
+    with pytest.raises(DataError, match="MSEL-347"):
+        load(tmp_path, table(("a", cells), ("y", Y)), features={"a": "ordered"})
+
+
+def test_rare_classes_are_dropped_or_merged_when_asked(tmp_path: Path) -> None:
+    text = table(("a", N), ("y", ["no", "yes"] * 9 + ["b", "c"]))
+    dropped = load(tmp_path, text, rare="drop").task
+    assert (dropped.classes, len(dropped), dropped.rows[-1]) == (("no", "yes"), 18, 17)
+    merged = load(tmp_path, text, rare="merge").task
+    assert (merged.classes, int((merged.target == 2).sum())) == (("no", "yes", "(rare classes)"), 2)
+
+
+CONFIGURATION = {
+    "missing file": ({"path": "nowhere.csv"}, "MSEL-302", "nowhere.csv"),
+    "no path": ({"path": None}, "MSEL-301", "dataset.path"),
+    "target missing": ({"target": "Y"}, "MSEL-303", "did you mean 'y'?"),
+    "no target": ({"target": None}, "MSEL-304", "a, b, y"),
+    "feature not there": ({"features": {"aa": "numeric"}}, "MSEL-303", "did you mean 'a'?"),
+    "no such kind": ({"features": {"a": "nominl"}}, "MSEL-305", "nominl"),
+    "cost of zero": ({"costs": {"a": 0}}, "MSEL-305", "above 0"),
+    "weights not there": ({"weights": "v"}, "MSEL-303", "dataset.weights"),
+    "two roles": ({"weights": "y"}, "MSEL-305", "two roles"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CONFIGURATION)
+def test_bad_settings_are_found_by_the_header_alone(case: str, tmp_path: Path) -> None:
+    settings, code, said = CONFIGURATION[case]
+    path = tmp_path / "rows.csv"
+    path.write_text(GOOD)
+    part = Csv(**{"path": str(path), "target": "y", **settings})  # type: ignore[arg-type]
+    problems = list(part.problems())
+    assert code in {problem.code for problem in problems}
+    assert said in " ".join(str(problem) for problem in problems)
+    with pytest.raises(ConfigurationError):
+        part.read()
+
+
+def test_groups_and_folds_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    task = load(tmp_path, table(("a", N), ("g", ["p", "q"] * 10), ("y", ["no", "yes", "yes", "no"] * 5)), groups="g").task
+    assert "2 groups" in "".join(make("scheme", "group_kfold", folds=3).problems(task))
+    assert "groups" in "".join(make("scheme", "stratified_kfold").problems(task))
+    assert "groups" in "".join(make("split", "random").problems(task))
+    plain = load(tmp_path, GOOD).task
+    assert "13 folds of 12 rows" in "".join(make("scheme", "kfold", folds=13).problems(plain))
+
+
+def test_a_class_with_one_development_row_is_refused(tmp_path: Path) -> None:
+    task = load(tmp_path, table(("a", N), ("y", ["no", "yes"] * 9 + ["b", "b"]), ("t", [0] * 19 + [1])), held_out="t").task
+    problems = list(development_problems(task, make("split", "predefined").partition(task)))
+    assert [problem.code for problem in problems] == ["MSEL-332"]
+    assert "'b' has 1 development row" in str(problems[0])
+
+
+def test_ids_are_told_apart_beyond_the_reach_of_floats(tmp_path: Path) -> None:
+    task = load(tmp_path, table(("n", [2**53 + i for i in range(ROWS)]), ("a", N), ("y", Y)), id="n").task
+    assert task.ids is not None
+    assert len(np.unique(task.ids)) == ROWS
+    assert [feature.name for feature in task.features] == ["a"]
+
+
+def test_new_rows_are_matched_by_name_and_unseen_levels_counted(tmp_path: Path) -> None:
+    features = load(tmp_path, GOOD).task.features
+    path = tmp_path / "new.csv"
+    path.write_text("other,b,a\nx,v,1.5\nx,zz,?\nx,,3\n")
+    like = read_like(path, features)
+    assert np.array_equal(like.table.values, [[1.5, 1.0], [np.nan, 3.0], [3.0, np.nan]], equal_nan=True)
+    assert "1 rows hold levels" in like.findings[0].message
+    path.write_text("b\nv\n")
+    with pytest.raises(DataError, match=r"MSEL-370: the column 'a' is missing"):
+        read_like(path, features)
+    path.write_text("a,b\nx,v\n")
+    with pytest.raises(DataError, match=r"MSEL-346.*column 'a'"):
+        read_like(path, features)
+
+
+def test_a_second_file_holds_the_test_rows(tmp_path: Path) -> None:
+    (tmp_path / "test.csv").write_text("y,a,b\nno,5,u\nyes,7,new\n")
+    task = load(tmp_path, GOOD, test_path=str(tmp_path / "test.csv")).task
+    assert task.held_out is not None
+    assert (len(task), np.flatnonzero(task.held_out).tolist()) == (14, [12, 13])
+    assert task.features[1].levels == ("new", "u", "v", "w")
+
+
+def test_parquet_keeps_its_types(tmp_path: Path) -> None:
+    size = pa.DictionaryArray.from_arrays([0, 1, 2, None] * 5, ["low", "mid", "high"], ordered=True)
+    columns = {"n": N, "s": ["x", "10", "9", None] * 5, "flag": [True, False] * 10, "size": size, "y": Y, "gone": [None] * ROWS}
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table(columns), path)
+    loaded = make("dataset", "parquet", path=str(path), target="y").load()
+    kinds = {feature.name: (feature.kind, feature.levels) for feature in loaded.task.features}
+    assert kinds == {
+        "n": ("numeric", ()),
+        "s": ("nominal", ("10", "9", "x")),
+        "flag": ("nominal", ("false", "true")),
+        "size": ("ordered", ("low", "mid", "high")),
+    }
+    assert np.isnan(loaded.task.column("size")[3])
+    assert "ALL_MISSING_COLUMN" in codes(loaded)
+
+
+def test_parquet_refuses_what_it_cannot_read(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"a": [[1], [2]], "when": pa.array([0, 1], pa.timestamp("s")), "y": ["no", "yes"]}), path)
+    with pytest.raises(DataError, match=r"MSEL-365.*column 'a'"):
+        make("dataset", "parquet", path=str(path), target="y").load()
+    with pytest.raises(DataError, match=r"MSEL-343.*column 'when'"):
+        make("dataset", "parquet", path=str(path), target="y", features={"a": "ignore"}).load()
+    path.write_bytes(b"PAR1 not really")
+    with pytest.raises(DataError, match="MSEL-364"):
+        make("dataset", "parquet", path=str(path), target="y").load()
