@@ -2,7 +2,7 @@
 
 from typing import Any
 
-_HOMES = {"run": "modelsel.config.entry", "classifier": "modelsel.estimator", "read_table": "modelsel.dataset.table"}
+_HOMES = {"run": "modelsel.study", "classifier": "modelsel.estimator", "read_table": "modelsel.dataset._table"}
 
 
 def __getattr__(name: str) -> Any:

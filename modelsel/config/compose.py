@@ -19,6 +19,7 @@ from modelsel.config.build import LEARNER, Builder
 from modelsel.config.expand import SPACE, expand
 from modelsel.config.folders import Folders
 from modelsel.config.loader import load
+from modelsel.config.overrides import OUTER
 from modelsel.config.references import plain_data, resolve
 from modelsel.config.settings import Limit, Pool, Root, Tracking
 from modelsel.config.suggest import near
@@ -79,16 +80,15 @@ def compose(overrides: Sequence[str] = (), config_dir: str | None = None) -> Con
         raise ConfigurationError(*problems, composition_problem(error)) from error
     except ConfigurationError as error:
         raise ConfigurationError(*problems, *error.problems) from error
-    return assemble(composed, folders, problems)
+    return assemble(composed, dict(composed.hydra.runtime.choices), folders, problems)
 
 
-def assemble(composed: DictConfig, folders: Folders, problems: Sequence[Problem] = ()) -> Config:
-    """A composed configuration to a `Config`; `problems` are those found before."""
-    choices = dict(composed.hydra.runtime.choices)
-    resolved = plain_data(composed)
+def assemble(composed: DictConfig, choices: Mapping[str, Any], folders: Folders, problems: Sequence[Problem] = ()) -> Config:
+    """A composed configuration to a `Config`. `choices` are the files taken per group, `problems` those found before."""
+    resolved = {key: _named(value, choices.get(key)) for key, value in plain_data(composed).items()}
     settings, found = resolve(resolved)
     builder = Builder(folders, problems=[*problems, *found])
-    config = _built(settings, resolved, choices, builder)
+    config = _built(settings, resolved, str(choices.get("dataset") or ""), builder)
     ConfigurationError.raise_if(builder.problems)
     assert config is not None
     return config
@@ -102,27 +102,24 @@ def composition_problem(error: Exception) -> Problem:
     )
 
 
-def _built(
-    settings: Mapping[str, Any], resolved: Mapping[str, Any], choices: Mapping[str, Any], builder: Builder
-) -> Config | None:
+def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: str, builder: Builder) -> Config | None:
     root = _root(settings, builder)
     builder.plugins = root.plugins if root else ()
-    parts = {group: builder.part(group, _named(settings.get(group), choices.get(group)), group) for group in PARTS}
-    outer = settings.get("outer")
-    outer = None if outer is None else builder.part("scheme", outer, "outer")
-    wanted = _wanted(settings)
-    space = expand(wanted, builder, root.seed if root else 0)
+    parts = {group: builder.part(group, settings.get(group), group) for group in PARTS}
+    outer = None if settings.get(OUTER) is None else builder.part("scheme", settings[OUTER], OUTER)
+    if parts["dataset"] is not None:
+        builder.problems.extend(parts["dataset"].problems())
+    space = expand(_wanted(settings), builder, root.seed if root else 0)
     if root is None or builder.problems:
         return None
-    builder.problems.extend(problem for part in ("dataset",) for problem in getattr(parts[part], "problems", tuple)())
-    names = [str(choices.get("dataset") or settings["dataset"].get("kind")), space.name]
+    name = root.name or f"{dataset or settings['dataset']['kind']}-{space.name}"
     notes = (
-        [f"{space.merged} of {space.declared} candidates say the same as another one and were merged"] if space.merged else []
+        (f"{space.merged} of {space.declared} candidates say the same as another one and were merged",) if space.merged else ()
     )
-    own = {name: value for name, value in vars(root).items() if name != "name"}
+    own = {key: value for key, value in vars(root).items() if key != "name"}
     return Config(
-        name=root.name or "-".join(names), **own, **parts, outer=outer, candidates=space.candidates, declared=space.declared,
-        resolved={**resolved, "name": root.name or "-".join(names)}, space=space.name, notes=tuple(notes),
+        name=name, **own, **parts, outer=outer, candidates=space.candidates, declared=space.declared,
+        resolved={**resolved, "name": name}, space=space.name, notes=notes,
     )  # fmt: skip
 
 

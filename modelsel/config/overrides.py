@@ -17,6 +17,7 @@ from modelsel.config.build import LEARNER
 from modelsel.config.expand import SPACE
 from modelsel.config.folders import Folders
 from modelsel.config.schema import kinds
+from modelsel.config.secrets import reference
 from modelsel.config.settings import Root
 from modelsel.config.suggest import near
 from modelsel.core.errors import Problem
@@ -70,7 +71,7 @@ def _parsed(text: str) -> Override | Problem:
         return OverridesParser.create().parse_override(text)
     except (HydraException, TypeError, ValueError) as error:
         reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        return Problem("MSEL-240", f"cannot be read ({reason})", repr(text), _remedy(text))
+        return Problem("MSEL-245", f"cannot be read ({reason})", repr(text), _remedy(text))
 
 
 def _remedy(text: str) -> str:
@@ -159,6 +160,9 @@ def _for_hydra(override: Override, keys: Collection[str]) -> str:
         return line
     if key in COMPOSED:
         return line.lstrip("+")
+    value = override.value()
+    if isinstance(value, str) and (put_away := reference(key, value)):
+        return f"++{key}={put_away}"
     beneath = any(other.startswith(f"{key}.") for other in keys)
     return f"++{key}{'.kind' if beneath else ''}={override.get_value_string()}"
 

@@ -1,0 +1,79 @@
+"""What `modelsel --help` says: the commands, and the overrides that people type."""
+
+COMMANDS = {
+    "run": "a whole study: select, test once, record, report",
+    "plan": "a dry run: candidates, fits saved, time and memory, statistical warnings",
+    "test": "open the sealed test set of a study that ran with final_test=false",
+    "audit": "what touched the test rows, what it cost, whether the ledger is whole",
+    "report": "write report.html again from the record",
+    "compare": "paired comparison of learners over data sets",
+    "predict": "predictions of a study's final model on new rows",
+    "export": "the final model for other systems: onnx, sql, rules, json, dot",
+    "sync": "replay the record into MLflow",
+    "ui": "show the embedded MLflow store in a browser",
+    "doctor": "versions, stores, stale runs, ledger and anchors, permissions",
+    "init": "a starter conf/ for a project of your own",
+    "completion": "shell completion",
+}
+
+OVERRIDES = (
+    ("dataset=csv dataset.path=loans.csv dataset.target=default", "a file of your own"),
+    ("space=trees", "what may be chosen: a file of conf/space"),
+    ("'space=[cart,c45,knn,naive_bayes]'", "several, or learners by name (quoted for the shell)"),
+    ("learner=c45 learner.min_leaf=5", "one learner, some of its settings"),
+    ("scheme=stratified_kfold scheme.folds=10", "how candidates are judged"),
+    ("measure=error", "what is measured: log_loss, auc, brier, balanced_error, …"),
+    ("rule=one_standard_error", "how the winner is chosen"),
+    ("split.test=0.25 split.seed=7", "how many rows are sealed, and which"),
+    ("final_test=false", "leave the test set closed"),
+    ("guard=warn", "off, warn, strict, ladder, thresholdout"),
+    ("outer=stratified_kfold", "nested cross-validation"),
+    ("pool=threads pool.n_jobs=2", "where the work is done; never changes the answer"),
+    ("limit.seconds=60 limit.memory=2GB", "what one cell may use"),
+    ("tracking=sqlite tracking.uri=…", "where MLflow keeps its copy; tracking=off for none"),
+    ("experiment=NAME", "a frozen study of conf/experiment"),
+    ("seed=1 name=first", "the study's seed and name"),
+)
+
+OPTIONS = (
+    ("-m", "a sweep: dataset=iris,wine,vote runs a study each and ends in one table"),
+    ("--config-dir DIR", "a conf/ of your own, searched before the package's (`modelsel init`)"),
+    ("--cfg job", "print the composed configuration and stop"),
+    ("--info defaults", "print where it comes from (also searchpath, defaults-tree, config)"),
+)
+
+EXITS = (
+    "0 done   1 internal error   2 configuration   3 data   4 refused by the guard, or audit --fail-on reached\n"
+    "  5 ledger not trustworthy   6 store not writable   7 no candidate, or failures with on_failure=error   130 interrupted"
+)
+
+
+def text() -> str:
+    """The help of `modelsel` itself."""
+    commands = _table(COMMANDS.items(), 12)
+    return (
+        "usage: modelsel <command> [options] [overrides]\n\n"
+        "Choose a model in a way that can be checked. `modelsel run` alone does a whole study on bundled data.\n\n"
+        f"commands:\n{commands}\n\n`modelsel <command> --help` says more. Overrides that people type:\n{_overrides()}\n\n"
+        f"exit codes:\n  {EXITS}"
+    )
+
+
+def application(name: str) -> str:
+    """The help of `run` and `plan`."""
+    return (
+        f"usage: modelsel {name} [options] [GROUP=NAME | SETTING=VALUE] ...\n\n{COMMANDS[name].capitalize()}.\n\n"
+        f"overrides:\n{_overrides()}\n\noptions:\n{_table(OPTIONS, 18)}\n\n"
+        "The folders of conf/ are the groups, their files the names, the comments in them the documentation.\n"
+        f"exit codes:\n  {EXITS}"
+    )
+
+
+def _overrides() -> str:
+    return "\n".join(
+        f"  {words}\n      {meaning}" if len(words) > 44 else f"  {words:<46}{meaning}" for words, meaning in OVERRIDES
+    )
+
+
+def _table(rows: object, width: int) -> str:
+    return "\n".join(f"  {name:<{width}} {meaning}" for name, meaning in rows)  # type: ignore[attr-defined]

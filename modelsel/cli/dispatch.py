@@ -1,0 +1,49 @@
+"""`modelsel <command> …`: finds the command's file, says what went wrong in a line, returns the exit code.
+
+Standard library only, so that help and completion answer at once; Hydra and MLflow are imported by the commands that need them.
+"""
+
+import importlib
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from modelsel.cli._errors import reported
+from modelsel.cli._help import COMMANDS, text
+from modelsel.core.errors import BAD_CONFIGURATION, OK, Problem
+
+HELP = ("-h", "--help", "help")
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run a command line; the exit code is that of DESIGN's table (0 done … 130 interrupted)."""
+    words = list(sys.argv[1:] if words is None else words)
+    if not words or words[0] in HELP:
+        print(text())
+        return OK
+    if words[0] in ("-V", "--version"):
+        return _version()
+    name, *rest = words
+    if name not in COMMANDS:
+        print(_unknown(name), file=sys.stderr)
+        return BAD_CONFIGURATION
+    return reported(lambda: int(importlib.import_module(f"modelsel.cli.{name}").main(rest)))
+
+
+def _version() -> int:
+    import modelsel
+
+    print(f"modelsel {modelsel.__version__}")
+    return OK
+
+
+def _unknown(name: str) -> Problem:
+    if "=" in name:
+        return Problem("MSEL-250", f"{name!r} is no command", "command line", f"write `modelsel run {name}`")
+    near = get_close_matches(name, COMMANDS, 1)
+    fix = f"did you mean `modelsel {near[0]}`?" if near else "`modelsel --help` lists the commands"
+    return Problem("MSEL-250", f"{name!r} is no command", "command line", fix)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+"""`modelsel plan`: what a study would do and what it would cost. Fits nothing, opens nothing, writes nothing."""
+
+import sys
+from collections.abc import Sequence
+
+from modelsel.cli._application import Done, application
+from modelsel.config.compose import Config
+from modelsel.core.errors import OK
+
+
+def main(words: Sequence[str]) -> int:
+    return application("plan", words, planned, lambda jobs: OK)
+
+
+def planned(config: Config, swept: bool) -> Done:
+    """Print the plan of one study."""
+    from modelsel.plan.make import make
+    from modelsel.plan.show import lines
+    from modelsel.study import prepare
+
+    for note in config.notes:
+        print(note, file=sys.stderr)
+    material = prepare(config)
+    plan = make(config.candidates, material.development, material.resampling)
+    if swept:
+        print(f"\n{config.name}")
+    print("\n".join(lines(plan, material.development, len(material.sealed))))
+    return Done.of(float("nan"))

@@ -1,0 +1,17 @@
+"""`modelsel report RUN`: report.html once more, from the record alone."""
+
+from collections.abc import Sequence
+
+from modelsel.cli._arguments import RUN_HELP, Arguments
+from modelsel.core.errors import OK
+
+
+def main(words: Sequence[str]) -> int:
+    parser = Arguments("report")
+    parser.add_argument("run", metavar="RUN", nargs="?", default="latest", help=RUN_HELP)
+    args = parser.parse_args(words)
+    from modelsel.record.folder import RunFolder
+    from modelsel.report import page
+
+    print(page.write(RunFolder.open(args.run)))
+    return OK

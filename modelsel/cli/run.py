@@ -1,0 +1,44 @@
+"""`modelsel run`: a whole study, or a sweep of studies that ends in one table over its jobs."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from modelsel.cli._application import Done, application
+from modelsel.cli._tests import open_tests
+from modelsel.config.compose import Config
+from modelsel.core.errors import OK, REFUSED
+from modelsel.core.outcome import Outcome
+
+
+def main(words: Sequence[str]) -> int:
+    return application("run", words, partial(study, tuple(words)), ended)
+
+
+def study(words: tuple[str, ...], config: Config, swept: bool) -> Done:
+    """One study, its verdict on stdout. In a sweep the test set stays closed unless `guard.sweep_test` opens it every time."""
+    from modelsel.record.folder import RunFolder
+    from modelsel.report.terminal import progress
+    from modelsel.report.verdict import verdict
+    from modelsel.study import perform
+
+    for note in config.notes:
+        print(note, file=sys.stderr)
+    later = swept and not config.guard.sweep_test
+    outcome = perform(replace(config, final_test=False) if later else config, progress(), ("modelsel", "run", *words))
+    print(verdict(RunFolder.open(outcome.folder)))
+    return Done.of(outcome.winner["cv"]["mean"], code_of(outcome), result=(outcome, later and config.final_test))
+
+
+def ended(jobs: Sequence[Done]) -> int:
+    """The table over a sweep's jobs; then each test set is opened once, for the best job on it."""
+    from modelsel.report.sweep import Job, table
+
+    print(table([Job(job.overrides, job.result and job.result[0], job.code) for job in jobs]))
+    return open_tests([job.result[0] for job in jobs if job.result and job.result[1]])
+
+
+def code_of(outcome: Outcome) -> int:
+    """4 when the guard refused the look, else 0."""
+    return REFUSED if outcome.test is not None and outcome.test.refused else OK

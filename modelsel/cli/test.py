@@ -1,0 +1,25 @@
+"""`modelsel test RUN`: open the sealed test set of a study that ran with `final_test=false`."""
+
+from collections.abc import Sequence
+
+from modelsel.cli._arguments import RUN_HELP, Arguments
+from modelsel.core.errors import OK, REFUSED
+
+
+def main(words: Sequence[str]) -> int:
+    parser = Arguments("test")
+    parser.add_argument("run", metavar="RUN", help=RUN_HELP)
+    parser.add_argument("--justify", nargs=2, metavar=("CATEGORY", "TEXT"), help="why a further look is needed (guard=strict)")
+    args = parser.parse_args(words)
+    return opened(args.run, *(args.justify or ()))
+
+
+def opened(run: str, category: str = "", text: str = "") -> int:
+    """Look once, print the verdict; 4 when the guard refused."""
+    from modelsel.record.folder import RunFolder
+    from modelsel.report.verdict import verdict
+    from modelsel.study import test
+
+    outcome = test(run, category, text)
+    print(verdict(RunFolder.open(outcome.folder)))
+    return REFUSED if outcome.test is not None and outcome.test.refused else OK
