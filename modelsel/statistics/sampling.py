@@ -25,14 +25,17 @@ def deal(rows: int, parts: int, rng: np.random.Generator, strata: Codes | None =
 
 
 def draw(rows: int, size: int, rng: np.random.Generator, strata: Codes | None = None) -> Booleans:
-    """Mark `size` rows; each stratum gives its share, exact to one row (systematic sampling along the line).
+    """Mark `size` rows, each as likely as any other; each stratum gives its share, exact to one row.
+
+    Systematic sampling along the line, from a random start (Madow & Madow 1944).
 
     >>> int(draw(10, 3, np.random.default_rng(0)).sum())
     3
     """
-    place = np.arange(rows)
     marked = np.empty(rows, np.bool_)
-    marked[_line(rows, rng, strata)] = (place + 1) * size // rows > place * size // rows
+    line = _line(rows, rng, strata)
+    passed = (np.arange(rows + 1) * size + rng.integers(rows)) // rows
+    marked[line] = np.diff(passed) > 0
     return marked
 
 

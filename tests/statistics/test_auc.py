@@ -1,0 +1,39 @@
+"""AUC against its definition, pair by pair."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from modelsel.statistics.auc import auc, multiclass_auc
+
+
+def by_pairs(positive: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> float:
+    above = (scores[positive][:, None] > scores[~positive]) + 0.5 * (scores[positive][:, None] == scores[~positive])
+    pair = weights[positive][:, None] * weights[~positive]
+    return float((above * pair).sum() / pair.sum())
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10_000), rows=st.integers(2, 60), levels=st.integers(1, 20))
+def test_the_area_counts_pairs_ties_half(seed: int, rows: int, levels: int) -> None:
+    rng = np.random.default_rng(seed)
+    positive = rng.random(rows) < 0.4
+    positive[:2] = True, False
+    scores = rng.integers(levels, size=(3, rows)).astype(float)
+    weights = rng.random(rows) + 0.1
+    expected = [by_pairs(positive, row, weights) for row in scores]
+    assert auc(positive, scores, weights) == pytest.approx(expected, abs=1e-12)
+    assert auc(positive, scores) == pytest.approx([by_pairs(positive, row, np.ones(rows)) for row in scores], abs=1e-12)
+
+
+def test_one_side_empty_or_a_missing_score_has_no_area() -> None:
+    assert np.isnan(auc(np.array([True, True]), np.array([0.1, 0.2])))
+    assert np.isnan(auc(np.array([True, False]), np.array([np.nan, 0.2])))
+
+
+def test_classes_without_rows_count_nothing() -> None:
+    truth = np.array([0, 0, 2, 2], np.int32)
+    scores = np.array([[0.8, 0.1, 0.1], [0.5, 0.3, 0.2], [0.6, 0.0, 0.4], [0.1, 0.2, 0.7]])
+    expected = 0.5 * by_pairs(truth == 0, scores[:, 0], np.ones(4)) + 0.5 * by_pairs(truth == 2, scores[:, 2], np.ones(4))
+    assert multiclass_auc(truth, scores, 3) == pytest.approx(expected)
