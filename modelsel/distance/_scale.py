@@ -33,9 +33,14 @@ def limits(values: Floats) -> tuple[Floats, Floats]:
 
 
 def moments(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Weighted mean and population standard deviation per column over the known values; 0 where none is known."""
+    """Weighted mean and population standard deviation per column over the known values; 0 where none is known.
+
+    Values are summed in their own order, so that the last digit does not depend on the order of the rows.
+    """
+    order = np.lexsort((np.broadcast_to(weights[:, None], values.shape), values), axis=0)
+    values, weights = np.take_along_axis(values, order, axis=0), weights[order]
     known = ~np.isnan(values)
-    share = np.where(known, weights[:, None], 0.0)
+    share = np.where(known, weights, 0.0)
     total = np.maximum(share.sum(axis=0), np.finfo(np.float64).tiny)
     mean = (share * np.where(known, values, 0.0)).sum(axis=0) / total
     off = np.where(known, values - mean, 0.0)

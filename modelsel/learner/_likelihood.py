@@ -16,7 +16,8 @@ import numpy as np
 from modelsel.core.types import Codes, Floats, Integers, Task
 from modelsel.statistics.information import smoothed
 
-NARROWEST = 3e-5  # of the whole column's deviation: a class of equal values is sharp, not infinitely so
+NARROWEST = 0.01  # of the whole column's deviation: a class of equal values is sharp, not infinitely so
+EQUAL = 1e-9  # a deviation below this share of the column's is rounding
 CELLS = 1 << 22  # numbers held at a time
 
 
@@ -128,17 +129,17 @@ def counted(task: Task, rows: Integers) -> Counted:
 
 
 def _moments(values: Floats, target: Codes, weights: Floats, classes: int) -> Floats:
-    """Mean and deviation per class; a class with fewer than two known values has those of the whole column."""
+    """Mean and deviation per class; a class with fewer than two known values has those of the whole column, one of equal
+    values a hundredth of its deviation."""
     known = ~np.isnan(values)
     values, target, weights = values[known], target[known], weights[known]
     everywhere = _mean_and_deviation(values, weights)
-    narrowest = NARROWEST * everywhere[1]
     out = np.tile(np.array(everywhere)[:, None], classes)
     for cls in np.unique(target):
         own = target == cls
         if weights[own].sum() > 1:
             mean, deviation = _mean_and_deviation(values[own], weights[own])
-            out[:, cls] = mean, max(deviation, narrowest)
+            out[:, cls] = mean, deviation if deviation > EQUAL * everywhere[1] else NARROWEST * everywhere[1]
     return out
 
 

@@ -1,4 +1,4 @@
-"""Naive Bayes against a twin that multiplies probabilities row by row, and what must hold for any counts."""
+"""Naive Bayes against a twin that adds up log-probabilities row by row, and what must hold for any counts."""
 
 import math
 from dataclasses import replace
@@ -22,10 +22,11 @@ learners = st.builds(
 
 
 class Twin:
-    """Naive Bayes of one row at a time, in Python."""
+    """Naive Bayes of one row at a time, in Python: logarithms of probabilities, written down again."""
 
     def __init__(self, learner, task, rows):
         self.learner, self.task, self.classes = learner, task, range(len(task.classes))
+        self.lost = 1e-12
         self.seen = [(task.values[r], int(task.target[r]), float(task.row_weights[r])) for r in rows]
 
     def scores(self, row):
@@ -33,18 +34,21 @@ class Twin:
         prior = {"empirical": [w / math.fsum(weight) for w in weight], "uniform": [1 / 3] * 3}.get(
             self.learner.prior, list(self.learner.prior)
         )
-        joint = list(prior)
+        joint = [log(p) for p in prior]
         for f, x in enumerate(row):
             if not math.isnan(x):
                 factors = self._gaussian(f, x) if self.task.features[f].kind == "numeric" else self._nominal(f, x)
-                joint = [p * q for p, q in zip(joint, factors)]
-        total = math.fsum(joint)
-        return [p / total for p in joint] if total else prior
+                joint = [p + q for p, q in zip(joint, factors)]
+        if max(joint) == -math.inf:
+            return prior
+        share = [math.exp(p - max(joint)) for p in joint]
+        self.lost = max(self.lost, 1e-15 * max(abs(p) for p in joint if p > -math.inf))  # digits that large logarithms cost
+        return [p / math.fsum(share) for p in share]
 
     def _nominal(self, f, x):
         size = len(self.task.features[f].levels)
         if x >= size:
-            return [1.0] * 3
+            return [0.0] * 3
         known = [(v[f], c, w) for v, c, w in self.seen if v[f] < size]
         total = math.fsum(w for _, _, w in known)
         factors = []
@@ -55,20 +59,24 @@ class Twin:
             p = overall if self.learner.m is not None and self.learner.m_prior == "marginal" else 1 / size
             strength = self.learner.smoothing * size if self.learner.m is None else self.learner.m
             factors.append((with_level + strength * p) / (of_class + strength) if of_class + strength else p)
-        return factors if any(factors) else [1.0] * 3
+        return [log(p) for p in factors] if any(factors) else [0.0] * 3
 
     def _gaussian(self, f, x):
         known = [(v[f], c, w) for v, c, w in self.seen if not math.isnan(v[f])]
         mean, deviation = moments([(v, w) for v, _, w in known])
         if deviation == 0:
-            return [1.0] * 3
+            return [0.0] * 3
         factors = []
         for cls in self.classes:
             own = [(v, w) for v, c, w in known if c == cls]
             m, d = moments(own) if math.fsum(w for _, w in own) > 1 else (mean, deviation)
-            d = max(d, 3e-5 * deviation)
-            factors.append(math.exp(-0.5 * ((x - m) / d) ** 2) / d)
+            d = d if d > 1e-9 * deviation else 0.01 * deviation
+            factors.append(-0.5 * ((x - m) / d) ** 2 - math.log(d))
         return factors
+
+
+def log(p):
+    return math.log(p) if p else -math.inf
 
 
 def moments(pairs):
@@ -88,7 +96,7 @@ def test_one_count_answers_every_smoothing_and_prior_as_counting_alone_would(tie
     for position, learner in enumerate(candidates):
         twin = Twin(learner, task, rows)
         expected = np.array([twin.scores(task.values[q]) for q in queries])
-        assert outputs.scores[position] == pytest.approx(expected, abs=1e-12)
+        assert outputs.scores[position] == pytest.approx(expected, abs=twin.lost)
         firsts = [int(np.argmax(np.round(row, 9))) for row in expected]
         assert outputs.predicted[position].tolist() == firsts
 

@@ -1,6 +1,6 @@
 """Naive Bayes against e1071, scikit-learn, Weka's NaiveBayesSimple and plain formulas.
 
-Named differences: a class of equal numeric values keeps 3e-5 of the column's deviation here, where e1071 and Weka have 0
+Named differences: a class of equal numeric values has a hundredth of the column's deviation here, where e1071 and Weka have 0
 and no answer; a row that every class makes impossible gets the prior; ties within 1e-10 go to the first class, as there.
 """
 
