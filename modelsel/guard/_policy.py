@@ -1,6 +1,7 @@
 """What every policy can be told: how an answer is released, how sure the interval is, what is kept and where."""
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from modelsel.core.spec import number, one_of, plain, whole
 
@@ -28,7 +29,10 @@ class Identity:
 
 @dataclass(frozen=True)
 class Policy:
-    """The settings of the gate; the kinds off, warn, strict, ladder, thresholdout differ in defaults and in what they refuse."""
+    """The settings of the gate; the kinds off, warn, strict, ladder, thresholdout differ in defaults and refusals."""
+
+    vetoes: ClassVar[bool] = False  # does a grave flag refuse the look
+    rank: ClassVar[int] = 1  # how much a policy forbids; going down is a weakening
 
     release: str = one_of(*RELEASES, default="predicted")
     resolution: float | str = plain("count", help="count: the exact error count; auto; or a step such as 0.01")

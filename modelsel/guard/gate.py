@@ -1,40 +1,142 @@
-"""The gate: the only code that opens sealed labels."""
+"""The gate: the only code that opens sealed labels.
+
+The order of a look: open and check the ledger; fingerprint both sides; predict; under the ledger's lock replay, refuse or
+commit an *intent*; only then open the labels and reduce what they say to one released answer; commit the *reveal*; only
+then return it. Whatever happens in between stays on record and is charged.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, NoReturn
 
+from modelsel.core.errors import ModelselError, Problem
 from modelsel.core.outcome import TestResult
 from modelsel.core.protocols import Anchor
-from modelsel.core.types import Finding
+from modelsel.core.spec import kind_of
+from modelsel.core.types import Finding, Outputs, open_labels
+from modelsel.guard._decide import Ask, Go, Refused, Replayed, decide
+from modelsel.guard._flags import flag
 from modelsel.guard._policy import Policy
+from modelsel.guard._record import who
+from modelsel.guard._release import Released, Truth
+from modelsel.guard._result import answered, refused, unguarded
+from modelsel.guard._sealing import Session
+from modelsel.guard._subject import Subject, labels_of, subject_of
+from modelsel.guard._truth import prediction_digest, truth
 from modelsel.guard.request import LookRequest, Sealing, Selected
+from modelsel.ledger.home import Home
+from modelsel.ledger.identity import label_tokens
 
 
 class Gate:
-    """Built from a policy; `runs` is where a project ledger and the lock file belong."""
+    """Built from a policy; `runs` is where a project's ledger and the lock file belong."""
 
-    def __init__(self, policy: Policy, runs: Path, anchors: Sequence[Anchor] = ()) -> None:
+    def __init__(self, policy: Policy, runs: Path, anchors: Sequence[Anchor] = (), home: Home | None = None) -> None:
         self.policy = policy
-        self.runs = runs
-        self.anchors = tuple(anchors)
-        self.findings: list[Finding] = []  # what was noticed so far, in order, for the terminal and study.json
+        self.findings: list[Finding] = []  # what was noticed so far, for the terminal and study.json
+        self.session = Session(policy, Path(runs), tuple(anchors), home or Home.find())
+        self._subjects: dict[Sealing, Subject] = {}
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a gate does not travel: workers get no ledger")
 
     @property
     def place(self) -> str:
         """Where the ledger is, as people may read it (no password)."""
-        raise NotImplementedError
+        return self.session.place
+
+    @property
+    def guarded(self) -> bool:
+        return kind_of(self.policy) != "off"
+
+    def subject(self, sealing: Sealing) -> Subject:
+        """The fingerprints of both sides, made once. Labels go into keyed hashes and nowhere else."""
+        if sealing not in self._subjects:
+            classes, target, _ = open_labels(sealing.sealed)
+            known = self.session.known_tables() if self.guarded else ()
+            labels = labels_of(sealing, label_tokens(classes, target))
+            self._subjects[sealing] = subject_of(sealing, labels, self.session.key, known)
+        return self._subjects[sealing]
 
     def seal(self, sealing: Sealing) -> None:
         """Write down what is sealed and declared, before selection starts; the ledger is checked here already.
 
         Raises LedgerError (exit 5) where the ledger cannot be trusted, StoreError (6) where it cannot be written.
         """
-        raise NotImplementedError
+        if self.guarded:
+            self._notice(self.session.check())
+            self._notice(self.session.seal(sealing, self.subject(sealing)))
 
     def select(self, sealing: Sealing, selected: Selected) -> None:
         """Write down which rows chose what: call it after selection, also when no test follows."""
-        raise NotImplementedError
+        if self.guarded:
+            self.session.select(sealing, self.subject(sealing), selected)
+
+    def commit(self, sealing: Sealing, spec_ids: Sequence[str]) -> None:
+        """Fix studies before any answer is known: each pays only for its index, whatever the others turn out to say."""
+        self.seal(sealing)
+        self.session.commit(sealing, self.subject(sealing), spec_ids)
 
     def look(self, request: LookRequest) -> TestResult:
-        """Release one answer, or say why not (`refused`)."""
-        raise NotImplementedError
+        """Release one answer, or say why not (`refused`).
+
+        Raises LedgerError (5), StoreError (6), ConfigurationError (2) as `seal` does; an exception while labels are open is
+        a released answer itself ("failed"): it is recorded, charged, and told by its type alone.
+        """
+        if not self.guarded:
+            return self._unguarded(request)
+        self.seal(request.sealing)
+        self.select(request.sealing, request.selected)
+        subject = self.subject(request.sealing)
+        outputs = request.predict(request.sealing.sealed)
+        ask = Ask(request, subject, self.policy, prediction_digest(outputs, subject.test.bound), self.session.key.id)
+        decided = self.session.ledger.write(lambda writing: decide(writing, ask))
+        self._notice(decided.findings)
+        if isinstance(decided, Refused):
+            return refused(decided, self.policy)
+        if isinstance(decided, Replayed):
+            return answered(decided.intent.facts, decided.answer, self.policy, replay=True, extra=("G002",))
+        return self._reveal(request, decided, outputs)
+
+    def _reveal(self, request: LookRequest, go: Go, outputs: Outputs) -> TestResult:
+        try:
+            released = go.channel.release(self._open(request, go, outputs))
+        except BaseException as error:
+            self.session.ledger.append("abort", {**who(), "intent": go.intent.facts["id"], "error": type(error).__name__})
+            self.session.witness(go.intent, go.facts["worst"])
+            if not isinstance(error, Exception):
+                raise
+            problem = Problem("MSEL-405", f"the look failed ({type(error).__name__})", "final test",
+                              "it is on record as a look; mend the cause on development rows")  # fmt: skip
+            raise ModelselError(problem) from None
+        answer = self.session.reveal(go, released)
+        self._notice(self.session.witness(go.intent, answer["price"]))
+        self._notice(_after(go, released))
+        return answered(go.intent.facts, answer, self.policy, replay=False, extra=tuple(f.code for f in _after(go, released)))
+
+    def _open(self, request: LookRequest, go: Go, outputs: Outputs) -> Truth:
+        return truth(request.sealing.measure, outputs, open_labels(request.sealing.sealed), go.rows)
+
+    def _unguarded(self, request: LookRequest) -> TestResult:
+        """The score without ledger and certificate; anchors still learn which rows were opened."""
+        subject = self.subject(request.sealing)
+        outputs = request.predict(request.sealing.sealed)
+        every = ~subject.duplicated | subject.duplicated
+        found = truth(request.sealing.measure, outputs, open_labels(request.sealing.sealed), every)
+        self._notice(self.session.witness_unguarded(subject))
+        self._notice([flag("G003", "the test rows were opened without a ledger")])
+        return unguarded(found, self.policy, kind_of(request.sealing.measure))
+
+    def _notice(self, findings: Sequence[Finding]) -> None:
+        self.findings += [finding for finding in findings if finding not in self.findings]
+
+
+def _after(go: Go, released: Released) -> list[Finding]:
+    """What the released answer itself shows (nothing beyond it is used)."""
+    found: list[Finding] = []
+    limits: Any = released.interval(go.facts["n"], go.facts["nats"]) if go.facts["certified"] else None
+    if limits is None:
+        found.append(flag("G052", "no interval can be certified for this answer"))
+    elif (limits[1] - limits[0]) / 2 >= 0.5:
+        found.append(flag("G051", "no information is left in this test set"))
+    return found

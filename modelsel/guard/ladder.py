@@ -10,4 +10,7 @@ from modelsel.guard._policy import RELEASES, Policy
 class Ladder(Policy):
     """Only a board is shown, and it moves only when a model beats it by a step (Blum & Hardt 2015)."""
 
+    vetoes = True
+    rank = 2
+
     release: str = one_of(*RELEASES, default="ladder")

@@ -10,4 +10,7 @@ from modelsel.guard._policy import Policy
 class Strict(Policy):
     """One look; a further one needs a recorded justification, and a grave flag refuses it."""
 
+    vetoes = True
+    rank = 2
+
     max_looks: int | None = whole(1, least=1)

@@ -8,6 +8,9 @@ from modelsel.guard._policy import RELEASES, Policy
 
 @dataclass(frozen=True)
 class Thresholdout(Policy):
-    """Cross-validation's value is shown unless it differs from the test's by more than a noisy threshold (Dwork et al. 2015)."""
+    """At most `budget` answers may differ from cross-validation's; no interval is certified."""
+
+    vetoes = True
+    rank = 2
 
     release: str = one_of(*RELEASES, default="thresholdout")

@@ -1,0 +1,214 @@
+"""Replay, refuse or record an intent: decided under the ledger's write lock, so that two looks cannot both be first."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.fingerprint import short
+from modelsel.core.spec import kind_of, resolved
+from modelsel.core.types import Booleans, Finding
+from modelsel.guard._flags import flag
+from modelsel.guard._history import History, PastLook
+from modelsel.guard._judge import Question, judge
+from modelsel.guard._notice import Seen, noticed
+from modelsel.guard._overlap import relations
+from modelsel.guard._policy import Policy
+from modelsel.guard._record import as_facts, space_hashes, who
+from modelsel.guard._release import Channel, count_channel
+from modelsel.guard._standing import Position
+from modelsel.guard._subject import Subject
+from modelsel.guard._values import Values, bounds_of
+from modelsel.guard.request import LookRequest
+from modelsel.ledger.entry import Entry
+from modelsel.ledger.rowset import RowSet
+from modelsel.ledger.store import Writing
+from modelsel.statistics.certificate import interval
+
+
+@dataclass(frozen=True, eq=False)
+class Ask:
+    """A look as it arrives at the ledger: everything is known but what the labels say."""
+
+    request: LookRequest
+    subject: Subject
+    policy: Policy
+    predictions: str
+    key_id: str
+
+    @property
+    def metric(self) -> str:
+        """The kind of the measure, with a digest of its settings where it has any."""
+        spec = resolved(self.request.sealing.measure)
+        return kind_of(self.request.sealing.measure) + (f":{short(spec)}" if len(spec) > 1 else "")
+
+    @property
+    def counted(self) -> bool:
+        """Is the answer a plain error count?"""
+        return kind_of(self.request.sealing.measure) == "error" and self.request.sealing.development.weights is None
+
+    @property
+    def foreseen(self) -> tuple[float, int] | None:
+        """The error rate that cross-validation found, and its rows."""
+        selected = self.request.selected
+        error = selected.cv_mean if self.counted and selected.cv_error is None else selected.cv_error
+        usable = error is not None and isfinite(error) and 0 <= error <= 1 and selected.cv_rows > 0
+        return (float(error), selected.cv_rows) if usable and error is not None else None
+
+
+@dataclass(frozen=True, eq=False)
+class Go:
+    """The intent is on record: labels may be opened for these rows and shown through this channel."""
+
+    intent: Entry
+    channel: Channel
+    rows: Booleans
+    findings: tuple[Finding, ...]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return self.intent.facts
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """The answer is known already."""
+
+    intent: Entry
+    answer: Mapping[str, Any]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The policy says no; the refusal is on record."""
+
+    reason: str
+    n: int
+    look: int
+    spent: float
+    delta: float
+    release: str
+    findings: tuple[Finding, ...]
+
+
+def decide(writing: Writing, ask: Ask) -> Go | Replayed | Refused:
+    """Steps 4 to 6 of a look."""
+    history = History.of(writing.entries())
+    known = _answered_before(history, ask)
+    if known is not None:
+        return _replay(writing, ask, known)
+    position = _position(writing, ask, history)
+    channel = _channel(ask, position)
+    open_one = _interrupted(history, ask)
+    if open_one is not None:
+        return Go(open_one.entry, channel, position.rows, ())
+    seen = Seen(ask.subject, position, ask.request.sealing.spec_id, ask.request.sealing.config, ask.metric,
+                ask.predictions, ask.key_id, who()["at"])  # fmt: skip
+    findings = noticed(seen)
+    question = _question(ask, position, findings)
+    verdict = judge(ask.policy, question)
+    if verdict.decision == "refuse":
+        return _refuse(writing, ask, position, findings, verdict.reason)
+    facts = _intent(ask, position, channel, findings)
+    return Go(writing.append("intent", facts), channel, position.rows, findings)
+
+
+def _answered_before(history: History, ask: Ask) -> PastLook | None:
+    """The same predictions for the same rows have the same answer, under whatever specification."""
+    mine = [look for look in history.looks_at([ask.subject.digest]) if look.status == "revealed"]
+    same = (look for look in mine if look.facts["predictions"] == ask.predictions and look.facts["metric"] == ask.metric)
+    return next(same, None)
+
+
+def _replay(writing: Writing, ask: Ask, known: PastLook) -> Replayed:
+    sealing = ask.request.sealing
+    facts = {**who(), "of": known.id, "testset": known.testset, "spec_id": sealing.spec_id, "study": sealing.study,
+             "folder": sealing.folder, "train": ask.subject.train}  # fmt: skip
+    writing.append("replay", facts)
+    return Replayed(
+        known.entry, known.answer, (flag("G002", f"the stored answer of look {known.facts['look']} is shown again"),)
+    )
+
+
+def _interrupted(history: History, ask: Ask) -> PastLook | None:
+    """An unresolved look that asked the very same: it is resolved now, not counted again."""
+    sealing = ask.request.sealing
+    for look in history.looks_at([ask.subject.digest]):
+        asked = look.status == "open" and look.same_question(ask.subject.digest, ask.metric, sealing.spec_id, ask.subject.train)
+        if asked and look.facts["predictions"] == ask.predictions:
+            return look
+    return None
+
+
+def _position(writing: Writing, ask: Ask, history: History) -> Position:
+    found = relations(ask.subject, history, lambda digest: RowSet.unpack(writing.rowset(digest)), ask.key_id)
+    seal = history.seals[ask.subject.digest].facts
+    commits = history.commits_on([ask.subject.digest])
+    spec_id = ask.request.sealing.spec_id
+    used = {look.facts.get("commit") for look in history.looks}
+    free = (entry for entry in commits if entry.facts["spec_id"] == spec_id and entry.facts["id"] not in used)
+    return Position(
+        ask.subject.digest, len(ask.subject.test.bound), history, found,
+        seal["space"], _member(writing, ask, seal), next(free, None),
+    )  # fmt: skip
+
+
+def _member(writing: Writing, ask: Ask, seal: Mapping[str, Any]) -> bool:
+    """Was this very model declared: the candidate, its training rows and its seed?"""
+    if seal["space"] is None or not seal.get("candidates"):
+        return False
+    same = seal["train"] == ask.subject.train and seal["seed"] == ask.request.sealing.seed
+    ids = RowSet.unpack(writing.rowset(seal["candidates"])).arrays["ids"]
+    return same and bool(np.isin(space_hashes((ask.request.selected.winner,)), ids).all())
+
+
+def _channel(ask: Ask, position: Position) -> Channel:
+    n, terms = int(position.rows.sum()), position.history.terms(ask.subject.digest)
+    past = [look.answer for look in position.history.looks_at([ask.subject.digest]) if look.status == "revealed"]
+    if ask.counted:
+        foreseen = ask.foreseen or (0.5, 1)
+        return count_channel(terms, n, foreseen, past, position.standing.look)
+    selected, told = ask.request.selected, terms["release"] == "predicted"
+    expected = (selected.cv_mean, selected.cv_rows) if told and isfinite(selected.cv_mean) else None
+    kind = kind_of(ask.request.sealing.measure)
+    return Values(kind, n, int(terms["steps"] or n), bounds_of(ask.request.sealing.measure), expected,
+                  ask.foreseen if told else None)  # fmt: skip
+
+
+def _question(ask: Ask, position: Position, findings: tuple[Finding, ...]) -> Question:
+    terms = position.history.terms(ask.subject.digest)
+    n, nats = int(position.rows.sum()), position.standing.nats(terms["delta"])
+    middle = round(n * (ask.foreseen or (0.5, 1))[0])
+    low, high = interval(middle, middle, n, nats) if position.certified and ask.counted else (0.0, 1.0)
+    noisy = [look for look in position.past if look.answer.get("symbol") == "noisy"]
+    texts = tuple(str(look.facts.get("justify", {}).get("text", "")) for look in position.history.looks)
+    exhausted = terms["release"] == "thresholdout" and len(noisy) >= terms["budget"]
+    return Question(1 + len(position.past), (high - low) / 2, findings, texts, exhausted)
+
+
+def _refuse(writing: Writing, ask: Ask, position: Position, findings: tuple[Finding, ...], reason: str) -> Refused:
+    sealing, standing = ask.request.sealing, position.standing
+    terms = position.history.terms(ask.subject.digest)
+    facts = {**who(), "refused": reason, "testset": ask.subject.digest, "spec_id": sealing.spec_id, "study": sealing.study,
+             "folder": sealing.folder, "flags": as_facts(findings)}  # fmt: skip
+    writing.append("note", facts)
+    return Refused(reason, position.n, standing.look, standing.spent, terms["delta"], terms["release"], findings)
+
+
+def _intent(ask: Ask, position: Position, channel: Channel, findings: tuple[Finding, ...]) -> dict[str, Any]:
+    sealing, selected, standing = ask.request.sealing, ask.request.selected, position.standing
+    terms = position.history.terms(ask.subject.digest)
+    return {
+        **who(), "testset": ask.subject.digest, "train": ask.subject.train, "metric": ask.metric, "spec_id": sealing.spec_id,
+        "predictions": ask.predictions, "study": sealing.study, "folder": sealing.folder, "config": sealing.config,
+        "winner": selected.winner, "cv_mean": selected.cv_mean, "cv_rows": selected.cv_rows, "cv_error": selected.cv_error,
+        "n": int(position.rows.sum()), "n_clean": int(position.clean.sum()), "certified": position.certified,
+        "look": standing.look, "spent": standing.spent, "space": standing.space, "member": standing.member,
+        "nats": standing.nats(terms["delta"]), "worst": channel.worst, "delta": terms["delta"], "release": terms["release"],
+        "policy": kind_of(ask.policy), "commit": position.commit.facts["id"] if position.commit else None,
+        "overlap": [relation.facts() for relation in position.relations if relation.testset != position.digest],
+        "charged": list(position.charged), "flags": as_facts(findings), "justify": asdict(ask.policy.justify),
+    }  # fmt: skip

@@ -1,0 +1,127 @@
+"""The entries of a ledger as a history: what was sealed, who chose on which rows, who looked, and what it cost."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from modelsel.ledger.entry import Entry
+
+Status = Literal["open", "revealed", "failed", "recovered"]
+
+
+@dataclass(frozen=True)
+class PastLook:
+    """One look: its intent, and what became of it. Until it is resolved it costs the most that it could have released."""
+
+    entry: Entry
+    status: Status
+    answer: Mapping[str, Any]  # the facts of the reveal; empty where there is none
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return self.entry.facts
+
+    @property
+    def id(self) -> str:
+        return str(self.facts["id"])
+
+    @property
+    def testset(self) -> str:
+        return str(self.facts["testset"])
+
+    @property
+    def price(self) -> float:
+        return float(self.answer["price"] if self.status == "revealed" else self.facts["worst"])
+
+    def same_question(self, testset: str, metric: str, spec_id: str, train: str) -> bool:
+        """The replay key."""
+        mine = tuple(self.facts.get(name) for name in ("testset", "metric", "spec_id", "train"))
+        return mine == (testset, metric, spec_id, train)
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """All entries, read once. Order within a replica is by number; between replicas by the clock."""
+
+    entries: tuple[Entry, ...]
+
+    @classmethod
+    def of(cls, entries: Iterable[Entry]) -> "History":
+        return cls(tuple(sorted(entries, key=_when)))
+
+    @cached_property
+    def looks(self) -> tuple[PastLook, ...]:
+        ends = {entry.facts["intent"]: entry for entry in self.entries if entry.kind in ("reveal", "abort")}
+        return tuple(_look(e, ends.get(e.facts["id"])) for e in self.entries if e.kind in ("intent", "recovered"))
+
+    @cached_property
+    def seals(self) -> dict[str, Entry]:
+        """The first seal of each test set."""
+        found: dict[str, Entry] = {}
+        for entry in self._of_kind("seal"):
+            found.setdefault(entry.facts["testset"], entry)
+        return found
+
+    @cached_property
+    def selections(self) -> tuple[Entry, ...]:
+        return self._of_kind("selection")
+
+    @cached_property
+    def commits(self) -> tuple[Entry, ...]:
+        return self._of_kind("commit")
+
+    @cached_property
+    def replays(self) -> tuple[Entry, ...]:
+        return self._of_kind("replay")
+
+    def looks_at(self, testsets: Iterable[str]) -> tuple[PastLook, ...]:
+        wanted = set(testsets)
+        return tuple(look for look in self.looks if look.testset in wanted)
+
+    def commits_on(self, testsets: Iterable[str]) -> tuple[Entry, ...]:
+        wanted = set(testsets)
+        return tuple(entry for entry in self.commits if entry.facts["testset"] in wanted)
+
+    def terms(self, testset: str) -> dict[str, Any]:
+        """The terms under which a test set was sealed; they stay in force."""
+        terms: dict[str, Any] = self.seals[testset].facts["terms"]
+        return terms
+
+    def policies(self, testset: str) -> list[dict[str, Any]]:
+        """The policy at sealing and each one since."""
+        changes = [e.facts["terms"] for e in self._of_kind("policy_change") if e.facts["testset"] == testset]
+        return [self.terms(testset), *changes] if testset in self.seals else changes
+
+    def _of_kind(self, kind: str) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries if entry.kind == kind)
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """The keys whose values differ between two resolved configurations, dotted.
+
+    >>> differences({"a": {"b": 1, "c": 2}}, {"a": {"b": 3, "c": 2}, "d": 0})
+    ['a.b', 'd']
+    """
+    old, new = _flat(before), _flat(after)
+    return sorted(key for key in old.keys() | new.keys() if old.get(key, ...) != new.get(key, ...))
+
+
+def _flat(value: Any, prefix: str = "") -> dict[str, str]:
+    if isinstance(value, Mapping) and value:
+        parts = [_flat(item, f"{prefix}.{key}" if prefix else str(key)) for key, item in value.items()]
+        return {key: item for part in parts for key, item in part.items()}
+    return {prefix: json.dumps(value, sort_keys=True, default=str)}
+
+
+def _look(intent: Entry, end: Entry | None) -> PastLook:
+    if intent.kind == "recovered":
+        return PastLook(intent, "recovered", {})
+    if end is None:
+        return PastLook(intent, "open", {})
+    return PastLook(intent, "revealed" if end.kind == "reveal" else "failed", end.facts if end.kind == "reveal" else {})
+
+
+def _when(entry: Entry) -> tuple[str, str, int]:
+    return str(entry.facts.get("at", "")), entry.replica, entry.seq

@@ -1,0 +1,121 @@
+"""Is the ledger the one that was left: its chains whole, as long as they were, and knowing every look its anchors saw?"""
+
+from collections.abc import Mapping, Sequence
+from math import log
+from typing import Any
+
+from modelsel.core.errors import LedgerError, Problem
+from modelsel.core.types import Finding
+from modelsel.guard._flags import flag
+from modelsel.guard._history import History
+from modelsel.guard._record import who
+from modelsel.guard._release import worst_of
+from modelsel.ledger.entry import Entry, broken, heads
+from modelsel.ledger.home import Home
+from modelsel.ledger.store import Ledger, Writing
+
+
+def checked(home: Home, ledger: Ledger, url: str) -> tuple[Ledger, list[Finding]]:
+    """The ledger to go on with, and what is wrong with its past. LedgerError (5) where a chain does not hold."""
+    entries = ledger.entries()
+    breaks = broken(entries)
+    if breaks:
+        raise LedgerError(*(Problem("MSEL-501", str(one), ledger.place, "restore the ledger from a backup") for one in breaks))
+    findings = losses(home, ledger, url, entries)
+    if not findings:
+        return ledger, []
+    ledger = _begin_anew(home, ledger, url)
+    for finding in findings:
+        ledger.append("note", {**who(), "code": finding.code, "text": finding.message})
+    mark(home, ledger, url)
+    return ledger, findings
+
+
+def losses(home: Home, ledger: Ledger, url: str, entries: Sequence[Entry]) -> list[Finding]:
+    """What this home remembers and the ledger does not show."""
+    return [*_replaced(home, ledger, url), *_shortened(home, ledger, entries)]
+
+
+def mark(home: Home, ledger: Ledger, url: str) -> None:
+    """Remember the heads of all chains, and which ledger stands at this address."""
+    tops = {replica: [entry.seq, entry.hash] for replica, entry in heads(ledger.entries()).items()}
+    with home.changing() as state:
+        state.setdefault("places", {})[url] = ledger.id
+        state.setdefault("marks", {})[ledger.id] = tops
+
+
+def recovered(ledger: Ledger, testset: str, n: int, seen: Sequence[tuple[str, Mapping[str, str]]]) -> list[Finding]:
+    """Write down the looks that anchors saw and this ledger does not know; say what that means."""
+    return ledger.write(lambda writing: _recover(writing, ledger, testset, n, seen))
+
+
+def _recover(
+    writing: Writing, ledger: Ledger, testset: str, n: int, seen: Sequence[tuple[str, Mapping[str, str]]]
+) -> list[Finding]:
+    entries = writing.entries()
+    places = {entry.place for entry in entries}
+    known = places | {str(entry.facts.get("head")) for entry in entries if entry.kind == "recovered"}
+    strange: dict[str, tuple[str, Mapping[str, str]]] = {
+        facts["head"]: (anchor, facts) for anchor, facts in seen if facts["head"] not in known
+    }
+    guarded = [facts for _, facts in strange.values() if facts.get("policy") != "off"]
+    present = len(History.of(entries).looks_at([testset]))
+    most = max((int(facts["look"]) for facts in guarded), default=0)
+    for head, (anchor, facts) in strange.items():
+        writing.append("recovered", _facts(testset, n, head, anchor, facts))
+    for _ in range(most - present - len(guarded)):
+        writing.append("recovered", _facts(testset, n, "", "count", {}))
+    return _meaning(ledger, strange, {(entry.replica, entry.seq) for entry in entries})
+
+
+def _facts(testset: str, n: int, head: str, anchor: str, facts: Mapping[str, str]) -> dict[str, Any]:
+    rows = int(facts.get("n", n))
+    off = facts.get("policy") == "off"
+    worst = worst_of(log(rows + 1) if off else log(10 * (rows + 1)))
+    unknown = dict.fromkeys(("spec_id", "train", "metric", "predictions", "study"), "")
+    return {**who(), "testset": testset, "head": head, "anchor": anchor, "worst": worst, "look": int(facts.get("look", 0)),
+            **unknown, "unguarded": off, "flags": []}  # fmt: skip
+
+
+def _meaning(
+    ledger: Ledger, strange: Mapping[str, tuple[str, Mapping[str, str]]], present: set[tuple[str, int]]
+) -> list[Finding]:
+    found = []
+    for anchor, facts in strange.values():
+        replica, seq, _ = facts["head"].split(":")
+        if facts.get("policy") == "off":
+            found.append(flag("G076", f"{anchor} saw these test rows opened without a guard"))
+        elif facts["ledger"] != ledger.id:
+            found.append(flag("G072", f"{anchor} saw look {facts['look']} at these rows in another ledger, which is not here"))
+        elif (replica, int(seq)) in present:
+            found.append(flag("G070", f"{anchor} saw another entry {seq} of replica {replica}: the chain was written anew"))
+        else:
+            found.append(flag("G071", f"{anchor} saw entry {seq} of replica {replica}, which is gone"))
+    return list(dict.fromkeys(found))
+
+
+def _replaced(home: Home, ledger: Ledger, url: str) -> list[Finding]:
+    former = home.state().get("places", {}).get(url)
+    if former in (None, ledger.id) or not home.state().get("marks", {}).get(former):
+        return []
+    return [flag("G072", f"the ledger that stood at {ledger.place} is gone; this is another one")]
+
+
+def _shortened(home: Home, ledger: Ledger, entries: Sequence[Entry]) -> list[Finding]:
+    there = {(entry.replica, entry.seq): entry.hash for entry in entries}
+    found = []
+    for replica, (seq, hash_) in home.state().get("marks", {}).get(ledger.id, {}).items():
+        if (replica, seq) not in there:
+            found.append(flag("G071", f"replica {replica} had {seq} entries when last seen; its end is gone"))
+        elif there[(replica, seq)] != hash_:
+            found.append(flag("G070", f"entry {seq} of replica {replica} is another one than when last seen"))
+    return found
+
+
+def _begin_anew(home: Home, ledger: Ledger, url: str) -> Ledger:
+    """Go on under a new replica name: what follows must not pass for what was lost."""
+    with home.changing() as state:
+        generations = state.setdefault("generation", {})
+        generations[url] = generations.get(url, 0) + 1
+    ledger.close()
+    return Ledger.open(url, home.replica(url))

@@ -1,0 +1,105 @@
+"""What is noticed about a look before labels are opened."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from modelsel.core.types import Finding
+from modelsel.guard._flags import flag
+from modelsel.guard._history import History, PastLook, differences
+from modelsel.guard._standing import Position
+from modelsel.guard._subject import Subject
+
+LARGE = 0.05  # share of the test rows from which an overlap is grave
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A look about to happen, and the past that it meets."""
+
+    subject: Subject
+    position: Position
+    spec_id: str
+    config: Mapping[str, Any]
+    metric: str
+    predictions: str
+    key_id: str
+    at: str
+
+    @property
+    def history(self) -> History:
+        return self.position.history
+
+    @property
+    def same(self) -> tuple[PastLook, ...]:
+        """Looks at these very rows (a few more or less)."""
+        sets = [self.subject.digest, *(r.testset for r in self.position.looked if r.same)]
+        return self.history.looks_at(sets)
+
+
+def noticed(seen: Seen) -> tuple[Finding, ...]:
+    """All findings, the gravest kinds of memory first."""
+    return tuple(
+        finding for check in (_rows_seen, _looks, _space, _duplicates, _store) for finding in check(seen)
+    )  # fmt: skip
+
+
+def _rows_seen(seen: Seen) -> Iterator[Finding]:
+    for relation in seen.position.looked:
+        if not relation.same:
+            text = f"{_counted(seen, relation.rows)} were tested before, in test set {relation.testset[:8]}"
+            yield flag("G020", text, "high" if relation.share >= LARGE else "medium")
+    for relation in seen.position.relations:
+        if relation.role == "selection":
+            text = f"{_counted(seen, relation.rows)} helped to choose in an earlier study"
+            yield flag("G021", text, "critical" if relation.share >= LARGE else "high")
+
+
+def _looks(seen: Seen) -> Iterator[Finding]:
+    if not seen.position.past:
+        yield flag("G001", "the first look at these rows")
+    if seen.position.commit is not None:
+        yield flag("G013", f"this study was committed as look {seen.position.commit.facts['look']} before its score was known")
+    revealed = [look for look in seen.same if look.status in ("revealed", "failed")]
+    other = [look for look in revealed if look.facts["spec_id"] != seen.spec_id]
+    if other and seen.position.commit is None:
+        keys = differences(other[-1].facts.get("config", {}), seen.config)
+        yield flag("G012", f"the study was changed after look {other[-1].facts['look']}: {_listed(keys)}")
+    if any(look.facts["spec_id"] == seen.spec_id and look.facts["train"] != seen.subject.train for look in revealed):
+        yield flag("G011", "the same study was tested on these rows before, trained on other rows")
+    if any(look.same_question(seen.subject.digest, seen.metric, seen.spec_id, seen.subject.train) for look in revealed):
+        yield flag("G010", "the same study predicts otherwise than at its earlier look")
+    if any(look.status == "open" for look in seen.position.past):
+        yield flag("G060", "an earlier look was interrupted between record and answer; it is counted at its highest price")
+
+
+def _space(seen: Seen) -> Iterator[Finding]:
+    if seen.position.space is not None and not seen.position.member:
+        yield flag(
+            "G014", f"the chosen model is not one of the {seen.position.space} that were declared when the rows were sealed"
+        )
+
+
+def _duplicates(seen: Seen) -> Iterator[Finding]:
+    share = float(seen.subject.duplicated.mean()) if seen.position.n else 0.0
+    if share:
+        severity = "low" if share < 0.01 else "medium" if share < LARGE else "high"
+        text = f"{_counted(seen, int(seen.subject.duplicated.sum()))} stand among the development rows too"
+        yield flag("G030", text, severity if seen.subject.identifiable else "info")
+
+
+def _store(seen: Seen) -> Iterator[Finding]:
+    strangers = {e.facts["key_id"] for e in seen.history.seals.values()} - {seen.key_id}
+    if strangers:
+        yield flag("G074", f"{len(strangers)} other key(s) hashed rows in this ledger: overlap with those rows is unknown")
+    if any(str(entry.facts.get("at", "")) > seen.at for entry in seen.history.entries[-1:]):
+        yield flag("G075", "the ledger's last entry is dated after now")
+
+
+def _counted(seen: Seen, rows: int) -> str:
+    return f"{rows} of {seen.position.n} test rows ({rows / seen.position.n:.1%})"
+
+
+def _listed(keys: list[str], most: int = 6) -> str:
+    shown = ", ".join(keys[:most]) or "its data or its parts"
+    return shown + (f" and {len(keys) - most} more" if len(keys) > most else "")

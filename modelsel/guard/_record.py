@@ -1,0 +1,117 @@
+"""What the gate writes into the ledger: who, when, under which terms, and what was sealed."""
+
+import getpass
+import importlib.metadata
+import platform
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.fingerprint import digest
+from modelsel.core.spec import kind_of, resolved
+from modelsel.guard._policy import Policy
+from modelsel.guard._subject import Subject
+from modelsel.guard.request import Sealing
+from modelsel.ledger.identity import Hashes
+from modelsel.ledger.matching import Sketch
+from modelsel.ledger.rowset import RowSet
+from modelsel.statistics.prices import steps_near
+
+FIXED = ("delta", "release", "resolution", "target", "budget", "metric", "steps")  # what a seal decides for good
+ONLY_ERRORS = ("passfail", "ladder", "thresholdout")
+
+
+def who() -> dict[str, str]:
+    """Time, person, machine and version, as every entry states them."""
+    try:
+        user = getpass.getuser()
+    except (OSError, KeyError):  # no name for this user id
+        user = "unknown"
+    version = importlib.metadata.version("modelsel")
+    return {"at": now(), "user": user, "host": platform.node(), "version": version}
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def terms_of(policy: Policy, sealing: Sealing) -> dict[str, Any]:
+    """The settings as a seal keeps them. ConfigurationError where they do not go together."""
+    metric = kind_of(sealing.measure)
+    weighted = metric != "error"
+    if policy.release in ONLY_ERRORS and weighted:
+        _refuse(f"guard.release={policy.release} shows error rates, and the measure is {metric}", "use measure=error")
+    if policy.release == "passfail" and policy.target is None:
+        _refuse("guard.release=passfail needs a target", "set guard.target, for example guard.target=0.2")
+    return {
+        "policy": kind_of(policy), "rank": policy.rank, "delta": policy.delta, "release": policy.release,
+        "resolution": policy.resolution, "steps": _steps(policy, len(sealing.sealed)), "target": policy.target,
+        "budget": policy.budget, "max_looks": policy.max_looks, "metric": metric, "measure": digest(resolved(sealing.measure)),
+    }  # fmt: skip
+
+
+def seal_facts(subject: Subject, sealing: Sealing, terms: Mapping[str, Any], key_id: str, space: int | None) -> dict[str, Any]:
+    """The facts of a seal, but for the row sets that are stored beside it."""
+    return {
+        **who(), "testset": subject.digest, "train": subject.train, "source": subject.source, "n": len(subject.test.bound),
+        "u": round(subject.u, 6), "key_id": key_id, "names": list(subject.names), "space": space, "seed": sealing.seed,
+        "study": sealing.study, "folder": sealing.folder, "spec_id": sealing.spec_id,
+        "terms": {**terms, "noise": secrets.randbits(62)},
+    }  # fmt: skip
+
+
+def table_set(drawn: tuple[Sketch, ...], rows: int) -> RowSet:
+    """The sketches of a table's columns, as they are stored."""
+    facts = {"n": rows, "columns": [[s.name, s.digest, [float(share) for share in s.shares]] for s in drawn]}
+    return RowSet(facts, {str(index): sketch.values for index, sketch in enumerate(drawn)})
+
+
+def table_sketches(stored: RowSet) -> tuple[Sketch, ...]:
+    columns = stored.facts["columns"]
+    return tuple(
+        Sketch(name, digest, stored.arrays[str(index)], np.array(shares))
+        for index, (name, digest, shares) in enumerate(columns)
+    )
+
+
+def space_set(ids: tuple[str, ...]) -> RowSet:
+    """The declared candidates, as they are stored."""
+    return RowSet({"n": len(ids)}, {"ids": space_hashes(ids)})
+
+
+def space_hashes(ids: tuple[str, ...]) -> Hashes:
+    return np.array(sorted(int(digest(one)[:16], 16) for one in set(ids)), np.uint64)
+
+
+def weaker(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """What a later policy takes back of an earlier one: any change of fixed terms, a laxer kind, more looks."""
+    changed = [name for name in FIXED if before.get(name) != after.get(name)]
+    if after["rank"] < before["rank"]:
+        changed.append("policy")
+    most = before.get("max_looks")
+    if most is not None and (after.get("max_looks") is None or after["max_looks"] > most):
+        changed.append("max_looks")
+    return changed
+
+
+def _steps(policy: Policy, n: int) -> int | None:
+    if policy.resolution == "auto":
+        return steps_near(0.5 / max(1, n) ** 0.5)
+    if policy.resolution == "count":
+        return None
+    if isinstance(policy.resolution, str) or not 0 < policy.resolution <= 0.5:
+        _refuse(f"guard.resolution={policy.resolution}", "use count, auto or a step such as 0.01")
+    return round(1 / float(policy.resolution))
+
+
+def _refuse(what: str, fix: str) -> None:
+    raise ConfigurationError(Problem("MSEL-242", what, "guard", fix))
+
+
+def as_facts(findings: Any) -> list[dict[str, Any]]:
+    return [asdict(finding) for finding in findings]

@@ -1,0 +1,207 @@
+"""What of the truth is shown, and its price: a channel is fixed before labels are opened and reduces what they say.
+
+Every channel spreads a probability of one over all that it may say, "the look failed" included, so that the price of an
+answer, −ln p, is what the certificate may charge. The interval is made from what was released, never from more.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil, floor, log, log1p, sqrt
+from typing import Any, Protocol
+
+from modelsel.core.fingerprint import generator
+from modelsel.statistics import prices
+from modelsel.statistics.certificate import interval
+
+FAILED = 1e-6  # probability set aside for "the look failed", in every channel
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What the labels say about the rows of a look. It does not leave the gate: a channel reduces it first."""
+
+    n: int
+    errors: int
+    score: float
+    classes: tuple[int, ...]  # rows per class
+    effective: float  # (Σ w)² / Σ w²: rows, where weights are equal
+
+
+@dataclass(frozen=True)
+class Released:
+    """What is shown. `low` … `high` are the error counts it leaves possible; `half` a half width for other measures.
+
+    `half` holds c with half width = √(c · nats) + `rounding`; None: no interval can be certified.
+    """
+
+    symbol: str
+    score: float | None
+    errors: int | None
+    price: float
+    low: int | None = None
+    high: int | None = None
+    half: float | None = None
+    rounding: float = 0.0
+    bounds: tuple[float, float] = (0.0, 1.0)
+
+    def interval(self, n: int, nats: float) -> tuple[float, float] | None:
+        """The rates or scores not excluded at level e^-nats a side."""
+        if self.low is not None and self.high is not None:
+            return interval(self.low, self.high, n, nats)
+        if self.half is None or self.score is None:
+            return None
+        width = sqrt(self.half * nats) + self.rounding
+        return max(self.bounds[0], self.score - width), min(self.bounds[1], self.score + width)
+
+
+class Channel(Protocol):
+    """One way of showing an answer."""
+
+    @abstractmethod
+    def release(self, truth: Truth) -> Released: ...
+
+    @property
+    @abstractmethod
+    def worst(self) -> float:
+        """The highest price it may ask: what an unresolved look costs."""
+        ...
+
+
+@dataclass(frozen=True)
+class Counts(Channel):
+    """The exact error count; foreseen by cross-validation (error rate, rows) or all alike."""
+
+    n: int
+    foreseen: tuple[float, int] | None
+
+    def release(self, truth: Truth) -> Released:
+        price = prices.predicted(truth.errors, self.n, *self.foreseen) if self.foreseen else prices.full(self.n)
+        return Released("count", truth.errors / self.n, truth.errors, charged(price), truth.errors, truth.errors)
+
+    @property
+    def worst(self) -> float:
+        return worst_of(log(10 * (self.n + 1)) if self.foreseen else prices.full(self.n))
+
+
+@dataclass(frozen=True)
+class CountGrid(Channel):
+    """The error rate rounded to 1/steps."""
+
+    n: int
+    steps: int
+    foreseen: tuple[float, int] | None
+
+    def release(self, truth: Truth) -> Released:
+        cell = prices.cell_of(truth.errors, self.n, self.steps)
+        low, high = prices.counts_of(cell, self.n, self.steps)
+        foreseen = self.foreseen
+        price = prices.predicted_grid(cell, self.steps, self.n, *foreseen) if foreseen else prices.grid(self.steps)
+        return Released("cell", cell / self.steps, None, charged(price), low, high)
+
+    @property
+    def worst(self) -> float:
+        return worst_of(log(10 * (self.steps + 1)) if self.foreseen else prices.grid(self.steps))
+
+
+@dataclass(frozen=True)
+class PassFail(Channel):
+    """Whether the error rate meets a target that was fixed before."""
+
+    n: int
+    target: float
+
+    def release(self, truth: Truth) -> Released:
+        most = floor(self.target * self.n + 1e-9)
+        price = charged(prices.PASS_OR_FAIL)
+        if truth.errors <= most:
+            return Released("pass", None, None, price, 0, most)
+        return Released("fail", None, None, price, most + 1, self.n)
+
+    @property
+    def worst(self) -> float:
+        return worst_of(prices.PASS_OR_FAIL)
+
+
+@dataclass(frozen=True)
+class Board(Channel):
+    """The ladder: the board moves only for a model that beats it by more than a step. Counts are compared in integers."""
+
+    n: int
+    steps: int
+    rounds: int = 0
+    updates: int = 0
+    board: int = 0  # in steps; meaningless before the first round
+
+    def release(self, truth: Truth) -> Released:
+        improved = self.rounds == 0 or truth.errors * self.steps < (self.board - 1) * self.n
+        price = charged(prices.ladder(self.rounds, self.updates, self.board, improved, self.steps))
+        beaten = ceil((self.board - 1) * self.n / self.steps)  # the smallest count that does not move the board
+        if not improved:
+            return Released(f"board {self.board} stays", self.board / self.steps, None, price, max(0, beaten), self.n)
+        cell = prices.cell_of(truth.errors, self.n, self.steps)
+        low, high = prices.counts_of(cell, self.n, self.steps)
+        most = high if self.rounds == 0 else min(high, beaten - 1)
+        return Released(f"board {cell}", cell / self.steps, None, price, low, most)
+
+    @property
+    def worst(self) -> float:
+        if self.rounds == 0:
+            return worst_of(prices.grid(self.steps))
+        moves = [prices.ladder(self.rounds, self.updates, max(1, self.board), up, self.steps) for up in (True, False)]
+        return worst_of(max(moves))
+
+
+@dataclass(frozen=True)
+class NoisyThreshold(Channel):
+    """Cross-validation's error unless the test's differs by more than a noisy threshold; then a noisy value.
+
+    Threshold 4/√n, noise of standard deviation 1/√n (Dwork et al. 2015, Science 349), drawn from a seed that the seal
+    fixed, so that asking again does not average it away. A heuristic: no interval.
+    """
+
+    n: int
+    cv_error: float
+    seed: int
+    look: int
+
+    def release(self, truth: Truth) -> Released:
+        noise = generator(self.seed, f"thresholdout {self.look}").normal(0, 1 / sqrt(self.n), 2)
+        if abs(truth.errors / self.n - self.cv_error) <= 4 / sqrt(self.n) + noise[0]:
+            return Released("cross-validation", self.cv_error, None, charged(-log(0.9)))
+        cell = round(self.n * min(1.0, max(0.0, truth.errors / self.n + float(noise[1]))))
+        return Released("noisy", cell / self.n, None, charged(-log(0.1 / (self.n + 1))))
+
+    @property
+    def worst(self) -> float:
+        return worst_of(-log(0.1 / (self.n + 1)))
+
+
+def charged(price: float) -> float:
+    """A price with the probability of failure set aside."""
+    return price - log1p(-FAILED)
+
+
+def worst_of(price: float) -> float:
+    return max(charged(price), -log(FAILED))
+
+
+def count_channel(
+    terms: Mapping[str, Any], n: int, foreseen: tuple[float, int], past: list[Mapping[str, Any]], look: int
+) -> Channel:
+    """The channel for an error count, from the terms of the seal and the answers so far (oldest first)."""
+    steps, mode = terms.get("steps"), terms["release"]
+    told = foreseen if mode == "predicted" else None
+    if mode == "passfail":
+        return PassFail(n, float(terms["target"]))
+    if mode == "thresholdout":
+        return NoisyThreshold(n, foreseen[0], int(terms["noise"]), look)
+    if mode == "ladder":
+        return _board(n, int(steps or n), past)
+    return CountGrid(n, int(steps), told) if steps else Counts(n, told)
+
+
+def _board(n: int, steps: int, past: list[Mapping[str, Any]]) -> Board:
+    boards = [answer["symbol"].split()[1] for answer in past if str(answer["symbol"]).startswith("board")]
+    updates = sum(1 for answer in past if str(answer["symbol"]).startswith("board") and not answer["symbol"].endswith("stays"))
+    return Board(n, steps, len(boards), updates, int(boards[-1])) if boards else Board(n, steps)

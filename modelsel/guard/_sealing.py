@@ -1,0 +1,201 @@
+"""One gate's dealings with its ledger: open, check, seal, select, commit, reveal, and tell the anchors."""
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.protocols import Anchor
+from modelsel.core.types import Finding
+from modelsel.guard._decide import Go
+from modelsel.guard._flags import flag
+from modelsel.guard._history import History
+from modelsel.guard._integrity import checked, mark, recovered
+from modelsel.guard._policy import Policy
+from modelsel.guard._record import seal_facts, space_set, table_set, table_sketches, terms_of, weaker, who
+from modelsel.guard._release import Released
+from modelsel.guard._subject import Subject
+from modelsel.guard.request import Sealing, Selected
+from modelsel.ledger.anchors import LockFile, StateAnchor
+from modelsel.ledger.engines import shown, sqlite_url
+from modelsel.ledger.entry import Entry
+from modelsel.ledger.home import Home, Key
+from modelsel.ledger.identity import Hashes
+from modelsel.ledger.matching import Sketch
+from modelsel.ledger.rowset import RowSet
+from modelsel.ledger.store import Ledger, Writing
+
+
+class Session:
+    """What a gate keeps open: home, key, ledger, anchors."""
+
+    def __init__(self, policy: Policy, runs: Path, anchors: Sequence[Anchor], home: Home) -> None:
+        self.policy = policy
+        self.home = home
+        self.url = url_of(policy.ledger, runs, home)
+        own: tuple[Anchor, ...] = (StateAnchor(home), LockFile(runs.absolute().parent))
+        self.anchors = tuple(anchor for anchor in (*own, *anchors) if anchor.name in policy.anchors)
+
+    @property
+    def place(self) -> str:
+        return shown(self.url)
+
+    @cached_property
+    def key(self) -> Key:
+        return self.home.key(self.policy.project or self.policy.identity.key)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        return Ledger.open(self.url, self.home.replica(self.url))
+
+    def check(self) -> list[Finding]:
+        """Recompute the chain and compare it with what this home remembers of it."""
+        self.ledger, findings = checked(self.home, self.ledger, self.url)
+        return findings
+
+    def known_tables(self) -> Iterator[tuple[tuple[Sketch, ...], Hashes]]:
+        """Sketches of every table that was sealed under this key, with the rows stored under its names."""
+        history = History.of(self.ledger.entries())
+        for entry in history.seals.values():
+            facts = entry.facts
+            if facts["key_id"] == self.key.id and facts.get("table") and facts.get("rows"):
+                stored = [RowSet.unpack(self.ledger.rowset(facts[name])).arrays["bound"] for name in ("rows", "development")]
+                yield table_sketches(RowSet.unpack(self.ledger.rowset(facts["table"]))), np.concatenate(stored)
+
+    def seal(self, sealing: Sealing, subject: Subject) -> list[Finding]:
+        """The first seal of these rows, or what has changed since."""
+        terms = terms_of(self.policy, sealing)
+        missed = self._recall(subject)
+        changed = self.ledger.write(lambda writing: self._seal(writing, sealing, subject, terms))
+        self._mark()
+        weakened = f"{', '.join(changed)} changed since these rows were sealed; the sealed settings stay in force"
+        return [*missed, *([flag("G073", weakened)] if changed else [])]
+
+    def select(self, sealing: Sealing, subject: Subject, selected: Selected) -> None:
+        facts = {"testset": subject.digest, "train": subject.train, "spec_id": sealing.spec_id, "study": sealing.study,
+                 "folder": sealing.folder, "key_id": self.key.id, "measure": terms_of(self.policy, sealing)["metric"],
+                 **asdict(selected)}  # fmt: skip
+
+        def step(writing: Writing) -> None:
+            known = History.of(writing.entries()).selections
+            if not any(all(entry.facts.get(name) == value for name, value in facts.items()) for entry in known):
+                writing.append("selection", {**who(), **facts, "development": self._keep(writing, subject, "development")})
+
+        self.ledger.write(step)
+        self._mark()
+
+    def commit(self, sealing: Sealing, subject: Subject, spec_ids: Sequence[str]) -> None:
+        """Indices in the order given, after all that were assigned; what was spent until now is what they pay."""
+
+        def step(writing: Writing) -> None:
+            history = History.of(writing.entries())
+            done, past = history.commits_on([subject.digest]), history.looks_at([subject.digest])
+            index = 1 + len(done) + sum(1 for look in past if not look.facts.get("commit"))
+            spent = sum(look.price for look in past)
+            fresh = [one for one in spec_ids if one not in {entry.facts["spec_id"] for entry in done}]
+            for offset, spec_id in enumerate(fresh):
+                facts = {"testset": subject.digest, "spec_id": spec_id, "look": index + offset, "spent": spent}
+                writing.append("commit", {**who(), **facts, "study": sealing.study})
+
+        self.ledger.write(step)
+        self._mark()
+
+    def reveal(self, go: Go, released: Released) -> Mapping[str, Any]:
+        """Commit the answer; where another process resolved the same intent meanwhile, its answer stands."""
+        limits = released.interval(go.facts["n"], go.facts["nats"]) if go.facts["certified"] else None
+        facts = {"intent": go.facts["id"], "symbol": released.symbol, "score": released.score, "errors": released.errors,
+                 "price": released.price, "interval": limits}  # fmt: skip
+
+        def step(writing: Writing) -> Mapping[str, Any]:
+            for entry in writing.entries():
+                if entry.kind == "reveal" and entry.facts["intent"] == go.facts["id"]:
+                    return entry.facts
+            return writing.append("reveal", {**who(), **facts}).facts
+
+        return self.ledger.write(step)
+
+    def witness(self, intent: Entry, price: float) -> list[Finding]:
+        """Tell the anchors that this look happened."""
+        last = [entry for entry in self.ledger.entries() if entry.replica == self.ledger.replica][-1]
+        facts = {"ledger": self.ledger.id, "testset": intent.facts["testset"], "look": str(intent.facts["look"]),
+                 "spent": f"{intent.facts['spent'] + price:.6f}", "n": str(intent.facts["n"]), "head": last.place,
+                 "policy": intent.facts["policy"]}  # fmt: skip
+        self._mark()
+        return self._tell(facts)
+
+    def witness_unguarded(self, subject: Subject) -> list[Finding]:
+        facts = {"ledger": "", "testset": subject.digest, "look": "0", "spent": "0", "n": str(len(subject.test.bound)),
+                 "head": f"unguarded:0:{secrets.token_hex(16)}", "policy": "off"}  # fmt: skip
+        return self._tell(facts)
+
+    def _seal(self, writing: Writing, sealing: Sealing, subject: Subject, terms: Mapping[str, Any]) -> list[str]:
+        history = History.of(writing.entries())
+        if subject.digest not in history.seals:
+            facts = seal_facts(subject, sealing, terms, self.key.id, self._space(sealing))
+            writing.append("seal", {**facts, **self._keep_sets(writing, sealing, subject)})
+            return []
+        changed = weaker(history.terms(subject.digest), terms)
+        policies = [{name: one.get(name) for name in terms} for one in history.policies(subject.digest)]
+        if policies[-1] != dict(terms):
+            writing.append("policy_change", {**who(), "testset": subject.digest, "terms": dict(terms), "weaker": changed})
+        return changed
+
+    def _keep_sets(self, writing: Writing, sealing: Sealing, subject: Subject) -> dict[str, str | None]:
+        n = len(subject.test.bound)
+        table = table_set(subject.sketches, n + len(subject.development.bound))
+        space = space_set(sealing.candidates) if sealing.candidates else None
+        full = self.policy.identity.store != "digest_only"
+        return {
+            "rows": self._keep(writing, subject, "test"), "development": self._keep(writing, subject, "development"),
+            "table": writing.keep(table.pack(), self.key.id, n, "table") if full else None,
+            "candidates": writing.keep(space.pack(), self.key.id, len(space), "space") if space else None,
+        }  # fmt: skip
+
+    def _keep(self, writing: Writing, subject: Subject, side: str) -> str | None:
+        store = self.policy.identity.store
+        if store == "digest_only":
+            return None
+        rows = (subject.test if side == "test" else subject.development).stored(subject.names)
+        rows = rows.sketched(most=0) if store == "sketch" else rows
+        return writing.keep(rows.pack(), self.key.id, len(rows), side)
+
+    def _space(self, sealing: Sealing) -> int | None:
+        declared = self.policy.declared_space
+        if declared == "auto":
+            return len(set(sealing.candidates)) or None
+        return None if declared is None else int(declared)
+
+    def _recall(self, subject: Subject) -> list[Finding]:
+        """Looks that anchors saw and the ledger does not know; they are written into it at their highest price."""
+        found: list[Finding] = []
+        seen: list[tuple[str, Mapping[str, str]]] = []
+        for anchor in self.anchors:
+            try:
+                seen += [(anchor.name, facts) for facts in anchor.recall(subject.digest)]
+            except OSError as error:
+                found.append(flag("G077", f"the anchor {anchor.name} cannot be asked: {error}"))
+        return [*found, *recovered(self.ledger, subject.digest, len(subject.test.bound), seen)]
+
+    def _tell(self, facts: Mapping[str, str]) -> list[Finding]:
+        found = []
+        for anchor in self.anchors:
+            try:
+                anchor.witness(facts)
+            except OSError as error:
+                found.append(flag("G077", f"the anchor {anchor.name} was not told: {error}"))
+        return found
+
+    def _mark(self) -> None:
+        """Remember how far the ledger has got."""
+        mark(self.home, self.ledger, self.url)
+
+
+def url_of(setting: str, runs: Path, home: Home) -> str:
+    """`user`, `project` or an address."""
+    if setting == "user":
+        return sqlite_url(home.ledger)
+    return sqlite_url(runs.absolute() / "ledger.db") if setting == "project" else setting

@@ -1,0 +1,36 @@
+"""Predictions as an identity, and what labels say about them."""
+
+import hashlib
+
+import numpy as np
+
+from modelsel.core.protocols import Measure
+from modelsel.core.types import Booleans, Codes, Floats, Outputs
+from modelsel.guard._release import Truth
+from modelsel.ledger.identity import Hashes
+
+
+def prediction_digest(outputs: Outputs, rows: Hashes) -> str:
+    """Digest of what is predicted for which row, whatever the order of the rows."""
+    parts = [outputs.predicted[0].astype(np.float64)[:, None]]
+    if outputs.scores is not None:
+        parts.append(np.round(outputs.scores[0], 9) + 0.0)
+    table = np.hstack(parts)
+    order = np.lexsort((*table.T[::-1], rows))
+    return hashlib.sha256(np.ascontiguousarray(table[order]).tobytes() + rows[order].tobytes()).hexdigest()[:32]
+
+
+def truth(measure: Measure, outputs: Outputs, labels: tuple[tuple[str, ...], Codes, Floats | None], rows: Booleans) -> Truth:
+    """Errors, score and class sizes on some of the rows."""
+    classes, target, weights = labels
+    own = weights[rows] if weights is not None else None
+    scores = outputs.scores[:, rows] if outputs.scores is not None else None
+    kept = Outputs(outputs.predicted[:, rows], scores)
+    sizes = np.bincount(target[rows], minlength=len(classes))
+    return Truth(
+        n=int(rows.sum()),
+        errors=int((kept.predicted[0] != target[rows]).sum()),
+        score=float(measure.score(target[rows], kept, own, len(classes))[0]),
+        classes=tuple(int(size) for size in sizes),
+        effective=float(own.sum() ** 2 / (own**2).sum()) if own is not None else float(rows.sum()),
+    )

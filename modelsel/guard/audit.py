@@ -1,0 +1,146 @@
+"""What touched the test rows, what it cost, and whether the ledger is whole: the story as data.
+
+The shape is public (`modelsel audit --json`); fields may be added, never renamed.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from modelsel.core.errors import ModelselError
+from modelsel.core.types import Finding
+from modelsel.guard._flags import SEVERITIES, flag
+from modelsel.guard._forecast import next_look
+from modelsel.guard._history import History, PastLook, differences
+from modelsel.guard._integrity import losses
+from modelsel.guard._record import now
+from modelsel.guard.gate import Gate
+from modelsel.guard.request import Sealing
+from modelsel.ledger.entry import Entry, broken
+
+
+def audit(gate: Gate, sealing: Sealing | None = None, study: str | None = None) -> dict[str, Any]:
+    """The whole ledger, the test set of one sealing, or those that a study (its name or its run folder) touched.
+
+    A ledger that does not hold is told, not raised: `ledger.intact` is false and the flags say where.
+    """
+    if not gate.guarded:
+        return {"ledger": {"url": gate.place, "entries": 0, "intact": None, "head": None}, "test_sets": [],
+                "flags": [_flag(flag("G003", "the policy was off: no ledger was kept"))], "state": "off"}  # fmt: skip
+    entries = gate.session.ledger.entries()
+    history = History.of(entries)
+    wanted = [gate.subject(sealing).digest] if sealing else _touched(history, study)
+    sets = [_test_set(history, testset) for testset in wanted]
+    ledger, findings = _ledger(gate, entries)
+    upcoming = next_look(history, wanted[0]) if len(wanted) == 1 else None
+    return {
+        "ledger": ledger, "test_sets": sets, "flags": [_flag(f) for f in (*findings, *_of_looks(sets), *_of_time(history))],
+        "state": gate.policy.__class__.__name__.lower(), "next": upcoming, "at": now(),
+    }  # fmt: skip
+
+
+def gravest(report: Mapping[str, Any]) -> str | None:
+    """The severity of the gravest flag, for `--fail-on`; None where there is none."""
+    return max((str(one["severity"]) for one in report["flags"]), key=SEVERITIES.index, default=None)
+
+
+def _ledger(gate: Gate, entries: list[Entry]) -> tuple[dict[str, Any], list[Finding]]:
+    breaks = [flag("G070", str(one)) for one in broken(entries)]
+    try:
+        missing = losses(gate.session.home, gate.session.ledger, gate.session.url, entries)
+    except ModelselError as error:
+        missing = [flag("G071", str(error))]
+    own = [entry for entry in entries if entry.replica == gate.session.ledger.replica]
+    ledger = {"url": gate.place, "entries": len(entries), "intact": not breaks and not missing,
+              "head": own[-1].place if own else None, "id": gate.session.ledger.id,
+              "replicas": len({entry.replica for entry in entries}), "anchors": [a.name for a in gate.session.anchors]}  # fmt: skip
+    return ledger, [*breaks, *missing]
+
+
+def _touched(history: History, study: str | None) -> list[str]:
+    """Test sets in the order in which they were sealed."""
+    every = [*history.seals, *(look.testset for look in history.looks)]
+    facts = [entry.facts for entry in history.entries]
+    mine = {f["testset"] for f in facts if study in (None, f.get("study"), f.get("folder")) and "testset" in f}
+    return [testset for testset in dict.fromkeys(every) if testset in mine]
+
+
+def _test_set(history: History, testset: str) -> dict[str, Any]:
+    seal = history.seals[testset].facts if testset in history.seals else {}
+    looks = history.looks_at([testset])
+    tried = {entry.facts["spec_id"]: entry.facts["tried"] for entry in history.selections if entry.facts["testset"] == testset}
+    return {
+        "id": testset, "rows": seal.get("n") or max((look.facts.get("n", 0) for look in looks), default=0),
+        "looks": sorted([*_looks(looks), *_replays(history, testset)], key=lambda look: (look["at"], look["seq"])),
+        "sealed": {name: seal.get(name) for name in ("at", "user", "host", "study", "u", "space")},
+        "policies": history.policies(testset), "refusals": list(_refusals(history, testset)),
+        "spent": sum(look.price for look in looks), "studies": len(tried), "candidates": sum(tried.values()),
+    }  # fmt: skip
+
+
+def _looks(looks: tuple[PastLook, ...]) -> Iterator[dict[str, Any]]:
+    before: Mapping[str, Any] | None = None
+    for look in looks:
+        facts, answer = look.facts, look.answer
+        yield {
+            **_common(look.entry), "look": facts["look"], "replay": False, "status": look.status,
+            "score": answer.get("score"), "errors": answer.get("errors"), "interval": answer.get("interval"),
+            "price": look.price, "spent": facts.get("spent", 0.0), "n": facts.get("n"), "release": facts.get("release"),
+            "policy": facts.get("policy"), "cv_mean": facts.get("cv_mean"), "metric": facts["metric"],
+            "overlap": facts.get("overlap", []), "flags": [one["code"] for one in facts["flags"]],
+            "findings": facts["flags"], "justification": facts.get("justify"),
+            "changes": differences(before, facts.get("config", {})) if before is not None else [],
+        }  # fmt: skip
+        before = facts.get("config", {})
+
+
+def _replays(history: History, testset: str) -> Iterator[dict[str, Any]]:
+    looks = {look.id: look for look in history.looks_at([testset])}
+    for entry in history.replays:
+        if entry.facts["of"] in looks:
+            look = looks[entry.facts["of"]]
+            yield {
+                **_common(entry), "look": look.facts["look"], "replay": True, "status": "replay",
+                "score": look.answer["score"], "errors": look.answer["errors"], "interval": look.answer["interval"],
+                "price": 0.0, "spent": look.facts["spent"], "overlap": [], "flags": ["G002"], "changes": [],
+            }  # fmt: skip
+
+
+def _refusals(history: History, testset: str) -> Iterator[dict[str, Any]]:
+    for entry in history.entries:
+        if entry.kind == "note" and entry.facts.get("testset") == testset and "refused" in entry.facts:
+            flags = [one["code"] for one in entry.facts["flags"]]
+            yield {**_common(entry), "reason": entry.facts["refused"], "flags": flags}
+
+
+def _common(entry: Entry) -> dict[str, Any]:
+    facts = entry.facts
+    names = ("at", "study", "spec_id", "user", "host", "folder")
+    return {"seq": entry.seq, "replica": entry.replica, **{name: facts.get(name) for name in names}}
+
+
+def _of_looks(sets: list[dict[str, Any]]) -> list[Finding]:
+    """Findings of all looks, each once; and looks that nobody resolved."""
+    found: dict[tuple[str, str], Finding] = {}
+    for one in sets:
+        for look in one["looks"]:
+            for facts in look.get("findings", ()):
+                found[facts["code"], facts["message"]] = Finding(**facts)
+            if look["status"] == "open":
+                text = f"look {look['look']} of test set {one['id'][:8]} has no answer on record"
+                found["G060", text] = flag("G060", text)
+    return list(found.values())
+
+
+def _of_time(history: History) -> Iterator[Finding]:
+    """Entries that are dated before the one they follow."""
+    last: dict[str, Entry] = {}
+    for entry in sorted(history.entries, key=lambda entry: (entry.replica, entry.seq)):
+        former = last.get(entry.replica)
+        if former is not None and entry.facts.get("at", "") < former.facts.get("at", ""):
+            yield flag("G075", f"entry {entry.seq} of replica {entry.replica} is dated before the one it follows")
+        last[entry.replica] = entry
+
+
+def _flag(finding: Finding) -> dict[str, str]:
+    return asdict(finding)

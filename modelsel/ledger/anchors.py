@@ -1,0 +1,68 @@
+"""Two witnesses of our own: the person's state, and `modelsel.lock` beside the runs, where a reviewer sees looks in the diff.
+
+What an anchor saw cannot be unseen by deleting or rewriting the ledger. The third, MLflow params, lives in `record`.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from modelsel.ledger.home import Home, write_whole
+
+HEADER = "looks at sealed test rows, as modelsel's ledger counts them; keep this file in git"
+
+
+@dataclass(frozen=True)
+class StateAnchor:
+    """Facts of every look this person made, in `MODELSEL_HOME`, whatever the ledger."""
+
+    home: Home
+    name: str = "state"
+
+    def witness(self, facts: Mapping[str, str]) -> None:
+        with self.home.changing() as state:
+            state.setdefault("facts", {}).setdefault(facts["testset"], []).append(dict(facts))
+
+    def recall(self, testset: str) -> Iterable[Mapping[str, str]]:
+        found: list[dict[str, str]] = self.home.state().get("facts", {}).get(testset, [])
+        return found
+
+
+@dataclass(frozen=True)
+class LockFile:
+    """`modelsel.lock`: a line per test set with its looks, nats spent and the head of the chain. Written inside git only."""
+
+    folder: Path
+    name: str = "lockfile"
+
+    @property
+    def path(self) -> Path:
+        return self.folder / "modelsel.lock"
+
+    def witness(self, facts: Mapping[str, str]) -> None:
+        if not in_git(self.folder):
+            return
+        known = self._read()
+        known.setdefault("testsets", {})[facts["testset"]] = {key: facts[key] for key in sorted(facts) if key != "testset"}
+        write_whole(self.path, (json.dumps({"modelsel": HEADER, **known}, indent=1, sort_keys=True) + "\n").encode())
+
+    def recall(self, testset: str) -> Iterable[Mapping[str, str]]:
+        facts = self._read().get("testsets", {}).get(testset)
+        return [{"testset": testset, **facts}] if facts else []
+
+    def _read(self) -> dict[str, Any]:
+        """What stands in the file; a merge conflict counts as unreadable and is an OSError for the caller."""
+        try:
+            known: dict[str, Any] = json.loads(self.path.read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
+        except ValueError as error:
+            raise OSError(f"{self.path} cannot be read: settle its merge conflict, keeping the larger look counts") from error
+        return known
+
+
+def in_git(folder: Path) -> bool:
+    """Is the folder inside a git work tree?"""
+    return any((parent / ".git").exists() for parent in (folder.absolute(), *folder.absolute().parents))

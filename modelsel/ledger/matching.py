@@ -1,0 +1,124 @@
+"""Columns that were renamed are matched by their values.
+
+Over the whole table each column is known by the digest of its values with their counts, and by a sketch of its value
+distribution. Columns of equal values are paired, equal names first; then equal names; then the most alike. Columns that
+hold the same values with the same counts cannot be told apart by themselves: they are tried in both ways on some rows.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from modelsel.core.types import Floats
+from modelsel.ledger.home import Key
+from modelsel.ledger.identity import Columns, Hashes
+
+KEPT = 256  # values per column sketch
+ALIKE = 0.2  # least shared mass of two value distributions
+ROUNDS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Sketch:
+    """What is remembered of a column: keyed, so that values cannot be read off it."""
+
+    name: str
+    digest: str
+    values: Hashes
+    shares: Floats
+
+
+def sketches(cells: Columns, key: Key) -> tuple[Sketch, ...]:
+    """One sketch per column of a whole table."""
+    return tuple(_sketch(name, cells.tokens[:, index], key) for index, name in enumerate(cells.names))
+
+
+def keyed(tokens: Hashes, key: Key) -> Hashes:
+    """Tokens as keyed hashes, one by one."""
+    raw = tokens.astype("<u8").tobytes()
+    out = b"".join(
+        hashlib.blake2b(raw[i : i + 8], digest_size=8, key=key.secret, person=b"modelsel.cell.1").digest()
+        for i in range(0, len(raw), 8)
+    )
+    return np.frombuffer(out, "<u8").astype(np.uint64)
+
+
+def matched(ours: Sequence[Sketch], theirs: Sequence[Sketch]) -> tuple[tuple[str, ...], list[list[int]]] | None:
+    """The stored name of each of our columns, and groups of our columns that might be exchanged; None where they differ."""
+    if len(ours) != len(theirs):
+        return None
+    free = dict(enumerate(theirs))
+    found: dict[int, int] = {}
+    for alike in (_same_both, _same_values, _same_name):
+        for index, sketch in enumerate(ours):
+            partner = next((j for j, other in free.items() if index not in found and alike(sketch, other)), None)
+            if partner is not None:
+                found[index] = partner
+                del free[partner]
+    if not _pair_the_rest(ours, free, found):
+        return None
+    return tuple(theirs[found[index]].name for index in range(len(ours))), _exchangeable(ours, theirs, found)
+
+
+def settled(names: tuple[str, ...], groups: list[list[int]], agreement: Callable[[tuple[str, ...]], float]) -> tuple[str, ...]:
+    """The naming under which most rows agree: pairs of exchangeable columns are swapped while that helps."""
+    best, score = names, agreement(names)
+    pairs = [pair for group in groups for pair in combinations(group, 2)]
+    for _ in range(ROUNDS if score < 1 else 0):
+        before = score
+        for i, j in pairs:
+            swapped = list(best)
+            swapped[i], swapped[j] = swapped[j], swapped[i]
+            found = agreement(tuple(swapped))
+            if found > score:
+                best, score = tuple(swapped), found
+        if score in (1.0, before):
+            break
+    return best
+
+
+def _sketch(name: str, tokens: Hashes, key: Key) -> Sketch:
+    values, counts = np.unique(tokens, return_counts=True)
+    raw = np.sort(tokens).astype("<u8").tobytes()
+    digest = hashlib.blake2b(raw, digest_size=16, key=key.secret, person=b"modelsel.col.1").hexdigest()
+    return Sketch(name, digest, keyed(values[:KEPT], key), counts[:KEPT] / max(1, len(tokens)))
+
+
+def _same_both(a: Sketch, b: Sketch) -> bool:
+    return a.name == b.name and a.digest == b.digest
+
+
+def _same_values(a: Sketch, b: Sketch) -> bool:
+    return a.digest == b.digest
+
+
+def _same_name(a: Sketch, b: Sketch) -> bool:
+    return a.name == b.name
+
+
+def _likeness(a: Sketch, b: Sketch) -> float:
+    """Shared mass of two value distributions, of what the smaller sketch kept."""
+    _, left, right = np.intersect1d(a.values, b.values, assume_unique=True, return_indices=True)
+    least = min(a.shares.sum(), b.shares.sum())
+    return float(np.minimum(a.shares[left], b.shares[right]).sum() / least) if least else 0.0
+
+
+def _pair_the_rest(ours: Sequence[Sketch], free: dict[int, Sketch], found: dict[int, int]) -> bool:
+    rest = [index for index in range(len(ours)) if index not in found]
+    likeness = sorted(((-_likeness(ours[i], other), i, j) for i in rest for j, other in free.items()))
+    for negative, i, j in likeness:
+        if i not in found and j in free and -negative >= ALIKE:
+            found[i] = j
+            del free[j]
+    return not free
+
+
+def _exchangeable(ours: Sequence[Sketch], theirs: Sequence[Sketch], found: dict[int, int]) -> list[list[int]]:
+    groups: dict[str, list[int]] = {}
+    for index, sketch in enumerate(ours):
+        if sketch.name != theirs[found[index]].name:
+            groups.setdefault(sketch.digest, []).append(index)
+    return [group for group in groups.values() if len(group) > 1]

@@ -1,0 +1,103 @@
+"""Tables, models and gates for tests of the guard: small, real, and quick to vary."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.outcome import TestResult
+from modelsel.core.spec import make
+from modelsel.core.types import Feature, Outputs, Table, Task, seal
+from modelsel.guard.gate import Gate
+from modelsel.guard.request import LookRequest, Sealing, Selected
+from modelsel.ledger.home import Home
+
+
+def numbers(rows: int = 400, columns: int = 4, seed: int = 0) -> Task:
+    """A table of continuous columns, every row distinct; the label follows the first two, with noise."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(rows, columns)).round(4)
+    target = (values[:, 0] + values[:, 1] + rng.normal(size=rows) > 0).astype(np.int32)
+    features = tuple(Feature(f"x{i}", "numeric") for i in range(columns))
+    return Task(name="numbers", features=features, values=values, rows=np.arange(rows), classes=("no", "yes"), target=target)
+
+
+def renamed(task: Task, names: Mapping[str, str]) -> Task:
+    return replace(task, features=tuple(replace(f, name=names.get(f.name, f.name)) for f in task.features))
+
+
+def shuffled(task: Task, seed: int = 1) -> Task:
+    order = np.random.default_rng(seed).permutation(len(task))
+    return replace(task.take(order), rows=np.arange(len(task)))
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A model that needs no training: class 1 where a column is above a cut."""
+
+    column: int = 0
+    cut: float = 0.0
+
+    def __call__(self, table: Table) -> Outputs:
+        said = (table.values[:, self.column] > self.cut).astype(np.int32)[None]
+        p = np.where(said == 1, 0.8, 0.2)
+        return Outputs(said, np.stack([1 - p, p], axis=2))
+
+
+@dataclass(frozen=True)
+class Study:
+    """One study over a task: split by seed, seal, select, look; every setting can be varied."""
+
+    task: Task
+    home: Path
+    policy: str = "warn"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    rule: Rule = Rule()
+    spec: str = ""
+    test: float = 0.3
+    split_seed: int = 0
+    measure: Any = None
+    candidates: tuple[str, ...] = ()
+    anchors: tuple[Any, ...] = ()
+    seed: int = 0
+    runs: Path | None = None
+
+    def parts(self) -> tuple[Task, Task]:
+        order = np.random.default_rng(self.split_seed).permutation(len(self.task))
+        cut = round(len(self.task) * self.test)
+        return self.task.take(np.sort(order[cut:])), self.task.take(np.sort(order[:cut]))
+
+    def gate(self) -> Gate:
+        policy = make("guard", self.policy, **self.settings)
+        return Gate(policy, self.runs or self.home / "runs", self.anchors, Home(self.home))
+
+    def sealing(self) -> Sealing:
+        development, test = self.parts()
+        spec = self.spec or f"rule {self.rule.column} {self.rule.cut}"
+        return Sealing(
+            seal(test), development, self.measure or make("measure", "error"), "study", "runs/study/1", spec,
+            {"rule": {"column": self.rule.column, "cut": self.rule.cut}, "spec": spec}, self.candidates, self.seed,
+        )  # fmt: skip
+
+    def request(self, sealing: Sealing) -> LookRequest:
+        wrong = self.rule(sealing.development).predicted[0] != sealing.development.target
+        selected = Selected(f"{self.rule}", float(wrong.mean()), len(wrong), float(wrong.mean()), max(1, len(self.candidates)))
+        return LookRequest(sealing, selected, self.rule)
+
+    def look(self) -> TestResult:
+        return self.run()[0]
+
+    def run(self) -> tuple[TestResult, Gate]:
+        gate, sealing = self.gate(), self.sealing()
+        return gate.look(self.request(sealing)), gate
+
+    def choose_only(self) -> Gate:
+        gate, sealing = self.gate(), self.sealing()
+        gate.seal(sealing)
+        gate.select(sealing, self.request(sealing).selected)
+        return gate
+
+    def but(self, **changes: Any) -> "Study":
+        return replace(self, **changes)
