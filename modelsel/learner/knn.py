@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.spec import one_of, part, plain, resolved, whole
-from modelsel.core.types import Codes, Description, Feature, Floats, Integers, Outputs, Table, Task, positions
+from modelsel.core.types import Codes, Description, Feature, Floats, Integers, Outputs, Table, Task
 from modelsel.distance._metric import DECIMALS, LEVELS, Distance, Metric, row_digests
 from modelsel.distance._search import Neighbours, nearest
+from modelsel.learner._path_model import PathModel
 from modelsel.learner._prior import Prior, as_prior, prior_of, prior_problems
 from modelsel.learner._votes import VOTES, elect, neighbours_ballot
 
@@ -114,21 +115,11 @@ class KnnPath:
 
 
 @dataclass(frozen=True, eq=False)
-class KnnModel:
+class KnnModel(PathModel):
     """The stored rows with one k, vote and prior."""
 
     path: KnnPath
     learner: Knn
-
-    def predict(self, table: Table) -> Codes:
-        predicted: Codes = self.path.outputs([self.learner], table, positions(table), scores=False).predicted[0]
-        return predicted
-
-    def scores(self, table: Table) -> Floats:
-        shares = self.path.outputs([self.learner], table, positions(table), scores=True).scores
-        assert shares is not None
-        own: Floats = shares[0]
-        return own
 
     def describe(self) -> Description:
         path, learner = self.path, self.learner

@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modelsel.core.spec import number, one_of, plain
-from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task, positions
+from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
 from modelsel.learner._likelihood import Counted, Smoothing, counted
+from modelsel.learner._path_model import PathModel
 from modelsel.learner._prior import Prior, as_prior, prior_of, prior_problems
 
 TIED = 1e-10  # of log posteriors: far above rounding, far below anything that matters
@@ -108,21 +109,11 @@ class NaiveBayesPath:
 
 
 @dataclass(frozen=True, eq=False)
-class NaiveBayesModel:
+class NaiveBayesModel(PathModel):
     """Counts with one smoothing and prior."""
 
     path: NaiveBayesPath
     learner: NaiveBayes
-
-    def predict(self, table: Table) -> Codes:
-        predicted: Codes = self.path.outputs([self.learner], table, positions(table), scores=False).predicted[0]
-        return predicted
-
-    def scores(self, table: Table) -> Floats:
-        shares = self.path.outputs([self.learner], table, positions(table), scores=True).scores
-        assert shares is not None
-        own: Floats = shares[0]
-        return own
 
     def describe(self) -> Description:
         counts, learner = self.path.counted, self.learner
