@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from modelsel.core.types import Floats
+from modelsel.core.types import Floats, Table
 from modelsel.kernels.layout import GENERAL
 
 
@@ -47,7 +47,7 @@ class Criterion:
     def worth(self, goodness: Floats, cost: Floats) -> Floats:
         return goodness
 
-    def problems(self) -> Iterable[str]:
+    def problems(self, task: Table | None = None) -> Iterable[str]:
         return ()
 
 

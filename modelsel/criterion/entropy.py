@@ -45,7 +45,7 @@ def gain(table: Floats) -> float:
             n += table[b, c]
         if n > 0:
             bits -= n * np.log2(n)
-    return (bits + total * np.log2(total)) / total
+    return float(bits + total * np.log2(total)) / total
 
 
 @dataclass(frozen=True)

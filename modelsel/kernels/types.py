@@ -17,6 +17,10 @@ fixed_reals = types.Array(types.float64, 1, "C", readonly=True)
 fixed_wholes = types.Array(types.int64, 1, "C", readonly=True)
 fixed_codes = types.Array(types.int32, 1, "C", readonly=True)
 fixed_columns = types.Array(types.int32, 2, "C", readonly=True)
+fixed_matrix = types.Array(types.float64, 2, "F", readonly=True)
+fixed_bytes = types.Array(types.int8, 1, "C", readonly=True)
+fixed_flags = types.Array(types.uint8, 1, "C", readonly=True)
+fixed_booleans = types.Array(types.boolean, 1, "C", readonly=True)
 rules = types.NamedUniTuple(types.int64, len(Rules._fields), Rules)
 limits = types.NamedUniTuple(types.float64, len(Limits._fields), Limits)
 
@@ -51,3 +55,17 @@ def grown(*arguments: Any) -> Any:
     """Signature of a grower: node records, goodness, class weights, marks of levels."""
     records = types.Array(types.int64, 2, "C")
     return types.Tuple((records, reals, matrix, flags))(*arguments)
+
+
+# levels per feature; then per surrogate: first (by node), feature, threshold, flipped, start among sides (−1: numeric), sides
+surrogates = types.Tuple((fixed_codes, fixed_codes, fixed_codes, fixed_reals, fixed_flags, fixed_codes, fixed_bytes))
+
+
+def routed(*arguments: Any) -> Any:
+    """Signature of a walk: owner, leaf and part of each fragment, rows that met an unseen level."""
+    return types.Tuple((wholes, codes, reals, types.int64))(*arguments)
+
+
+def ended(*arguments: Any) -> Any:
+    """Signature of `ends`: a node per node, number of leaves."""
+    return types.Tuple((codes, types.int64))(*arguments)

@@ -66,6 +66,10 @@ class Tree:
     missing_to: NDArray[np.int32] | None = None  # which child takes a missing value; DIVIDED, BY_SURROGATES; None: majority
     surrogates: Surrogates | None = None
 
+    def __post_init__(self) -> None:
+        if self.missing_to is None:
+            object.__setattr__(self, "missing_to", self.majority)
+
     def __len__(self) -> int:
         return len(self.parent)
 
@@ -104,8 +108,12 @@ class Tree:
     def majority(self) -> NDArray[np.int32]:
         """Position among the children of the one of largest weight (ties: the first), −1 at leaves."""
         best = np.full(len(self), -1, np.int32)
-        for node in np.flatnonzero(np.diff(self.first)):
-            best[node] = np.argmax(self.weight[self.children(int(node))])
+        inner = np.flatnonzero(np.diff(self.first))
+        if len(inner):
+            weight, branches = self.weight[self.child], np.diff(self.first)[inner]
+            largest = np.repeat(np.maximum.reduceat(weight, self.first[inner]), branches)
+            tops = np.flatnonzero(weight >= largest - 1e-9)[::-1]  # the first of equals is written last
+            best[self.parent[self.child[tops]]] = tops - self.first[self.parent[self.child[tops]]]
         return best
 
 

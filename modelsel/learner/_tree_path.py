@@ -1,0 +1,122 @@
+"""One fully grown tree that answers every stopping limit, every pruner and its strength, and every leaf score.
+
+Rows are routed once, to the leaf of the grown tree. A candidate is then a set of marked nodes: a map from each node to the
+leaf where its rows end, and predictions are looked up through it. Candidates that leave the same tree share their answer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.types import Codes, Floats, Integers, Outputs, Table, Task
+from modelsel.learner._leaf import Leaf, leaf_scores
+from modelsel.learner._tree_model import TreeModel, predicted
+from modelsel.tree.compact import compact
+from modelsel.tree.cutting import errors_as_leaf
+from modelsel.tree.evidence import Evidence, PruningPath
+from modelsel.tree.node import Cut, Tree
+from modelsel.tree.route import ends, route
+from modelsel.tree.truncate import Limits, truncate
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """What a candidate leaves of the tree, where the rows of each node end, and how many leaves there are."""
+
+    cut: Cut
+    end: Codes
+    leaves: int
+    key: tuple[Any, ...]
+
+
+@dataclass(eq=False)
+class TreePath:
+    """The grown tree, what pruners may know, and answers found so far (a path is used by one thread)."""
+
+    tree: Tree
+    evidence: Evidence
+    task: Task
+    rows: Integers
+    certain: bool = True  # every analysis row is predicted by the node that counts it
+    _bases: dict[Any, Cut] = field(default_factory=dict)
+    _prunings: dict[Any, PruningPath] = field(default_factory=dict)
+    _standing: dict[Any, Standing] = field(default_factory=dict)
+    _scores: dict[Any, Floats] = field(default_factory=dict)
+
+    def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+        routed = route(self.tree, table, rows)
+        classes = np.empty((len(learners), len(rows)), np.int32)
+        shares = np.empty((len(learners), len(rows), len(self.tree.classes))) if scores else None
+        seen: dict[Any, Codes] = {}
+        for i, learner in enumerate(learners):
+            standing = self.standing(learner)
+            own = routed if standing.cut.tree is self.tree else route(standing.cut.tree, table, rows)
+            if standing.key not in seen:
+                seen[standing.key] = predicted(standing.cut, own, learner.cost_matrix, standing.end)
+            classes[i] = seen[standing.key]
+            if shares is not None:
+                shares[i] = own.per_row(self._node_scores(standing, learner.leaf))
+        return Outputs(classes, shares)
+
+    def complexity(self, learners: Sequence[Any]) -> Floats:
+        return np.array([self.standing(learner).leaves for learner in learners], np.float64)
+
+    def training_error(self, learners: Sequence[Any]) -> Floats:
+        return np.array([self._training_error(learner) for learner in learners])
+
+    def model(self, learner: Any) -> TreeModel:
+        cut = self.standing(learner).cut
+        small = compact(cut)
+        return TreeModel(small, leaf_scores(small, learner.leaf), learner.cost_matrix)
+
+    def members(self, learner: Any) -> tuple[Any, ...]:
+        """The learners that one with an open pruning strength (`alpha: path`) stands for on this tree."""
+        evidence = replace(self.evidence, cost_matrix=learner.cost_matrix)
+        pruners = learner.pruner.members(self._base(learner.limits, learner), evidence)
+        return tuple(replace(learner, pruner=pruner) for pruner in pruners)
+
+    def standing(self, learner: Any) -> Standing:
+        """The tree that is left for a learner, shared by all that leave the same one."""
+        base = self._base(learner.limits, learner)
+        sharing = (id(base), learner.costs, learner.pruner.sharing())
+        if sharing not in self._prunings:
+            evidence = replace(self.evidence, cost_matrix=learner.cost_matrix)
+            self._prunings[sharing] = learner.pruner.path(base, evidence)
+        cut = self._prunings[sharing].cut(learner.pruner)
+        moved = cut.tree is not self.tree
+        key = (learner.costs, cut.leaf.tobytes(), cut.prediction.tobytes(), cut.tree.parent.tobytes() if moved else b"")
+        if key not in self._standing:
+            end, leaves = ends(cut)
+            self._standing[key] = Standing(cut, end, leaves, key)
+        return self._standing[key]
+
+    def _base(self, limits: Limits, learner: Any) -> Cut:
+        """The truncated tree; truncations that come out alike are one."""
+        asked = (limits, learner.costs)
+        if asked not in self._bases:
+            cut = truncate(self.tree, limits, learner.cost_matrix)
+            self._bases[asked] = self._bases.setdefault((cut.leaf.tobytes(), learner.costs), cut)
+        return self._bases[asked]
+
+    def _node_scores(self, standing: Standing, leaf: Leaf) -> Floats:
+        """Class scores of the leaf where each node's rows end."""
+        asked = (standing.key, leaf)
+        if asked not in self._scores:
+            self._scores[asked] = leaf_scores(standing.cut, leaf)[standing.end]
+        return self._scores[asked]
+
+    def _training_error(self, learner: Any) -> float:
+        standing = self.standing(learner)
+        if standing.cut.tree is self.tree and self.certain:
+            counts = (
+                self.tree.counts if self.evidence.pruning_counts is None else self.tree.counts + self.evidence.pruning_counts
+            )
+            wrong = errors_as_leaf(counts, standing.cut.prediction, None)
+            leaves = standing.cut.leaf & (standing.end == np.arange(len(self.tree)))
+            return float(wrong[leaves].sum() / counts[0].sum())
+        routed = route(standing.cut.tree, self.task, self.rows)
+        weight = self.task.row_weights[self.rows]
+        classes = predicted(standing.cut, routed, learner.cost_matrix, standing.end)
+        return float(weight[classes != self.task.target[self.rows]].sum() / weight.sum())

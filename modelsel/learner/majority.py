@@ -1,0 +1,73 @@
+"""The most common class: the floor that every report shows.
+
+Predicts arg max_c N_c (ties: the first class) with scores N_c / N.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
+
+
+@dataclass(frozen=True)
+class Majority:
+    """Nothing to choose."""
+
+    unit: ClassVar[str] = "rules"
+    holds_gil: ClassVar[bool] = False
+
+    def growing(self) -> dict[str, Any]:
+        return {"kind": "majority"}
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        return ()
+
+    def refusal(self, task: Task, rows: Integers) -> str | None:
+        return None if task.row_weights[rows].sum() > 0 else "no analysis row has weight"
+
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "MajorityModel":
+        return self.fit(task, rows, rng)
+
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "MajorityModel":
+        weight = np.bincount(task.target[rows], task.row_weights[rows], len(task.classes))
+        return MajorityModel(np.asarray(weight / weight.sum()))
+
+    @staticmethod
+    def restore(description: Description) -> "MajorityModel":
+        shares = np.asarray(description.arrays["shares"], np.float64)
+        if shares.ndim != 1 or not len(shares) or (shares < 0).any() or not np.isclose(shares.sum(), 1.0):
+            raise ValueError("not a whole majority model: class shares must be at least 0 and sum to 1")
+        return MajorityModel(shares)
+
+
+@dataclass(frozen=True, eq=False)
+class MajorityModel:
+    """Class shares of the analysis rows; model and path in one, as there are no parameters."""
+
+    shares: Floats
+
+    def predict(self, table: Table) -> Codes:
+        return np.full(len(table), np.argmax(self.shares), np.int32)
+
+    def scores(self, table: Table) -> Floats:
+        return np.tile(self.shares, (len(table), 1))
+
+    def describe(self) -> Description:
+        return Description("majority", {}, {"shares": self.shares})
+
+    def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+        shape = (len(learners), len(rows))
+        shares = np.broadcast_to(self.shares, (*shape, len(self.shares))).copy() if scores else None
+        return Outputs(np.full(shape, np.argmax(self.shares), np.int32), shares)
+
+    def complexity(self, learners: Sequence[Any]) -> Floats:
+        return np.zeros(len(learners))
+
+    def training_error(self, learners: Sequence[Any]) -> Floats:
+        return np.full(len(learners), 1.0 - self.shares.max())
+
+    def model(self, learner: Any) -> "MajorityModel":
+        return self

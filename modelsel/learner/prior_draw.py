@@ -1,0 +1,99 @@
+"""A class drawn from the class shares: what guessing without looking at the features costs.
+
+Each row draws class c with probability N_c / N, by a hash of its values and of a number drawn when fitting: the draw of a row
+depends neither on its place nor on the rows beside it. Expected error 1 − Σ p_c², against 1 − max p_c of the majority.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task, positions
+
+
+@dataclass(frozen=True)
+class PriorDraw:
+    """Nothing to choose; equal rows draw equal classes."""
+
+    unit: ClassVar[str] = "rules"
+    holds_gil: ClassVar[bool] = False
+
+    def growing(self) -> dict[str, Any]:
+        return {"kind": "prior_draw"}
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        return ()
+
+    def refusal(self, task: Task, rows: Integers) -> str | None:
+        return None if task.row_weights[rows].sum() > 0 else "no analysis row has weight"
+
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "PriorDrawModel":
+        return self.fit(task, rows, rng)
+
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "PriorDrawModel":
+        weight = np.bincount(task.target[rows], task.row_weights[rows], len(task.classes))
+        return PriorDrawModel(np.asarray(weight / weight.sum()), int(rng.integers(2**62)))
+
+    @staticmethod
+    def restore(description: Description) -> "PriorDrawModel":
+        shares = np.asarray(description.arrays["shares"], np.float64)
+        if shares.ndim != 1 or not len(shares) or (shares < 0).any() or not np.isclose(shares.sum(), 1.0):
+            raise ValueError("not a whole prior_draw model: class shares must be at least 0 and sum to 1")
+        return PriorDrawModel(shares, int(description.facts["key"]))
+
+
+@dataclass(frozen=True, eq=False)
+class PriorDrawModel:
+    """Class shares of the analysis rows, and the key of the draws; model and path in one."""
+
+    shares: Floats
+    key: int
+
+    def predict(self, table: Table) -> Codes:
+        return self._draw(table, positions(table))
+
+    def scores(self, table: Table) -> Floats:
+        return np.tile(self.shares, (len(table), 1))
+
+    def describe(self) -> Description:
+        return Description("prior_draw", {"key": self.key}, {"shares": self.shares})
+
+    def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+        classes = np.tile(self._draw(table, rows), (len(learners), 1))
+        shares = np.broadcast_to(self.shares, (*classes.shape, len(self.shares))).copy() if scores else None
+        return Outputs(classes, shares)
+
+    def complexity(self, learners: Sequence[Any]) -> Floats:
+        return np.zeros(len(learners))
+
+    def training_error(self, learners: Sequence[Any]) -> Floats:
+        """Not known: it would take a draw for the analysis rows."""
+        return np.full(len(learners), np.nan)
+
+    def model(self, learner: Any) -> "PriorDrawModel":
+        return self
+
+    def _draw(self, table: Table, rows: Integers) -> Codes:
+        uniform = _hashed(table.values[rows], self.key) / 2.0**64
+        limits = np.cumsum(self.shares)
+        drawn: Codes = np.minimum(np.searchsorted(limits, uniform, "right"), np.flatnonzero(self.shares)[-1]).astype(np.int32)
+        return drawn
+
+
+def _hashed(values: Floats, key: int) -> NDArray[np.uint64]:
+    """A 64-bit hash of each row (the mixing of SplitMix64; Steele, Lea and Flood 2014)."""
+    state = np.full(len(values), key, np.uint64)
+    for column in (values + 0.0).T:  # −0.0 becomes 0.0
+        bits = np.where(np.isnan(column), 1.0e308, column).view(np.uint64)
+        state = _mixed(state ^ bits)
+    return _mixed(state)
+
+
+def _mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    state = state + np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state ^ (state >> np.uint64(31))

@@ -1,0 +1,138 @@
+"""Decision tree: one grower, to which a criterion, kinds of tests, a policy for missing values, limits and a pruner are chosen.
+
+ID3, C4.5, CART and the others are recipes (conf/learner/id3.yaml, c45.yaml, cart.yaml ...), not code. Sources: Breiman,
+Friedman, Olshen and Stone 1984; Quinlan 1986, 1993.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from modelsel.core.spec import number, one_of, part, plain, resolved, whole
+from modelsel.core.types import Description, Floats, Integers, Table, Task
+from modelsel.learner._held_back import held_back
+from modelsel.learner._leaf import Leaf
+from modelsel.learner._tree_model import TreeModel, restore
+from modelsel.learner._tree_path import TreePath
+from modelsel.tree.evidence import Evidence
+from modelsel.tree.grow import grow
+from modelsel.tree.growth import MISSING, Growth
+from modelsel.tree.reroute import Growing
+from modelsel.tree.route import route, weights_by_node
+from modelsel.tree.truncate import Limits
+
+CERTAIN = ("node_mode", "branch", "surrogate")  # a training row goes where it would go when predicted
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Which test is made on which kind of feature."""
+
+    numeric: str = one_of("threshold", help="x ≤ θ, on numeric and ordered features")
+    nominal: str = one_of(
+        "multiway", "equality", "subset", help="a branch per level, one level against the rest, a set of levels"
+    )
+    threshold: str = one_of(
+        "midpoint", "observed", help="θ halfway between values, or the largest value below (as C4.5 reports)"
+    )
+
+    nested: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Path parameters: the limits from `max_depth` to `collapse`, `pruner` and its strength, `leaf`, `costs`."""
+
+    criterion: Any = part("criterion", "entropy")
+    splits: Splits = plain(Splits())
+    missing: str = one_of(*MISSING)
+    min_leaf: float = number(1, above=0.0, help="weight that a branch must have; for multiway two branches must")
+    min_leaf_rule: str = one_of(
+        "plain", "c45", help="c45: numeric cuts need max(min_leaf, min(25, a tenth of known rows/classes))"
+    )
+    max_depth: int | None = whole(None, least=0)
+    min_split: float = number(2, least=0.0, help="weight below which a node is not split")
+    min_gain: float = number(0.0, least=0.0, help="0 makes tests of zero gain too: parity problems (MONK-1) need them")
+    purity: float = number(1.0, above=0.0, most=1.0, help="share of one class from which a node is not split")
+    significance: float | None = number(
+        None, above=0.0, most=1.0, help="chi-square level a test must reach; many tests are tried"
+    )
+    collapse: bool = plain(False, help="a subtree that does not lower the training error becomes a leaf")
+    pruner: Any = part("pruner", "unpruned")
+    softener: Any = part("softener", "hard")
+    leaf: Leaf = plain(Leaf())
+    costs: tuple[tuple[float, ...], ...] = plain(
+        (), help="cost per true class (row) and predicted class; leaves take the cheapest"
+    )
+
+    unit: ClassVar[str] = "leaves"
+    holds_gil: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "costs", tuple(tuple(float(cost) for cost in row) for row in self.costs))
+
+    def growing(self) -> dict[str, Any]:
+        return {
+            "kind": "tree", "criterion": resolved(self.criterion), "splits": resolved(self.splits), "missing": self.missing,
+            "min_leaf": self.min_leaf, "min_leaf_rule": self.min_leaf_rule, "pruner": self.pruner.growing(),
+        }  # fmt: skip
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        yield from self.criterion.problems(task)
+        classes = len(task.classes) if isinstance(task, Task) else None
+        yield from self.leaf.problems(classes)
+        yield from self.pruner.problems(bool(self.costs))
+        multiway = self.splits.nominal == "multiway"
+        if multiway and self.criterion.binary:
+            yield "this criterion compares two branches; use splits.nominal=equality or subset"
+        if multiway and self.missing == "surrogate":
+            yield "surrogates mimic tests of two branches; use splits.nominal=equality or subset, or another missing policy"
+        if self.costs and any(len(row) != len(self.costs) for row in self.costs):
+            yield "costs needs as many columns as rows"
+        elif self.costs and classes not in (None, len(self.costs)):
+            yield f"costs has {len(self.costs)} rows for {classes} classes"
+
+    def refusal(self, task: Task, rows: Integers) -> str | None:
+        return None if task.row_weights[rows].sum() > 0 else "no analysis row has weight"
+
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> TreePath:
+        return self._path(task, rows, rng, Growth(**self._growth()))
+
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> TreeModel:
+        growth = Growth(**self._growth(), min_split=float(self.min_split), max_depth=self.max_depth)
+        return self._path(task, rows, rng, growth).model(self)
+
+    @staticmethod
+    def restore(description: Description) -> TreeModel:
+        return restore(description)
+
+    @property
+    def limits(self) -> Limits:
+        """What of this specification is a truncation."""
+        return Limits(self.max_depth, float(self.min_split), self.min_gain, self.purity, self.significance, self.collapse)
+
+    @property
+    def cost_matrix(self) -> Floats | None:
+        return np.array(self.costs, np.float64) if self.costs else None
+
+    @property
+    def is_family(self) -> bool:
+        """True where the pruner's strength is left open (`alpha: path`); `TreePath.members` names the candidates."""
+        return bool(getattr(self.pruner, "is_family", False))
+
+    def _growth(self) -> dict[str, Any]:
+        return {
+            "missing": self.missing, "nominal": self.splits.nominal, "threshold": self.splits.threshold,
+            "min_leaf": float(self.min_leaf), "min_leaf_rule": self.min_leaf_rule,
+        }  # fmt: skip
+
+    def _path(self, task: Task, rows: Integers, rng: np.random.Generator, growth: Growth) -> TreePath:
+        growing, pruning = held_back(task, rows, self.pruner.growing().get("share"), rng)
+        tree = grow(task, growing, self.criterion, growth)
+        weights, counts = task.row_weights, None
+        if pruning is not None:
+            counts = weights_by_node(tree, route(tree, task, pruning), task.target[pruning], weights[pruning])
+        evidence = Evidence(total=float(tree.weight[0]), pruning_counts=counts, reroute=Growing(tree, task, growing))
+        return TreePath(tree, evidence, task, rows, certain=self.missing in CERTAIN)

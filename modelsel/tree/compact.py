@@ -1,0 +1,20 @@
+"""A cut tree without the nodes that no row reaches any more: what a final model keeps."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from modelsel.tree.cutting import reached
+from modelsel.tree.node import Cut
+from modelsel.tree.regrow import regrown
+
+
+def compact(cut: Cut) -> Cut:
+    """The same tree, its leaves now leaves of the arrays too."""
+    kept = np.flatnonzero(reached(cut))
+    number = np.full(len(cut.tree), -1, np.int32)
+    number[kept] = np.arange(len(kept), dtype=np.int32)
+    above = cut.tree.parent[kept]
+    parent = np.where(above < 0, -1, number[above])
+    moved = regrown(cut.tree, kept.tolist(), parent.tolist(), cut.tree.counts[kept])
+    return replace(moved, prediction=cut.prediction[kept], counts=cut.counts[kept])

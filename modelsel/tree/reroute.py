@@ -1,0 +1,66 @@
+"""The rows that grew a tree, for pruners that send them elsewhere (subtree raising)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from modelsel.core.types import Codes, Floats, Integers, Task
+from modelsel.tree.node import DIVIDED, MULTIWAY, SUBSET, THRESHOLD, Tree
+
+
+@dataclass(frozen=True, eq=False)
+class Growing:
+    """Rows (repeats allowed) by position in `rows`; `tree.evidence.Reroute`."""
+
+    tree: Tree
+    task: Task
+    rows: Integers
+
+    @property
+    def target(self) -> Codes:
+        return self.task.target[self.rows]
+
+    @property
+    def weights(self) -> Floats:
+        return self.task.row_weights[self.rows]
+
+    def divide(self, node: int, rows: Integers, weights: Floats) -> Sequence[tuple[Integers, Floats]]:
+        """Rows and weights per branch of a node's test; a divided row goes by the shares of the known rows given."""
+        branch = self._branches(node, rows)
+        many = len(self.tree.children(node))
+        known = np.bincount(branch[branch >= 0], weights[branch >= 0], many)
+        lost = branch < 0
+        share = known / known.sum() if known.sum() > 0 else self.tree.share[self.tree.children(node)]
+        parts = []
+        for each in range(many):
+            own = (branch == each) | (lost & (share[each] > 0))
+            parts.append((rows[own], np.where(lost[own], weights[own] * share[each], weights[own])))
+        return parts
+
+    def _branches(self, node: int, rows: Integers) -> Integers:
+        """Position of the child per row, −1 where it is divided."""
+        tree, feature = self.tree, int(self.tree.feature[node])
+        value = self.task.values[self.rows[rows], feature]
+        missing = np.isnan(value)
+        unseen = (value >= len(tree.features[feature].levels)) & (tree.test[node] != THRESHOLD)
+        branch = position(tree, node, np.where(missing | unseen, 0.0, value))
+        assert tree.missing_to is not None
+        to = int(tree.missing_to[node])
+        branch[missing] = to if to >= 0 or to == DIVIDED else tree.majority[node]
+        branch[unseen] = tree.majority[node]
+        return branch
+
+
+def position(tree: Tree, node: int, value: Floats) -> Integers:
+    """Position of the child that takes known values."""
+    test, threshold = tree.test[node], tree.threshold[node]
+    if test == THRESHOLD:
+        inside = value <= threshold
+    elif test == MULTIWAY:
+        return value.astype(np.int64)
+    elif test == SUBSET:
+        inside = tree.subset[node][value.astype(np.int64)]
+    else:
+        inside = value == threshold
+    return np.where(inside, 0, 1)

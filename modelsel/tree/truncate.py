@@ -1,0 +1,97 @@
+"""Stopping limits as truncations: the tree grown under a limit is the full tree, cut where the limit holds.
+
+A test is not made at a node of less weight than `min_split`, at `max_depth`, of goodness below `min_gain`, with a class share
+of at least `purity`, or where Pearson's chi-square of the test is not significant at `significance` (Quinlan 1986). `collapse`
+then makes a leaf of each subtree that does not lower the training error (C4.5 does so even unpruned; Quinlan 1993).
+"""
+
+from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy.stats import chi2
+
+from modelsel.core.types import Codes, Floats
+from modelsel.kernels.layout import TIE
+from modelsel.tree.cutting import below, cheaper_as_leaf, errors_as_leaf
+from modelsel.tree.node import LEAF, Cut, Tree
+
+_SIGNIFICANCE: WeakKeyDictionary[Tree, Floats] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Stopping limits that are read off the fully grown tree."""
+
+    max_depth: int | None = None
+    min_split: float = 2.0
+    min_gain: float = 0.0
+    purity: float = 1.0
+    significance: float | None = None
+    collapse: bool = False
+
+
+def truncate(tree: Tree, limits: Limits, costs: Floats | None = None) -> Cut:
+    """The tree under the limits; leaves predict the class of largest weight or, with `costs`, of least expected cost."""
+    leaf = tree.test == LEAF
+    if limits.max_depth is not None:
+        leaf |= tree.depth >= limits.max_depth
+    weight = tree.weight
+    leaf |= weight < limits.min_split - 1e-9
+    if limits.min_gain > 0:
+        leaf |= ~(tree.goodness >= limits.min_gain - TIE)
+    if limits.purity < 1:
+        leaf |= tree.counts.max(axis=1) >= limits.purity * weight - 1e-9
+    if limits.significance is not None:
+        leaf |= ~(p_values(tree) <= limits.significance)
+    counts = filled(tree)
+    cut = Cut(tree, leaf, best_class(counts, costs), counts)
+    return collapsed(cut, costs) if limits.collapse else cut
+
+
+def best_class(counts: Floats, costs: Floats | None) -> Codes:
+    """Class of largest weight or least expected cost, the smaller index where they tie."""
+    merit = counts if costs is None else -(counts @ costs)
+    best: Codes = np.argmax(merit, axis=1).astype(np.int32)
+    return best
+
+
+def filled(tree: Tree) -> Floats:
+    """Class weights of each node; those of the parent where no row arrived."""
+    counts = tree.counts.copy()
+    for node in np.flatnonzero(tree.weight == 0):
+        counts[node] = counts[tree.parent[node]]
+    return counts
+
+
+def collapsed(cut: Cut, costs: Floats | None) -> Cut:
+    """Leaves in place of subtrees that misclassify no less, within the 1e-3 of C4.5."""
+    errors = errors_as_leaf(cut.tree.counts, cut.prediction, costs)
+    return replace(cut, leaf=cheaper_as_leaf(cut, errors, slack=1e-3))
+
+
+def p_values(tree: Tree) -> Floats:
+    """Chi-square p-value of each node's test against independence of branch and class; NaN at leaves."""
+    if tree not in _SIGNIFICANCE:
+        _SIGNIFICANCE[tree] = _p_values(tree)
+    return _SIGNIFICANCE[tree]
+
+
+def _p_values(tree: Tree) -> Floats:
+    inner = tree.test != LEAF
+    square = np.zeros(len(tree))
+    share = np.divide(tree.counts, tree.weight[:, None], out=np.zeros_like(tree.counts), where=tree.weight[:, None] > 0)
+    above = tree.parent[1:]
+    expected = tree.weight[1:, None] * share[above]
+    parts = np.divide(np.square(tree.counts[1:] - expected), expected, out=np.zeros_like(expected), where=expected > 0)
+    np.add.at(square, above, parts.sum(axis=1))
+    branches = np.bincount(above[tree.weight[1:] > 0], minlength=len(tree))
+    freedom = (branches - 1) * ((tree.counts > 0).sum(axis=1) - 1)
+    p = np.full(len(tree), np.nan)
+    p[inner] = np.where(freedom[inner] > 0, chi2.sf(square[inner], np.maximum(freedom[inner], 1)), 1.0)
+    return p
+
+
+def training_errors(cut: Cut, counts: Floats, costs: Floats | None = None) -> Floats:
+    """Weight that each node's leaves misclassify of `counts` (nodes × classes); the root's is the tree's."""
+    return below(cut, errors_as_leaf(counts, cut.prediction, costs))
