@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ class Double:
     first_rows: tuple[int, ...] = plain(())
     noise: bool = plain(False)
     seconds: float = number(0.0, least=0)
-    log: str = plain("")
+    log: str = field(default="", metadata={"identity": False})  # a file to which every fit adds a line
     kind = "double"
     unit = "steps"
     holds_gil = False

@@ -33,7 +33,7 @@ class Plan:
     rows: int
     resampling: str  # fingerprint
 
-    @property
+    @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """All cells, first fold first, so that a space that cannot work is known after one fold."""
         return tuple(Cell(fold, batch) for fold in range(self.folds) for batch in range(len(self.batches)))

@@ -3,22 +3,9 @@
 import numpy as np
 import pytest
 
-from modelsel.plan.make import make
-from modelsel.runner.journal import Journal
-from modelsel.runner.pool import Pool
-from modelsel.runner.run import run
 from tests import doubles
-from tests.doubles import Double, Wrong, candidates, spread
-
-WRONG, ALONE = Wrong(), Pool("sequential")
-
-
-def study(tmp_path, some, measure=WRONG, pool=ALONE, task=None, folds=3, repeats=1, name="a", older=(), **more):
-    task = task or doubles.task()
-    resampling = doubles.folds(task, folds, repeats)
-    plan = make(some, task, resampling)
-    with Journal(tmp_path / name, older) as journal:
-        return run(plan, task, resampling, measure, pool, journal, **more)
+from tests.doubles import Double, candidates, spread
+from tests.runner.studies import study
 
 
 def by_hand(task, resampling, candidate):

@@ -1,0 +1,32 @@
+"""Workers that die: only the guilty candidate is condemned, everything else is finished."""
+
+import pytest
+
+from modelsel.runner.limits import Limits
+from modelsel.runner.pool import Pool
+from tests.doubles import Double, candidates, spread
+from tests.runner.studies import answer, study
+
+PROCESSES = Pool("processes", 2)
+
+
+def test_processes_give_the_answer_of_one_process(tmp_path):
+    some = (*spread(7, noise=True), *spread(5, group=1, lean=1))
+    assert answer(study(tmp_path, some, pool=PROCESSES, name="two")) == answer(study(tmp_path, some, name="one"))
+
+
+def test_a_candidate_that_kills_its_worker_is_crashed_and_thirty_nine_of_its_batch_finish(tmp_path):
+    some = (*spread(20), *candidates(Double(cut=9.5, deed="kill")), *spread(19, lean=1))
+    results = study(tmp_path, some, pool=PROCESSES)
+    assert [status for status in results.status if status != "ok"] == ["crashed"]
+    assert results.status[20] == "crashed"
+    assert "killed its worker" in results.reasons[20]
+
+
+@pytest.mark.parametrize(
+    ("deed", "status"), [("stall", "timeout"), ("spin", "timeout"), ("long_c_call", "timeout"), ("hoard", "memory")]
+)
+def test_limits_stop_what_exceeds_them_and_say_so(tmp_path, deed, status):
+    some = (*spread(3), *candidates(Double(cut=9.5, deed=deed)))
+    results = study(tmp_path, some, pool=PROCESSES, folds=2, limits=Limits(seconds=0.5, memory=300 << 20))
+    assert results.status == ("ok", "ok", "ok", status)
