@@ -18,12 +18,16 @@ import importlib.util
 import keyword
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 GROUPS = (
     "learner", "criterion", "pruner", "softener", "distance", "preparer",
     "scheme", "split", "measure", "rule", "dataset", "guard", "pool", "tracking",
 )  # fmt: skip
+
+
+_SCALARS = frozenset((str, int, float, bool, type(None)))
 
 
 @dataclass(frozen=True)
@@ -109,9 +113,8 @@ def resolved(part: Any) -> dict[str, Any]:
     A field with `metadata={"identity": False}` is left out.
     """
     spec: dict[str, Any] = {} if getattr(part, "nested", False) else {"kind": kind_of(part)}
-    for field in dataclasses.fields(part):
-        if field.metadata.get("identity", True):
-            spec[field.name] = _plain(getattr(part, field.name))
+    for name in _identity(type(part)):
+        spec[name] = _plain(getattr(part, name))
     return spec
 
 
@@ -133,7 +136,14 @@ def flat(spec: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return out
 
 
+@cache
+def _identity(cls: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(cls) if field.metadata.get("identity", True))
+
+
 def _plain(value: Any) -> Any:
+    if type(value) in _SCALARS:  # most values, and large spaces have millions of them
+        return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return resolved(value)
     if isinstance(value, tuple | list):
