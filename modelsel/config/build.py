@@ -67,7 +67,7 @@ class Builder:
         sets, used = [], set[str]()
         for name in chosen or (base,):
             spec = merge(base, {KIND: name} if isinstance(name, str) else name)
-            found = self._kind(group, spec, where)
+            found = self.kind(group, spec, where)
             if found is None:
                 used.update(settings)
                 continue
@@ -79,7 +79,7 @@ class Builder:
             self._unknown(key, group, chosen or (base,), where)
         return sets[0] if len(sets) == 1 else Either(tuple(sets)) if sets else only(None)
 
-    def _kind(self, group: str, spec: Any, where: str) -> "Found | None":
+    def kind(self, group: str, spec: Any, where: str) -> "Found | None":
         """The class that a specification leads to through the files of `conf/`, and the settings gathered on the way."""
         if not isinstance(spec, Mapping) or not isinstance(spec.get(KIND), str):
             self._no_name(group, spec, where)
@@ -164,7 +164,7 @@ class Builder:
 
     def _step(self, group: str, step: Any, settings: Mapping[str, Any], where: str) -> Options:
         spec = {KIND: step} if isinstance(step, str) else step
-        found = self._kind(group, spec, where)
+        found = self.kind(group, spec, where)
         own = {key: value for key, value in settings.items() if found and key in slots(found.cls)}
         return self.options(group, spec, own, where) if found else only(None)
 
@@ -199,7 +199,7 @@ class Builder:
         """A setting that none of the chosen kinds has."""
         known = set[str]()
         for name in chosen:
-            found = self._kind(group, {KIND: name} if isinstance(name, str) else name, where)
+            found = self.kind(group, {KIND: name} if isinstance(name, str) else name, where)
             known.update(_slots_of(group, found.cls) if found else ())
         self._add("MSEL-203", f"unknown setting {key!r}", f"{where}.{key}" if where else key, near(key, known))
 

@@ -6,7 +6,7 @@ One ConfigurationError names every problem of every step.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from modelsel.config import overrides as typed
 from modelsel.config.build import LEARNER, Builder
-from modelsel.config.expand import SPACE, expand
+from modelsel.config.expand import DRAW, SPACE, SWEEP, expand
 from modelsel.config.folders import Folders
 from modelsel.config.loader import load
 from modelsel.config.overrides import OUTER
@@ -109,7 +109,8 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
     outer = None if settings.get(OUTER) is None else builder.part("scheme", settings[OUTER], OUTER)
     if parts["dataset"] is not None:
         builder.problems.extend(parts["dataset"].problems())
-    space = expand(_wanted(settings), builder, root.seed if root else 0)
+    wanted, place = _wanted(settings)
+    space = expand(wanted, builder, root.seed if root else 0, place)
     if root is None or builder.problems:
         return None
     name = root.name or f"{dataset or settings['dataset']['kind']}-{space.name}"
@@ -128,11 +129,14 @@ def _root(settings: Mapping[str, Any], builder: Builder) -> Root | None:
     for key in settings:
         if key not in known:
             builder.problems.append(Problem("MSEL-203", f"unknown setting {key!r}", key, near(key, known)))
-    own = {name: settings[name] for name in Root.__dataclass_fields__ if name in settings}
+    limit = builder.record(Limit, settings.get("limit") or {}, "limit")
+    builder.problems.extend(
+        Problem("MSEL-205", reason, "limit.memory", "write it like 500MB or 2GiB")
+        for reason in (limit.problems() if limit else ())
+    )
+    own = {name: settings[name] for name in Root.__dataclass_fields__ if name in settings and name != "limit"}
     root = builder.record(Root, own, "")
-    if root is not None:
-        builder.problems.extend(Problem("MSEL-205", reason, "limit", "see --help") for reason in root.limit.problems())
-    return root if isinstance(root, Root) else None
+    return replace(root, limit=limit) if root and limit else None
 
 
 def _named(value: Any, choice: Any) -> Any:
@@ -142,10 +146,13 @@ def _named(value: Any, choice: Any) -> Any:
     return value
 
 
-def _wanted(settings: Mapping[str, Any]) -> Any:
-    """The space: a learner given alone is a space of that one entry."""
+def _wanted(settings: Mapping[str, Any]) -> tuple[Any, str]:
+    """The space, and the setting that says it: a learner given alone is a space of that one entry."""
     learner = settings.get(LEARNER)
     if learner is None:
-        return settings.get(SPACE)
-    name = learner if isinstance(learner, str) else learner.get("kind") if isinstance(learner, Mapping) else None
-    return {str(name): {LEARNER: learner}}
+        return settings.get(SPACE), SPACE
+    if not isinstance(learner, Mapping):
+        return {str(learner): {LEARNER: learner}}, LEARNER
+    entry = {key: learner[key] for key in (SWEEP, DRAW) if key in learner}
+    entry[LEARNER] = {key: value for key, value in learner.items() if key not in entry}
+    return {str(learner.get("kind")): entry}, LEARNER

@@ -41,13 +41,16 @@ class Space:
         return self.declared - len(self.candidates)
 
 
-def expand(wanted: Any, builder: Builder, seed: int = 0) -> Space:
-    """The candidates of a space: names of files and learners, or entries. Problems are added to the builder's."""
+def expand(wanted: Any, builder: Builder, seed: int = 0, where: str = SPACE) -> Space:
+    """The candidates of a space: names of files and learners, or entries. Problems are added to the builder's.
+
+    `where` is the setting that the entries stand under, for messages.
+    """
     entries = read_entries(wanted, builder)
     found: dict[tuple[Any, Any], Candidate] = {}
     declared = 0
     for entry, text in entries.items():
-        for learner, preparers in _pairs(entry, text, builder, seed):
+        for learner, preparers in _pairs(entry, text, builder, seed, where):
             declared += 1
             if (learner, preparers) not in found:
                 found[learner, preparers] = Candidate(learner, preparers, entry, family(learner))
@@ -96,8 +99,8 @@ def _file(name: Any, builder: Builder) -> Mapping[str, Any]:
     return {}
 
 
-def _pairs(entry: str, text: Any, builder: Builder, seed: int) -> Iterator[tuple[Any, Any]]:
-    where = f"{SPACE}.{entry}"
+def _pairs(entry: str, text: Any, builder: Builder, seed: int, where: str) -> Iterator[tuple[Any, Any]]:
+    where = f"{where}.{entry}" if where == SPACE else where
     text = {} if text is None else {LEARNER: text} if isinstance(text, str) else text
     if not isinstance(text, Mapping):
         _say(builder, "MSEL-221", "an entry should be a mapping", where, "write learner: NAME and sweep: {...}")
@@ -126,6 +129,8 @@ def _options(entry: str, text: Mapping[str, Any], builder: Builder, where: str) 
     base = text.get(LEARNER, entry)
     fixed = nested({key: value for key, value in text.items() if key not in (LEARNER, SWEEP, DRAW)})
     base = merge({KIND: base} if isinstance(base, str) else nested(base) if isinstance(base, Mapping) else base, fixed)
+    if builder.kind(LEARNER, base, where) is None:
+        return []
     sweep = text.get(SWEEP) or {}
     alternatives = sweep if isinstance(sweep, list | tuple) else [sweep]
     names = (

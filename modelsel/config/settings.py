@@ -22,7 +22,7 @@ class Limit:
 
     def problems(self) -> tuple[str, ...]:
         try:
-            return () if self.bytes is None or self.bytes > 0 else ("limit.memory must be above 0",)
+            return () if self.bytes is None or self.bytes > 0 else ("no memory at all",)
         except ValueError as error:
             return (str(error),)
 
@@ -82,5 +82,5 @@ def size(text: int | str) -> int:
     """
     found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", str(text))
     if found is None or found[2].upper() not in UNITS:
-        raise ValueError(f"limit.memory={text} is no size; write it like 500MB or 2GiB")
+        raise ValueError(f"{text!r} is no size")
     return int(float(found[1]) * UNITS[found[2].upper()])

@@ -20,6 +20,6 @@ def near(name: str, vocabulary: Iterable[str]) -> str:
     if found := [word for word in words if name and (word.startswith(name) or word.endswith(f".{name}"))]:
         return f"did you mean {found[0]!r}?"
     if not words:
-        return "nothing is known here"
+        return "nothing can be set here"
     more = f", … ({len(words)} in all)" if len(words) > SHOWN else ""
     return f"one of: {', '.join(words[:SHOWN])}{more}"
