@@ -43,8 +43,7 @@ def headline(outcome: Outcome) -> str:
 def winner(outcome: Outcome, table: Sequence[Row]) -> list[str]:
     """The winner by name, what tells it from the rest of its entry, how large it is, who cannot be told from it."""
     won = outcome.winner
-    row = next((row for row in table if row.id == won["id"]), None)
-    telling = settings(varied(table, row)) if row else ""
+    telling = settings(varied(table).get(won["id"], {}))
     size = f"{number(won['complexity']['value'])} {won['complexity']['name']}"
     same = len(won.get("indistinguishable", ()))
     equal = f"the data cannot tell {plural(same, 'other candidate')} from it" if same else ""

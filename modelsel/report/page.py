@@ -1,0 +1,70 @@
+"""report.html: one self-contained page, made from the record alone, so that it can be made again at any time.
+
+No script is needed to read it and nothing is fetched: style, script and drawings are inside.
+"""
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from modelsel.record.files import write as write_file
+from modelsel.record.folder import RunFolder
+from modelsel.report import facts, leaderboard, pairs, predictions, slices, strips, verdict, words
+from modelsel.report.svg import SHAPES
+from modelsel.report.view import View
+
+
+def write(folder: RunFolder) -> Path:
+    """Write the page into the run's folder. Raises StoreError, or ConfigurationError for a run that was not finished."""
+    return write_file(folder.report, render(folder))
+
+
+def render(folder: RunFolder) -> str:
+    """The page as text, secrets left out."""
+    view = View(folder)
+    page = environment().get_template("page.html").render(context(view))
+    return folder.redactor.text(page)
+
+
+def environment() -> Environment:
+    """Everything is escaped but what our own drawing functions made (`safe` in the template)."""
+    made = Environment(loader=PackageLoader("modelsel.report"), autoescape=True, undefined=StrictUndefined,
+                       trim_blocks=True, lstrip_blocks=True)  # fmt: skip
+    made.filters |= {"score": words.score, "interval": words.interval, "number": words.number, "percent": words.percent}
+    made.globals |= {"ordinal": words.ordinal, "plural": words.plural}
+    return made
+
+
+def context(view: View) -> dict[str, Any]:
+    """What the template reads, section by section in the order of the page."""
+    outcome = view.outcome
+    drawn = (
+        {"strips": strips.section(view), "slices": slices.section(view), "pairs": pairs.section(view)} if view.ranked else {}
+    )
+    return {
+        "o": outcome,
+        "test": outcome.test,
+        "winner_settings": view.varied.get(outcome.winner["id"], {}),
+        "called": view.called,
+        "fits": verdict.fits(outcome.fits),
+        "look": verdict.look(outcome.test) if outcome.test and not outcome.test.refused else "",
+        "findings": facts.findings(view),
+        "board": leaderboard.section(view),
+        "final": {"drawing": view.details.get("drawing", ""), "rules": view.details.get("rules", "")},
+        "predicted": predictions.section(view),
+        "data": facts.data(view),
+        "looks": facts.looks(view),
+        "again": facts.again(view),
+        "limits": facts.limits(view),
+        "folds": view.details.get("folds", {}),
+        "style": _resource("style.css"),
+        "script": _resource("script.js"),
+        "shapes": SHAPES,
+        **drawn,
+    }
+
+
+def _resource(name: str) -> str:
+    return (files("modelsel.report") / "templates" / name).read_text("utf-8")
