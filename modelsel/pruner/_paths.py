@@ -1,7 +1,7 @@
 """The three kinds of pruning path, and what most pruners answer alike."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from modelsel.core.spec import kind_of
@@ -73,10 +73,13 @@ class Nested:
 
 @dataclass(frozen=True, eq=False)
 class Afresh:
-    """Pruned anew at each strength, from the counts of the one grown tree."""
+    """Pruned anew at each strength, from the counts (or rows) of the one grown tree; an answer given is kept."""
 
     base: Cut
     evidence: Evidence
+    answers: dict[Bare, Cut] = field(default_factory=dict)
 
     def cut(self, pruner: Bare) -> Cut:
-        return pruner.pruned(self.base, self.evidence)
+        if pruner not in self.answers:
+            self.answers[pruner] = pruner.pruned(self.base, self.evidence)
+        return self.answers[pruner]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from modelsel.core.types import Floats, Integers
+from modelsel.core.types import Codes, Floats, Integers
 from modelsel.tree.cutting import TIE
 from modelsel.tree.evidence import Reroute
 from modelsel.tree.node import Cut
@@ -41,9 +41,9 @@ class Place:
 
 def raised(cut: Cut, reroute: Reroute, estimate: Estimate, slack: float) -> Cut:
     """The pruned tree: the same one cut back where nothing was raised, else a new one with the counts of the rows moved."""
-    judge = _Judge(reroute, estimate, slack, len(cut.tree.classes))
+    judge = _Judge(reroute, reroute.target, estimate, slack, len(cut.tree.classes))
     root = _planted(cut)
-    judge.send(root, np.arange(len(reroute.target)), reroute.weights)
+    judge.send(root, np.arange(len(judge.target)), reroute.weights)
     moved = judge.settle(root)
     places = list(root.preorder())
     if not moved:
@@ -75,12 +75,13 @@ def _parents(places: list[Place]) -> list[int]:
 @dataclass(frozen=True, eq=False)
 class _Judge:
     reroute: Reroute
+    target: Codes
     estimate: Estimate
     slack: float
     classes: int
 
     def counts(self, rows: Integers, weights: Floats) -> Floats:
-        return np.asarray(np.bincount(self.reroute.target[rows], weights, self.classes), np.float64)
+        return np.asarray(np.bincount(self.target[rows], weights, self.classes), np.float64)
 
     def send(self, place: Place, rows: Integers, weights: Floats) -> None:
         """Let rows arrive at a place and at all below it."""
