@@ -6,8 +6,8 @@ from modelsel.report.svg import Plot, Scale
 from modelsel.report.view import View
 from modelsel.report.words import score
 
-ROW, LEFT, WIDTH, RIGHT = 30, 270, 900, 20
-LETTERS = 40
+ROW, LEFT, WIDTH, RIGHT = 30, 320, 940, 20
+LETTERS = 44
 
 
 def section(view: View) -> dict[str, Any]:

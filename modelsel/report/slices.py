@@ -66,7 +66,11 @@ def _slice(view: View, entry: str, name: str, rows: Sequence[Row]) -> str:
         points = [(at[row.parameters[name]] + _aside(i, len(values)), up(row.mean)) for i, row in enumerate(rows)]
     plot.marks(points, series, "faint")
     best = [(at[value], up(_best(view, [r.mean for r in rows if r.parameters[name] == value]))) for value in values]
-    plot.path(best, f"trend s{series % 8}")
+    if known:
+        plot.path(best, f"trend s{series % 8}")
+    else:  # words have no order that a line could follow
+        for x, y in best:
+            plot.line(x - 22, y, x + 22, y, f"bar s{series % 8}")
     return plot.svg()
 
 

@@ -7,8 +7,8 @@ from modelsel.report.svg import Plot, Scale
 from modelsel.report.view import View
 
 SHOWN = 14
-ROW, LEFT, WIDTH, RIGHT = 26, 270, 900, 20
-LETTERS = 40
+ROW, LEFT, WIDTH, RIGHT = 26, 320, 940, 20
+LETTERS = 44
 
 
 def section(view: View) -> dict[str, Any]:

@@ -137,7 +137,7 @@ def _round_ticks(low: float, high: float, most: int) -> list[float]:
 
 def _log_ticks(low: float, high: float) -> list[float]:
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    every = max(1, len(powers) // 6)
+    every = math.ceil(len(powers) / 6)
     steps = (1, 2, 5) if len(powers) <= 3 else (1,)
     ticks = [m * 10.0**p for p in powers if p % every == 0 for m in steps]
     return [t for t in ticks if low <= t <= high]

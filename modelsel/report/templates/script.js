@@ -7,9 +7,8 @@
   document.getElementById("tools").hidden = false;
 
   function value(row, column) {
-    var cell = row.cells[column], text = cell.textContent.trim();
-    var number = parseFloat(text.replace(/,/g, "").replace("\u2212", "-"));
-    return isNaN(number) || /[a-z=]/i.test(text) ? text : number;
+    var text = row.cells[column].textContent.trim();
+    return /^[-\u2212]?[\d.,]+(e[-+]?\d+)?(\s|$)/.test(text) ? parseFloat(text.replace(/,/g, "").replace("\u2212", "-")) : text;
   }
   function compare(a, b) {
     if (typeof a === "number" && typeof b === "number") return a - b;
