@@ -96,7 +96,7 @@ class Builder:
             kind = str(inner)
         try:
             return Found(kind, class_of(group, kind, self.plugins), values)
-        except KeyError:
+        except (KeyError, AttributeError):
             self._no_kind(group, kind, where)
             return None
 

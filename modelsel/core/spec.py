@@ -113,7 +113,7 @@ def resolved(part: Any) -> dict[str, Any]:
     A field with `metadata={"identity": False}` is left out.
     """
     spec: dict[str, Any] = {} if getattr(part, "nested", False) else {"kind": kind_of(part)}
-    for name in _identity(type(part)):
+    for name in _identity(part.__class__):
         spec[name] = _plain(getattr(part, name))
     return spec
 
