@@ -65,3 +65,12 @@ def shares(weights: Floats) -> Floats:
     total = weights.sum(axis=-1, keepdims=True)
     share: Floats = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
     return share
+
+
+def one_against_rest(goodness: Callable[[Floats], Floats], tables: Floats) -> Floats:
+    """Mean over classes, weighted by their share, of a goodness for two classes: each class against all others."""
+    whole = tables.sum(axis=-1)
+    share = shares(tables.sum(axis=-2))
+    parts = [goodness(np.stack([tables[..., c], whole - tables[..., c]], axis=-1)) for c in range(tables.shape[-1])]
+    mean: Floats = (share * np.stack(parts, axis=-1)).sum(axis=-1)
+    return mean

@@ -1,0 +1,56 @@
+"""The impurity of Dietterich, Kearns and Mansour: 2 sqrt(p (1 − p)), steeper than entropy where one class is rare.
+
+    i(S) = 2 sqrt(p (1 − p)),   i(S) − Σ_r |S_r|/|S| · i(S_r)
+
+Beyond two classes: the mean of the decreases over one class against the rest, weighted by class share. Dietterich, Kearns and
+Mansour 1996, *Applying the weak learning framework to understand and improve C4.5*.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from modelsel.core.types import Floats
+from modelsel.criterion._base import Criterion, decrease, one_against_rest, shares
+
+
+def impurity(weights: Floats) -> Floats:
+    """Of the weights of two classes (… × 2)."""
+    index: Floats = 2.0 * np.sqrt(shares(weights).prod(axis=-1))
+    return index
+
+
+def dkm(table: Floats) -> float:
+    """Of one branches × classes table, in loops."""
+    branches, classes = table.shape
+    total, mean = 0.0, 0.0
+    for b in range(branches):
+        for c in range(classes):
+            total += table[b, c]
+    for c in range(classes):
+        own, inner = 0.0, 0.0
+        for b in range(branches):
+            n = 0.0
+            for k in range(classes):
+                n += table[b, k]
+            own += table[b, c]
+            inner += 2 * np.sqrt(table[b, c] * max(n - table[b, c], 0.0))
+        mean += own / total * (2 * np.sqrt(own * max(total - own, 0.0)) - inner) / total
+    return float(mean)
+
+
+@dataclass(frozen=True)
+class Dkm(Criterion):
+    """A test that parts two classes wholly gains the whole impurity:
+
+    >>> round(float(Dkm().goodness(np.array([[9.0, 0.0], [0.0, 1.0]]))), 4)
+    0.6
+    """
+
+    convex: ClassVar[bool] = True
+    boundary: ClassVar[bool] = True
+    loop = staticmethod(dkm)
+
+    def goodness(self, tables: Floats) -> Floats:
+        return one_against_rest(lambda two: decrease(impurity, two), tables)

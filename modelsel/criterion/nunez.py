@@ -1,0 +1,42 @@
+"""Gain over a power of the cost, with the gain on an exponential scale.
+
+    (2^Gain − 1) / (Cost + 1)^w,   0 ≤ w ≤ 1
+
+Núñez 1988, *Economic induction: a case study*; 1991, *The use of background knowledge in decision tree induction*.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.spec import number, part
+from modelsel.core.types import Floats
+from modelsel.criterion._costs import PerCost
+
+
+def economy(goodness: float, cost: float, exponent: float) -> float:
+    """Of one feature."""
+    return float((2.0**goodness - 1.0) / (cost + 1.0) ** exponent)
+
+
+@dataclass(frozen=True)
+class Nunez(PerCost):
+    """Costs are those of the task's features.
+
+    >>> float(Nunez(w=1.0).worth(np.array(1.0), np.array(3.0)))
+    0.25
+    """
+
+    gain: Any = part("criterion", "entropy")
+    w: float = number(0.5, least=0.0, most=1.0, help="0 ignores costs, 1 weighs them fully")
+
+    worth_loop = staticmethod(economy)
+
+    @property
+    def exponent(self) -> float:
+        return self.w
+
+    def worth(self, goodness: Floats, cost: Floats) -> Floats:
+        worth: Floats = (np.power(2.0, goodness) - 1.0) / np.power(cost + 1.0, self.w)
+        return worth
