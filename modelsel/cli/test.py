@@ -18,8 +18,8 @@ def opened(run: str, category: str = "", text: str = "") -> int:
     """Look once, print the verdict; 4 when the guard refused."""
     from modelsel.record.folder import RunFolder
     from modelsel.report.verdict import verdict
-    from modelsel.study import test
+    from modelsel.study import open_test
 
-    outcome = test(run, category, text)
+    outcome = open_test(run, category, text)
     print(verdict(RunFolder.open(outcome.folder)))
     return REFUSED if outcome.test is not None and outcome.test.refused else OK

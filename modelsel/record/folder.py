@@ -94,6 +94,11 @@ class RunFolder:
         self.write_json(DETAILS, details(finished))
         self.write_outcome(finished.outcome)
 
+    def amend(self, outcome: Outcome, audit: Mapping[str, Any]) -> None:
+        """Put a look that came after the study on record."""
+        self.write_json(DETAILS, {**self.details(), "audit": audit})
+        self.write_outcome(outcome)
+
     def write_outcome(self, outcome: Outcome) -> None:
         self.write_json(OUTCOME, outcome.to_dict())
 

@@ -1,0 +1,256 @@
+"""A study from configuration to record, on one page.
+
+    Config -> task -> development + sealed -> plan -> cells -> choice -> final model -> look -> record -> report
+
+Each step is a room of its own; this page says in which order they are entered, and what is on disk before what is shown.
+"""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import modelsel
+from modelsel.compare.choose import choose
+from modelsel.compare.pairs import pairs
+from modelsel.config.compose import Config, compose
+from modelsel.config.reopen import reopen
+from modelsel.core.errors import ConfigurationError, NoCandidateError, Problem
+from modelsel.core.outcome import Outcome, TestResult
+from modelsel.core.protocols import Measure, Progress
+from modelsel.core.selection import Assessed, Selection
+from modelsel.core.spec import kind_of
+from modelsel.core.types import Candidate, Finding, Outputs, Resampling, Sealed, Table, Task, positions, seal
+from modelsel.guard.audit import audit
+from modelsel.guard.gate import Gate
+from modelsel.guard.request import LookRequest, Sealing, Selected
+from modelsel.learner._tree_model import TreeModel
+from modelsel.plan.make import Plan, make
+from modelsel.plan.show import warnings
+from modelsel.record import facts
+from modelsel.record.finished import FinalModel, Finished
+from modelsel.record.folder import ROOT, RunFolder
+from modelsel.record.model import Predictor
+from modelsel.record.model import load as load_model
+from modelsel.record.model import save as save_model
+from modelsel.record.redact import Redactor
+from modelsel.record.track import Tracker
+from modelsel.report import page
+from modelsel.runner.families import resolve
+from modelsel.runner.final import Final, fit
+from modelsel.runner.journal import Journal, older_journals
+from modelsel.runner.limits import Limits
+from modelsel.runner.quiet import QUIET
+from modelsel.runner.results import Results
+from modelsel.runner.run import run as run_plan
+from modelsel.tree.draw import to_html
+from modelsel.tree.rules import rules_text
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """What a study works on: the rows that choose and how they are resampled, the rows that are sealed, what was noticed."""
+
+    development: Task
+    sealed: Sealed
+    resampling: Resampling
+    findings: tuple[Finding, ...]
+
+
+@dataclass
+class Clock:
+    """Seconds per stage, and in all."""
+
+    start: float = field(default_factory=time.monotonic)
+    stages: dict[str, float] = field(default_factory=lambda: dict.fromkeys(("select", "final", "record"), 0.0))
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        began = time.monotonic()
+        yield
+        self.stages[name] = time.monotonic() - began
+
+    def read(self) -> dict[str, float]:
+        return {"total": time.monotonic() - self.start, **self.stages}
+
+
+def run(*overrides: str, config_dir: str | None = None) -> Outcome:
+    """Run a study; the overrides are those of the command line.
+
+    Raises a ModelselError (`code`, `exit_code`) for what ends a study. A look that the guard refuses is no error:
+    `outcome.test.refused` says why.
+    """
+    return perform(compose(overrides, config_dir), command=("modelsel", "run", *overrides))
+
+
+def prepare(config: Config) -> Material:
+    """Read, check against the data, split and seal, draw the folds. Raises errors that name all problems."""
+    loaded = config.dataset.load()
+    _refuse(("split", config.split.problems(loaded.task)))
+    partition = config.split.partition(loaded.task)
+    development = loaded.task.take(partition.development)
+    _refuse(("scheme", config.scheme.problems(development)), *_invalid(config.candidates, development))
+    resampling = config.scheme.instantiate(development, config.seed)
+    return Material(development, seal(loaded.task.take(partition.test)), resampling, loaded.findings)
+
+
+def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] = (), root: Path = ROOT) -> Outcome:
+    """The whole study. What it found is on record before it is returned; failures of candidates are part of it."""
+    clock = Clock()
+    material = prepare(config)
+    folder = RunFolder.create(root, config.name, Redactor.of(config.tracking.uri, config.guard.ledger))
+    tracker = Tracker(config.tracking, folder)
+    candidates = resolve(config.candidates, material.development, config.seed)
+    plan = make(candidates, material.development, material.resampling)
+    gate, sealing = _sealed(config, material, candidates, folder, tracker)
+    with clock.stage("select"), progress:
+        results = _results(config, material, plan, folder, progress)
+        selection = choose(results, config.rule, material.resampling, config.seed)
+    with clock.stage("final"):
+        final = fit(candidates[selection.winner], material.development, config.seed)
+        test = _look(config, gate, sealing, selection, final)
+    with clock.stage("record"):
+        model = _described(final, material.development)
+        outcome = Outcome(
+            study=config.name, spec_id=config.spec_id, seed=config.seed, modelsel=modelsel.__version__, folder=str(folder.path),
+            task=facts.task(material.development, material.sealed), measure=kind_of(config.measure), rule=kind_of(config.rule),
+            scheme=facts.scheme(kind_of(config.scheme), material.resampling), winner=facts.winner(selection), test=test,
+            candidates={"declared": config.declared, "distinct": len(candidates), **results.counts},
+            fits={"needed": plan.needed, "naive": plan.naive}, failures=facts.failures(selection), seconds=clock.read(),
+            findings=_findings(material, plan, selection, gate),
+        )  # fmt: skip
+        folder.save(Finished(
+            outcome, selection, config.resolved, material.development, material.resampling, model,
+            audit=audit(gate, sealing) if gate else {}, pairs=pairs(selection, material.resampling), command=tuple(command),
+        ))  # fmt: skip
+        save_model(folder.model, model, modelsel.__version__)
+        page.write(folder)
+        tracker.finish()
+    _complain(config, results)
+    return outcome
+
+
+def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT) -> Outcome:
+    """Open the sealed test of a study that ran with `final_test=false`; `category` and `text` justify a further look.
+
+    The recorded model is what is tested; the rows are read and split again, and have to be those of the record.
+    """
+    folder = RunFolder.open(run, root)
+    outcome, recorded = folder.outcome(), folder.config()
+    parts = reopen(recorded, "dataset", "split", "measure", "guard", "tracking")
+    task = parts.dataset.load().task
+    partition = parts.split.partition(task)
+    development = task.take(partition.development)
+    ConfigurationError.raise_if(_untestable(outcome, development, len(partition.test), folder))
+    tracker = Tracker(parts.tracking, folder)
+    policy = replace(parts.guard, justify=replace(parts.guard.justify, category=category, text=text)) if text else parts.guard
+    gate = Gate(policy, folder.root, tracker.anchors)
+    sealing = Sealing(
+        sealed=seal(task.take(partition.test)), development=development, measure=parts.measure, study=outcome.study,
+        folder=str(folder.path), spec_id=outcome.spec_id, config=recorded,
+        candidates=tuple(row.id for row in folder.candidates()), seed=outcome.seed,
+    )  # fmt: skip
+    model = load_model(folder.model, tuple(recorded.get("plugins") or ()))
+    selected = _selected(outcome.winner["id"], outcome.winner["cv"]["mean"], folder.assessed(), outcome.candidates["distinct"])
+    result = gate.look(LookRequest(sealing, selected, lambda table: _outputs(model, table, parts.measure)))
+    tested = replace(outcome, test=result, folder=str(folder.path))
+    folder.amend(tested, audit(gate, sealing))
+    page.write(folder)
+    tracker.finish()
+    return tested
+
+
+def _refuse(*reasons: tuple[str, Iterable[str]]) -> None:
+    ConfigurationError.raise_if(Problem("MSEL-240", reason, where) for where, each in reasons for reason in each)
+
+
+def _invalid(candidates: Sequence[Candidate], task: Task) -> Iterator[tuple[str, list[str]]]:
+    """Reasons against candidates on these features, each said once, under the name of its space entry."""
+    said: set[str] = set()
+    for candidate in candidates:
+        for part in (*candidate.preparers, candidate.learner):
+            fresh = [reason for reason in part.problems(task) if reason not in said]
+            said.update(fresh)
+            yield f"space.{candidate.entry}", fresh
+
+
+def _sealed(
+    config: Config, material: Material, candidates: Sequence[Candidate], folder: RunFolder, tracker: Tracker
+) -> tuple[Gate | None, Sealing]:
+    """The gate with the test rows sealed and the space declared; no gate where no rows are sealed."""
+    sealing = Sealing(
+        sealed=material.sealed, development=material.development, measure=config.measure, study=config.name,
+        folder=str(folder.path), spec_id=config.spec_id, config=config.resolved,
+        candidates=tuple(candidate.id for candidate in candidates), seed=config.seed,
+    )  # fmt: skip
+    if not len(material.sealed):
+        return None, sealing
+    gate = Gate(config.guard, folder.root, tracker.anchors)
+    gate.seal(sealing)
+    return gate, sealing
+
+
+def _results(config: Config, material: Material, plan: Plan, folder: RunFolder, progress: Progress) -> Results:
+    first = (RunFolder.open(config.resume, folder.root).journal,) if config.resume else ()
+    with Journal(folder.journal, older_journals(folder.root, first)) as journal:
+        return run_plan(
+            plan, material.development, material.resampling, config.measure, config.pool, journal, progress, seed=config.seed,
+            limits=Limits(config.limit.seconds, config.limit.bytes), retry_failed=config.retry_failed,
+        )  # fmt: skip
+
+
+def _look(config: Config, gate: Gate | None, sealing: Sealing, selection: Selection, final: Final) -> TestResult | None:
+    """One look for the winner, or a note of what chose on which rows when the test stays closed."""
+    if gate is None:
+        return None
+    board, winner = selection.board, selection.winner
+    selected = _selected(board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates))
+    if not config.final_test:
+        gate.select(sealing, selected)
+        return None
+    return gate.look(LookRequest(sealing, selected, lambda table: _outputs(final, table, sealing.measure)))
+
+
+def _selected(winner: str, mean: float, assessed: Assessed, tried: int) -> Selected:
+    """What selection says of the winner, whose out-of-fold predictions come first."""
+    there = assessed.predicted[0] >= 0
+    wrong = assessed.predicted[0][there] != assessed.truth[there]
+    return Selected(winner, mean, int(there.sum()), float(wrong.mean()) if len(wrong) else None, tried)
+
+
+def _outputs(fitted: Final | Predictor, table: Table, measure: Measure) -> Outputs:
+    ready = fitted.prepared(table)
+    return Outputs(
+        fitted.model.predict(ready)[None, :], fitted.model.scores(ready)[None, :, :] if measure.needs_scores else None
+    )
+
+
+def _described(final: Final, task: Task) -> FinalModel:
+    """The model as data, with a drawing and rules where it is a tree, and a few rows as an example."""
+    cut = final.model.cut if isinstance(final.model, TreeModel) else None
+    return FinalModel(
+        features=final.features, classes=final.classes, learner=final.learner, steps=final.descriptions,
+        example=task.take(positions(task)[:5]), drawing=to_html(cut) if cut else "", rules=rules_text(cut) if cut else "",
+    )  # fmt: skip
+
+
+def _findings(material: Material, plan: Plan, selection: Selection, gate: Gate | None) -> tuple[Mapping[str, Any], ...]:
+    found = (*material.findings, *warnings(plan, material.development), *selection.findings, *(gate.findings if gate else ()))
+    return tuple(asdict(finding) for finding in found)
+
+
+def _untestable(outcome: Outcome, development: Task, sealed: int, folder: RunFolder) -> Iterator[Problem]:
+    if development.fingerprint != outcome.task["fingerprint"]:
+        yield Problem("MSEL-241", "the data are not those of the study", str(folder.path), "run the study again")
+    if not sealed:
+        yield Problem("MSEL-242", "the study sealed no rows", str(folder.path), "run it with split=random")
+
+
+def _complain(config: Config, results: Results) -> None:
+    """With `on_failure=error` failed candidates end the study with exit 7, after everything is on record."""
+    failed = results.counts["failed"]
+    if failed and config.on_failure == "error":
+        fix = "candidates.csv tells which; on_failure=record goes on with the others"
+        raise NoCandidateError(Problem("MSEL-702", f"{failed} of {len(results.candidates)} candidates failed", "space", fix))
