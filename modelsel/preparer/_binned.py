@@ -1,0 +1,109 @@
+"""Numbers cut into intervals: what the three discretisers fit, and how it is applied, written down and read back.
+
+A value x falls into the first interval whose upper end it does not exceed (x ≤ cut goes below). Missing stays missing.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import cast
+
+import numpy as np
+
+from modelsel.core.protocols import AnyTable
+from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Table, Task
+
+KINDS = ("nominal", "ordered")
+
+
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """`cuts` per column, ascending; None for a column that is left as it is."""
+
+    kind: str  # of the preparer
+    cuts: tuple[Floats | None, ...]
+    becomes: Kind
+
+    def apply(self, table: AnyTable) -> AnyTable:
+        values = np.array(table.values)
+        features = list(table.features)
+        for column, cuts in enumerate(self.cuts):
+            if cuts is not None:
+                known = ~np.isnan(values[:, column])
+                values[known, column] = np.searchsorted(cuts, values[known, column], side="left")
+                features[column] = replace(features[column], kind=self.becomes, levels=levels(cuts))
+        return table.with_features(tuple(features), values)
+
+    def describe(self) -> Description:
+        facts = {"columns": [cuts is not None for cuts in self.cuts], "becomes": self.becomes}
+        return Description(self.kind, facts, {f"cuts_{c}": cuts for c, cuts in enumerate(self.cuts) if cuts is not None})
+
+
+def levels(cuts: Floats) -> tuple[str, ...]:
+    """Names of the intervals.
+
+    >>> levels(np.array([1.5, 2.0]))
+    ('≤ 1.5', '1.5 … 2', '> 2')
+    >>> levels(np.array([]))
+    ('all',)
+    """
+    if not len(cuts):
+        return ("all",)
+    ends = [repr(float(cut)).removesuffix(".0") for cut in cuts]
+    inner = [f"{low} … {high}" for low, high in pairwise(ends)]
+    return (f"≤ {ends[0]}", *inner, f"> {ends[-1]}")
+
+
+def numeric_columns(task: Task) -> list[int]:
+    return [column for column, feature in enumerate(task.features) if feature.kind == "numeric"]
+
+
+def per_column(features: Sequence[Feature], cuts: Iterable[tuple[int, Floats]]) -> tuple[Floats | None, ...]:
+    """Cuts of some columns, None for the others."""
+    found: dict[int, Floats] = dict(cuts)
+    return tuple(found.get(column) for column in range(len(features)))
+
+
+def nothing_numeric(task: Table | None) -> Iterable[str]:
+    """A discretiser of nominal features is a mistake worth a word; of mixed ones it is not."""
+    if task is not None and all(feature.kind != "numeric" for feature in task.features):
+        yield "there is no numeric feature to discretise"
+
+
+def restored(kind: str, description: Description) -> Binned:
+    """Read back; ValueError when cuts are not ascending or the kind is unknown."""
+    becomes, columns = description.facts["becomes"], description.facts["columns"]
+    if becomes not in KINDS:
+        raise ValueError(f"{kind}: features cannot become '{becomes}'")
+    cuts = tuple(np.asarray(description.arrays[f"cuts_{c}"], np.float64) if cut else None for c, cut in enumerate(columns))
+    for own in cuts:
+        if own is not None and (own.ndim != 1 or not np.isfinite(own).all() or (np.diff(own) <= 0).any()):
+            raise ValueError(f"{kind}: cuts must be finite and ascending")
+    return Binned(kind, cuts, cast(Kind, becomes))
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct:
+    """The distinct known values of a numeric column, ascending, and the class weights of each: all that a discretiser reads."""
+
+    values: Floats
+    weights: Floats  # values × classes
+
+    @classmethod
+    def of(cls, task: Task, rows: Integers, column: int) -> "Distinct":
+        values, target, weights = task.values[rows, column], task.target[rows], task.row_weights[rows]
+        known = ~np.isnan(values)
+        found, place = np.unique(values[known], return_inverse=True)
+        cells = np.bincount(place * len(task.classes) + target[known], weights[known], len(found) * len(task.classes))
+        return cls(found, cells.reshape(len(found), len(task.classes)).astype(np.float64))
+
+    def between(self, upper: Integers) -> Floats:
+        """The middle between the values at `upper` − 1 and at `upper`; the lower one where floats have no middle."""
+        low, high = self.values[upper - 1], self.values[upper]
+        middle: Floats = low + (high - low) / 2
+        return np.where(middle < high, middle, low)
+
+
+def distinct_columns(task: Task, rows: Integers) -> dict[int, Distinct]:
+    """What each numeric column holds."""
+    return {column: Distinct.of(task, rows, column) for column in numeric_columns(task)}

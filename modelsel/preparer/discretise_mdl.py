@@ -1,0 +1,49 @@
+"""Entropy-based discretisation with the minimum description length principle (Fayyad & Irani 1993): see `_mdl`.
+
+It reads the classes, so that cuts made on all rows would leak: here they are made on analysis rows only.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.spec import one_of
+from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Table, Task
+from modelsel.preparer._binned import Binned, distinct_columns, nothing_numeric, per_column, restored
+from modelsel.preparer._mdl import mdl_cuts
+
+
+@dataclass(frozen=True)
+class DiscretiseMdl:
+    """A column without an accepted cut becomes one interval, `all`: it tells nothing about the class by itself."""
+
+    levels: Kind = one_of("nominal", "ordered", help="what the intervals become; trees cut ordered ones by threshold")
+
+    def growing(self) -> dict[str, Any]:
+        return {"kind": "discretise_mdl"}
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        return nothing_numeric(task)
+
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Cuts":
+        return Cuts(task.features, {column: mdl_cuts(own) for column, own in distinct_columns(task, rows).items()})
+
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> Binned:
+        return self.fit_path(task, rows, rng).prepared(self)
+
+    @staticmethod
+    def restore(description: Description) -> Binned:
+        return restored("discretise_mdl", description)
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """The accepted cuts per numeric column."""
+
+    features: tuple[Feature, ...]
+    cuts: dict[int, Floats]
+
+    def prepared(self, preparer: DiscretiseMdl) -> Binned:
+        return Binned("discretise_mdl", per_column(self.features, self.cuts.items()), preparer.levels)

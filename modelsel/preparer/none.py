@@ -1,0 +1,42 @@
+"""No preparation: the features as they are. A choice among others, so that a space can ask whether preparing pays."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.protocols import AnyTable
+from modelsel.core.types import Description, Integers, Table, Task
+
+
+@dataclass(frozen=True)
+class None_:  # noqa: N801
+    """Specification, ranking and fitted step in one, as there is nothing to know."""
+
+    def growing(self) -> dict[str, Any]:
+        return {"kind": "none"}
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        return ()
+
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "None_":
+        return self
+
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "None_":
+        return self
+
+    def prepared(self, preparer: "None_") -> "None_":
+        return self
+
+    def apply(self, table: AnyTable) -> AnyTable:
+        return table
+
+    def describe(self) -> Description:
+        return Description("none", {})
+
+    @staticmethod
+    def restore(description: Description) -> "None_":
+        if description.arrays:
+            raise ValueError("none: nothing was fitted, so nothing can be restored")
+        return None_()
