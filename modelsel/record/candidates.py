@@ -124,12 +124,18 @@ def unsafe(value: str) -> str:
     return value[1:] if value.startswith("'") else value
 
 
-def varied(table: Sequence[Row], row: Row) -> dict[str, str]:
-    """The parameters that differ within the row's entry: what tells it from its neighbours (all, when it stands alone)."""
-    mates = [other.parameters for other in table if other.label == row.label]
-    if len(mates) < 2:
-        return dict(row.parameters)
-    return {name: value for name, value in row.parameters.items() if len({mate.get(name) for mate in mates}) > 1}
+def varied(table: Sequence[Row]) -> dict[str, dict[str, str]]:
+    """Candidate id to the parameters that differ within its entry: what tells it from its neighbours."""
+    by_label: dict[str, list[Row]] = {}
+    for row in table:
+        by_label.setdefault(row.label, []).append(row)
+    names = {label: _differing(rows) for label, rows in by_label.items()}
+    return {row.id: {name: value for name, value in row.parameters.items() if name in names[row.label]} for row in table}
+
+
+def _differing(rows: Sequence[Row]) -> set[str]:
+    names = {name for row in rows for name in row.parameters}
+    return {name for name in names if len({row.parameters.get(name) for row in rows}) > 1}
 
 
 def _row(line: Mapping[str, str], folds: Sequence[str], names: Sequence[str]) -> Row:
