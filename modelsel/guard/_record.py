@@ -4,9 +4,10 @@ import getpass
 import importlib.metadata
 import platform
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -88,13 +89,13 @@ def space_hashes(ids: tuple[str, ...]) -> Hashes:
     return np.array(sorted(int(digest(one)[:16], 16) for one in set(ids)), np.uint64)
 
 
-def weaker(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """What a later policy takes back of an earlier one: any change of fixed terms, a laxer kind, more looks."""
-    changed = [name for name in FIXED if before.get(name) != after.get(name)]
-    if after["rank"] < before["rank"]:
+def weaker(policies: Sequence[Mapping[str, Any]], now: Mapping[str, Any]) -> list[str]:
+    """What a policy takes back of the seal's and of the strictest since: fixed terms, the kind, the number of looks."""
+    changed = [name for name in FIXED if policies[0].get(name) != now.get(name)]
+    if now["rank"] < max(before["rank"] for before in policies):
         changed.append("policy")
-    most = before.get("max_looks")
-    if most is not None and (after.get("max_looks") is None or after["max_looks"] > most):
+    limits = [before["max_looks"] for before in policies if before.get("max_looks") is not None]
+    if limits and "policy" not in changed and (now.get("max_looks") or inf) > min(limits):
         changed.append("max_looks")
     return changed
 
@@ -110,7 +111,7 @@ def _steps(policy: Policy, n: int) -> int | None:
 
 
 def _refuse(what: str, fix: str) -> None:
-    raise ConfigurationError(Problem("MSEL-242", what, "guard", fix))
+    raise ConfigurationError(Problem("MSEL-272", what, "guard", fix))
 
 
 def as_facts(findings: Any) -> list[dict[str, Any]]:

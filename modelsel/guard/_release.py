@@ -7,7 +7,7 @@ answer, −ln p, is what the certificate may charge. The interval is made from w
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil, floor, log, log1p, sqrt
+from math import floor, log, log1p, sqrt
 from typing import Any, Protocol
 
 from modelsel.core.fingerprint import generator
@@ -136,13 +136,11 @@ class Board(Channel):
     def release(self, truth: Truth) -> Released:
         improved = self.rounds == 0 or truth.errors * self.steps < (self.board - 1) * self.n
         price = charged(prices.ladder(self.rounds, self.updates, self.board, improved, self.steps))
-        beaten = ceil((self.board - 1) * self.n / self.steps)  # the smallest count that does not move the board
         if not improved:
+            beaten = -(-(self.board - 1) * self.n // self.steps)  # the smallest count that does not move the board
             return Released(f"board {self.board} stays", self.board / self.steps, None, price, max(0, beaten), self.n)
         cell = prices.cell_of(truth.errors, self.n, self.steps)
-        low, high = prices.counts_of(cell, self.n, self.steps)
-        most = high if self.rounds == 0 else min(high, beaten - 1)
-        return Released(f"board {cell}", cell / self.steps, None, price, low, most)
+        return Released(f"board {cell}", cell / self.steps, None, price, *prices.counts_of(cell, self.n, self.steps))
 
     @property
     def worst(self) -> float:

@@ -138,9 +138,9 @@ class Session:
             facts = seal_facts(subject, sealing, terms, self.key.id, self._space(sealing))
             writing.append("seal", {**facts, **self._keep_sets(writing, sealing, subject)})
             return []
-        changed = weaker(history.terms(subject.digest), terms)
-        policies = [{name: one.get(name) for name in terms} for one in history.policies(subject.digest)]
-        if policies[-1] != dict(terms):
+        policies = history.policies(subject.digest)
+        changed = weaker(policies, terms)
+        if any(policies[-1].get(name) != value for name, value in terms.items()):
             writing.append("policy_change", {**who(), "testset": subject.digest, "terms": dict(terms), "weaker": changed})
         return changed
 

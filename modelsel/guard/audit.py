@@ -53,7 +53,8 @@ def _ledger(gate: Gate, entries: list[Entry]) -> tuple[dict[str, Any], list[Find
     own = [entry for entry in entries if entry.replica == gate.session.ledger.replica]
     ledger = {"url": gate.place, "entries": len(entries), "intact": not breaks and not missing,
               "head": own[-1].place if own else None, "id": gate.session.ledger.id,
-              "replicas": len({entry.replica for entry in entries}), "anchors": [a.name for a in gate.session.anchors]}  # fmt: skip
+              "replicas": len({entry.replica for entry in entries}),
+              "anchors": [anchor.name for anchor in gate.session.anchors]}  # fmt: skip
     return ledger, [*breaks, *missing]
 
 

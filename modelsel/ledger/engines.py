@@ -80,7 +80,7 @@ def _keep_journal(engine: Engine) -> None:
 
 def _sqlite(url: URL) -> Engine:
     if url.database in (None, "", ":memory:"):
-        raise ConfigurationError(Problem("MSEL-241", "a ledger in memory forgets", "guard.ledger", "name a file"))
+        raise ConfigurationError(Problem("MSEL-271", "a ledger in memory forgets", "guard.ledger", "name a file"))
     engine = create_engine(url)
     level = "EXTRA" if on_network(_file(url)) else "FULL"
 
@@ -118,6 +118,6 @@ def _parsed(url: str) -> URL:
     except ArgumentError:
         parsed = None
     if parsed is None or parsed.get_backend_name() not in ("sqlite", "postgresql"):
-        raise ConfigurationError(Problem("MSEL-240", "not a ledger's address", "guard.ledger",
+        raise ConfigurationError(Problem("MSEL-270", "not a ledger's address", "guard.ledger",
                                          "use user, project, sqlite:///FILE or postgresql://USER@HOST/NAME"))  # fmt: skip
     return parsed

@@ -113,7 +113,7 @@ class Home:
         try:
             yield
         except OSError as error:
-            raise StoreError(Problem("MSEL-601", f"cannot write ({error.strerror})", str(self.folder),
+            raise StoreError(Problem("MSEL-640", f"cannot write ({error.strerror})", str(self.folder),
                                      "make it writable, or set MODELSEL_HOME to a place that is")) from error  # fmt: skip
 
 

@@ -7,6 +7,7 @@ refuse updates and deletions; the chains show those who went around the triggers
 import hashlib
 import json
 import secrets
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -27,7 +28,7 @@ from sqlalchemy import (
     select,
     text,
 )
-from sqlalchemy.exc import DatabaseError, IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
 from modelsel.core.errors import LedgerError, ModelselError, Problem, StoreError
 from modelsel.ledger.engines import engine_of, prepared, shown
@@ -183,10 +184,10 @@ def _translated(place: str) -> Iterator[None]:
     """Errors of the database as ours: it cannot be written (6), or it is no ledger any more (5)."""
     try:
         yield
-    except (OperationalError, InterfaceError, OSError) as error:
+    except (OperationalError, InterfaceError, sqlite3.OperationalError, OSError) as error:
         fix = "free disk space, mend permissions or the server's address; no score is shown meanwhile"
-        raise StoreError(Problem("MSEL-602", f"the ledger cannot be used ({_reason(error)})", place, fix)) from error
-    except (DatabaseError, SQLAlchemyError, json.JSONDecodeError) as error:
+        raise StoreError(Problem("MSEL-641", f"the ledger cannot be used ({_reason(error)})", place, fix)) from error
+    except (SQLAlchemyError, sqlite3.DatabaseError, json.JSONDecodeError) as error:
         fix = "restore it from a backup; `modelsel doctor` names its anchors"
         raise LedgerError(Problem("MSEL-502", f"the ledger is damaged ({_reason(error)})", place, fix)) from error
 

@@ -1,0 +1,158 @@
+"""The store: append-only, durable, one writer at a time, and errors that say what to do."""
+
+import multiprocessing
+import os
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+
+from modelsel.core.errors import ConfigurationError, LedgerError, StoreError
+from modelsel.ledger.engines import on_network, shown, sqlite_url
+from modelsel.ledger.entry import broken
+from modelsel.ledger.store import Ledger
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "home" / "ledger.db"
+
+
+def opened(path: Path, replica: str = "r1") -> Ledger:
+    return Ledger.open(sqlite_url(path), replica)
+
+
+def test_what_was_appended_is_there_for_the_next_process(path: Path) -> None:
+    first = opened(path)
+    entries = [first.append("note", {"n": n}) for n in range(3)]
+    again = opened(path)
+    assert again.entries() == entries
+    assert again.id == first.id
+    assert broken(entries) == []
+
+
+def test_it_is_in_wal_mode_synchronous_and_private(path: Path) -> None:
+    ledger = opened(path)
+    ledger.append("note", {})
+    raw = ledger._engine.raw_connection()
+    assert raw.cursor().execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert raw.cursor().execute("PRAGMA synchronous").fetchone() == (2,)
+    raw.close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE entries SET body = 'x'",
+        "DELETE FROM entries",
+        "INSERT OR REPLACE INTO entries SELECT replica, seq, kind, 'forged', prev, hash FROM entries",
+        "REPLACE INTO entries SELECT replica, seq + 9, kind, 'forged', prev, 'other' FROM entries",
+        "UPDATE rowsets SET blob = x'00'",
+        "DELETE FROM rowsets",
+        "REPLACE INTO rowsets SELECT digest, key_id, 0, kind, x'00' FROM rowsets",
+        "UPDATE about SET value = 'x'",
+    ],
+)
+def test_the_database_refuses_to_forget(path: Path, statement: str) -> None:
+    ledger = opened(path)
+    ledger.write(lambda writing: (writing.append("note", {}), writing.keep(b"rows", "key", 1, "test")))
+    before = ledger.entries()
+    with sqlite3.connect(path) as raw, pytest.raises(sqlite3.IntegrityError, match="append-only"):
+        raw.execute(statement)
+    assert opened(path).entries() == before
+
+
+def test_a_failed_step_leaves_nothing(path: Path) -> None:
+    ledger = opened(path)
+
+    def step(writing: object) -> None:
+        writing.append("note", {})  # type: ignore[attr-defined]
+        raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError):
+        ledger.write(step)
+    assert ledger.entries() == []
+
+
+def test_reading_does_not_wait_for_a_writer(path: Path) -> None:
+    ledger, reader = opened(path), opened(path)
+
+    def step(writing: object) -> int:
+        writing.append("note", {})  # type: ignore[attr-defined]
+        return len(reader.entries())  # a reader that took the write lock would wait for this step for ever
+
+    assert ledger.write(step) == 0
+
+
+def test_row_sets_are_stored_once_and_verified(path: Path) -> None:
+    ledger = opened(path)
+    digests = {ledger.write(lambda writing: writing.keep(b"rows", "key", 1, "test")) for _ in range(3)}
+    assert len(digests) == 1
+    assert ledger.rowset(digests.pop()) == b"rows"
+    with pytest.raises(LedgerError, match="gone"):
+        ledger.rowset("0" * 64)
+
+
+def test_a_changed_row_set_is_not_used(path: Path) -> None:
+    ledger = opened(path)
+    digest = ledger.write(lambda writing: writing.keep(b"rows", "key", 1, "test"))
+    with sqlite3.connect(path) as raw:
+        raw.execute("DROP TRIGGER rowsets_no_update")
+        raw.execute("UPDATE rowsets SET blob = x'00'")
+    with pytest.raises(LedgerError, match="changed"):
+        ledger.rowset(digest)
+
+
+def test_a_file_that_is_no_database_is_a_ledger_error(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"not a database at all" * 500)
+    with pytest.raises(LedgerError, match="damaged") as caught:
+        opened(path)
+    assert caught.value.exit_code == 5
+
+
+def test_a_place_that_cannot_be_written_is_a_store_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError) as caught:
+        opened(tmp_path / "file" / "ledger.db")
+    assert caught.value.exit_code == 6
+
+
+@pytest.mark.parametrize("url", ["mysql://host/x", "nonsense", "sqlite://", "sqlite:///:memory:"])
+def test_what_is_no_ledger_address_is_a_configuration_error(url: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"guard\.ledger"):
+        Ledger.open(url, "r1")
+
+
+def test_passwords_are_not_shown() -> None:
+    assert shown("postgresql://me:secret@host/db") == "postgresql://me:***@host/db"
+
+
+def test_network_file_systems_are_known(tmp_path: Path) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text("server:/home /home nfs4 rw 0 0\n/dev/sda / ext4 rw 0 0\n")
+    assert on_network(Path("/home/me/ledger.db"), mounts)
+    assert not on_network(Path("/var/ledger.db"), mounts)
+
+
+def _append(path: Path, replica: str, times: int) -> None:
+    ledger = opened(path, replica)
+    for index in range(times):
+        ledger.append("note", {"pid": os.getpid(), "index": index})
+
+
+@pytest.mark.parametrize("replicas", [("r1",) * 4, ("a", "b", "c", "d")])
+def test_processes_that_start_together_and_write_together_lose_nothing(path: Path, replicas: tuple[str, ...]) -> None:
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_append, args=(path, replica, 15)) for replica in replicas]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * 4
+    entries = opened(path).entries()
+    assert len(entries) == 60
+    assert broken(entries) == []

@@ -1,0 +1,214 @@
+"""The certificate against the published figures, and against the exact enumeration of every possible test set."""
+
+from itertools import product
+from math import exp, log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from modelsel.statistics import prices
+from modelsel.statistics.certificate import (
+    Standing,
+    empirical_bernstein,
+    hoeffding,
+    index_weight,
+    interval,
+    looks_left,
+    lower_limit,
+    upper_limit,
+)
+
+N, E = 2000, 200
+LEVEL = log(2 / 0.05)
+
+
+def at(look: int, spent: float, low: int = E, high: int = E) -> list[float]:
+    return [round(limit, 6) for limit in interval(low, high, N, Standing(look, spent).nats(0.05))]
+
+
+FULL = {
+    1: [0.086618, 0.114670], 2: [0.071228, 0.134859], 3: [0.063158, 0.147396], 5: [0.052723, 0.166275],
+    10: [0.037555, 0.201506], 20: [0.022117, 0.254718], 100: [0.000843, 0.509544],
+}  # fmt: skip
+GRID = {
+    1: [0.081937, 0.119433], 2: [0.070465, 0.134752], 3: [0.064221, 0.144239], 5: [0.055984, 0.158306],
+    10: [0.043434, 0.184241], 20: [0.029490, 0.223080], 100: [0.003225, 0.412536],
+}  # fmt: skip
+FORESEEN = {
+    2: [0.075705, 0.127446], 3: [0.072461, 0.131904], 5: [0.068360, 0.137850], 10: [0.061881, 0.148041],
+    20: [0.053611, 0.162743], 100: [0.026292, 0.234343],
+}  # fmt: skip
+PASSED = {2: [0.080778, 0.121832], 5: [0.074229, 0.130573], 10: [0.068666, 0.138671], 100: [0.036181, 0.205338]}
+COMMITTED = {2: [0.082059, 0.120213], 5: [0.078111, 0.125296], 10: [0.075913, 0.128248], 100: [0.070244, 0.136306]}
+
+
+@pytest.mark.parametrize("look", FULL)
+def test_full_precision_answers_cost_what_the_table_says(look: int) -> None:
+    assert at(look, (look - 1) * prices.full(N)) == FULL[look]
+
+
+@pytest.mark.parametrize("look", GRID)
+def test_rounded_answers_use_all_counts_that_round_to_them(look: int) -> None:
+    assert prices.counts_of(10, N, 100) == (190, 209)
+    assert at(look, (look - 1) * prices.grid(100), 190, 209) == GRID[look]
+
+
+@pytest.mark.parametrize("look", FORESEEN)
+def test_foreseen_answers_cost_little(look: int) -> None:
+    assert at(look, (look - 1) * prices.predicted_grid(10, 100, N, 0.1, 2000), 190, 209) == FORESEEN[look]
+
+
+@pytest.mark.parametrize("look", PASSED)
+def test_a_pass_costs_one_bit(look: int) -> None:
+    assert at(look, (look - 1) * prices.PASS_OR_FAIL) == PASSED[look]
+
+
+@pytest.mark.parametrize("look", COMMITTED)
+def test_a_committed_look_pays_its_index_alone(look: int) -> None:
+    assert at(look, 0.0) == COMMITTED[look]
+
+
+@pytest.mark.parametrize(
+    ("space", "limits"),
+    [(10, [0.080778, 0.121832]), (100, [0.077068, 0.126686]), (1000, [0.073946, 0.130969]),
+     (10**4, [0.071228, 0.134859]), (10**6, [0.066617, 0.141830])],
+)  # fmt: skip
+def test_a_declared_space_bounds_any_number_of_looks(space: int, limits: list[float]) -> None:
+    nats = Standing(10**6, 1e9, space, member=True).nats(0.05)
+    assert [round(limit, 6) for limit in interval(E, E, N, nats)] == limits
+
+
+@pytest.mark.parametrize(("nats", "limit"), [(3, 0.111738), (10, 0.128627), (100, 0.217916), (600, 0.453866), (1000, 0.574817)])
+def test_tail_inversion(nats: float, limit: float) -> None:
+    assert round(upper_limit(E, N, nats), 6) == limit
+
+
+@pytest.mark.parametrize(
+    ("errors", "n", "limits"),
+    [(200, 2000, [0.087196, 0.113990]), (5, 100, [0.016432, 0.112835]), (100, 1000, [0.082105, 0.120288]),
+     (400, 4000, [0.090873, 0.109716]), (2000, 4000, [0.484385, 0.515615])],
+)  # fmt: skip
+def test_a_single_look_is_clopper_pearson(errors: int, n: int, limits: list[float]) -> None:
+    assert [round(limit, 6) for limit in interval(errors, errors, n, LEVEL)] == limits
+
+
+def test_no_errors_at_all() -> None:
+    assert lower_limit(0, 100, LEVEL) == 0.0
+    assert round(upper_limit(0, 100, LEVEL), 6) == 0.036217
+    assert upper_limit(0, 100, log(20)) == pytest.approx(1 - 0.05**0.01)
+    assert upper_limit(100, 100, LEVEL) == 1.0
+
+
+@given(st.integers(1, 400), st.data(), st.floats(1.0, 30.0))
+def test_the_limits_have_exactly_the_tail_that_is_asked(n: int, data: st.DataObject, nats: float) -> None:
+    errors = data.draw(st.integers(0, n))
+    if errors > 0:
+        assert binom.logsf(errors - 1, n, lower_limit(errors, n, nats)) == pytest.approx(-nats, abs=0.01)
+    if errors < n:
+        assert binom.logcdf(errors, n, upper_limit(errors, n, nats)) == pytest.approx(-nats, abs=0.01)
+
+
+def test_the_chernoff_bound_takes_over_without_a_gap() -> None:
+    exact, bound = upper_limit(E, N, 650.0), upper_limit(E, N, 650.01)
+    assert exact < bound < exact + 0.002
+
+
+def test_index_weights_sum_to_one() -> None:
+    assert sum(index_weight(look) for look in range(1, 100_001)) == pytest.approx(1 - 1 / (5 * 100_000))
+
+
+def test_hoeffding_and_empirical_bernstein() -> None:
+    assert [round(hoeffding(LEVEL, n), 6) for n in (100, 1000, 2000, 4000)] == [0.13581, 0.042947, 0.030368, 0.021473]
+    widths = [round(empirical_bernstein(v, N, log(1 / 0.025)), 6) for v in (0.09, 0.01, 0.0025)]
+    assert widths == [0.024974, 0.011735, 0.008425]
+
+
+BUDGETS = {
+    (1000, 0.05): (1, 1, 1, 1, 1), (1000, 0.1): (2, 3, 10, 14, 1558), (2000, 0.05): (1, 1, 3, 4, 11),
+    (2000, 0.1): (5, 7, 26, 40, 5000), (10_000, 0.03): (2, 3, 8, 12, 573), (10_000, 0.05): (5, 9, 35, 54, 5000),
+    (100_000, 0.02): (7, 15, 61, 95, 5000),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BUDGETS)
+def test_budgets(case: tuple[int, float]) -> None:
+    n, width = case
+    each = (prices.full(n), prices.grid(100), 1.1, prices.PASS_OR_FAIL, 0.0)
+    assert tuple(looks_left(n, price, width) for price in each) == BUDGETS[case]
+
+
+def _misses(n: int, looks: int, delta: float, certified: bool) -> float:
+    """Share of all 2^n label vectors (true rate one half) for which some look's interval misses one half.
+
+    The analyst is the boosting attack: each look submits a fixed vector of predictions, the last one the majority of those
+    that came out well.
+    """
+    rng = np.random.default_rng(3)
+    fixed = rng.integers(0, 2, (looks - 1, n))
+    labels = np.array(list(product((0, 1), repeat=n)))
+    missed = np.zeros(len(labels), bool)
+    counts = (labels[:, None, :] != fixed[None]).sum(axis=2)
+    signs = np.where(counts <= n / 2, 1, -1)
+    majority = (signs @ (2 * fixed - 1) > 0).astype(int)
+    every = np.hstack([counts, (labels != majority).sum(axis=1)[:, None]])
+    for look in range(1, looks + 1):
+        nats = Standing(look, (look - 1) * prices.full(n)).nats(delta) if certified else log(2 / delta)
+        table = np.array([low <= 0.5 <= high for low, high in (interval(e, e, n, nats) for e in range(n + 1))])
+        missed |= ~table[every[:, look - 1]]
+    return float(missed.mean())
+
+
+def test_every_label_vector_of_twelve_rows() -> None:
+    """All 4096 test sets, four adaptive looks, δ = .5: the naive interval misses far too often, ours within δ."""
+    assert _misses(12, 4, 0.5, certified=False) > 0.7
+    assert _misses(12, 4, 0.5, certified=True) <= 0.5
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.2, 0.5]))
+def test_no_deterministic_analyst_gets_past_the_level(seed: int, delta: float) -> None:
+    """A random analyst: what is submitted next is any function of all answers so far. n = 8, all 256 label vectors."""
+    n, looks = 8, 4
+    labels = np.array(list(product((0, 1), repeat=n)))
+    missed = 0
+    for truth in labels:
+        story: tuple[int, ...] = ()
+        wrong = False
+        for look in range(1, looks + 1):
+            guess = np.random.default_rng([seed, look, *story]).integers(0, 2, n)
+            errors = int((guess != truth).sum())
+            low, high = interval(errors, errors, n, Standing(look, (look - 1) * prices.full(n)).nats(delta))
+            wrong |= not low <= 0.5 <= high
+            story = (*story, errors)
+        missed += wrong
+    assert missed / len(labels) <= delta
+
+
+def test_one_look_outside_a_declared_space_and_ten_inside_stay_within_delta() -> None:
+    """Were ln 2 charged inside the space alone, eleven independent looks would miss together more often than δ."""
+    n, delta, space = 200, 0.05, 10
+
+    def simultaneous(outside: Standing) -> float:
+        inside = Standing(10**9, 0.0, space, member=True)
+        return 1 - _covers(n, outside.nats(delta)) * _covers(n, inside.nats(delta)) ** space
+
+    charged = simultaneous(Standing(1, 0.0, space, member=False))
+    free = simultaneous(Standing(1, 0.0))
+    assert charged <= delta < free + 0.02
+    assert charged < free
+
+
+def _covers(n: int, nats: float) -> float:
+    rates = np.arange(n + 1)
+    inside = [low <= 0.5 <= high for low, high in (interval(int(e), int(e), n, nats) for e in rates)]
+    return float(binom.pmf(rates, n, 0.5)[inside].sum())
+
+
+def test_prices_are_probabilities() -> None:
+    exact = sum(exp(-prices.predicted(e, 300, 0.13, 700)) for e in range(301))
+    rounded = sum(exp(-prices.predicted_grid(c, 50, 300, 0.13, 700)) for c in range(51))
+    assert exact == pytest.approx(1.0, abs=1e-9)
+    assert rounded == pytest.approx(1.0, abs=1e-9)

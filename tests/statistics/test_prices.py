@@ -1,0 +1,55 @@
+"""Prices against the published figures; the ladder replayed by hand."""
+
+from math import exp, log
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelsel.statistics import prices
+from modelsel.statistics.certificate import Standing, interval
+
+
+def test_what_agrees_with_cross_validation_is_cheap() -> None:
+    assert [round(prices.predicted_grid(c, 100, 2000, 0.1, 2000), 3) for c in (10, 9, 12, 20)] == [1.013, 1.507, 2.950, 6.918]
+    assert round(prices.predicted(200, 2000, 0.1, 2000), 2) == 3.97
+    assert round(prices.predicted(260, 2000, 0.1, 2000), 2) == 8.34
+    assert max(prices.predicted(e, 2000, 0.1, 2000) for e in range(2001)) <= log(10 * 2001)
+
+
+def test_the_ladder_by_hand() -> None:
+    n, steps, board, updates, spent = 4000, 100, 0, 0, 0.0
+    boards, paid, shown = [], [], {}
+    for rounds, errors in enumerate((1248, 1236, 1192, 1204, 1160, 1080, 1120, 1048)):
+        improved = rounds == 0 or errors * steps < (board - 1) * n
+        price = prices.ladder(rounds, updates, board, improved, steps)
+        if improved:
+            low, high = prices.counts_of(prices.cell_of(errors, n, steps), n, steps)
+            shown[rounds + 1] = interval(low, high, n, Standing(rounds + 1, spent).nats(0.05))
+            board, updates = prices.cell_of(errors, n, steps), updates + 1
+        boards.append(board)
+        paid.append(round(price, 4))
+        spent += price
+    assert boards == [31, 31, 30, 30, 30, 27, 27, 27]
+    assert paid == [4.6151, 0.6931, 4.8203, 0.6931, 0.4700, 4.6052, 0.5390, 0.4418]
+    assert round(spent, 4) == 16.8777
+    limits = {look: [round(limit, 6) for limit in limits] for look, limits in shown.items()}
+    assert limits == {1: [0.290084, 0.330098], 3: [0.263463, 0.337951], 6: [0.225314, 0.317596]}
+
+
+@given(st.integers(2, 60), st.integers(1, 40), st.data())
+def test_ladder_prices_sum_to_one(steps: int, rounds: int, data: st.DataObject) -> None:
+    board, updates = data.draw(st.integers(1, steps)), data.draw(st.integers(1, rounds))
+    stays = exp(-prices.ladder(rounds, updates, board, False, steps))
+    assert stays + board * exp(-prices.ladder(rounds, updates, board, True, steps)) == pytest.approx(1)
+
+
+@given(st.integers(1, 500), st.integers(1, 300))
+def test_every_count_rounds_to_exactly_one_cell(n: int, steps: int) -> None:
+    counts = [
+        e
+        for cell in range(steps + 1)
+        for e in range(prices.counts_of(cell, n, steps)[0], prices.counts_of(cell, n, steps)[1] + 1)
+    ]
+    assert counts == list(range(n + 1))
+    assert all(prices.counts_of(prices.cell_of(e, n, steps), n, steps)[0] <= e for e in range(n + 1))
