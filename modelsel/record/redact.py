@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote
 
 HIDDEN = "***"
 SHORTEST = 6  # characters: shorter values would blank out ordinary words
+FOLDERS = ("PWD", "OLDPWD")  # the shell's, and no passwords
 _NAME = re.compile(
     r"(?i)(token|secret|password|passwd|passphrase|pwd|credentials?|(?:api|access|private|account|auth)[_-]?key)$"
 )
@@ -87,7 +88,8 @@ class RedactingFilter(logging.Filter):
 
 
 def _environment(variables: Mapping[str, str]) -> Iterable[str]:
-    return (value for name, value in variables.items() if _NAME.search(name) and len(value) >= SHORTEST)
+    named = (value for name, value in variables.items() if _NAME.search(name) and name not in FOLDERS)
+    return (value for value in named if len(value) >= SHORTEST)
 
 
 def _pattern(value: str) -> str:
