@@ -125,7 +125,7 @@ class Lines:
 
 def duration(seconds: float) -> str:
     """
-    >>> duration(0.42), duration(75), duration(7300)
+    >>> duration(0.42), duration(75), duration(7330)
     ('0.4 s', '1 min 15 s', '2 h 2 min')
     """
     if seconds < 60:
