@@ -136,6 +136,10 @@ def test_draws_are_as_many_as_said_and_the_same_for_the_same_seed() -> None:
     assert len({candidate.learner.min_gain for candidate in first.candidates}) == 30
 
 
+def tree(sweep: Any, **entry: Any) -> dict[str, Any]:
+    return {"t": {"learner": "tree", "sweep": sweep, **entry}}
+
+
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
@@ -143,20 +147,20 @@ def test_draws_are_as_many_as_said_and_the_same_for_the_same_seed() -> None:
         (["knn", 3], "MSEL-220: 3 is no name of a space"),
         (None, "MSEL-220: None is no name of a space"),
         ({"t": {"learner": "treee"}}, "MSEL-201: unknown learner 'treee', space.t; did you mean 'tree'?"),
-        ({"t": {"learner": "tree", "sweep": {"max_dept": [1]}}}, "space.t.sweep.max_dept; did you mean 'max_depth'?"),
-        ({"t": {"learner": "tree", "sweep": {"criterion": ["ginni"]}}}, "MSEL-201: unknown criterion 'ginni', space.t.sweep.criterion; did you mean 'gini'?"),
-        ({"t": {"learner": "tree", "sweep": {"max_depth": "choice(null, 3)"}}}, "MSEL-225: 'choice(null, 3)' is not in the sweep grammar"),
-        ({"t": {"learner": "tree", "sweep": {"min_leaf": "interval(1, 9)"}}}, "MSEL-224: an interval needs draw, space.t"),
-        ({"t": {"learner": "tree", "sweep": {"min_leaf": "interval(0, 9)"}, "draw": 3}}, "MSEL-205: 0 is out of range, space.t.sweep.min_leaf"),
-        ({"t": {"learner": "tree", "sweep": 3}}, "MSEL-221: a sweep should be a mapping"),
         ({"t": 3}, "MSEL-221: an entry should be a mapping"),
-        ({"t": {"learner": "tree", "draw": 0}}, "MSEL-205: found 0, space.t.draw"),
-        ({"t": {"learner": "tree", "sweep": {"max_depth": [1, "x"]}}}, "MSEL-205: found 'x', space.t.sweep.max_depth"),
-        ({"t": {"learner": "tree", "sweep": {"criterion": [False]}}}, "MSEL-206: the truth value false is no name of a criterion"),
-        ({"t": {"learner": "tree", "sweep": {"min_leaf": "range(1, 3000)", "max_depth": "range(1, 3000)"}}}, "MSEL-223: 8,994,001 candidates"),
-        ({"t": {"learner": "tree", "sweep": {"leaf": "laplace"}}}, "it has settings of its own"),
+        (tree(3), "MSEL-221: a sweep should be a mapping"),
+        (tree({}, draw=0), "MSEL-205: found 0, space.t.draw"),
+        (tree({"max_dept": [1]}), "space.t.sweep.max_dept; did you mean 'max_depth'?"),
+        (tree({"max_depth": [1, "x"]}), "MSEL-205: found 'x', space.t.sweep.max_depth"),
+        (tree({"max_depth": "choice(null, 3)"}), "MSEL-225: 'choice(null, 3)' is not in the sweep grammar"),
+        (tree({"min_leaf": "interval(1, 9)"}), "MSEL-224: an interval needs draw, space.t"),
+        (tree({"min_leaf": "interval(0, 9)"}, draw=3), "MSEL-205: 0 is out of range, space.t.sweep.min_leaf"),
+        (tree({"criterion": ["ginni"]}), "unknown criterion 'ginni', space.t.sweep.criterion; did you mean 'gini'?"),
+        (tree({"criterion": [False]}), "MSEL-206: the truth value false is no name of a criterion"),
+        (tree({"min_leaf": "range(1, 3000)", "max_depth": "range(1, 3000)"}), "MSEL-223: 8,994,001 candidates"),
+        (tree({"leaf": "laplace"}), "it has settings of its own"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_with_a_space_is_said(wanted: Any, said: str) -> None:
     assert said in "\n".join(problems(wanted))
 
