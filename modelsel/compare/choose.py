@@ -1,9 +1,19 @@
 """From results to the choice: the rule's winner, who cannot be told from it, what its score is worth."""
 
+from typing import Any
+
+import numpy as np
+
+from modelsel.compare._folds import LARGEST, Answered, bbc_of_folds
+from modelsel.compare.bbc import Corrected, bbc
+from modelsel.compare.indistinguishable import indistinguishable
+from modelsel.compare.ratio import assessed_per_analysed
+from modelsel.compare.tibshirani import tibshirani
 from modelsel.core.errors import NoCandidateError, Problem
+from modelsel.core.fingerprint import generator
 from modelsel.core.protocols import Rule
 from modelsel.core.selection import Selection
-from modelsel.core.types import Resampling, Scoreboard
+from modelsel.core.types import Integers, Outputs, Resampling, Scoreboard
 from modelsel.runner.results import Results
 
 
@@ -13,6 +23,7 @@ def choose(results: Results, rule: Rule, resampling: Resampling, seed: int) -> S
     if not board.eligible.any():
         raise NoCandidateError(_nobody(results))
     winner = rule.choose(board)
+    corrected = _corrected(results, rule, winner, generator(seed, resampling.fingerprint, "bbc"))
     return Selection(
         candidates=results.candidates,
         status=results.status,
@@ -22,7 +33,8 @@ def choose(results: Results, rule: Rule, resampling: Resampling, seed: int) -> S
         losses=results.losses,
         assessed=results.assessed([winner, *best_of_each(results, winner)]),
         winner=winner,
-        indistinguishable=(),
+        indistinguishable=indistinguishable(board, winner, assessed_per_analysed(resampling), results.losses.matrix),
+        corrected=None if corrected is None else _described(corrected, board, winner),
     )
 
 
@@ -39,6 +51,44 @@ def ranked(board: Scoreboard) -> list[int]:
     """Eligible candidates, best mean first; ties: simpler, then declared order."""
     cost = board.cost
     return sorted((i for i in range(len(board.ids)) if board.eligible[i]), key=lambda i: (cost[i], board.complexity[i], i))
+
+
+def _corrected(results: Results, rule: Rule, winner: int, rng: np.random.Generator) -> Corrected | None:
+    """BBC-CV from the loss matrix, or from the answers where the measure is no mean over rows."""
+    board, task = results.board, results.book.work.task
+    if results.losses.matrix is not None:
+        return bbc(results.losses.matrix, board, rule, winner=winner, groups=task.groups, weights=task.weights, rng=rng)
+    work, candidates = results.book.work, np.flatnonzero(board.eligible)
+    classes = len(task.classes)
+    if len(candidates) * len(task) * classes * work.resampling.repeats > LARGEST:
+        return None
+    return bbc_of_folds(
+        _answered(results, candidates), candidates, board, rule, work.measure, classes,
+        winner=winner, groups=task.groups, weights=task.weights, rng=rng,
+    )  # fmt: skip
+
+
+def _answered(results: Results, candidates: Integers) -> list[Answered]:
+    """All answers of the candidates, a table per fold."""
+    work = results.book.work
+    task, place = work.task, np.full(len(results.candidates), -1)
+    place[candidates] = np.arange(len(candidates))
+    made: dict[int, Answered] = {}
+    for fold, members, answers in results.book.records(candidates.tolist()):
+        if fold.index not in made:
+            shape = (len(candidates), len(fold.assessment))
+            scores = np.empty((*shape, len(task.classes))) if work.measure.needs_scores else None
+            outputs = Outputs(np.empty(shape, np.int32), scores)
+            made[fold.index] = Answered(fold.assessment, task.target[fold.assessment], outputs, fold.repeat)
+        said = made[fold.index].outputs
+        said.predicted[place[members]] = answers.predicted
+        if said.scores is not None:
+            said.scores[place[members]] = answers.scores
+    return [made[index] for index in sorted(made)]
+
+
+def _described(corrected: Corrected, board: Scoreboard, winner: int) -> dict[str, Any]:
+    return {**corrected.to_dict(), "tibshirani": tibshirani(board, winner)}
 
 
 def _nobody(results: Results) -> Problem:

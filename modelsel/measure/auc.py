@@ -3,11 +3,12 @@
 How well the scores *rank*, whatever the threshold; says nothing of calibration. Not defined on one class: NaN there.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from modelsel.core.types import Codes, Floats, Outputs
 from modelsel.measure._over_rows import class_scores
-from modelsel.statistics.auc import multiclass_auc
+from modelsel.statistics.auc import multiclass_area, rankings
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,12 @@ class Auc:
     over_rows = False
 
     def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
-        return multiclass_auc(truth, class_scores(outputs), classes, weights)
+        return self.reweighted(truth, outputs, classes)(weights)
+
+    def reweighted(self, truth: Codes, outputs: Outputs, classes: int) -> Callable[[Floats | None], Floats]:
+        """The score as a function of the weights, the scores sorted once: what a bootstrap asks a thousand times."""
+        ranked = rankings(class_scores(outputs))
+        return lambda weights: multiclass_area(truth, ranked, weights)
 
     def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
         raise TypeError("Auc is no mean over rows")

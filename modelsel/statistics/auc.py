@@ -4,9 +4,40 @@ AUC = Σ_{i positive, j negative} w_i w_j ([s_i > s_j] + ½ [s_i = s_j]) / (Σ w
 More classes: the mean of the one-against-rest areas, weighted by class share (Provost & Domingos 2001).
 """
 
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Codes, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Scores (… × rows) once sorted: each further weighting costs O(n). `first` and `last` bound the places of equal score."""
+
+    order: NDArray[np.intp]
+    first: NDArray[np.intp]
+    last: NDArray[np.intp]
+    undefined: Booleans
+
+    @classmethod
+    def of(cls, scores: Floats) -> "Ranking":
+        order = np.argsort(scores, axis=-1)
+        first, last = _ties(np.take_along_axis(scores, order, axis=-1))
+        return cls(order, first, last, np.asarray(np.isnan(scores).any(axis=-1)))
+
+    def area(self, positive: Booleans, weights: Floats | None = None) -> Floats:
+        """AUC per row of the scores; NaN where a score is NaN or one side has no weight."""
+        weight = np.ones(len(positive)) if weights is None else weights
+        plus = np.where(positive, weight, 0.0)[self.order]
+        minus = np.where(positive, 0.0, weight)[self.order]
+        below = np.cumsum(minus, axis=-1)
+        before = np.take_along_axis(below - minus, self.first, axis=-1)
+        upto = np.take_along_axis(below, self.last, axis=-1)
+        pairs = plus.sum(axis=-1) * minus.sum(axis=-1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.where(self.undefined, np.nan, (plus * (before + upto)).sum(axis=-1) / (2.0 * pairs)))
 
 
 def auc(positive: Booleans, scores: Floats, weights: Floats | None = None) -> Floats:
@@ -15,35 +46,34 @@ def auc(positive: Booleans, scores: Floats, weights: Floats | None = None) -> Fl
     >>> auc(np.array([True, True, False, True, False, False]), np.array([.9, .8, .7, .6, .55, .4])).round(4).tolist()
     0.8889
     """
-    order = np.argsort(scores, axis=-1)
-    ordered = np.take_along_axis(scores, order, axis=-1)
-    weight = np.ones(len(positive)) if weights is None else weights
-    plus = np.where(positive, weight, 0.0)[order]
-    minus = np.where(positive, 0.0, weight)[order]
-    below = np.cumsum(minus, axis=-1)
-    first, last = _ties(ordered)
-    before = np.take_along_axis(below - minus, first, axis=-1)
-    upto = np.take_along_axis(below, last, axis=-1)
-    pairs = plus.sum(axis=-1) * minus.sum(axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        area = (plus * (before + upto)).sum(axis=-1) / (2.0 * pairs)
-    return np.asarray(np.where(np.isnan(scores).any(axis=-1), np.nan, area))
+    return Ranking.of(scores).area(positive, weights)
 
 
-def multiclass_auc(truth: Codes, scores: Floats, classes: int, weights: Floats | None = None) -> Floats:
-    """AUC per candidate (`scores`: … × rows × classes): of the second class for two, else one against rest by class share.
+def rankings(scores: Floats) -> tuple[Ranking, ...]:
+    """What `multiclass_area` needs of scores (… × rows × classes): of the second class for two, else of every class."""
+    classes = scores.shape[-1]
+    return tuple(Ranking.of(scores[..., c]) for c in ([1] if classes == 2 else range(classes)))
 
-    Classes without a row count nothing; NaN when only one class has rows.
+
+def multiclass_area(truth: Codes, ranked: tuple[Ranking, ...], weights: Floats | None = None) -> Floats:
+    """AUC of the second class for two classes, else one against rest by class share.
+
+    Classes without weight count nothing; NaN when only one class has any.
     """
-    if classes == 2:
-        return auc(truth == 1, scores[..., 1], weights)
-    share = np.bincount(truth, weights, minlength=classes)
+    if len(ranked) == 1:
+        return ranked[0].area(truth == 1, weights)
+    share = np.bincount(truth, weights, minlength=len(ranked))
     present = np.flatnonzero(share)
-    areas = np.stack([auc(truth == c, scores[..., c], weights) for c in present], axis=-1)
+    areas = np.stack([ranked[c].area(truth == c, weights) for c in present], axis=-1)
     return np.asarray(areas @ (share[present] / share.sum()))
 
 
-def _ties(ordered: Floats) -> tuple["np.typing.NDArray[np.intp]", "np.typing.NDArray[np.intp]"]:
+def multiclass_auc(truth: Codes, scores: Floats, weights: Floats | None = None) -> Floats:
+    """AUC per candidate (`scores`: … × rows × classes)."""
+    return multiclass_area(truth, rankings(scores), weights)
+
+
+def _ties(ordered: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Per place, the first and the last place of equal score."""
     n = ordered.shape[-1]
     place = np.broadcast_to(np.arange(n), ordered.shape)

@@ -65,7 +65,7 @@ def nemenyi(ranks: ArrayLike, sets: int) -> Floats:
     """Nemenyi's p-value of every pair of mean ranks, learners × learners."""
     r = np.asarray(ranks, np.float64)
     z = np.abs(r[:, None] - r) / _rank_error(len(r), sets)
-    return np.array(stats.studentized_range.sf(z * np.sqrt(2), len(r), np.inf), dtype=np.float64)
+    return np.array([[float(stats.studentized_range.sf(x, len(r), np.inf)) for x in row] for row in z * np.sqrt(2)])
 
 
 def cliques(ranks: ArrayLike, difference: float) -> tuple[tuple[int, ...], ...]:
@@ -101,10 +101,10 @@ def wilcoxon(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def _table(scores: ArrayLike, higher_is_better: bool) -> Floats:
-    table = np.round(np.asarray(scores, np.float64), 12)  # equal up to rounding is a tie
+    table: Floats = np.round(np.asarray(scores, np.float64), 12)  # equal up to rounding is a tie
     if table.ndim != 2 or min(table.shape) < 2:
         raise ValueError("ranks need at least two data sets and two learners")
-    return -table if higher_is_better else table
+    return np.asarray(-table) if higher_is_better else table
 
 
 def _iman_davenport(chi2: float, sets: int, k: int) -> float:

@@ -36,4 +36,4 @@ def test_classes_without_rows_count_nothing() -> None:
     truth = np.array([0, 0, 2, 2], np.int32)
     scores = np.array([[0.8, 0.1, 0.1], [0.5, 0.3, 0.2], [0.6, 0.0, 0.4], [0.1, 0.2, 0.7]])
     expected = 0.5 * by_pairs(truth == 0, scores[:, 0], np.ones(4)) + 0.5 * by_pairs(truth == 2, scores[:, 2], np.ones(4))
-    assert multiclass_auc(truth, scores, 3) == pytest.approx(expected)
+    assert multiclass_auc(truth, scores) == pytest.approx(expected)

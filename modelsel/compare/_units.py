@@ -1,0 +1,40 @@
+"""What is drawn in a bootstrap of the loss matrix: rows, or whole groups, with their weighted sums of losses."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.types import Booleans, Floats, Integers
+
+EXACT = 1 << 24  # sums of 0/1 losses below this are exact in single precision
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """`total` is units × usable candidates: Σ w_i l_i over the unit's rows; `weight` its Σ w_i."""
+
+    total: NDArray[Any]
+    weight: Floats
+    candidates: Integers
+    usable: Booleans
+
+
+def units(losses: NDArray[Any], eligible: Booleans, groups: Integers | None, weights: Floats | None) -> Units:
+    """Assessed rows, summed over groups where there are groups; candidates with a gap in their losses are not usable."""
+    assessed = ~np.isnan(losses[:, eligible]).all(axis=1)
+    rows = np.flatnonzero(assessed)
+    usable = eligible & ~np.isnan(losses[rows]).any(axis=0)
+    candidates = np.flatnonzero(usable)
+    own = losses[np.ix_(rows, candidates)]
+    if groups is None and weights is None and len(rows) < EXACT and np.isin(own, (0, 1)).all():
+        return Units(own.astype(np.float32), np.ones(len(rows)), candidates, usable)
+    weight = np.ones(len(rows)) if weights is None else weights[rows]
+    total = own.astype(np.float64) * weight[:, None]
+    if groups is None:
+        return Units(total, weight, candidates, usable)
+    _, unit = np.unique(groups[rows], return_inverse=True)
+    order = np.argsort(unit, kind="stable")
+    starts = np.flatnonzero(np.diff(unit[order], prepend=-1))
+    return Units(np.add.reduceat(total[order], starts), np.bincount(unit, weight).astype(np.float64), candidates, usable)
