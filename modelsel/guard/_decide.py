@@ -10,11 +10,12 @@ import numpy as np
 from modelsel.core.fingerprint import short
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Booleans, Finding
+from modelsel.guard._afterwards import selection
 from modelsel.guard._flags import flag
 from modelsel.guard._history import History, PastLook
 from modelsel.guard._judge import Question, judge
 from modelsel.guard._notice import Seen, noticed
-from modelsel.guard._overlap import relations
+from modelsel.guard._overlap import Memory, relations
 from modelsel.guard._policy import Policy
 from modelsel.guard._record import as_facts, space_hashes, who
 from modelsel.guard._release import Channel, count_channel
@@ -23,6 +24,7 @@ from modelsel.guard._subject import Subject
 from modelsel.guard._values import Values, bounds_of
 from modelsel.guard.request import LookRequest
 from modelsel.ledger.entry import Entry
+from modelsel.ledger.home import Key
 from modelsel.ledger.rowset import RowSet
 from modelsel.ledger.store import Writing
 from modelsel.statistics.certificate import interval
@@ -36,7 +38,8 @@ class Ask:
     subject: Subject
     policy: Policy
     predictions: str
-    key_id: str
+    key: Key
+    leaks: tuple[Finding, ...]
 
     @property
     def metric(self) -> str:
@@ -106,8 +109,8 @@ def decide(writing: Writing, ask: Ask) -> Go | Replayed | Refused:
     if open_one is not None:
         return Go(open_one.entry, channel, position.rows, ())
     seen = Seen(ask.subject, position, ask.request.sealing.spec_id, ask.request.sealing.config, ask.metric,
-                ask.predictions, ask.key_id, who()["at"])  # fmt: skip
-    findings = noticed(seen)
+                ask.predictions, ask.key.id, who()["at"], ask.leaks)  # fmt: skip
+    findings = (*noticed(seen), *selection(ask.request, history, ask.subject))
     question = _question(ask, position, findings)
     verdict = judge(ask.policy, question)
     if verdict.decision == "refuse":
@@ -144,7 +147,8 @@ def _interrupted(history: History, ask: Ask) -> PastLook | None:
 
 
 def _position(writing: Writing, ask: Ask, history: History) -> Position:
-    found = relations(ask.subject, history, lambda digest: RowSet.unpack(writing.rowset(digest)), ask.key_id)
+    memory = Memory(history, lambda digest: RowSet.unpack(writing.rowset(digest)), ask.key)
+    found = relations(ask.subject, memory)
     seal = history.seals[ask.subject.digest].facts
     commits = history.commits_on([ask.subject.digest])
     spec_id = ask.request.sealing.spec_id

@@ -10,6 +10,10 @@ from modelsel.guard._history import History, PastLook, differences
 from modelsel.guard._standing import Position
 from modelsel.guard._subject import Subject
 
+PROBABLE = {
+    "C2": "a nearly unique column holds the same values", "C3": "the labels stand in the same order",
+    "C4": "the values rank the same",
+}  # fmt: skip
 LARGE = 0.05  # share of the test rows from which an overlap is grave
 
 
@@ -25,6 +29,7 @@ class Seen:
     predictions: str
     key_id: str
     at: str
+    leaks: tuple[Finding, ...] = ()  # what the features alone show
 
     @property
     def history(self) -> History:
@@ -46,13 +51,19 @@ def noticed(seen: Seen) -> tuple[Finding, ...]:
 
 def _rows_seen(seen: Seen) -> Iterator[Finding]:
     for relation in seen.position.looked:
-        if not relation.same:
+        if relation.channel in PROBABLE:
+            where = f"test set {relation.testset[:8]}: {PROBABLE[relation.channel]}"
+            yield flag("G022", f"{_counted(seen, relation.rows)} are probably those of {where}")
+        elif not relation.same:
             text = f"{_counted(seen, relation.rows)} were tested before, in test set {relation.testset[:8]}"
             yield flag("G020", text, "high" if relation.share >= LARGE else "medium")
     for relation in seen.position.relations:
         if relation.role == "selection":
             text = f"{_counted(seen, relation.rows)} helped to choose in an earlier study"
             yield flag("G021", text, "critical" if relation.share >= LARGE else "high")
+    source = [one for one in seen.history.seals.values() if one.facts["source"] == seen.subject.source]
+    if not seen.position.relations[1:] and any(one.facts["testset"] != seen.subject.digest for one in source):
+        yield flag("G023", "the same table was sealed with another split before")
 
 
 def _looks(seen: Seen) -> Iterator[Finding]:
@@ -81,11 +92,13 @@ def _space(seen: Seen) -> Iterator[Finding]:
 
 
 def _duplicates(seen: Seen) -> Iterator[Finding]:
-    share = float(seen.subject.duplicated.mean()) if seen.position.n else 0.0
-    if share:
+    rows = int(seen.subject.duplicated.sum())
+    if rows:
+        share = rows / seen.position.n
         severity = "low" if share < 0.01 else "medium" if share < LARGE else "high"
-        text = f"{_counted(seen, int(seen.subject.duplicated.sum()))} stand among the development rows too"
+        text = f"{_counted(seen, rows)} stand among the development rows too"
         yield flag("G030", text, severity if seen.subject.identifiable else "info")
+    yield from seen.leaks
 
 
 def _store(seen: Seen) -> Iterator[Finding]:

@@ -2,12 +2,13 @@
 
 Where nearly all rows are distinct (u ≥ .95), equal values mean the same row. Elsewhere values coincide by chance: with q
 the share of test rows that stand by chance in as many of the study's own development rows, an overlap counts only above
-q + max(.02, 3 √(q (1 − q) / n)).
+q + max(.02, 3 √(q (1 − q) / n)). What the rows themselves (C1) do not show, the other channels may (`ledger.channels`).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -15,15 +16,19 @@ from modelsel.core.fingerprint import generator
 from modelsel.core.types import Booleans
 from modelsel.guard._history import History
 from modelsel.guard._subject import IDENTIFIABLE, Subject
+from modelsel.guard._subject import known as kept
+from modelsel.ledger.home import Key
 from modelsel.ledger.identity import Hashes
 from modelsel.ledger.rowset import RowSet, containment, shared
 
 SAME = 0.9  # shared rows per rows of either set from which two sets are one with a few rows more or less
+ALIKE = 0.5  # shared column names from which equal declared identities mean equal rows
+QUASI, FEWEST = 0.2, 10  # share and number of a column's values that must be met again
 
 
 @dataclass(frozen=True, eq=False)
 class Relation:
-    """A remembered set that shares rows: in which role it was used, how many rows, and which ones."""
+    """A remembered set that shares rows: in which role it was used, how many rows, which ones, and how that is known."""
 
     testset: str
     role: str  # test or selection
@@ -32,81 +37,122 @@ class Relation:
     seen: Booleans  # per test row
     same: bool = False
     exact: bool = True  # False where only a sketch was kept: `seen` is then incomplete
+    channel: str = "C1"
 
     def facts(self) -> dict[str, object]:
-        return {"with": self.testset, "as": self.role, "rows": self.rows, "share": round(self.share, 6)}
+        return {"with": self.testset, "as": self.role, "rows": self.rows, "share": round(self.share, 6), "by": self.channel}
 
 
-def relations(subject: Subject, history: History, load: Callable[[str], RowSet], key_id: str) -> tuple[Relation, ...]:
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What sets are compared with: the history, its stored row sets, and the key that hashed them."""
+
+    history: History
+    load: Callable[[str], RowSet]
+    key: Key
+
+
+def relations(subject: Subject, memory: Memory) -> tuple[Relation, ...]:
     """All of them: the same set first, then by share."""
-    found = [*_tests(subject, history, load, key_id), *_selections(subject, history, load, key_id)]
-    return tuple(sorted(found, key=lambda relation: (not relation.same, -relation.share)))
+    found = [*_tests(subject, memory), *_selections(subject, memory)]
+    return tuple(sorted(found, key=lambda relation: (not relation.same, -relation.share, relation.testset)))
 
 
-def _tests(subject: Subject, history: History, load: Callable[[str], RowSet], key_id: str) -> Iterable[Relation]:
+def _tests(subject: Subject, memory: Memory) -> Iterable[Relation]:
     n = len(subject.test.bound)
-    for testset, entry in history.seals.items():
-        if testset == subject.digest:
-            yield Relation(testset, "test", n, 1.0, np.ones(n, bool), same=True)
-        elif entry.facts["key_id"] == key_id and entry.facts.get("rows"):
-            stored = load(entry.facts["rows"])
-            seen = _seen(subject, stored)
-            if seen is not None:
-                yield _relation(testset, "test", seen, stored)
-    for testset in {look.testset for look in history.looks} - history.seals.keys():
-        if testset == subject.digest:  # known from an anchor alone
-            yield Relation(testset, "test", n, 1.0, np.ones(n, bool), same=True)
+    if subject.digest in memory.history.seals or memory.history.looks_at([subject.digest]):
+        yield Relation(subject.digest, "test", n, 1.0, np.ones(n, bool), same=True)
+    for testset, entry in memory.history.seals.items():
+        facts = entry.facts
+        if testset != subject.digest and facts["key_id"] == memory.key.id:
+            stored = memory.load(facts["rows"]) if facts.get("rows") else None
+            relation = _by_rows(testset, "test", subject, stored) or _otherwise(testset, facts, subject, stored, memory.key)
+            if relation is not None:
+                yield relation
 
 
-def _selections(subject: Subject, history: History, load: Callable[[str], RowSet], key_id: str) -> Iterable[Relation]:
+def _selections(subject: Subject, memory: Memory) -> Iterable[Relation]:
     """Sets that chose something. What the study's own development rows repeat is a duplicate, not a memory."""
     done = {subject.train}
-    for entry in history.selections:
+    for entry in memory.history.selections:
         facts = entry.facts
-        if facts["train"] in done or facts["key_id"] != key_id or not facts.get("development"):
+        if facts["train"] in done or facts["key_id"] != memory.key.id or not facts.get("development"):
             continue
         done.add(facts["train"])
-        stored = load(facts["development"])
-        seen = _seen(subject, stored)
-        if seen is not None and subject.identifiable:
-            seen = seen & ~subject.duplicated
-        if seen is not None and seen.any():
-            yield _relation(facts["testset"], "selection", seen, stored)
+        stored = memory.load(facts["development"])
+        relation = _by_rows(facts["testset"], "selection", subject, stored, without=subject.duplicated)
+        if relation is not None:
+            yield relation
 
 
-def _relation(testset: str, role: str, seen: Booleans, stored: RowSet) -> Relation:
+def _by_rows(
+    testset: str, role: str, subject: Subject, stored: RowSet | None, without: Booleans | None = None
+) -> Relation | None:
+    """C0, C1, C4: hashes of rows, the most telling first."""
+    for channel, name in (("C1", "bound"), ("C0", "id"), ("C1", "unbound"), ("C4", "ranked")):
+        if stored is not None and _comparable(name, subject, stored):
+            seen = _seen(name, subject, stored)
+            if without is not None and subject.identifiable:
+                seen = seen & ~without
+            if seen.any():
+                return _relation(testset, role, seen, stored, channel)
+    return None
+
+
+def _comparable(name: str, subject: Subject, stored: RowSet) -> bool:
+    if name not in stored.arrays or name not in subject.test.arrays:
+        return False
+    if name == "id":
+        ours, theirs = set(subject.names), set(stored.facts["names"])
+        return len(ours & theirs) >= ALIKE * len(ours | theirs)
+    return name == "bound" or subject.u[name] >= IDENTIFIABLE
+
+
+def _relation(testset: str, role: str, seen: Booleans, stored: RowSet, channel: str) -> Relation:
     rows = int(seen.sum())
-    exact = not stored.facts.get("sketch")
-    return Relation(testset, role, rows, rows / len(seen), seen, rows >= SAME * max(len(seen), len(stored)), exact)
+    same, exact = rows >= SAME * max(len(seen), len(stored)), not stored.facts.get("sketch")
+    return Relation(testset, role, rows, rows / len(seen), seen, same, exact, channel)
 
 
-def _seen(subject: Subject, stored: RowSet) -> Booleans | None:
-    """Which test rows stand in a stored set; None where it is no more than chance."""
+def _seen(name: str, subject: Subject, stored: RowSet) -> Booleans:
+    """Which test rows stand in a stored set; none where it is no more than chance."""
+    ours, theirs = subject.test.arrays[name], stored.arrays[name]
+    telling = subject.u[name] >= IDENTIFIABLE or name == "id"
     if stored.facts.get("sketch"):
-        return _seen_in_sketch(subject, stored)
-    seen = shared(subject.test.bound, stored.arrays["bound"], repetitions=not subject.identifiable)
-    if subject.identifiable and not seen.any() and subject.u_unbound >= IDENTIFIABLE:
-        seen = shared(subject.test.unbound, stored.arrays["unbound"], repetitions=False)
-    if not seen.any() or (not subject.identifiable and seen.mean() <= _by_chance(subject, len(stored))):
-        return None
-    return seen
+        seen = np.arange(len(ours)) < round(containment(ours, theirs) * len(ours))
+    else:
+        seen = shared(ours, theirs, repetitions=not telling)
+    enough = telling or seen.mean() > _by_chance(subject.test.bound, subject.development.bound, len(stored), subject.train)
+    return seen if enough else np.zeros(len(ours), bool)
 
 
-def _seen_in_sketch(subject: Subject, stored: RowSet) -> Booleans | None:
-    share = containment(subject.test.bound, stored.arrays["bound"])
-    chance = 0.0 if subject.identifiable else _by_chance(subject, len(stored))
-    if share <= max(chance, 0.001):
-        return None
-    seen = np.zeros(len(subject.test.bound), bool)
-    seen[: round(share * len(seen))] = True
-    return seen
-
-
-def _by_chance(subject: Subject, size: int) -> float:
+def _by_chance(test: Hashes, own: Hashes, size: int, name: str) -> float:
     """The overlap that a fresh sample of the same kind may show with `size` rows."""
-    own: Hashes = subject.development.bound
     if size < len(own):
-        own = own[generator(0, subject.train).permutation(len(own))[:size]]
+        own = own[generator(0, name).permutation(len(own))[:size]]
+    q = float(shared(test, own, repetitions=True).mean()) if len(test) else 0.0
+    return q + max(0.02, 3 * sqrt(q * (1 - q) / max(1, len(test))))
+
+
+def _otherwise(testset: str, facts: Mapping[str, Any], subject: Subject, stored: RowSet | None, key: Key) -> Relation | None:
+    """C2 and C3: values of nearly unique columns, and the order of the labels."""
     n = len(subject.test.bound)
-    q = float(shared(subject.test.bound, own, repetitions=True).mean()) if n else 0.0
-    return q + max(0.02, 3 * sqrt(q * (1 - q) / max(1, n)))
+    seen = _by_columns(subject, stored, key) if stored is not None else np.zeros(n, bool)
+    if seen.any() and stored is not None:
+        return _relation(testset, "test", seen, stored, "C2")
+    if subject.order is not None and facts.get("order") == subject.order:
+        return Relation(testset, "test", n, 1.0, np.ones(n, bool), same=True, channel="C3")
+    return None
+
+
+def _by_columns(subject: Subject, stored: RowSet, key: Key) -> Booleans:
+    """Rows whose value in a nearly unique column stands in any such column of the stored set."""
+    best = np.zeros(len(subject.test.bound), bool)
+    theirs = [array for name, array in stored.arrays.items() if name.startswith("key:")]
+    for tokens in subject.test.keys.values():
+        values, hashes = np.unique(tokens)[: len(kept(tokens, key))], kept(tokens, key)
+        for array in theirs:
+            met = np.isin(hashes, array)
+            if met.sum() >= FEWEST and met.mean() >= QUASI and np.isin(tokens, values[met]).sum() > best.sum():
+                best = np.isin(tokens, values[met])
+    return best

@@ -159,7 +159,7 @@ class Session:
         store = self.policy.identity.store
         if store == "digest_only":
             return None
-        rows = (subject.test if side == "test" else subject.development).stored(subject.names)
+        rows = (subject.test if side == "test" else subject.development).stored(subject.names, self.key)
         rows = rows.sketched(most=0) if store == "sketch" else rows
         return writing.keep(rows.pack(), self.key.id, len(rows), side)
 

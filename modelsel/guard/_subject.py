@@ -1,32 +1,42 @@
 """The fingerprints of what is sealed and of what chooses, and the names that a ledger knows its columns by."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from modelsel.core.types import Booleans, Integers, Table
+from modelsel.core.types import Booleans, Codes, Integers, Table
 from modelsel.guard.request import Sealing
+from modelsel.ledger.channels import FINE, KEPT, label_order, quasi_keys, ranked
 from modelsel.ledger.home import Key
 from modelsel.ledger.identity import Columns, Hashes, bound, columns, label_tokens, set_digest, unbound
-from modelsel.ledger.matching import Sketch, matched, settled, sketches
+from modelsel.ledger.matching import Sketch, keyed, matched, settled, sketches
 from modelsel.ledger.rowset import RowSet, identifiability
 
 IDENTIFIABLE = 0.95  # distinct rows per row from which equal values mean the same row
+COMMON = 0.10  # share of a column's test values met in the development rows from which it identifies nothing
 SAMPLE = 200
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Hashes of one side of the split, in its order: with the columns' names, the same with labels, and without names."""
+    """Hashes of one side of the split, in its order.
 
-    bound: Hashes
-    labelled: Hashes
-    unbound: Hashes
+    `bound` with the columns' names, `labelled` the same with labels, `unbound` without names, `ranked` with ranks for
+    numbers, `id` of the declared identities where there are any.
+    """
 
-    def stored(self, names: Sequence[str]) -> RowSet:
-        arrays = {"bound": self.bound, "labelled": self.labelled, "unbound": self.unbound}
-        return RowSet({"n": len(self.bound), "names": list(names)}, {name: np.sort(a) for name, a in arrays.items()}).sketched()
+    arrays: Mapping[str, Hashes]
+    keys: Mapping[str, Hashes]  # tokens of quasi-key columns, row by row
+
+    @property
+    def bound(self) -> Hashes:
+        return self.arrays["bound"]
+
+    def stored(self, names: Sequence[str], key: Key) -> RowSet:
+        """As they are remembered: sorted, large sets as sketches, quasi-key columns by their smallest values."""
+        whole = RowSet({"n": len(self.bound), "names": list(names)}, {n: np.sort(a) for n, a in self.arrays.items()}).sketched()
+        return RowSet(whole.facts, {**whole.arrays, **{f"key:{n}": np.sort(known(t, key)) for n, t in self.keys.items()}})
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +50,12 @@ class Subject:
     digest: str
     train: str
     source: str
-    u: float  # distinct rows per row, over both sides
-    u_unbound: float
+    order: str | None  # of the test labels
+    u: Mapping[str, float]  # distinct hashes per row over both sides, by kind of hash
 
     @property
     def identifiable(self) -> bool:
-        return self.u >= IDENTIFIABLE
+        return self.u["bound"] >= IDENTIFIABLE
 
     @property
     def duplicated(self) -> Booleans:
@@ -53,26 +63,49 @@ class Subject:
         return np.isin(self.test.bound, self.development.bound)
 
 
-def subject_of(
-    sealing: Sealing, labels: tuple[Hashes, Hashes], key: Key, known: Iterable[tuple[tuple[Sketch, ...], Hashes]] = ()
-) -> Subject:
+def subject_of(sealing: Sealing, labels: Codes, key: Key, known: Iterable[tuple[tuple[Sketch, ...], Hashes]] = ()) -> Subject:
     """Fingerprint both sides; `known` are the sketches of stored tables with the rows stored under their names."""
-    both = _together(columns(sealing.development), columns(sealing.sealed))
-    drawn = sketches(both, key)
-    cells = both.renamed(_names(both, drawn, key, known))
+    table = _whole(sealing)
+    cells = columns(table)
+    drawn = sketches(cells, key)
+    cells = cells.renamed(_names(cells, drawn, key, known))
+    tokens = label_tokens(sealing.development.classes, np.concatenate([sealing.development.target, labels]))
+    arrays = {
+        "bound": bound(cells, key), "labelled": bound(cells, key, tokens), "unbound": unbound(cells, key),
+        "ranked": ranked(table, cells.names, key),
+    }  # fmt: skip
+    if table.ids is not None:
+        arrays["id"] = keyed(table.ids.view(np.uint64), key)
     cut = len(sealing.development)
-    rows = Rows(bound(cells, key), bound(cells, key, np.concatenate(labels)), unbound(cells, key))
-    development, test = _part(rows, np.arange(cut)), _part(rows, np.arange(cut, len(rows.bound)))
+    test = Rows({name: array[cut:] for name, array in arrays.items()}, _quasi_keys(sealing))
+    development = Rows({name: array[:cut] for name, array in arrays.items()}, {})
+    named = tuple(replace(sketch, name=name) for name, sketch in zip(cells.names, drawn))
     return Subject(
-        cells.names, tuple(Sketch(name, s.digest, s.values, s.shares) for name, s in zip(cells.names, drawn)),
-        test, development, set_digest(test.bound, key), set_digest(development.bound, key), set_digest(rows.bound, key),
-        identifiability(rows.bound), identifiability(rows.unbound),
+        cells.names, named, test, development,
+        set_digest(test.bound, key), set_digest(development.bound, key), set_digest(arrays["bound"], key),
+        label_order(labels, key), {name: identifiability(array) for name, array in arrays.items()},
     )  # fmt: skip
 
 
-def labels_of(sealing: Sealing, sealed: Hashes) -> tuple[Hashes, Hashes]:
-    """Label tokens of the development rows beside those of the sealed ones."""
-    return label_tokens(sealing.development.classes, sealing.development.target), sealed
+def known(tokens: Hashes, key: Key) -> Hashes:
+    """The smallest values of a column, keyed: what is remembered of it, and what a later one is compared by."""
+    return keyed(np.unique(tokens)[:KEPT], key)
+
+
+def _quasi_keys(sealing: Sealing) -> dict[str, Hashes]:
+    """Columns of the test rows that nearly identify a row: distinct among them, and not met in the development rows."""
+    found = quasi_keys(sealing.sealed)
+    fine = columns(sealing.development, FINE)
+    own = dict(zip(fine.names, fine.tokens.T))
+    return {name: tokens for name, tokens in found.items() if np.isin(tokens, own[name]).mean() < COMMON}
+
+
+def _whole(sealing: Sealing) -> Table:
+    """The table before its split: development rows, then test rows."""
+    first, second = sealing.development, sealing.sealed
+    ids = None if first.ids is None or second.ids is None else np.concatenate([first.ids, second.ids])
+    values = np.vstack([first.values, second.values])
+    return Table(name="", features=second.features, values=values, rows=np.arange(len(values)), ids=ids)
 
 
 def _names(
@@ -97,15 +130,3 @@ def _names(
 
 def _sample(n: int) -> Integers:
     return np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.int64))
-
-
-def _together(first: Columns, second: Columns) -> Columns:
-    return Columns(first.names, np.vstack([first.tokens, second.tokens]))
-
-
-def _part(rows: Rows, positions: Integers) -> Rows:
-    return Rows(rows.bound[positions], rows.labelled[positions], rows.unbound[positions])
-
-
-def same_columns(development: Table, sealed: Table) -> bool:
-    return [f.name for f in development.features] == [f.name for f in sealed.features]

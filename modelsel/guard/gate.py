@@ -7,25 +7,26 @@ then return it. Whatever happens in between stays on record and is charged.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from modelsel.core.errors import ModelselError, Problem
 from modelsel.core.outcome import TestResult
 from modelsel.core.protocols import Anchor
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Outputs, open_labels
+from modelsel.guard._afterwards import answer
 from modelsel.guard._decide import Ask, Go, Refused, Replayed, decide
 from modelsel.guard._flags import flag
+from modelsel.guard._leakage import leaks
 from modelsel.guard._policy import Policy
 from modelsel.guard._record import who
-from modelsel.guard._release import Released, Truth
+from modelsel.guard._release import Truth
 from modelsel.guard._result import answered, refused, unguarded
 from modelsel.guard._sealing import Session
-from modelsel.guard._subject import Subject, labels_of, subject_of
+from modelsel.guard._subject import Subject, subject_of
 from modelsel.guard._truth import prediction_digest, truth
 from modelsel.guard.request import LookRequest, Sealing, Selected
 from modelsel.ledger.home import Home
-from modelsel.ledger.identity import label_tokens
 
 
 class Gate:
@@ -52,9 +53,8 @@ class Gate:
     def subject(self, sealing: Sealing) -> Subject:
         """The fingerprints of both sides, made once. Labels go into keyed hashes and nowhere else."""
         if sealing not in self._subjects:
-            classes, target, _ = open_labels(sealing.sealed)
+            labels = open_labels(sealing.sealed)[1]
             known = self.session.known_tables() if self.guarded else ()
-            labels = labels_of(sealing, label_tokens(classes, target))
             self._subjects[sealing] = subject_of(sealing, labels, self.session.key, known)
         return self._subjects[sealing]
 
@@ -89,30 +89,35 @@ class Gate:
         self.select(request.sealing, request.selected)
         subject = self.subject(request.sealing)
         outputs = request.predict(request.sealing.sealed)
-        ask = Ask(request, subject, self.policy, prediction_digest(outputs, subject.test.bound), self.session.key.id)
+        predictions = prediction_digest(outputs, subject.test.bound)
+        ask = Ask(request, subject, self.policy, predictions, self.session.key, leaks(request.sealing, subject))
         decided = self.session.ledger.write(lambda writing: decide(writing, ask))
         self._notice(decided.findings)
         if isinstance(decided, Refused):
             return refused(decided, self.policy)
         if isinstance(decided, Replayed):
             return answered(decided.intent.facts, decided.answer, self.policy, replay=True, extra=("G002",))
-        return self._reveal(request, decided, outputs)
+        return self._reveal(ask, decided, outputs)
 
-    def _reveal(self, request: LookRequest, go: Go, outputs: Outputs) -> TestResult:
+    def _reveal(self, ask: Ask, go: Go, outputs: Outputs) -> TestResult:
         try:
-            released = go.channel.release(self._open(request, go, outputs))
+            released = go.channel.release(self._open(ask.request, go, outputs))
         except BaseException as error:
-            self.session.ledger.append("abort", {**who(), "intent": go.intent.facts["id"], "error": type(error).__name__})
-            self.session.witness(go.intent, go.facts["worst"])
-            if not isinstance(error, Exception):
-                raise
-            problem = Problem("MSEL-405", f"the look failed ({type(error).__name__})", "final test",
-                              "it is on record as a look; mend the cause on development rows")  # fmt: skip
-            raise ModelselError(problem) from None
-        answer = self.session.reveal(go, released)
-        self._notice(self.session.witness(go.intent, answer["price"]))
-        self._notice(_after(go, released))
-        return answered(go.intent.facts, answer, self.policy, replay=False, extra=tuple(f.code for f in _after(go, released)))
+            self._abort(go, error)
+            raise
+        facts = self.session.reveal(go, released)
+        self._notice(self.session.witness(go.intent, facts["price"]))
+        after = tuple(answer(released, go.facts["n"], ask.foreseen, facts["interval"], self.policy))
+        self._notice(after)
+        return answered(go.intent.facts, facts, self.policy, replay=False, extra=tuple(finding.code for finding in after))
+
+    def _abort(self, go: Go, error: BaseException) -> None:
+        """Record the failure by its type; its text may hold what labels say."""
+        self.session.ledger.append("abort", {**who(), "intent": go.intent.facts["id"], "error": type(error).__name__})
+        self.session.witness(go.intent, go.facts["worst"])
+        if isinstance(error, Exception):
+            what, fix = f"the look failed ({type(error).__name__})", "it is on record as a look; mend it on development rows"
+            raise ModelselError(Problem("MSEL-405", what, "final test", fix)) from None
 
     def _open(self, request: LookRequest, go: Go, outputs: Outputs) -> Truth:
         return truth(request.sealing.measure, outputs, open_labels(request.sealing.sealed), go.rows)
@@ -129,14 +134,3 @@ class Gate:
 
     def _notice(self, findings: Sequence[Finding]) -> None:
         self.findings += [finding for finding in findings if finding not in self.findings]
-
-
-def _after(go: Go, released: Released) -> list[Finding]:
-    """What the released answer itself shows (nothing beyond it is used)."""
-    found: list[Finding] = []
-    limits: Any = released.interval(go.facts["n"], go.facts["nats"]) if go.facts["certified"] else None
-    if limits is None:
-        found.append(flag("G052", "no interval can be certified for this answer"))
-    elif (limits[1] - limits[0]) / 2 >= 0.5:
-        found.append(flag("G051", "no information is left in this test set"))
-    return found

@@ -46,10 +46,6 @@ def test_ladder_prices_sum_to_one(steps: int, rounds: int, data: st.DataObject) 
 
 @given(st.integers(1, 500), st.integers(1, 300))
 def test_every_count_rounds_to_exactly_one_cell(n: int, steps: int) -> None:
-    counts = [
-        e
-        for cell in range(steps + 1)
-        for e in range(prices.counts_of(cell, n, steps)[0], prices.counts_of(cell, n, steps)[1] + 1)
-    ]
-    assert counts == list(range(n + 1))
+    ranges = [prices.counts_of(cell, n, steps) for cell in range(steps + 1)]
+    assert [count for low, high in ranges for count in range(low, high + 1)] == list(range(n + 1))
     assert all(prices.counts_of(prices.cell_of(e, n, steps), n, steps)[0] <= e for e in range(n + 1))

@@ -1,0 +1,72 @@
+"""What the released answer and the selection show together; nothing beyond what is released or recorded is used."""
+
+from collections.abc import Iterator
+from math import exp, log, sqrt
+
+import numpy as np
+
+from modelsel.core.types import Finding, Task
+from modelsel.guard._flags import flag
+from modelsel.guard._history import History
+from modelsel.guard._policy import Policy
+from modelsel.guard._release import Released
+from modelsel.guard._subject import Subject
+from modelsel.guard.request import LookRequest
+from modelsel.statistics.certificate import NO_INFORMATION
+from modelsel.statistics.prices import foreseen
+
+IMPLAUSIBLE = 0.01
+LEVEL = 0.05
+
+
+def tried(history: History, train: str) -> int:
+    """Candidates of all studies that chose on these development rows, each study counted once."""
+    by_study = {
+        entry.facts["spec_id"]: int(entry.facts["tried"]) for entry in history.selections if entry.facts["train"] == train
+    }
+    return sum(by_study.values())
+
+
+def selection(request: LookRequest, history: History, subject: Subject) -> Iterator[Finding]:
+    """G040: so many candidates that the best of them may owe its lead to chance: √((ln K + ln 1/δ) / 2m) ≥ the lead."""
+    count, chosen = tried(history, subject.train), request.selected
+    error = chosen.cv_error
+    if error is None or count < 2 or chosen.cv_rows < 1:
+        return
+    lead = majority_error(request.sealing.development) - error
+    margin = sqrt((log(count) + log(1 / LEVEL)) / (2 * chosen.cv_rows))
+    if margin >= lead:
+        by_chance = f"the best of {count} candidates on {chosen.cv_rows} rows may lead by {margin:.3f} by chance"
+        yield flag("G040", f"{by_chance}, and leads the majority class by {max(0.0, lead):.3f}")
+
+
+def answer(
+    released: Released, n: int, told: tuple[float, int] | None, limits: tuple[float, float] | None, policy: Policy
+) -> Iterator[Finding]:
+    """G041, G050, G051, G052: what the answer and its interval say themselves."""
+    if released.errors is not None and told is not None:
+        p = float(np.sum(foreseen(n, *told)[: released.errors + 1]))
+        if p < IMPLAUSIBLE:
+            yield flag("G041", f"{released.errors} errors where cross-validation foresaw {n * told[0]:.0f}: p = {p:.1g}")
+    if limits is None:
+        yield flag("G052", "no interval can be certified for this answer")
+        return
+    half = (limits[1] - limits[0]) / 2
+    if half >= NO_INFORMATION:
+        yield flag("G051", "no information is left in this test set")
+    elif policy.max_halfwidth is not None and half > 0.8 * policy.max_halfwidth:
+        yield flag("G050", f"the interval is ±{half:.3f} wide, and guard.max_halfwidth={policy.max_halfwidth:g}")
+
+
+def majority_error(task: Task) -> float:
+    """The error of always predicting the commonest class."""
+    return 1 - float(np.bincount(task.target).max()) / len(task)
+
+
+def most_candidates(rows: int, tolerance: float) -> float:
+    """How many candidates a validation set of m rows carries: exp(2 m τ² − ln 1/δ).
+
+    >>> round(most_candidates(1000, 0.05), 2)
+    7.42
+    """
+    return exp(2 * rows * tolerance**2 - log(1 / LEVEL))

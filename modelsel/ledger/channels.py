@@ -1,0 +1,83 @@
+"""Other ways in which rows may be known again, when their values as a whole are not.
+
+    C0  declared identities of rows (dataset.id)
+    C2  columns of which at least half the values are distinct: their values at 9 digits, whatever the other columns
+    C3  the order of the labels, where n · H(y) is 64 bits or more: the same rows with all features made anew
+    C4  ranks instead of values: scaled or otherwise monotonely transformed columns, in any order of the rows
+
+(C1 is the rows themselves, C5 the whole table before its split.)
+"""
+
+import hashlib
+
+import numpy as np
+
+from modelsel.core.types import Codes, Feature, Floats, Table
+from modelsel.ledger.home import Key
+from modelsel.ledger.identity import Columns, Hashes, bound, columns, number_tokens
+
+FINE = 9  # digits
+DISTINCT = 0.5
+BITS = 64.0
+KEPT = 4096
+
+
+def quasi_keys(table: Table) -> dict[str, Hashes]:
+    """C2: tokens at nine digits of columns that nearly identify a row; counters say nothing and are left out."""
+    fine = columns(table, FINE).tokens
+    return {
+        feature.name: fine[:, index]
+        for index, feature in enumerate(table.features)
+        if _telling(feature, table.values[:, index], fine[:, index])
+    }
+
+
+def label_order(target: Codes, key: Key) -> str | None:
+    """C3: digest of the labels in their order, classes numbered as they appear; None where they hold less than 64 bits."""
+    _, counts = np.unique(target, return_counts=True)
+    share = counts / max(1, len(target))
+    if len(target) * -float((share * np.log2(share)).sum()) < BITS:
+        return None
+    _, first, codes = np.unique(target, return_index=True, return_inverse=True)
+    renumbered = np.argsort(np.argsort(first))[codes].astype("<u4")
+    return hashlib.blake2b(renumbered.tobytes(), digest_size=16, key=key.secret, person=b"modelsel.order.1").hexdigest()
+
+
+def ranked(table: Table, names: tuple[str, ...], key: Key) -> Hashes:
+    """C4: a hash per row of the whole table, numbers replaced by their dense ranks in it."""
+    cells = columns(table).tokens
+    for index, feature in enumerate(table.features):
+        if feature.kind == "numeric":
+            cells[:, index] = number_tokens(_dense(table.values[:, index]))
+    return bound(Columns(names, cells), key)
+
+
+def _telling(feature: Feature, values: Floats, tokens: Hashes) -> bool:
+    distinct = len(np.unique(tokens))
+    if not len(tokens) or distinct < DISTINCT * len(tokens):
+        return False
+    return not _is_counter(_as_numbers(feature, values), distinct)
+
+
+def _is_counter(values: Floats | None, distinct: int) -> bool:
+    """Whole numbers that lie as close as row numbers do."""
+    if values is None:
+        return False
+    real = values[np.isfinite(values)]
+    return bool(len(real) and (real == np.floor(real)).all() and np.ptp(real) < 20 * distinct)
+
+
+def _as_numbers(feature: Feature, values: Floats) -> Floats | None:
+    if feature.kind == "numeric":
+        return values
+    try:
+        return np.array([float(level) for level in feature.levels])
+    except ValueError:
+        return None
+
+
+def _dense(values: Floats) -> Floats:
+    ranks = np.full(len(values), np.nan)
+    present = ~np.isnan(values)
+    ranks[present] = np.unique(values[present], return_inverse=True)[1]
+    return ranks
