@@ -1,7 +1,8 @@
 """Batches: the candidates that one fit can answer.
 
 Two candidates share a batch when their preparation steps and the growing specification of their learners are equal: they
-differ in path parameters only.
+differ in path parameters only. A learner that reads feature subsets off its fit (`reads_subsets`, naive Bayes) also shares
+it among candidates that differ in the selections (`selects`) which end their preparation.
 """
 
 import json
@@ -31,9 +32,10 @@ def batches(candidates: Sequence[Candidate]) -> tuple[Batch, ...]:
     steps: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     by_text: dict[str, str] = {}
     for position, candidate in enumerate(candidates):
-        if candidate.preparers not in steps:
-            steps[candidate.preparers] = [resolved(step) for step in candidate.preparers]
-        facts = [kind_of(candidate.learner), candidate.learner.growing(), steps[candidate.preparers]]
+        before = preparation(candidate)
+        if before not in steps:
+            steps[before] = [resolved(step) for step in before]
+        facts = [kind_of(candidate.learner), candidate.learner.growing(), steps[before]]
         text = json.dumps(facts, sort_keys=True)
         if text not in by_text:
             by_text[text] = digest(facts)
@@ -44,3 +46,12 @@ def batches(candidates: Sequence[Candidate]) -> tuple[Batch, ...]:
 def growing(candidate: Candidate) -> str:
     """Digest of what the fit of one candidate depends on: its batch, whatever else is planned."""
     return batches((candidate,))[0].growing
+
+
+def preparation(candidate: Candidate) -> tuple[Any, ...]:
+    """The preparation steps that the fit depends on: all, but for selections that the learner reads off its fit."""
+    steps: tuple[Any, ...] = candidate.preparers
+    if getattr(candidate.learner, "reads_subsets", False):
+        while steps and getattr(steps[-1], "selects", False):
+            steps = steps[:-1]
+    return steps

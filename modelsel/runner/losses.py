@@ -54,14 +54,15 @@ class LossMatrix:
 
 
 def _standard_error(losses: Floats, weights: Floats, groups: Integers | None) -> Floats:
-    """Of the weighted means of the columns."""
+    """Of the weighted means of the columns; works in place."""
     total = weights.sum()
-    shares = (losses - weights @ losses / total) * (weights / total)[:, None]
+    losses -= weights @ losses / total
+    losses *= (weights / total)[:, None]
     if groups is not None:
         sums = np.zeros((groups.max() + 1, losses.shape[1]))
-        np.add.at(sums, groups, shares)
-        shares = sums
-    return np.asarray(np.sqrt(np.square(shares).sum(axis=0)))
+        np.add.at(sums, groups, losses)
+        losses = sums
+    return np.asarray(np.sqrt(np.einsum("ij,ij->j", losses, losses)))
 
 
 def fold_errors(scores: Floats, resampling: Resampling) -> Floats:

@@ -5,10 +5,12 @@ growing (one ranking of features, one set of cuts) share a fit per fold, whichev
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from modelsel.core.fingerprint import array_digest, digest, generator
-from modelsel.core.protocols import Prepared, Ranking
+from modelsel.core.protocols import Prepared, Ranking, Selected
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Integers, Task, positions
 from modelsel.runner.memo import Memo
@@ -22,20 +24,31 @@ def prepare(steps: Sequence[Any], task: Task, rows: Integers, seed: int) -> tupl
     before: list[dict[str, Any]] = []
     where = rows_digest(task, rows) if steps else ""
     for step in steps:
-        growing = digest([before, kind_of(step), step.growing()])
-        ranking = _RANKINGS.get((seed, where, growing), lambda: _ranking(step, task, rows, seed, where, growing))  # noqa: B023
-        fitted.append(ranking.prepared(step))
+        fitted.append(_ranking(step, task, rows, (seed, where, digest([before, kind_of(step), step.growing()]))).prepared(step))
         task = fitted[-1].apply(task)
         before.append(resolved(step))
     return tuple(fitted), task
 
 
-def _ranking(step: Any, task: Task, rows: Integers, seed: int, where: str, growing: str) -> Ranking:
-    seen = task.take(rows)
-    ranking: Ranking = step.fit_path(seen, positions(seen), generator(seed, where, growing))
-    return ranking
+def columns_left(selections: Sequence[Prepared]) -> Integers | None:
+    """Columns that consecutive selections leave; None where there is none."""
+    columns: Integers | None = None
+    for selection in selections:
+        own = np.asarray(cast(Selected, selection).columns)
+        columns = own if columns is None else columns[own]
+    return columns
 
 
 def rows_digest(task: Task, rows: Integers) -> str:
     """Which rows of which task: what a fit's generator is derived from, beside seed and growing specification."""
     return digest([task.fingerprint, array_digest(rows)])
+
+
+def _ranking(step: Any, task: Task, rows: Integers, identity: tuple[int, str, str]) -> Ranking:
+    """The step's fit; `identity` names all that it depends on."""
+
+    def fit() -> Ranking:
+        seen = task.take(rows)
+        return step.fit_path(seen, positions(seen), generator(*identity))  # type: ignore[no-any-return]
+
+    return _RANKINGS.get(identity, fit)
