@@ -15,7 +15,7 @@ from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
 
 from modelsel.record.mlflow_store import Store
-from modelsel.record.runs import KEY, DataSet, Metric, Run, Runs
+from modelsel.record.runs import KEY, STATE, DataSet, Metric, Run, Runs
 
 METRICS, PARAMS, PAGE = 1000, 100, 1000
 THREADS = 4  # against a server; an SQL store is written by one
@@ -46,10 +46,11 @@ class Client:
         return str(found.experiment_id)
 
     def parent(self, experiment: str, run: Run) -> tuple[str, bool]:
-        """The parent's id, created RUNNING if need be, and whether it was already ended."""
+        """The parent's id, created RUNNING if need be, and whether it tells of this state of the record already."""
         found = self.api.search_runs([experiment], f"tags.`{KEY}` = '{run.key}'", max_results=1)
         if found:
-            return found[0].info.run_id, found[0].info.status in ENDED
+            told = found[0].data.tags.get(STATE) == run.tags[STATE]
+            return found[0].info.run_id, told and found[0].info.status in ENDED
         return self._create(experiment, run, {}), False
 
     def children(self, experiment: str, parent: str) -> dict[str, tuple[str, bool]]:
@@ -114,6 +115,10 @@ class Client:
         """The released answer, linked to the model and to the rows it was measured on."""
         linked: dict[str, Any] = {"model_id": model, "dataset_name": data.name, "dataset_digest": data.digest} if model else {}
         self.api.log_metric(run_id, test.name, test.value, timestamp=when, step=0, **linked)
+
+    def tell(self, run_id: str, run: Run) -> None:
+        """Note and state of the record, as they are now."""
+        self.api.log_batch(run_id, tags=[entities.RunTag(name, value) for name, value in run.tags.items()])
 
     def log_files(self, run_id: str, runs: Runs) -> None:
         """Report, outcome, configuration and the leaderboard, under the names that people look for."""

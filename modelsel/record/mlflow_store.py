@@ -105,12 +105,11 @@ def at(uri: str, root: Path) -> Store:
     return Store(uri)
 
 
-def quieten(variables: MutableMapping[str, str], store: Store) -> None:
+def quieten(variables: MutableMapping[str, str]) -> None:
     """No telemetry, no printed links, no asynchronous logging, short waits: for the process that records, never a notebook."""
     variables.update(QUIET)
     for name, value in PATIENCE.items():
         variables.setdefault(name, value)
-    variables["MLFLOW_TRACKING_URI"] = store.uri
 
 
 def prepare(store: Store) -> None:

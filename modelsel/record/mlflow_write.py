@@ -26,7 +26,7 @@ def write(runs: Runs, store: Store, writer: str, told: Told) -> Written:
     """Write what is missing. `writer` is auto (bulk where it is safe), bulk or client."""
     client = Client(store)
     experiment = client.experiment(runs.experiment)
-    parent, ended = client.parent(experiment, runs.parent)
+    parent, whole = client.parent(experiment, runs.parent)
     there = client.children(experiment, parent)
     missing = [run for run in runs.children if not there.get(run.key, ("", False))[1]]
     done = len(runs.children) - len(missing)
@@ -37,7 +37,7 @@ def write(runs: Runs, store: Store, writer: str, told: Told) -> Written:
     else:
         count = iter(range(done + 1, len(runs.children) + 1))
         client.write_children(experiment, parent, missing, there, lambda: told(next(count), len(runs.children)))
-    if not ended:
+    if not whole:
         _finish(client, experiment, parent, runs)
     return Written(parent, experiment, len(missing), done, used)
 
@@ -49,4 +49,5 @@ def _finish(client: Client, experiment: str, parent: str, runs: Runs) -> None:
     if runs.test is not None:
         client.log_test(parent, runs.test, model, runs.data[-1], runs.parent.end)
     client.log_files(parent, runs)
+    client.tell(parent, runs.parent)
     client.end(parent, runs.parent)

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from modelsel.core.fingerprint import short
 from modelsel.core.outcome import Outcome, TestResult
 from modelsel.record.candidates import Row, word
 from modelsel.record.folder import CANDIDATES, CONFIG, OUTCOME, RunFolder
 
-KEY = "modelsel.key"
+KEY, STATE = "modelsel.key", "modelsel.state"  # which run, and of which state of the record it tells
 LONGEST_NAME, LONGEST_PARAM, LONGEST_TAG = 250, 6000, 8000
 IN_NOTE = 20  # candidates of the leaderboard in the parent's note
 _NOT_ALLOWED = re.compile(r"[^\w\-. /]")
@@ -74,7 +75,8 @@ def project(folder: RunFolder) -> Runs:
     times = (end - int(1000 * outcome.seconds.get("total", 0)), end)
     key = f"{folder.path.parent.name}/{folder.path.name}"
     common = redact(_common(outcome, details))
-    tags = {**common, KEY: key, "modelsel.folder": str(folder.path), "mlflow.note.content": note(outcome, table)}
+    state = short(outcome.to_dict() | {"folder": "", "seconds": {}})
+    tags = {**common, KEY: key, STATE: state, "modelsel.folder": str(folder.path), "mlflow.note.content": note(outcome, table)}
     params = {**_parent_params(outcome, folder.config()), **_guard(outcome.test, details.get("audit", {}))}
     parent = _run(key, folder.path.name, "FINISHED", times, redact(params), redact(tags), _parent_metrics(outcome))
     children = tuple(_child(key, row, outcome, times, common) for row in table)
@@ -146,7 +148,7 @@ def _parent_params(outcome: Outcome, config: Mapping[str, Any]) -> dict[str, str
 
 def _guard(test: TestResult | None, audit: Mapping[str, Any]) -> dict[str, str]:
     if test is None:
-        return {"guard.look": "none"}
+        return {}  # a look may follow, and params cannot be changed
     facts = {name: getattr(test, name) for name in ("look", "replay", "price", "spent", "policy", "release", "n", "level")}
     facts |= {"interval": list(test.interval) if test.interval else None, "flags": list(test.flags), "refused": test.refused}
     facts["head"] = (audit.get("ledger") or {}).get("head")

@@ -37,7 +37,7 @@ def sync(folder: RunFolder, store: Store, writer: str = "auto", told: Told | Non
     try:
         with _alone(folder):
             runs = project(folder)
-            mlflow_store.quieten(os.environ, store)
+            mlflow_store.quieten(os.environ)
             mlflow_store.prepare(store)
             from modelsel.record.mlflow_write import write  # MLflow, a second or two
 

@@ -31,7 +31,7 @@ def main(jobs: TextIO, answers: TextIO) -> None:
         answers.write(json.dumps({"job": number, **redactor.data(facts)}) + "\n")
         answers.flush()
 
-    mlflow_store.quieten(os.environ, store)
+    mlflow_store.quieten(os.environ)
     for line in jobs:
         job = json.loads(line)
         number = job.get("job")

@@ -34,3 +34,25 @@ def folder(finished, tmp_path) -> RunFolder:
     made = RunFolder.create(tmp_path / "runs", finished.outcome.study)
     made.save(finished)
     return made
+
+
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory) -> Path:
+    """An MLflow database without runs, made once."""
+    from modelsel.record import mlflow_store
+
+    store = mlflow_store.embedded(tmp_path_factory.mktemp("store"))
+    mlflow_store.prepare(store)
+    return store.sqlite
+
+
+@pytest.fixture
+def store(folder, empty_store):
+    """The embedded store of the recorded run's `runs/`."""
+    import shutil
+
+    from modelsel.record import mlflow_store
+
+    made = mlflow_store.embedded(folder.root)
+    shutil.copy(empty_store, made.sqlite)
+    return made
