@@ -25,9 +25,9 @@ from modelsel.cli import _errors
 from modelsel.cli._arguments import complaint
 from modelsel.cli._help import application as help_of
 from modelsel.config import overrides as typed
-from modelsel.config.compose import Config, assemble, compose, composition_problem
+from modelsel.config.compose import Config, assemble, compose
 from modelsel.config.folders import ROOT, Folders
-from modelsel.config.loader import GuardedLoader
+from modelsel.config.loader import GuardedLoader, problem_of
 from modelsel.core.errors import OK, ConfigurationError, Problem, worst
 
 REFUSED = {"config_path": "--config-path", "config_name": "--config-name", "experimental_rerun": "--experimental-rerun"}
@@ -63,7 +63,7 @@ def application(command: str, words: Sequence[str], job: Job, after: After) -> i
     folders = Folders.of(args.config_dir)
     if args.cfg or args.info or args.shell_completion:
         return _shown(args, folders)
-    wanted = typed.read(args.overrides, folders)
+    wanted = typed.read(args.overrides, folders, sweep=True)
     if not args.multirun and not _is_sweep(wanted, folders):
         return job(compose(args.overrides, args.config_dir), False).code
     ConfigurationError.raise_if(wanted.problems)
@@ -92,10 +92,7 @@ def _is_sweep(wanted: typed.Typed, folders: Folders) -> bool:
     if not any(line.startswith(("experiment=", "hydra.mode")) for line in wanted.lines):
         return False
     loader = GuardedLoader(folders, wanted.hydra)
-    try:
-        composed = loader.load_configuration(ROOT, list(wanted.lines), RunMode.MULTIRUN, validate_sweep_overrides=False)
-    except (HydraException, OmegaConfBaseException) as error:
-        raise ConfigurationError(*wanted.problems, composition_problem(error)) from error
+    composed = loader.load_configuration(ROOT, list(wanted.lines), RunMode.MULTIRUN, validate_sweep_overrides=False)
     return bool(composed.hydra.mode == RunMode.MULTIRUN)
 
 
@@ -124,7 +121,7 @@ def _hydra(folders: Folders, trusted: tuple[str, ...]) -> Iterator[Hydra]:
     try:
         yield hydra
     except (HydraException, OmegaConfBaseException) as error:
-        raise ConfigurationError(composition_problem(error)) from error
+        raise ConfigurationError(problem_of(error)) from error
     finally:
         GlobalHydra.instance().clear()
 
@@ -133,7 +130,7 @@ def _arguments(command: str, words: Sequence[str]) -> argparse.Namespace:
     program = f"modelsel {command}"
     parser = get_args_parser()
     parser.prog = program
-    parser.error = partial(_fail, program)  # type: ignore[assignment]
+    parser.error = partial(_fail, program)  # type: ignore[method-assign]
     args = parser.parse_intermixed_args(list(words))
     for name, option in REFUSED.items():
         if getattr(args, name):

@@ -55,10 +55,10 @@ class Builder:
         options = self.options(group, value, {}, where)
         return next(options.all()) if len(self.problems) == before else None
 
-    def record(self, cls: Any, values: Mapping[str, Any], where: str) -> Any:
+    def record(self, cls: Any, values: Any, where: str) -> Any:
         """An object of a class with no kind (the root, `limit`); None after a problem."""
         before = len(self.problems)
-        options = self._combined(cls, slots(cls), values, {}, where)
+        options = self._record(cls, values, {}, where)
         return next(options.all()) if len(self.problems) == before else None
 
     def options(self, group: str, base: Any, over: Any, where: str) -> Options:

@@ -10,9 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from hydra.errors import HydraException
 from omegaconf import DictConfig
-from omegaconf.errors import OmegaConfBaseException
 
 from modelsel.config import overrides as typed
 from modelsel.config.build import LEARNER, Builder
@@ -73,14 +71,11 @@ def compose(overrides: Sequence[str] = (), config_dir: str | None = None) -> Con
     """The study that some overrides describe; raises ConfigurationError with every problem."""
     folders = Folders.of(config_dir)
     wanted = typed.read(overrides, folders)
-    problems = list(wanted.problems)
     try:
         composed = load(folders, list(wanted.lines), wanted.hydra)
-    except (HydraException, OmegaConfBaseException) as error:
-        raise ConfigurationError(*problems, composition_problem(error)) from error
     except ConfigurationError as error:
-        raise ConfigurationError(*problems, *error.problems) from error
-    return assemble(composed, dict(composed.hydra.runtime.choices), folders, problems)
+        raise ConfigurationError(*wanted.problems, *error.problems) from error
+    return assemble(composed, dict(composed.hydra.runtime.choices), folders, wanted.problems)
 
 
 def assemble(composed: DictConfig, choices: Mapping[str, Any], folders: Folders, problems: Sequence[Problem] = ()) -> Config:
@@ -92,14 +87,6 @@ def assemble(composed: DictConfig, choices: Mapping[str, Any], folders: Folders,
     ConfigurationError.raise_if(builder.problems)
     assert config is not None
     return config
-
-
-def composition_problem(error: Exception) -> Problem:
-    """What Hydra or OmegaConf had against a configuration, in one line."""
-    lines = [line.strip() for cause in (error, error.__cause__) if cause for line in str(cause).splitlines() if line.strip()]
-    return Problem(
-        "MSEL-212", lines[0] if lines else type(error).__name__, "configuration", "see `modelsel run --info defaults`"
-    )
 
 
 def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: str, builder: Builder) -> Config | None:

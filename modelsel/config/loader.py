@@ -14,13 +14,17 @@ from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import CachingConfigRepository
 from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
 from hydra.core.plugins import Plugins
+from hydra.errors import HydraException
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError  # type: ignore[import-untyped]
 
 from modelsel.config.folders import ROOT, Folders, shipped
 from modelsel.core.errors import ConfigurationError, Problem
 
+BROKEN = (HydraException, OmegaConfBaseException, YAMLError, ValueError, TypeError, AttributeError, OSError, RecursionError)
 NO_GROUPS = ("space", "learner")  # their names are read by `expand`, where a list is a union and a learner is a space
 FREE = ("mode", "runtime", "overrides", "job", "sweeper.params")
 
@@ -36,7 +40,10 @@ class GuardedLoader(ConfigLoaderImpl):
         self.folders, self.trusted = folders, trusted
 
     def load_configuration(self, *args: Any, **options: Any) -> DictConfig:
-        config = super().load_configuration(*args, **options)
+        try:
+            config = super().load_configuration(*args, **options)
+        except BROKEN as error:
+            raise ConfigurationError(problem_of(error)) from error
         if self.folders.own is not None:
             ConfigurationError.raise_if(_foreign(config, self.trusted))
         return config
@@ -79,6 +86,25 @@ def _search_path(folders: Folders) -> ConfigSearchPathImpl:
         plugin().manipulate_search_path(path)  # type: ignore[attr-defined]
     path.append("schema", "structured://")
     return path
+
+
+def problem_of(error: Exception) -> Problem:
+    """What Hydra, OmegaConf or YAML had against a configuration, in one line."""
+    mark = getattr(error, "problem_mark", None)
+    if mark is not None:
+        return Problem(
+            "MSEL-211",
+            f"this is not YAML ({getattr(error, 'problem', '')})",
+            f"{mark.name}, line {mark.line + 1}",
+            "mend the file",
+        )
+    lines = [line.strip() for cause in (error, error.__cause__) if cause for line in str(cause).splitlines() if line.strip()]
+    return Problem(
+        "MSEL-212",
+        lines[0] if lines else type(error).__name__,
+        "configuration",
+        "`modelsel run --info defaults` shows its files",
+    )
 
 
 def _foreign(config: DictConfig, trusted: tuple[str, ...]) -> list[Problem]:

@@ -49,13 +49,13 @@ class Typed:
         return tuple(line for line in self.lines if line.lstrip("+~").startswith(("hydra.", "hydra/")))
 
 
-def read(overrides: Iterable[str], folders: Folders) -> Typed:
-    """Parse and check all overrides; those with a problem are left out of `lines`."""
+def read(overrides: Iterable[str], folders: Folders, sweep: bool = False) -> Typed:
+    """Parse and check all overrides; those with a problem are left out of `lines`. Several values need a `sweep`."""
     good: list[Override] = []
     problems: list[Problem] = []
     for text in overrides:
         found = _parsed(text)
-        wrong = [found] if isinstance(found, Problem) else list(_problems(found, folders))
+        wrong = [found] if isinstance(found, Problem) else list(_problems(found, folders, sweep))
         problems.extend(wrong)
         if not wrong and isinstance(found, Override):
             good.append(found)
@@ -85,8 +85,11 @@ def _remedy(text: str) -> str:
     return f"""quote it: "{key}='{value}'\""""
 
 
-def _problems(override: Override, folders: Folders) -> Iterator[Problem]:
+def _problems(override: Override, folders: Folders, sweep: bool) -> Iterator[Problem]:
     key = override.key_or_group
+    if override.is_sweep_override() and not sweep:
+        yield Problem("MSEL-246", "several values for one study", override.input_line or key,
+                      f"-m runs a study for each; a list is written {key}=[a,b], a text with commas in quotes")  # fmt: skip
     first, *rest = re.split(r"[./]", key)
     if any(part.startswith("_") for part in (first, *rest)) or _code(override.value()):
         yield Problem("MSEL-232", "names that start with an underscore are not settings", override.input_line or key,
