@@ -7,7 +7,6 @@ A fold in which a draw leaves the measure undefined (one class only) takes no pa
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,12 @@ from modelsel.compare.bbc import Corrected, draws, summary
 from modelsel.core.protocols import Measure, Rule
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Scoreboard
 
-RESAMPLES = (200, 1000)  # least and most
+RESAMPLES = (200, 500)  # least and most
 WORK = 1 << 29  # candidates × rows × classes × resamples beyond which fewer resamples are drawn
 LARGEST = 1 << 27  # numbers that are held in memory at once; beyond, there is no correction
+
+
+Scored = Callable[[Floats], Floats]  # weights of a fold's rows -> a score per candidate
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +60,10 @@ def bbc_of_folds(
     scores, picked = [], []
     for counts in draws(size, _resamples(len(candidates) * len(rows) * classes), rng):
         for draw in counts:
-            each = score(draw)
-            drawn = _board(board, candidates, usable, each, score.repeat)
+            drawn = _board(board, candidates, usable, score.all(draw), score.repeat)
             if drawn.eligible.any():
-                choice = rule.choose(drawn)
-                picked.append(choice)
-                scores.append(_mean(score(draw == 0)[:, np.searchsorted(candidates, choice)]))
+                picked.append(rule.choose(drawn))
+                scores.append(_mean(score.one(int(np.searchsorted(candidates, picked[-1])), draw == 0)))
     return summary(np.array(scores), np.array(picked), winner, level) if np.isfinite(scores).any() else None
 
 
@@ -76,23 +76,36 @@ class _Scores:
         self.repeat = np.array([fold.repeat for fold in folds])
         self._units = [unit_of[fold.rows] for fold in folds]
         self._weights = [np.ones(len(fold.rows)) if weights is None else weights[fold.rows] for fold in folds]
-        self._score = [_reweighted(measure, fold, classes) for fold in folds]
+        self._folds, self._measure, self._classes = folds, measure, classes
+        self._all = self._prepared(slice(None))
+        self._ones: dict[int, list[Scored]] = {}
 
-    def __call__(self, draw: Floats | Booleans) -> Floats:
-        return np.stack([score(np.asarray(draw, np.float64)[units] * own) for score, units, own in zip(self._score, self._units, self._weights)])
+    def all(self, draw: Floats) -> Floats:
+        return self._scores(self._all, draw)
+
+    def one(self, candidate: int, left: Booleans) -> Floats:
+        """The fold scores of one candidate on the units that are left."""
+        if candidate not in self._ones:
+            self._ones[candidate] = self._prepared(slice(candidate, candidate + 1))
+        return self._scores(self._ones[candidate], left.astype(np.float64))[:, 0]
+
+    def _scores(self, prepared: Sequence[Scored], draw: Floats) -> Floats:
+        return np.stack([score(draw[unit] * own) for score, unit, own in zip(prepared, self._units, self._weights)])
+
+    def _prepared(self, which: slice) -> list[Scored]:
+        return [_reweighted(self._measure, _cut(fold, which), self._classes) for fold in self._folds]
 
 
-def _reweighted(measure: Any, fold: Answered, classes: int) -> Callable[[Floats], Floats]:
+def _cut(fold: Answered, which: slice) -> Answered:
+    scores = None if fold.outputs.scores is None else fold.outputs.scores[which]
+    return replace(fold, outputs=Outputs(fold.outputs.predicted[which], scores))
+
+
+def _reweighted(measure: Any, fold: Answered, classes: int) -> Scored:
     if hasattr(measure, "reweighted"):
-        prepared: Callable[[Floats], Floats] = measure.reweighted(fold.truth, fold.outputs, classes)
+        prepared: Scored = measure.reweighted(fold.truth, fold.outputs, classes)
         return prepared
-    return partial(_score, measure, fold, classes)
-
-
-def _score(measure: Measure, fold: Answered, classes: int, weights: Floats) -> Floats:
-    if not weights.any():
-        return np.full(len(fold.outputs.predicted), np.nan)
-    return measure.score(fold.truth, fold.outputs, weights, classes)
+    return lambda weights: np.asarray(measure.score(fold.truth, fold.outputs, weights, classes))
 
 
 def _board(board: Scoreboard, candidates: Integers, usable: Booleans, each: Floats, repeat: Integers) -> Scoreboard:

@@ -20,4 +20,4 @@ class BalancedError(FromConfusion):
     def of(self, matrices: Floats) -> Floats:
         rows = matrices.sum(axis=2)
         recall = ratio(np.einsum("cii->ci", matrices).copy(), rows, 0.0)
-        return np.asarray(1.0 - recall.sum(axis=1) / (rows > 0).sum(axis=1))
+        return 1.0 - ratio(recall.sum(axis=1), (rows > 0).sum(axis=1).astype(np.float64), np.nan)

@@ -26,4 +26,4 @@ class F1(FromConfusion):
         if self.positive is not None:
             return np.asarray(each[:, self.positive])
         weight = truly if self.average == "weighted" else (truly + said > 0).astype(np.float64)
-        return np.asarray((each * weight).sum(axis=1) / weight.sum(axis=1))
+        return ratio((each * weight).sum(axis=1), weight.sum(axis=1), np.nan)

@@ -101,7 +101,7 @@ def wilcoxon(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def _table(scores: ArrayLike, higher_is_better: bool) -> Floats:
-    table: Floats = np.round(np.asarray(scores, np.float64), 12)  # equal up to rounding is a tie
+    table = np.round(np.asarray(scores, np.float64), 12).astype(np.float64)  # equal up to rounding is a tie
     if table.ndim != 2 or min(table.shape) < 2:
         raise ValueError("ranks need at least two data sets and two learners")
     return np.asarray(-table) if higher_is_better else table
