@@ -23,7 +23,7 @@ from modelsel.guard._standing import Position
 from modelsel.guard._subject import Subject
 from modelsel.guard._values import Values, bounds_of
 from modelsel.guard.request import LookRequest
-from modelsel.ledger.entry import Entry
+from modelsel.ledger.entry import Entry, heads
 from modelsel.ledger.home import Key
 from modelsel.ledger.rowset import RowSet
 from modelsel.ledger.store import Writing
@@ -214,5 +214,6 @@ def _intent(ask: Ask, position: Position, channel: Channel, findings: tuple[Find
         "nats": standing.nats(terms["delta"]), "worst": channel.worst, "delta": terms["delta"], "release": terms["release"],
         "policy": kind_of(ask.policy), "commit": position.commit.facts["id"] if position.commit else None,
         "overlap": [relation.facts() for relation in position.relations if relation.testset != position.digest],
-        "charged": list(position.charged), "flags": as_facts(findings), "justify": asdict(ask.policy.justify),
+        "charged": list(position.charged), "seen": {r: e.seq for r, e in heads(position.history.entries).items()},
+        "flags": as_facts(findings), "justify": asdict(ask.policy.justify),
     }  # fmt: skip

@@ -108,7 +108,7 @@ class Session:
         """Commit the answer; where another process resolved the same intent meanwhile, its answer stands."""
         limits = released.interval(go.facts["n"], go.facts["nats"]) if go.facts["certified"] else None
         facts = {"intent": go.facts["id"], "symbol": released.symbol, "score": released.score, "errors": released.errors,
-                 "price": released.price, "interval": limits}  # fmt: skip
+                 "price": released.price, "interval": limits, "released": asdict(released)}  # fmt: skip
 
         def step(writing: Writing) -> Mapping[str, Any]:
             for entry in writing.entries():

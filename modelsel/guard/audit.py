@@ -10,10 +10,11 @@ from typing import Any
 from modelsel.core.errors import ModelselError
 from modelsel.core.types import Finding
 from modelsel.guard._flags import SEVERITIES, flag
-from modelsel.guard._forecast import next_look
+from modelsel.guard._forecast import budget, next_look
 from modelsel.guard._history import History, PastLook, differences
 from modelsel.guard._integrity import losses
 from modelsel.guard._record import now
+from modelsel.guard._superseded import as_first, superseded
 from modelsel.guard.gate import Gate
 from modelsel.guard.request import Sealing
 from modelsel.ledger.entry import Entry, broken
@@ -76,6 +77,7 @@ def _test_set(history: History, testset: str) -> dict[str, Any]:
         "sealed": {name: seal.get(name) for name in ("at", "user", "host", "study", "u", "space")},
         "policies": history.policies(testset), "refusals": list(_refusals(history, testset)),
         "spent": sum(look.price for look in looks), "studies": len(tried), "candidates": sum(tried.values()),
+        "siblings": _siblings(history, testset), "next": next_look(history, testset), "budget": budget(history, testset),
     }  # fmt: skip
 
 
@@ -91,6 +93,7 @@ def _looks(looks: tuple[PastLook, ...]) -> Iterator[dict[str, Any]]:
             "overlap": facts.get("overlap", []), "flags": [one["code"] for one in facts["flags"]],
             "findings": facts["flags"], "justification": facts.get("justify"),
             "changes": differences(before, facts.get("config", {})) if before is not None else [],
+            "as_first": as_first(look), "superseded": superseded(look, looks),
         }  # fmt: skip
         before = facts.get("config", {})
 
@@ -105,6 +108,12 @@ def _replays(history: History, testset: str) -> Iterator[dict[str, Any]]:
                 "score": look.answer["score"], "errors": look.answer["errors"], "interval": look.answer["interval"],
                 "price": 0.0, "spent": look.facts["spent"], "overlap": [], "flags": ["G002"], "changes": [],
             }  # fmt: skip
+
+
+def _siblings(history: History, testset: str) -> list[dict[str, Any]]:
+    """Every study that chose on the development rows of this test set, tested or not."""
+    names = ("at", "study", "folder", "spec_id", "winner", "cv_mean", "cv_rows", "measure", "tried")
+    return [{n: e.facts.get(n) for n in names} for e in history.selections if e.facts["testset"] == testset]
 
 
 def _refusals(history: History, testset: str) -> Iterator[dict[str, Any]]:

@@ -64,18 +64,24 @@ class Writing:
         self._replica = replica
         self._token = token
         self._count = 0
+        self._own: Entry | None = None  # the last entry of our replica, once known
 
     def entries(self) -> list[Entry]:
         return _entries(self._connection)
 
     def append(self, kind: str, facts: Mapping[str, Any]) -> Entry:
         """The next entry of this replica; its client-made id lets a lost reply be told from a lost entry."""
-        query = select(ENTRIES).where(ENTRIES.c.replica == self._replica).order_by(ENTRIES.c.seq.desc()).limit(1)
-        last = next((Entry(*row) for row in self._connection.execute(query)), None)
         self._count += 1
-        entry = follow(last, self._replica, kind, {**facts, "id": f"{self._token}.{self._count}"})
+        entry = follow(self._last(), self._replica, kind, {**facts, "id": f"{self._token}.{self._count}"})
         self.admit(entry)
+        self._own = entry
         return entry
+
+    def _last(self) -> Entry | None:
+        if self._own is None:
+            query = select(ENTRIES).where(ENTRIES.c.replica == self._replica).order_by(ENTRIES.c.seq.desc()).limit(1)
+            self._own = next((Entry(*row) for row in self._connection.execute(query)), None)
+        return self._own
 
     def admit(self, entry: Entry) -> None:
         """An entry as it is: our own next one, or one of another replica that is merged in."""

@@ -1,0 +1,38 @@
+"""Looks that did not know of each other (two machines offline, then a merge) are recomputed: each as if after the other."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from modelsel.guard._history import PastLook
+from modelsel.guard._release import Released
+from modelsel.statistics.certificate import Standing
+
+
+def superseded(look: PastLook, looks: Iterable[PastLook]) -> dict[str, Any] | None:
+    """The later index, spending and interval of a look; None where every other look is known to be before or after it."""
+    apart = [other for other in looks if other.id != look.id and not _knows(look, other) and not _knows(other, look)]
+    if not apart or look.status != "revealed":
+        return None
+    index, spent = int(look.facts["look"]) + len(apart), float(look.facts["spent"]) + sum(other.price for other in apart)
+    return {"look": index, "spent": spent, "interval": _interval(look, index, spent)}
+
+
+def as_first(look: PastLook) -> list[float] | None:
+    """The interval the same answer would have had as a first look."""
+    return _interval(look, 1, 0.0) if look.status == "revealed" else None
+
+
+def _knows(look: PastLook, other: PastLook) -> bool:
+    """Was the other one on record when this one was recorded?"""
+    if look.entry.replica == other.entry.replica:
+        return look.entry.seq > other.entry.seq
+    return bool(look.facts.get("seen", {}).get(other.entry.replica, 0) >= other.entry.seq)
+
+
+def _interval(look: PastLook, index: int, spent: float) -> list[float] | None:
+    facts = look.facts
+    if not facts["certified"]:
+        return None
+    released = Released(**{**look.answer["released"], "bounds": tuple(look.answer["released"]["bounds"])})
+    limits = released.interval(facts["n"], Standing(index, spent, facts["space"], facts["member"]).nats(facts["delta"]))
+    return list(limits) if limits else None

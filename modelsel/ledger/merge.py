@@ -1,0 +1,40 @@
+"""Two ledgers become one: the union of their entries by hash, and an entry that names both heads.
+
+Each chain stays as its replica wrote it. Looks that did not know of each other are found by the heads that every intent
+names, and audited as if each had come after the other.
+"""
+
+from modelsel.core.errors import LedgerError, Problem
+from modelsel.ledger.entry import Entry, broken, heads
+from modelsel.ledger.store import Ledger, Writing
+
+
+def merge(into: Ledger, other: Ledger) -> Entry:
+    """Take over what `other` has and `into` lacks; the same merge twice adds only its own entry.
+
+    Raises LedgerError (5) where a chain of either does not hold, or where both have another entry at the same place.
+    """
+    foreign = other.entries()
+    blobs = {digest: (key, other.rowset(digest)) for digest, key in other.rowset_keys().items()}
+    _refuse([str(one) for one in broken(foreign)], other.place)
+
+    def step(writing: Writing) -> Entry:
+        mine = {(entry.replica, entry.seq): entry for entry in writing.entries()}
+        _refuse([str(one) for one in broken(mine.values())], into.place)
+        forks = [entry for entry in foreign if mine.get((entry.replica, entry.seq), entry) != entry]
+        _refuse([f"replica {e.replica}, entry {e.seq}: both ledgers have it, and differ" for e in forks], other.place)
+        for entry in foreign:
+            if (entry.replica, entry.seq) not in mine:
+                writing.admit(entry)
+        for key, blob in blobs.values():
+            writing.keep(blob, key, 0, "merged")
+        both = {replica: top.hash for replica, top in heads([*mine.values(), *foreign]).items()}
+        return writing.append("merge", {"from": other.id, "heads": both})
+
+    return into.write(step)
+
+
+def _refuse(reasons: list[str], where: str) -> None:
+    fix = "restore the ledger whose chain was changed from a backup"
+    if reasons:
+        raise LedgerError(*(Problem("MSEL-505", reason, where, fix) for reason in reasons))
