@@ -1,0 +1,52 @@
+"""Data frames at the door: category (and text) columns are nominal or ordered, numbers numeric, NaN missing.
+
+A column's levels are its categories in declared order; of text, the values that occur, sorted.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from modelsel.core.types import Feature, Floats, Table
+
+
+def described(frame: pd.DataFrame) -> tuple[Feature, ...]:
+    """A feature per column, in order; ValueError for a column that is neither numbers nor categories."""
+    return tuple(_feature(str(name), frame.iloc[:, index]) for index, name in enumerate(frame.columns))
+
+
+def table(frame: pd.DataFrame, features: Sequence[Feature]) -> Table:
+    """The frame's columns, by position, as these features; a level that they do not list has the code `len(levels)`.
+
+    >>> frame = pd.DataFrame({"size": [1.5, None], "colour": pd.Categorical(["red", "blue"])})
+    >>> table(frame, described(frame)).values.tolist()
+    [[1.5, 1.0], [nan, 0.0]]
+    """
+    columns = [_values(feature, frame.iloc[:, index]) for index, feature in enumerate(features)]
+    values = np.column_stack(columns) if columns else np.empty((len(frame), 0))
+    return Table(name="frame", features=tuple(features), values=values, rows=np.arange(len(frame)))
+
+
+def _feature(name: str, column: "pd.Series[Any]") -> Feature:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        levels = tuple(str(level) for level in column.dtype.categories)
+        return Feature(name, "ordered" if column.dtype.ordered else "nominal", levels)
+    if pd.api.types.is_bool_dtype(column.dtype) or pd.api.types.is_numeric_dtype(column.dtype):
+        return Feature(name, "numeric")
+    if pd.api.types.is_string_dtype(column.dtype) or column.dtype == object:
+        return Feature(name, "nominal", tuple(sorted({str(value) for value in column.dropna()})))
+    raise ValueError(f"Column {name!r} has dtype {column.dtype}: make it numeric, or a category.")
+
+
+def _values(feature: Feature, column: "pd.Series[Any]") -> Floats:
+    if feature.kind == "numeric":
+        numbers = pd.to_numeric(column, errors="raise").to_numpy(dtype=np.float64, na_value=np.nan)
+        if np.isinf(numbers).any():
+            raise ValueError(f"Column {feature.name!r} contains infinity.")
+        return np.asarray(numbers)
+    codes, found = pd.factorize(column.astype(object))
+    place = {level: code for code, level in enumerate(feature.levels)}
+    known = np.array([*(place.get(str(level), len(place)) for level in found), np.nan], np.float64)
+    return np.asarray(known[codes])

@@ -1,0 +1,182 @@
+"""modelsel's learners as scikit-learn estimators: `modelsel.classifier("c45", "pruner.confidence=0.1", min_leaf=5)`.
+
+The adapter lives at the door: it turns arrays and data frames into a `Task` and hands that to a learner specification.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
+
+from modelsel.config.build import learner as build
+from modelsel.config.setting import setting
+from modelsel.core.spec import flat, resolved
+from modelsel.core.types import Candidate, Feature, Floats, Table, Task, positions
+from modelsel.dataset._frame import described
+from modelsel.dataset._frame import table as frame_table
+from modelsel.learner._tree_model import TreeModel
+from modelsel.runner.final import Final, fit
+from modelsel.tree.export import to_dict
+from modelsel.tree.node import Cut
+from modelsel.tree.rules import rules_text
+from modelsel.tree.text import to_text
+
+FLOOR = ("majority", "prior_draw")  # learners that look at no feature
+OWN = ("learner", "settings", "seed")
+
+
+def classifier(learner: str = "tree", *overrides: str, seed: int = 0, **params: Any) -> "Classifier":
+    """A classifier from `conf/learner/<learner>.yaml`; overrides are written as on the command line, params are values.
+
+    Raises ConfigurationError that names every setting which does not exist or does not fit.
+
+    >>> model = classifier("cart", "pruner=unpruned", max_depth=1).fit([[1.0], [2.0], [3.0]], ["a", "a", "b"])
+    >>> print(model.to_text())
+    x0 <= 2.5: a (2)
+    x0 > 2.5: b (1)
+    """
+    settings = {**dict(setting(override) for override in overrides), **params}
+    build(learner, settings)
+    return Classifier(learner, settings or None, seed)
+
+
+def _is_tree(estimator: "Classifier") -> bool:
+    """Text, rules and nodes are there for trees; AttributeError otherwise."""
+    check_is_fitted(estimator)
+    if not isinstance(estimator.final_.model, TreeModel):
+        raise AttributeError(f"learner {estimator.learner!r} is no tree")
+    return True
+
+
+class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Any learner of `conf/learner/` as a classifier.
+
+    `settings` maps dotted hyper-parameters to values. `get_params` and `set_params` (and so GridSearchCV) also know every
+    hyper-parameter by its dotted name.
+    """
+
+    def __init__(self, learner: str = "tree", settings: Mapping[str, Any] | None = None, seed: int = 0) -> None:
+        self.learner = learner
+        self.settings = settings
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit on rows × features. Rows of weight 0 take no part."""
+        spec, preparers = build(self.learner, self.settings)
+        table, y = self._training(X, y)
+        check_classification_targets(y)
+        self.classes_, target = np.unique(y, return_inverse=True)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, table.values, dtype=np.float64)
+        task = Task(
+            name=table.name, features=table.features, values=table.values, rows=table.rows, weights=weights,
+            classes=tuple(str(label) for label in self.classes_), target=target.astype(np.int32),
+        )  # fmt: skip
+        rows = positions(task) if weights is None else np.flatnonzero(weights > 0)
+        if len(rows) == 0:
+            raise ValueError("All sample weights are zero: no row is left to fit on.")
+        if reason := next(iter(spec.problems(task)), None) or spec.refusal(task, rows):
+            raise ValueError(f"n_samples = {len(rows)}: {reason}")
+        self.final_: Final = fit(Candidate(spec, preparers), task, self.seed, rows)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels, one per row."""
+        table = self._known(X)
+        labels: NDArray[Any] = self.classes_[self.final_.predict(table)]
+        return labels
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Class scores, rows × classes in the order of `classes_`."""
+        table = self._known(X)
+        return self.final_.scores(table)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Constructor parameters; with `deep` also every hyper-parameter of the learner under its dotted name."""
+        own = {name: getattr(self, name) for name in OWN}
+        if not deep:
+            return own
+        known = flat(resolved(build(self.learner, self.settings)[0]))
+        return {**{name: value for name, value in known.items() if name != "kind"}, **own}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set constructor parameters or dotted hyper-parameters; ValueError names one that does not exist."""
+        for name in OWN:
+            if name in params:
+                setattr(self, name, params.pop(name))
+        unknown = sorted(set(params) - set(self.get_params())) if params else []
+        if unknown:
+            raise ValueError(f"Invalid parameter {unknown[0]!r} of learner {self.learner!r}: get_params() lists its names.")
+        if params:
+            self.settings = {**(self.settings or {}), **params}
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.classifier_tags.poor_score = self.learner in FLOOR
+        return tags
+
+    @property
+    def n_leaves_(self) -> int:
+        return self._tree().n_leaves
+
+    @property
+    def n_nodes_(self) -> int:
+        return self._tree().n_nodes
+
+    @property
+    def depth_(self) -> int:
+        return self._tree().depth
+
+    @available_if(_is_tree)  # type: ignore[untyped-decorator]
+    def to_text(self) -> str:
+        """The tree, a line per branch."""
+        return to_text(self._cut())
+
+    @available_if(_is_tree)  # type: ignore[untyped-decorator]
+    def to_rules(self) -> str:
+        """A rule per leaf, with coverage and confidence."""
+        return rules_text(self._cut())
+
+    @available_if(_is_tree)  # type: ignore[untyped-decorator]
+    def to_dict(self) -> dict[str, Any]:
+        """Classes, features and nodes as plain data (the shape in the documentation)."""
+        return to_dict(self._cut())
+
+    def _tree(self) -> TreeModel:
+        _is_tree(self)
+        model = self.final_.model
+        assert isinstance(model, TreeModel)
+        return model
+
+    def _cut(self) -> Cut:
+        return self._tree().cut
+
+    def _training(self, X: Any, y: Any) -> tuple[Table, NDArray[Any]]:
+        if isinstance(X, pd.DataFrame):
+            validate_data(self, X, skip_check_array=True)
+            labels = _check_y(y, multi_output=False, estimator=self)
+            if not len(X) == len(labels) > 0 or not X.shape[1]:
+                raise ValueError(f"Found {X.shape[0]} sample(s) of {X.shape[1]} feature(s) and {len(labels)} label(s).")
+            return frame_table(X, described(X)), labels
+        values, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+        return _table(values, tuple(Feature(f"x{index}", "numeric") for index in range(values.shape[1]))), labels
+
+    def _known(self, X: Any) -> Table:
+        check_is_fitted(self)
+        if isinstance(X, pd.DataFrame):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return frame_table(X, self.final_.features)
+        values = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        return _table(values, self.final_.features)
+
+
+def _table(values: Floats, features: tuple[Feature, ...]) -> Table:
+    return Table(name="array", features=features, values=values, rows=np.arange(len(values)))

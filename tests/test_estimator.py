@@ -1,0 +1,80 @@
+"""The scikit-learn adapter keeps scikit-learn's contract, reads data frames, and tells a tree's shape."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+import modelsel
+from modelsel.core.errors import ConfigurationError
+
+WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
+NOT_REPEATS = {
+    "knn": {WEIGHTS: "k counts rows: a row of weight two is one neighbour, a row that stands twice is two"},
+    "kaariainen": {WEIGHTS: "the pruning rows are drawn among rows, and a row that stands twice can fall on both sides"},
+    "rep_tree": {WEIGHTS: "as kaariainen"},
+}
+LEARNERS = ("tree", "id3", "c45", "cart", "kaariainen", "rep_tree", "knn", "naive_bayes", "table", "majority")
+
+
+def checks() -> Any:
+    for name in LEARNERS:
+        for estimator, check in estimator_checks_generator(modelsel.classifier(name)):
+            check_name = check.func.__name__
+            reason = NOT_REPEATS.get(name, {}).get(check_name)
+            marks = [pytest.mark.skip(reason=reason)] if reason else []
+            yield pytest.param(estimator, check, id=f"{name}-{check_name}", marks=marks)
+
+
+@pytest.mark.parametrize(("estimator", "check"), list(checks()))
+def test_scikit_learn_finds_nothing_wrong(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_categories_are_nominal_and_nan_is_missing() -> None:
+    frame = pd.DataFrame({"outlook": pd.Categorical(["sunny", "rain", "rain", None]), "wind": [1.0, np.nan, 3.0, 4.0]})
+    model = modelsel.classifier("id3").fit(frame, ["no", "yes", "yes", "yes"])
+    assert model.to_dict()["features"][0] == {"name": "outlook", "kind": "nominal", "levels": ["rain", "sunny"]}
+    assert model.predict(frame).tolist() == ["no", "yes", "yes", "yes"]
+
+
+def test_a_level_that_was_not_seen_is_predicted_all_the_same() -> None:
+    train = pd.DataFrame({"colour": pd.Categorical(["red", "red", "blue"])})
+    model = modelsel.classifier("id3").fit(train, [0, 0, 1])
+    assert model.predict(pd.DataFrame({"colour": pd.Categorical(["green"])})).tolist() == [0]
+
+
+def test_columns_in_another_order_are_refused_by_name() -> None:
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+    model = modelsel.classifier("cart", "pruner=unpruned").fit(frame, [0, 1])
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[["b", "a"]])
+
+
+def test_grid_search_knows_dotted_hyper_parameters() -> None:
+    x, y = load_iris(return_X_y=True)
+    search = GridSearchCV(modelsel.classifier("tree"), {"max_depth": [1, 3], "leaf.score": ["frequency", "laplace"]}, cv=3)
+    search.fit(x, y)
+    assert search.best_params_["max_depth"] == 3
+    assert cross_val_score(make_pipeline(StandardScaler(), modelsel.classifier("knn", k=5)), x, y).mean() > 0.9
+
+
+def test_a_tree_tells_its_size_and_a_learner_that_is_none_says_so() -> None:
+    x, y = load_iris(return_X_y=True)
+    tree = modelsel.classifier("cart", "pruner=unpruned", max_depth=2).fit(x, y)
+    assert (tree.n_leaves_, tree.n_nodes_, tree.depth_) == (3, 5, 2)
+    assert len(tree.to_rules().splitlines()) == 3
+    assert not hasattr(modelsel.classifier("majority").fit(x, y), "to_text")
+
+
+def test_what_is_wrong_is_named_at_once() -> None:
+    with pytest.raises(ConfigurationError, match="did you mean 'max_depth'"):
+        modelsel.classifier("cart", max_dept=3)
+    with pytest.raises(ValueError, match="Invalid parameter 'nonsense'"):
+        modelsel.classifier("cart").set_params(nonsense=1)
