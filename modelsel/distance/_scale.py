@@ -52,7 +52,7 @@ def inverse(spread: Floats) -> Floats:
     return np.where(spread > 1e-300, 1 / np.where(spread > 1e-300, spread, 1.0), 0.0)
 
 
-def minkowski_metric(task: Task, rows: Integers, normalise: str, power: float, known_only: bool = False) -> Metric:
+def minkowski_metric(task: Task, rows: Integers, normalise: str, power: float) -> Metric:
     """The metric of the Minkowski family with one of the three normalisations."""
     number, values = numbers(task), known_values(task, rows)
     low, high = limits(values)
@@ -70,6 +70,5 @@ def minkowski_metric(task: Task, rows: Integers, normalise: str, power: float, k
         missing=np.where(number, largest, 1.0),
         sizes=np.zeros(len(number), np.int64),
         power=power,
-        known_only=known_only,
         rounded=normalise != "none",
     )

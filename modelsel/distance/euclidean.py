@@ -1,4 +1,7 @@
-"""The straight line: d(x, y) = sqrt(Σ (x_f − y_f)²); names that differ count 1, a missing value the largest difference."""
+"""The straight line: d(x, y) = sqrt(Σ (x_f − y_f)²).
+
+Names that differ count 1, a missing value counts as the largest difference among the analysis rows.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

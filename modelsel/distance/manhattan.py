@@ -1,4 +1,7 @@
-"""The way along the streets: d(x, y) = Σ |x_f − y_f|; names that differ count 1, a missing value the largest difference."""
+"""The way along the streets: d(x, y) = Σ |x_f − y_f|.
+
+Names that differ count 1, a missing value counts as the largest difference among the analysis rows.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -64,6 +64,20 @@ def _add(sums: Array, terms: Array, power: float) -> None:
 
 
 @kernel()
+def _add_numbers(sums: Array, column: Array, value: float, missing: float, power: float) -> None:
+    """The two steps above in one, for the commonest case: a known number, and p = 1 or 2."""
+    if power == 2.0:
+        for j in range(len(sums)):
+            term = abs(column[j] - value)
+            term = term if term == term else missing
+            sums[j] += term * term
+    else:
+        for j in range(len(sums)):
+            term = abs(column[j] - value)
+            sums[j] += term if term == term else missing
+
+
+@kernel()
 def _add_known(sums: Array, known: Array, terms: Array) -> None:
     for j in range(len(sums)):
         if terms[j] == terms[j]:
@@ -136,7 +150,7 @@ def search(
     power: float, known_only: bool, count: int,
 ) -> tuple[Array, Array]:  # fmt: skip
     """Positions and distances of the `count` nearest stored rows per query; both matrices are features × rows."""
-    rows = stored.shape[1]
+    rows, fused = stored.shape[1], not known_only and (power == 1.0 or power == 2.0)
     index = np.full((queries.shape[1], count), -1, np.int64)
     distance = np.full((queries.shape[1], count), np.inf)
     terms, sums, known = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
@@ -148,6 +162,9 @@ def search(
             seen[:] = 0.0
             for f in range(len(stored)):
                 column = stored[f, start : start + width]
+                if fused and kinds[f] == NUMBER and queries[f, q] == queries[f, q]:
+                    _add_numbers(total, column, queries[f, q], missing[f], power)
+                    continue
                 _differences(column, queries[f, q], kinds[f], tables[first[f] :], sizes[f], missing[f], term)
                 if known_only:
                     _add_known(total, seen, term)
@@ -157,3 +174,16 @@ def search(
                 _mean(total, seen)
             _offer(total, start, power, index[q], distance[q])
     return index, distance
+
+
+@kernel(types.Tuple((types.Array(int64, 2, "C"), types.Array(float64, 2, "C")))(types.Array(float64, 2, "C"), int64))
+def smallest(values: Array, count: int) -> tuple[Array, Array]:
+    """Columns and values of the `count` smallest numbers of each row, ascending (what they are candidates for decides ties)."""
+    index = np.full((len(values), count), -1, np.int64)
+    value = np.full((len(values), count), np.inf)
+    for q in range(len(values)):
+        row, kept, place = values[q], value[q], index[q]
+        for j in range(values.shape[1]):
+            if row[j] < kept[count - 1]:
+                _insert(place, kept, j, row[j])
+    return index, value

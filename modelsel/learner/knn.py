@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from modelsel.core.spec import one_of, part, plain, resolved, whole
 from modelsel.core.types import Codes, Description, Feature, Floats, Integers, Outputs, Table, Task
 from modelsel.distance._metric import DECIMALS, LEVELS, Distance, Metric, row_digests
-from modelsel.distance._search import Neighbours, nearest
+from modelsel.distance._plain import Neighbours
+from modelsel.distance._search import nearest
 from modelsel.learner._path_model import PathModel
 from modelsel.learner._prior import Prior, as_prior, prior_of, prior_problems
 from modelsel.learner._votes import VOTES, elect, neighbours_ballot

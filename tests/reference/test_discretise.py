@@ -1,6 +1,7 @@
 """Fayyad–Irani cuts against Weka, Orange and an exact reference; rankings against Weka's.
 
-Named differences: a feature of one level has gain ratio 0 here and none there; where several cuts of an interval gain equally (`tie_between_cuts`), the lowest is taken here.
+Named differences: a feature of one level has gain ratio 0 here and none there; where several cuts of an interval gain
+equally (`tie_between_cuts`), the lowest is taken here.
 """
 
 import numpy as np

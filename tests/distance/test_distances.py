@@ -1,0 +1,155 @@
+"""Distances against tables worked out by hand, and every search against sorting all distances."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from modelsel.core.spec import make
+from modelsel.core.types import Feature, Task, positions
+from modelsel.distance import _search
+from modelsel.distance._metric import Metric, row_digests
+from modelsel.distance._plain import distances, plain_search, rounded
+from modelsel.distance._search import nearest
+
+KINDS = ("euclidean", "manhattan", "chebyshev", "minkowski", "heom", "hvdm", "gower", "overlap")
+
+
+def task_of(features, values, target=None, weights=None) -> Task:
+    values = np.asarray(values, float)
+    target = np.zeros(len(values)) if target is None else np.asarray(target)
+    return Task(name="t", features=tuple(features), values=values, rows=np.arange(len(values)), classes=("x", "y"),
+                target=target.astype(np.int32), weights=weights)  # fmt: skip
+
+
+def table(kind, task, normalise="range", **values):
+    """All distances between the rows of a task."""
+    metric = make("distance", kind, **values).fit(task, positions(task), normalise)
+    codes = metric.encode(task.values, task.features)
+    return distances(metric, codes, codes)
+
+
+# age, colour, grade (ordered), with a missing colour and a missing age
+MIXED = task_of(
+    [Feature("age", "numeric"), Feature("colour", "nominal", ("red", "blue")), Feature("grade", "ordered", ("C", "B", "A"))],
+    [[20, 0, 0], [30, 0, 2], [40, 1, 1], [30, np.nan, 0], [np.nan, 1, 0]],
+    [0, 0, 1, 1, 1],
+)
+
+
+def test_heom_is_the_table_worked_out_by_hand():
+    found = table("heom", MIXED)  # ages by 20, grades by 2, a missing value 1
+    assert found[0, 1] == pytest.approx(math.sqrt(0.5**2 + 0 + 1))
+    assert found[0, 2] == pytest.approx(math.sqrt(1 + 1 + 0.5**2))
+    assert found[1, 3] == pytest.approx(math.sqrt(0 + 1 + 1))
+    assert found[3, 4] == pytest.approx(math.sqrt(1 + 1 + 0))
+    assert found[4, 4] == pytest.approx(1.0)  # not even a row with itself
+    assert np.array_equal(found, found.T)
+
+
+def test_gower_is_the_table_worked_out_by_hand():
+    found = table("gower", MIXED)
+    assert found[0, 1] == pytest.approx((0.5 + 0 + 1) / 3)
+    assert found[1, 3] == pytest.approx((0 + 1) / 2)  # the colour is not known in both
+    assert found[3, 4] == pytest.approx(0 / 1)
+    assert found[2, 4] == pytest.approx((0 + 0.5) / 2)
+
+
+def test_hvdm_is_the_table_worked_out_by_hand():
+    found = table("hvdm", MIXED)
+    ages = np.array([20, 30, 40, 30])
+    age, grade = 4 * ages.std(), 4 * np.array([0, 2, 1, 0, 0]).std()
+    colours = math.sqrt((1 - 0) ** 2 + (0 - 1) ** 2)  # red is always x, blue always y
+    assert found[0, 1] == pytest.approx(math.sqrt((10 / age) ** 2 + (2 / grade) ** 2))
+    assert found[0, 2] == pytest.approx(math.sqrt((20 / age) ** 2 + colours**2 + (1 / grade) ** 2))
+    assert found[3, 4] == pytest.approx(math.sqrt(1 + 1 + 0))
+
+
+def test_a_level_without_rows_says_nothing_about_the_class_to_hvdm():
+    task = task_of([Feature("f", "nominal", ("a", "b", "c"))], [[0], [0], [1], [1]], [0, 1, 1, 1])
+    metric = make("distance", "hvdm").fit(task, positions(task), "range")
+    codes = metric.encode(np.array([[0.0], [1.0], [2.0], [3.0]]), task.features)  # c has no row, 3 was never declared
+    found = distances(metric, codes, codes)
+    assert found[0] == pytest.approx([0, math.sqrt(0.5), math.sqrt(0.5), math.sqrt(0.5)])
+    assert found[1, 2] == pytest.approx(1.0)
+    assert found[2, 3] == 0.0
+
+
+def test_the_minkowski_family_is_what_its_formulas_say():
+    task = task_of([Feature("f", "numeric"), Feature("g", "numeric")], [[0, 0], [3, 4]])
+    assert table("euclidean", task, "none")[0, 1] == pytest.approx(5)
+    assert table("manhattan", task, "none")[0, 1] == pytest.approx(7)
+    assert table("chebyshev", task, "none")[0, 1] == pytest.approx(4)
+    assert table("minkowski", task, "none", p=3.0)[0, 1] == pytest.approx((27 + 64) ** (1 / 3))
+    assert table("overlap", task)[0, 1] == 2
+
+
+def test_a_missing_number_counts_as_the_largest_difference():
+    task = task_of([Feature("f", "numeric")], [[0], [10], [np.nan]])
+    assert table("manhattan", task, "none")[0, 2] == 10
+    assert table("manhattan", task, "range")[0, 2] == 1
+    assert table("manhattan", task, "deviation")[0, 2] == pytest.approx(10 / 5)
+
+
+def test_rows_outside_the_range_are_not_clipped_and_a_constant_column_says_nothing():
+    task = task_of([Feature("f", "numeric"), Feature("c", "numeric")], [[0, 7], [2, 7]])
+    metric = make("distance", "heom").fit(task, positions(task), "none")
+    near, far = metric.encode(np.array([[0.0, 7.0]]), task.features), metric.encode(np.array([[6.0, 99.0]]), task.features)
+    assert distances(metric, near, far)[0, 0] == 3
+
+
+@st.composite
+def searches(draw):
+    """A metric, stored rows and queries, full of ties."""
+    n, seed = draw(st.integers(1, 70)), draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    chosen = draw(st.lists(st.sampled_from(["numeric", "nominal", "ordered"]), min_size=1, max_size=5))
+    features = [Feature(f"f{i}", k, () if k == "numeric" else ("a", "b", "c")) for i, k in enumerate(chosen)]
+    values = rng.integers(0, draw(st.sampled_from([2, 4])), (n + 9, len(chosen))).astype(float)
+    if draw(st.booleans()):
+        values += np.where([k == "numeric" for k in chosen], rng.normal(size=values.shape), 0.0)
+    values[rng.random(values.shape) < draw(st.sampled_from([0.0, 0.25]))] = np.nan
+    task = task_of(features, values, rng.integers(0, 2, n + 9), rng.integers(1, 3, n + 9).astype(float))
+    metric = make("distance", draw(st.sampled_from(KINDS))).fit(
+        task, np.arange(n), draw(st.sampled_from(["none", "range", "deviation"]))
+    )
+    codes = metric.encode(task.values, task.features)
+    return metric, np.ascontiguousarray(codes[:, :n]), np.ascontiguousarray(codes[:, n:]), draw(st.integers(1, n))
+
+
+@settings(max_examples=60, deadline=None)
+@given(searches())
+def test_every_search_finds_the_rows_that_sorting_finds(search):
+    metric, stored, queries, count = search
+    expected = plain_search(metric, stored, queries, count)
+    for engine in _search.engines(metric, stored):
+        found = nearest(metric, stored, queries, count, engine)
+        assert np.array_equal(found.rows, expected.rows), engine
+        assert found.distance == pytest.approx(expected.distance, rel=1e-14, abs=0), engine
+
+
+def test_rounding_forgets_the_last_digits_only():
+    values = np.array([0.1 + 0.2, 1e-300, 3e299, np.inf, 0.0])
+    assert rounded(values) == pytest.approx(values, rel=2.0**-40)
+    assert rounded(np.array([0.1 + 0.2])) == rounded(np.array([0.3]))
+    assert rounded(np.array([1.0])) != rounded(np.array([1.0 + 1e-11]))
+
+
+def test_digests_see_values_and_not_their_sign_of_zero():
+    columns = np.array([[0.0, -0.0, 1.0, np.nan], [2.0, 2.0, 2.0, 2.0]])
+    first, second, third, fourth = row_digests(columns, None)
+    assert first == second
+    assert len({first, third, fourth}) == 3
+    assert row_digests(columns[::-1], None)[0] != first
+    assert len(np.unique(row_digests(np.arange(100_000.0)[None], None))) == 100_000
+
+
+@pytest.mark.parametrize("change", [{"kinds": [7]}, {"sizes": [2]}, {"power": 0.5}, {"scale": [1.0, 1.0]}])
+def test_a_metric_that_is_not_whole_is_refused(change):
+    parts = {"kinds": [0], "center": [0.0], "scale": [1.0], "missing": [1.0], "sizes": [0], "tables": [], "power": 2.0} | change
+    arrays = {name: np.asarray(value) for name, value in parts.items() if name != "power"}
+    facts = {"power": parts["power"], "known_only": False, "rounded": False}
+    with pytest.raises(ValueError):
+        Metric.restore(facts, arrays)
