@@ -69,8 +69,8 @@ def shares(weights: Floats) -> Floats:
 
 def one_against_rest(goodness: Callable[[Floats], Floats], tables: Floats) -> Floats:
     """Mean over classes, weighted by their share, of a goodness for two classes: each class against all others."""
-    whole = tables.sum(axis=-1)
     share = shares(tables.sum(axis=-2))
-    parts = [goodness(np.stack([tables[..., c], whole - tables[..., c]], axis=-1)) for c in range(tables.shape[-1])]
+    rest = [np.delete(tables, c, axis=-1).sum(axis=-1) for c in range(tables.shape[-1])]  # no difference: 0 stays 0
+    parts = [goodness(np.stack([tables[..., c], other], axis=-1)) for c, other in enumerate(rest)]
     mean: Floats = (share * np.stack(parts, axis=-1)).sum(axis=-1)
     return mean

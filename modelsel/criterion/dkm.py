@@ -29,14 +29,15 @@ def dkm(table: Floats) -> float:
         for c in range(classes):
             total += table[b, c]
     for c in range(classes):
-        own, inner = 0.0, 0.0
+        own, others, inner = 0.0, 0.0, 0.0
         for b in range(branches):
-            n = 0.0
+            rest = 0.0
             for k in range(classes):
-                n += table[b, k]
+                rest += table[b, k] if k != c else 0.0
             own += table[b, c]
-            inner += 2 * np.sqrt(table[b, c] * max(n - table[b, c], 0.0))
-        mean += own / total * (2 * np.sqrt(own * max(total - own, 0.0)) - inner) / total
+            others += rest
+            inner += 2 * np.sqrt(table[b, c] * rest)
+        mean += own / total * (2 * np.sqrt(own * others) - inner) / total
     return float(mean)
 
 

@@ -39,10 +39,10 @@ def hellinger(table: Floats) -> float:
             continue
         square = 0.0
         for b in range(branches):
-            n = 0.0
+            rest = 0.0
             for k in range(classes):
-                n += table[b, k]
-            square += (np.sqrt(table[b, c] / own) - np.sqrt(max(n - table[b, c], 0.0) / (total - own))) ** 2
+                rest += table[b, k] if k != c else 0.0
+            square += (np.sqrt(table[b, c] / own) - np.sqrt(rest / (total - own))) ** 2
         mean += own / total * np.sqrt(square)
     return float(mean)
 

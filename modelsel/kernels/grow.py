@@ -12,8 +12,10 @@ from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
 from modelsel.kernels.layout import (
     ABSENT,
+    AGREED,
     BRANCH,
     BRANCHES,
+    BY_SURROGATES,
     CODE,
     CUTS,
     DEPTH,
@@ -21,23 +23,30 @@ from modelsel.kernels.layout import (
     EQUALITY,
     FEATURE,
     FIRST,
+    FLIPPED,
     FRACTIONAL,
     INFORMATION,
     LEFT,
     LEVELS,
+    MAJORITY,
+    MIMIC,
     MISSING_TO,
     MULTIWAY,
     NEXT,
+    NOTHING,
     PARENT,
     RECORD,
     RIGHT,
     SIDE,
     START,
     SUBSET,
+    SURROGATE,
+    SURROGATES,
     TEST,
     THRESHOLD,
     TIE,
     VALUE,
+    WHOLE,
 )
 
 
@@ -171,6 +180,51 @@ def _largest(counts, first, branches):
 
 
 @kernel()
+def _largest_known(branch, weight):
+    """The side of most known weight (ties: the first)."""
+    zero, one = 0.0, 0.0
+    for i in range(len(branch)):
+        zero += weight[i] if branch[i] == 0 else 0.0
+        one += weight[i] if branch[i] == 1 else 0.0
+    return 1 if one > zero + 1e-9 else 0
+
+
+@kernel()
+def _ranked(found, total):
+    """Features whose surrogates agree on more than the larger side, best first; −1 fills up."""
+    best, ranked = np.full(SURROGATES, -1), 0
+    for g in range(len(found)):
+        if found[g, AGREED] <= found[g, MAJORITY] + TIE * total:
+            continue
+        place = ranked
+        while place > 0 and found[g, AGREED] > found[best[place - 1], AGREED] + TIE * total:
+            place -= 1
+        if place < SURROGATES:
+            ranked = min(ranked + 1, SURROGATES)
+            for k in range(ranked - 1, place, -1):
+                best[k] = best[k - 1]
+            best[place] = g
+    return best
+
+
+@kernel()
+def _send_by_mimics(branch, rows, ranked, found, codes, nominal, level_side, fallback):
+    """Rows of missing value go where the first surrogate that is known sends them, or to the larger side."""
+    for i in range(len(branch)):
+        if branch[i] >= 0:
+            continue
+        branch[i] = fallback
+        for g in ranked:
+            code = codes[g, rows[i]] if g >= 0 else -1
+            side = -1
+            if code >= 0:
+                side = level_side[g, code] if nominal[g] else int((code <= found[g, CODE]) == (found[g, FLIPPED] == 1.0))
+            if side >= 0:
+                branch[i] = side
+                break
+
+
+@kernel()
 def _place(branch, rows, weight, nodes, first, branches, open_, shares, start, to, parts, spare_rows, spare_weight):
     """Stretches of the open children above `start`, the first child's last, and each row's number in its child.
 
@@ -254,11 +308,14 @@ def _move(entries, branch, to, parts, nodes, first, branches, start, id_bits, sp
         types.worth,
         types.threshold_search,
         types.level_search,
+        types.mimic_cut,
+        types.mimic_levels,
         types.flags,
     )
 )
 def grow(
-    order, rows, weight, root, slot, codes, levels, y, cost, units, rules, limits, goodness, worth, best_cut, best_level, stop
+    order, rows, weight, root, slot, codes, levels, y, cost, units, rules, limits, goodness, worth, best_cut, best_level,
+    mimic_cut, mimic_level, stop,
 ):  # fmt: skip
     """Node records, goodness, class weights and marks of levels; no records when it was stopped.
 
@@ -276,6 +333,9 @@ def grow(
     table, seen = np.zeros((widest + 2, classes + 1)), np.zeros(widest + 2, np.int64)
     fill, inside = np.zeros(classes + 1, np.int64), np.zeros(widest + 2, np.uint8)
     n = len(rows)
+    mimics, agreement, mimicked = np.zeros((64, MIMIC), np.int64), np.zeros((64, 1)), 0
+    level_sides, level_side = np.zeros((64, 1), np.int64), np.zeros((features, widest + 1), np.int64)
+    sided = 0
     branch, to, parts = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros((1, 1), np.int64)
     spare, spare_rows, spare_weight = np.zeros(n, np.int64), np.zeros(n, np.int32), np.zeros(n)
     nodes[0, PARENT], nodes[0, END], counts[0] = -1, n, root
@@ -329,6 +389,32 @@ def grow(
         side = int(best_of[SIDE])
         if rules.missing == BRANCH and best_of[ABSENT] > 0:
             _send_missing(chosen_branch, side)
+        if rules.missing == SURROGATE:
+            side = _largest_known(chosen_branch, own_weight)
+            for g in range(features):
+                found[g, AGREED] = NOTHING
+                if g != f and below[g] and nominal[g]:
+                    mimic_level(codes[g], mine, chosen_branch, own_weight, levels[g], table, level_side[g], found[g])
+                elif g != f and below[g]:
+                    mimic_cut(order[slot[g], start:end], chosen_branch, own_weight, levels[g], rules, found[g])
+            ranked = _ranked(found, own.sum())
+            mimics, agreement = _longer(mimics, mimicked + SURROGATES), _longer(agreement, mimicked + SURROGATES)
+            for g in ranked:
+                if g < 0:
+                    break
+                mimics[mimicked, 0], mimics[mimicked, 1], mimics[mimicked, 5] = node, g, -1
+                agreement[mimicked, 0] = found[g, AGREED] / found[g, WHOLE]
+                if nominal[g]:
+                    level_sides = _longer(level_sides, sided + levels[g])
+                    level_sides[sided : sided + levels[g], 0] = level_side[g, : levels[g]]
+                    mimics[mimicked, 5] = sided
+                    sided += levels[g]
+                else:
+                    mimics[mimicked, 2], mimics[mimicked, 3] = int(found[g, CODE]), int(found[g, NEXT])
+                    mimics[mimicked, 4] = int(found[g, FLIPPED])
+                mimicked += 1
+            _send_by_mimics(chosen_branch, mine, ranked, found, codes, nominal, level_side, side)
+            side = BY_SURROGATES - side
         shares = _child_counts(chosen_branch, mine, y, own_weight, first, branches, counts)
         if rules.missing == BRANCH and best_of[ABSENT] == 0:
             side = _largest(counts, first, branches)
@@ -374,4 +460,12 @@ def grow(
             if open_[b]:
                 stack[top, 0] = first + b
                 top += 1
-    return nodes[:made].copy(), value[:made, 0].copy(), counts[:made].copy(), marks[:marked, 0].copy()
+    return (
+        nodes[:made].copy(),
+        value[:made, 0].copy(),
+        counts[:made].copy(),
+        marks[:marked, 0].copy(),
+        mimics[:mimicked].copy(),
+        agreement[:mimicked, 0].copy(),
+        level_sides[:sided, 0].copy(),
+    )

@@ -6,16 +6,22 @@ LEAF, THRESHOLD, EQUALITY, MULTIWAY, SUBSET = range(5)
 NODE_MODE, CLASS_MODE, FRACTIONAL, BRANCH, SURROGATE = range(5)
 GENERAL, ENTROPY, GINI = range(3)  # what the grower evaluates by itself, in constant time per cut
 
-DIVIDED, BY_SURROGATES = -1, -2  # where a row goes whose value is missing, when it is not one certain child
+# Where a row goes whose value is missing, when it is not one certain child: into all, or by surrogates, and where none is
+# known to child c, written as BY_SURROGATES − c
+DIVIDED, BY_SURROGATES = -1, -2
+SURROGATES = 5  # kept per node
 EXHAUSTIVE = 10  # levels up to which every subset is tried
 TIE = 1e-12  # goodness closer than this is equal, and the first test wins
 
 # A node record of the grower, in the order in which nodes are made
 PARENT, DEPTH, START, END, TEST, FEATURE, LEFT, RIGHT, FIRST, BRANCHES, MISSING_TO, LEVELS = range(12)
 RECORD = 12
+MIMIC = 6  # numbers of a surrogate: node, feature, code, next code, flipped, start among the sides (−1: numeric)
 
 # What a search found for one feature
 VALUE, CODE, NEXT, CUTS, INFORMATION, SIDE, ABSENT = range(7)
+# What a search for a surrogate found
+AGREED, WHOLE, MAJORITY, FLIPPED = 0, 3, 4, 5  # CODE and NEXT as above
 NOTHING = -1.0  # CODE where no test is admissible; CUTS where the feature is constant among the rows
 
 

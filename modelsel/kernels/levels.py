@@ -99,6 +99,14 @@ def _value(work, branches, rules, limits, units, goodness):
 
 
 @kernel()
+def _rest(work, whole):
+    """The second branch has what the first has not; what rounding leaves of nothing is nothing."""
+    for c in range(len(whole)):
+        left = whole[c] - work[0, c]
+        work[1, c] = left if left >= TIE * whole[c] else 0.0
+
+
+@kernel()
 def _information(work, branches, lost):
     """Split information; rows that are divided count as one more outcome."""
     total, bits = lost, 0.0
@@ -146,7 +154,7 @@ def _equality(table, seen, absent, lost, whole, rules, limits, units, goodness, 
     for level in seen:
         for side in range(2 if either else 1):
             work[0] = table[level]
-            work[1] = whole - table[level]
+            _rest(work, whole)
             if either:
                 work[side] += absent
             if min(work[0].sum(), work[1].sum()) < limits.min_leaf - 1e-9:
@@ -158,7 +166,7 @@ def _equality(table, seen, absent, lost, whole, rules, limits, units, goodness, 
 @kernel()
 def _try(work, whole, lost, rules, limits, units, goodness, found):
     """The test whose first branch is work[0], the rest being the second; is it admissible and the best so far?"""
-    work[1] = whole - work[0]
+    _rest(work, whole)
     if min(work[0].sum(), work[1].sum()) < limits.min_leaf - 1e-9:
         return False
     return _keep(_value(work, 2, rules, limits, units, goodness), work, lost, rules, found)
@@ -201,8 +209,8 @@ def _exhaustive(table, seen, whole, lost, rules, limits, units, goodness, work, 
 
 @kernel()
 def _greedy(table, seen, whole, lost, rules, limits, units, goodness, work, found, inside):
-    """Add the level that helps most until none helps; what is kept is the best admissible set on the way."""
-    chosen, kept, last = np.zeros(len(seen), np.uint8), -1, -np.inf
+    """Add the level that helps most, one by one; what is kept is the best admissible set on the way."""
+    chosen, kept = np.zeros(len(seen), np.uint8), -1
     rank = np.full(len(seen), -1)
     have = np.zeros(work.shape[1])
     for step in range(len(seen) - 1):
@@ -211,13 +219,11 @@ def _greedy(table, seen, whole, lost, rules, limits, units, goodness, work, foun
             if chosen[i]:
                 continue
             work[0] = have + table[seen[i]]
-            work[1] = whole - work[0]
+            _rest(work, whole)
             trial = _value(work, 2, rules, limits, units, goodness)
             if trial > value + TIE:
                 best, value = i, trial
-        if kept >= 0 and value <= last + TIE:
-            break
-        chosen[best], rank[best], last = 1, step, value
+        chosen[best], rank[best] = 1, step
         have += table[seen[best]]
         work[0] = have
         if _try(work, whole, lost, rules, limits, units, goodness, found):

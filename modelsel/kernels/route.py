@@ -8,22 +8,22 @@ import numpy as np
 
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.layout import DIVIDED, EQUALITY, LEAF, SUBSET, THRESHOLD
+from modelsel.kernels.layout import BY_SURROGATES, DIVIDED, EQUALITY, LEAF, SUBSET, THRESHOLD
 
 
 @kernel()
-def _by_surrogate(row, node, values, tree, majority):
-    """Child by the first surrogate whose value is known, else the majority's."""
+def _by_surrogate(row, node, values, tree, fallback):
+    """Child by the first surrogate whose value is known, else the larger side."""
     levels, first, feature, threshold, flipped, at, sides = tree
     for s in range(first[node], first[node + 1]):
-        value = values[row, feature[s]]
+        value = values[feature[s], row]
         if np.isnan(value):
             continue
         if at[s] < 0:
             return 1 if (value <= threshold[s]) == (flipped[s] == 1) else 0
         if value < levels[feature[s]] and sides[at[s] + int(value)] >= 0:
             return sides[at[s] + int(value)]
-    return majority[node]
+    return fallback
 
 
 @kernel()
@@ -47,7 +47,7 @@ def _longer(array, size):
 
 @kernel(
     types.routed(
-        types.fixed_matrix, types.fixed_wholes, types.fixed_bytes, types.fixed_codes, types.fixed_reals, types.fixed_codes,
+        types.fixed_rows, types.fixed_wholes, types.fixed_bytes, types.fixed_codes, types.fixed_reals, types.fixed_codes,
         types.fixed_codes, types.fixed_codes, types.fixed_codes, types.fixed_reals, types.fixed_codes, types.fixed_flags,
         types.surrogates,
     )
@@ -66,13 +66,13 @@ def walk(values, rows, test, feature, threshold, first, child, missing_to, major
             top -= 1
             node, weight = nodes[top], weights[top]
             while test[node] != LEAF:
-                value, f = values[row, feature[node]], feature[node]
+                value, f = values[feature[node], row], feature[node]
                 if np.isnan(value):
                     to = missing_to[node]
                     if to == DIVIDED:
                         break
                     if to < 0:
-                        to = _by_surrogate(row, node, values, surrogates, majority)
+                        to = _by_surrogate(row, node, values, surrogates, BY_SURROGATES - to)
                 elif test[node] != THRESHOLD and value >= levels[f]:
                     to, met = majority[node], True
                 else:

@@ -156,12 +156,16 @@ def _by_function(entries, end, weight, rules, goodness, limit, absent, fill, wor
                     if fill[k] == previous and absent[k] > 0:
                         left[k] += absent[k]
                         right[k] -= absent[k]
+                        if right[k] < TIE * left[k]:
+                            right[k] = 0.0
                         n_left, n_right = n_left + absent[k], n_right - absent[k]
+            counted = False
             for side in range(2 if either else 1):
                 more = lost if either else 0.0
                 if n_left + (more if side == 0 else 0.0) < limit or n_right + (more if side == 1 else 0.0) < limit:
                     continue
-                cuts += side == 0
+                cuts += not counted
+                counted = True
                 alone = i + 1 == end or entries[i + 1] >> shift != code
                 if skip and c == pure and alone and cuts > 1 and n_right - w >= limit:
                     continue
@@ -179,6 +183,8 @@ def _by_function(entries, end, weight, rules, goodness, limit, absent, fill, wor
             pure = c if i == 0 else MIXED
         left[c] += w
         right[c] -= w
+        if right[c] < TIE * left[c]:  # what rounding leaves of nothing
+            right[c] = 0.0
         n_left, n_right = n_left + w, n_right - w
     found[CUTS], found[VALUE] = cuts, best
     total = n_left + n_right + (lost if either else 0.0)

@@ -17,7 +17,7 @@ fixed_reals = types.Array(types.float64, 1, "C", readonly=True)
 fixed_wholes = types.Array(types.int64, 1, "C", readonly=True)
 fixed_codes = types.Array(types.int32, 1, "C", readonly=True)
 fixed_columns = types.Array(types.int32, 2, "C", readonly=True)
-fixed_matrix = types.Array(types.float64, 2, "F", readonly=True)
+fixed_rows = types.Array(types.float64, 2, "C", readonly=True)  # features × rows
 fixed_bytes = types.Array(types.int8, 1, "C", readonly=True)
 fixed_flags = types.Array(types.uint8, 1, "C", readonly=True)
 fixed_booleans = types.Array(types.boolean, 1, "C", readonly=True)
@@ -50,11 +50,14 @@ level_search = types.FunctionType(
     )
 )
 
+mimic_cut = types.FunctionType(nothing(wholes, wholes, reals, whole, rules, reals))
+mimic_levels = types.FunctionType(nothing(fixed_codes, codes, wholes, reals, whole, matrix, wholes, reals))
+
 
 def grown(*arguments: Any) -> Any:
-    """Signature of a grower: node records, goodness, class weights, marks of levels."""
+    """Signature of a grower: node records, goodness, class weights, marks of levels; surrogates, agreements, sides."""
     records = types.Array(types.int64, 2, "C")
-    return types.Tuple((records, reals, matrix, flags))(*arguments)
+    return types.Tuple((records, reals, matrix, flags, records, reals, wholes))(*arguments)
 
 
 # levels per feature; then per surrogate: first (by node), feature, threshold, flipped, start among sides (−1: numeric), sides

@@ -19,7 +19,7 @@ from modelsel.kernels.layout import (
     TEST,
 )
 from modelsel.tree.columns import Columns
-from modelsel.tree.node import EQUALITY, LEAF, SUBSET, THRESHOLD, Tree
+from modelsel.tree.node import EQUALITY, LEAF, SUBSET, THRESHOLD, Surrogates, Tree
 
 
 class Grown(NamedTuple):
@@ -29,6 +29,9 @@ class Grown(NamedTuple):
     goodness: Floats
     counts: Floats
     marks: NDArray[np.uint8]
+    mimics: Integers  # surrogates × 6, node after node
+    agreement: Floats
+    sides: Integers
 
 
 def assemble(grown: Grown, task: Task, columns: Columns, present: Booleans | None) -> Tree:
@@ -56,6 +59,7 @@ def assemble(grown: Grown, task: Task, columns: Columns, present: Booleans | Non
         goodness=np.where(inner, goodness, np.nan),
         subset=_subsets(nodes, grown.marks, columns),
         missing_to=np.where(inner, nodes[:, MISSING_TO], 0).astype(np.int32),
+        surrogates=_surrogates(grown, position, columns),
     )
 
 
@@ -96,6 +100,31 @@ def midpoint(low: Floats, high: Floats) -> Floats:
         middle = low / 2 + high / 2
     between: Floats = np.where((low <= middle) & (middle < high), middle, low)
     return between
+
+
+def _surrogates(grown: Grown, position: Integers, columns: Columns) -> Surrogates | None:
+    """Surrogates by the node's new place, None where no node has any."""
+    if len(grown.mimics) == 0:
+        return None
+    order = np.argsort(position[grown.mimics[:, 0]], kind="stable")
+    node, feature, low, high, flipped, start = grown.mimics[order].T
+    cuts = start < 0
+    threshold = np.full(len(order), np.nan)
+    for each in np.flatnonzero(cuts):
+        values = columns.values[feature[each]]
+        threshold[each] = midpoint(values[low[each]], values[high[each]])
+    return Surrogates(
+        first=np.searchsorted(position[node], np.arange(len(position) + 1)).astype(np.int32),
+        feature=feature.astype(np.int32),
+        threshold=threshold,
+        flipped=flipped.astype(bool),
+        sides={int(i): _sides(grown, int(start[i]), len(columns.values[feature[i]])) for i in np.flatnonzero(~cuts)},
+        agreement=grown.agreement[order],
+    )
+
+
+def _sides(grown: Grown, start: int, levels: int) -> NDArray[np.int8]:
+    return grown.sides[start : start + levels].astype(np.int8)
 
 
 def _subsets(nodes: Integers, marks: NDArray[np.uint8], columns: Columns) -> dict[int, Booleans]:

@@ -5,13 +5,11 @@ Repeated rows are rows of larger weight, and rows without weight take no part.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 from types import ModuleType
 
 import numpy as np
 
-from modelsel.core.types import Booleans, Floats, Integers, Task
+from modelsel.core.types import Integers, Task
 from modelsel.kernels import stop
 from modelsel.kernels.compiler import function_of, load
 from modelsel.kernels.layout import ENTROPY, GENERAL, Limits, Rules
@@ -19,43 +17,9 @@ from modelsel.tree.assemble import Grown, assemble
 from modelsel.tree.columns import Columns, columns
 from modelsel.tree.growth import MISSING, NOMINAL, Criterion, Growth
 from modelsel.tree.node import Tree
+from modelsel.tree.rows import Rows
 
-TABLE_ROWS = 50_000_000  # integral weights beyond this sum are treated as real numbers
 WORD = 63  # bits of an entry
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """The distinct rows of a fit, ascending, with their weights."""
-
-    task: Task
-    rows: Integers
-    weight: Floats
-
-    @classmethod
-    def of(cls, task: Task, rows: Integers) -> "Rows":
-        repeats = np.bincount(rows, minlength=len(task)).astype(np.float64)
-        weight = repeats if task.weights is None else repeats * task.weights
-        chosen = np.flatnonzero(weight > 0)
-        return cls(task, chosen, weight[chosen])
-
-    @cached_property
-    def counts(self) -> Floats:
-        """Weight per class."""
-        counts: Floats = np.bincount(self.task.target[self.rows], self.weight, len(self.task.classes)).astype(np.float64)
-        return counts
-
-    @cached_property
-    def integral(self) -> bool:
-        total = float(self.weight.sum())
-        return total <= TABLE_ROWS and bool((self.weight == np.floor(self.weight)).all())
-
-    @property
-    def present(self) -> Booleans:
-        """Which data rows take part."""
-        marks = np.zeros(len(self.task), bool)
-        marks[self.rows] = True
-        return marks
 
 
 def grow(task: Task, rows: Integers, criterion: Criterion, growth: Growth) -> Tree:
@@ -73,7 +37,7 @@ def _numpy(chosen: Rows, ranked: Columns, criterion: Criterion, growth: Growth) 
 
 
 def _compiled(kernel: ModuleType, chosen: Rows, ranked: Columns, criterion: Criterion, growth: Growth) -> Grown:
-    from modelsel.kernels import levels, presort, threshold, types
+    from modelsel.kernels import levels, presort, surrogates, threshold, types
 
     assert criterion.loop is not None
     task, n = chosen.task, len(chosen.rows)
@@ -99,7 +63,8 @@ def _compiled(kernel: ModuleType, chosen: Rows, ranked: Columns, criterion: Crit
     answer = Grown(*kernel.grow(
         entries, chosen.rows.astype(np.int32), chosen.weight.copy(), chosen.counts, ranked.slot, ranked.codes, ranked.levels,
         task.target, cost, units, rules, limits, _function(criterion.loop, types.goodness),
-        _function(criterion.worth_loop, types.worth), threshold.search, levels.search, stop.FLAG,
+        _function(criterion.worth_loop, types.worth), threshold.search, levels.search, surrogates.mimic_cut,
+        surrogates.mimic_levels, stop.FLAG,
     ))  # fmt: skip
     if len(answer.nodes) == 0:
         raise stop.Stopped

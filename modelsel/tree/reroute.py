@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Codes, Floats, Integers, Task
-from modelsel.tree.node import DIVIDED, MULTIWAY, SUBSET, THRESHOLD, Tree
+from modelsel.tree.node import BY_SURROGATES, MULTIWAY, SUBSET, THRESHOLD, Tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Growing:
         branch = position(tree, node, np.where(missing | unseen, 0.0, value))
         assert tree.missing_to is not None
         to = int(tree.missing_to[node])
-        branch[missing] = to if to >= 0 or to == DIVIDED else tree.majority[node]
+        branch[missing] = to if to > BY_SURROGATES else by_surrogates(tree, node, self.task.values, self.rows[rows[missing]])
         branch[unseen] = tree.majority[node]
         return branch
 
@@ -64,3 +64,28 @@ def position(tree: Tree, node: int, value: Floats) -> Integers:
     else:
         inside = value == threshold
     return np.where(inside, 0, 1)
+
+
+def by_surrogates(tree: Tree, node: int, values: Floats, rows: Integers) -> Integers:
+    """The first surrogate that is known decides, and where none is, the larger side."""
+    assert tree.missing_to is not None
+    branch = np.full(len(rows), -1)
+    for each in _own(tree, node):
+        branch = np.where(branch < 0, _side(tree, each, values, rows), branch)
+    return np.where(branch < 0, BY_SURROGATES - tree.missing_to[node], branch)
+
+
+def _own(tree: Tree, node: int) -> range:
+    found = tree.surrogates
+    return range(0) if found is None else range(found.first[node], found.first[node + 1])
+
+
+def _side(tree: Tree, each: int, values: Floats, rows: Integers) -> Integers:
+    found = tree.surrogates
+    assert found is not None
+    value = values[rows, found.feature[each]]
+    if each not in found.sides:
+        return np.where(np.isnan(value), -1, np.where((value <= found.threshold[each]) != found.flipped[each], 0, 1))
+    sides = np.append(found.sides[each], np.int8(-1)).astype(np.int64)
+    level = np.where(value < len(sides) - 1, value, len(sides) - 1)
+    return sides[np.where(np.isnan(level), len(sides) - 1, level).astype(np.int64)]

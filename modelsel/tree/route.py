@@ -45,7 +45,7 @@ def route(tree: Tree, table: Table, rows: Integers) -> Routed:
     at, marks = _flat_subsets(tree)
     assert tree.missing_to is not None
     owner, leaf, part, unseen = kernel.walk(
-        table.values, np.ascontiguousarray(rows, np.int64), tree.test, tree.feature, tree.threshold, tree.first, tree.child,
+        table.values.T, np.ascontiguousarray(rows, np.int64), tree.test, tree.feature, tree.threshold, tree.first, tree.child,
         tree.missing_to, tree.majority, tree.share, at, marks, _flat_surrogates(tree),
     )  # fmt: skip
     return Routed(owner, leaf, part, len(rows), unseen)

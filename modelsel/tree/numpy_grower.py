@@ -1,0 +1,250 @@
+"""Grow a tree in NumPy: the same answers as the compiled grower by another way, for criteria without a compiled form.
+
+A node is its rows and their weights. Each feature's best test is looked for afresh; a limit that is given as `halt` stops the
+growing here, inside the loop, where the compiled grower's full tree is truncated afterwards.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from modelsel.core.types import Floats, Integers
+from modelsel.kernels import stop
+from modelsel.kernels.layout import (
+    BRANCHES,
+    BY_SURROGATES,
+    DEPTH,
+    FEATURE,
+    FIRST,
+    LEFT,
+    LEVELS,
+    MISSING_TO,
+    MULTIWAY,
+    PARENT,
+    RECORD,
+    RIGHT,
+    TEST,
+    THRESHOLD,
+    TIE,
+)
+from modelsel.tree.assemble import Grown
+from modelsel.tree.columns import Columns
+from modelsel.tree.growth import NOMINAL, Criterion, Growth
+from modelsel.tree.numpy_surrogates import Mimic, mimics
+from modelsel.tree.numpy_tests import SLACK, Column, Test, best_test, branch_of
+from modelsel.tree.rows import Rows
+
+Halt = Callable[[Floats, int, float, Floats], bool]  # class weights, depth, goodness, children's class weights -> stop here?
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """Rows on their way down, and the features still worth a look."""
+
+    number: int
+    rows: Integers
+    weight: Floats
+    depth: int
+    features: frozenset[int]
+
+
+@dataclass(eq=False)
+class Record:
+    """What is known of the nodes made so far, in the order in which they were made."""
+
+    nodes: list[list[int]] = field(default_factory=list)
+    goodness: list[float] = field(default_factory=list)
+    counts: list[Floats] = field(default_factory=list)
+    marks: list[int] = field(default_factory=list)
+    mimics: list[tuple[int, Mimic]] = field(default_factory=list)
+
+    def add(self, parent: int, depth: int, counts: Floats) -> int:
+        row = [0] * RECORD
+        row[PARENT], row[DEPTH] = parent, depth
+        self.nodes.append(row)
+        self.goodness.append(np.nan)
+        self.counts.append(counts)
+        return len(self.nodes) - 1
+
+
+def grow(chosen: Rows, columns: Columns, criterion: Criterion, growth: Growth, halt: Halt | None = None) -> Grown:
+    """The grown tree as records; raises `stop.Stopped` when the stop flag is set meanwhile."""
+    grower = Grower(chosen, columns, criterion, growth, halt)
+    every = frozenset(range(len(columns.values)))
+    grower.record.add(-1, 0, chosen.counts)
+    stack = [Node(0, chosen.rows, chosen.weight, 0, every)]
+    while stack:
+        if stop.FLAG[0]:
+            raise stop.Stopped
+        stack.extend(reversed(grower.split(stack.pop())))
+    return grower.grown()
+
+
+@dataclass(frozen=True, eq=False)
+class Grower:
+    """One growing, step by step."""
+
+    chosen: Rows
+    columns: Columns
+    criterion: Criterion
+    growth: Growth
+    halt: Halt | None
+    record: Record = field(default_factory=Record)
+
+    def split(self, node: Node) -> list[Node]:
+        """Make the best test, if any, and return the children."""
+        if not self._worth_a_look(node):
+            return []
+        best = self._contest(node)
+        if best is None:
+            return []
+        feature, test, value = best
+        branch = self._branch(node, feature, test)
+        found = self._mimics(node, feature, branch) if self.growth.missing == "surrogate" else []
+        many = self._branches(node, feature, test)
+        test, branch = self._send_missing(node, test, branch, found, many)
+        parts = _divided(node, branch, many)
+        counts = [self._counts(rows, weight) for rows, weight in parts]
+        if self.halt is not None and self.halt(self.record.counts[node.number], node.depth, value, np.array(counts)):
+            return []
+        self._write(node, feature, test, value, counts)
+        self.record.mimics.extend((node.number, mimic) for mimic in found)
+        left = node.features - {feature} if test.kind == MULTIWAY else node.features
+        return [
+            Node(self.record.add(node.number, node.depth + 1, own), rows, weight, node.depth + 1, left)
+            for (rows, weight), own in zip(parts, counts)
+        ]
+
+    def grown(self) -> Grown:
+        """Everything as arrays."""
+        return Grown(
+            np.array(self.record.nodes, np.int64),
+            np.array(self.record.goodness),
+            np.array(self.record.counts),
+            np.array(self.record.marks, np.uint8),
+            *_flat([mimic.record(node) for node, mimic in self.record.mimics]),
+        )
+
+    def _worth_a_look(self, node: Node) -> bool:
+        counts, growth = self.record.counts[node.number], self.growth
+        room = max(growth.min_split, 2 * growth.min_leaf) - SLACK
+        deep = growth.max_depth is not None and node.depth >= growth.max_depth
+        return not deep and bool((counts > 0).sum() > 1) and float(counts.sum()) >= room
+
+    def _contest(self, node: Node) -> tuple[int, Test, float] | None:
+        """The feature that wins, its test and goodness."""
+        total = float(node.weight.sum())
+        rivals = {}
+        for feature in sorted(node.features):
+            column = self._column(node, feature)
+            test = best_test(column, self._kind(feature), self.criterion, self.growth)
+            if test is not None:
+                rivals[feature] = test, self._gain(test, column, total)
+        if self.criterion.penalty:
+            rivals = {f: (test, gain) for f, (test, gain) in rivals.items() if test.kind != THRESHOLD or gain > TIE}
+        least = self._average(rivals) - 1e-3 if self.criterion.average else -np.inf
+        best = None
+        for feature, (test, gain) in rivals.items():
+            if self.criterion.ratio and (gain < least or test.information <= TIE):
+                continue
+            value = gain / test.information if self.criterion.ratio else gain
+            value = float(self.criterion.worth(np.array(value), np.array(self.chosen.task.features[feature].cost)))
+            if best is None or value > best[2] + TIE:
+                best = feature, test, value
+        return best
+
+    def _gain(self, test: Test, column: Column, total: float) -> float:
+        """Goodness over all rows, and less the price of a numeric cut."""
+        share = float(column.weight[column.known].sum()) / total if self.growth.missing in ("fractional", "surrogate") else 1.0
+        price = np.log2(test.cuts) / total if self.criterion.penalty and test.kind == THRESHOLD else 0.0
+        return test.value * share - price
+
+    def _average(self, rivals: dict[int, tuple[Test, float]]) -> float:
+        """Mean gain of the features with few values; no bound where there are none."""
+        few = 0.3 * len(self.chosen.rows)
+        gains = [gain for f, (test, gain) in rivals.items() if test.kind == THRESHOLD or len(self.columns.values[f]) < few]
+        return float(np.mean(gains)) if gains else -np.inf
+
+    def _kind(self, feature: int) -> int:
+        return THRESHOLD if self.columns.slot[feature] >= 0 else NOMINAL[self.growth.nominal]
+
+    def _column(self, node: Node, feature: int) -> Column:
+        task = self.chosen.task
+        codes = self.columns.codes[feature, node.rows]
+        return Column(codes, task.target[node.rows], node.weight, len(self.columns.values[feature]), len(task.classes))
+
+    def _branch(self, node: Node, feature: int, test: Test) -> Integers:
+        """Child per row, −1 where the value is missing and nothing stands in for it."""
+        column = self._column(node, feature)
+        codes = column.codes.astype(np.int64)
+        if test.fill is not None:
+            codes = np.where(column.known, codes, test.fill[column.target])
+        return np.where(codes >= 0, branch_of(test, np.maximum(codes, 0)), -1)
+
+    def _branches(self, node: Node, feature: int, test: Test) -> int:
+        if test.kind != MULTIWAY:
+            return 2
+        own_branch = self.growth.missing == "branch" and not self._column(node, feature).known.all()
+        return len(self.columns.values[feature]) + own_branch
+
+    def _mimics(self, node: Node, feature: int, branch: Integers) -> list[Mimic]:
+        others = [(f, self._column(node, f), self.columns.slot[f] >= 0) for f in sorted(node.features) if f != feature]
+        return mimics(others, branch, node.weight)
+
+    def _send_missing(self, node: Node, test: Test, branch: Integers, found: list[Mimic], many: int) -> tuple[Test, Integers]:
+        """Missing rows join the branch that the policy names; under `fractional` they stay −1."""
+        lost = branch < 0
+        largest = _first_largest(np.bincount(branch[~lost], node.weight[~lost], many).astype(np.float64))
+        if self.growth.missing == "branch":
+            test = test if lost.any() else replace(test, to=largest)
+            return test, np.where(lost, test.to, branch)
+        if self.growth.missing == "surrogate":
+            for mimic in found:
+                side = mimic.sides(self._column(node, mimic.feature).codes)
+                branch = np.where((branch < 0) & (side >= 0), side, branch)
+            return replace(test, to=BY_SURROGATES - largest), np.where(branch < 0, largest, branch)
+        return test, branch
+
+    def _counts(self, rows: Integers, weight: Floats) -> Floats:
+        task = self.chosen.task
+        return np.asarray(np.bincount(task.target[rows], weight, len(task.classes)), np.float64)
+
+    def _write(self, node: Node, feature: int, test: Test, value: float, counts: list[Floats]) -> None:
+        row, record = self.record.nodes[node.number], self.record
+        row[TEST], row[FEATURE], row[FIRST], row[BRANCHES] = test.kind, feature, len(record.nodes), len(counts)
+        row[LEFT], row[RIGHT], row[MISSING_TO], row[LEVELS] = test.code, test.next, test.to, len(record.marks)
+        record.goodness[node.number] = value
+        if test.inside is not None:
+            column = self._column(node, feature)
+            largest = _first_largest(np.array([own.sum() for own in counts]))
+            marks = np.full(column.levels, largest == 0)  # a level that does not occur here goes with the larger side
+            present = column.codes[column.known]
+            marks[present] = test.inside[present]
+            record.marks.extend(marks.astype(int).tolist())
+
+
+def _first_largest(weight: Floats) -> int:
+    return int(np.argmax(weight >= weight.max() - SLACK))
+
+
+def _divided(node: Node, branch: Integers, many: int) -> list[tuple[Integers, Floats]]:
+    """Rows and weights of the children; rows without a branch go into all of them by the share of the known ones."""
+    lost = branch < 0
+    known = np.bincount(branch[~lost], node.weight[~lost], many)
+    share = known / known.sum()
+    parts = []
+    for each in range(many):
+        own = (branch == each) | (lost & (share[each] > 0))
+        parts.append((node.rows[own], np.where(lost[own], node.weight[own] * share[each], node.weight[own])))
+    return parts
+
+
+def _flat(records: list[tuple[list[int], float, list[int]]]) -> tuple[Integers, Floats, Integers]:
+    """Surrogates as arrays: records, agreements, sides of levels one after the other."""
+    sides: list[int] = []
+    for record, _, own in records:
+        record[-1] = len(sides) if own else -1
+        sides.extend(own)
+    rows = np.array([record for record, _, _ in records], np.int64).reshape(-1, 6)
+    return rows, np.array([agreement for _, agreement, _ in records], np.float64), np.array(sides, np.int64)

@@ -1,0 +1,85 @@
+"""Surrogates of a two-branch test: tests on other features that send the most weight the same way.
+
+    agreement = weight sent the same way / weight of the rows known in both features
+
+A surrogate is kept when it agrees on more than sending all rows to the larger side would. Breiman, Friedman, Olshen and Stone
+1984, section 5.3.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from modelsel.core.types import Codes, Floats, Integers
+from modelsel.kernels.layout import SURROGATES, TIE
+from modelsel.tree.numpy_tests import Column
+
+
+@dataclass(frozen=True, eq=False)
+class Mimic:
+    """A test that stands in for another: x ≤ code for the first child (the second where `flipped`), or a side per level."""
+
+    feature: int
+    agreed: float  # weight
+    agreement: float  # share
+    code: int = 0
+    next: int = 0
+    flipped: bool = False
+    side: Integers | None = None
+
+    def sides(self, codes: Codes) -> Integers:
+        """Child per row, −1 where this feature says nothing."""
+        if self.side is not None:
+            return np.where(codes >= 0, self.side[np.maximum(codes, 0)], -1)
+        return np.where(codes < 0, -1, np.where((codes <= self.code) != self.flipped, 0, 1))
+
+    def record(self, node: int) -> tuple[list[int], float, list[int]]:
+        sides = [] if self.side is None else self.side.tolist()
+        return [node, self.feature, self.code, self.next, int(self.flipped), -1], self.agreement, sides
+
+
+def mimics(others: Iterable[tuple[int, Column, bool]], branch: Integers, weight: Floats) -> list[Mimic]:
+    """The best surrogates, best first; `others`: feature, its column, whether it is cut by thresholds."""
+    found = [_mimic(feature, column, cut, branch, weight) for feature, column, cut in others]
+    kept = [mimic for mimic in found if mimic is not None]
+    ranked: list[Mimic] = []
+    for mimic in kept:  # insertion, so that equals within rounding keep the order of features
+        place = len(ranked)
+        while place > 0 and mimic.agreed > ranked[place - 1].agreed + TIE * weight.sum():
+            place -= 1
+        ranked.insert(place, mimic)
+    return ranked[:SURROGATES]
+
+
+def _mimic(feature: int, column: Column, cut: bool, branch: Integers, weight: Floats) -> Mimic | None:
+    known = column.known & (branch >= 0)
+    flat = column.codes[known].astype(np.int64) * 2 + branch[known]
+    table: Floats = np.bincount(flat, weight[known], 2 * column.levels).reshape(-1, 2).astype(np.float64)
+    whole = float(table.sum())
+    mimic = _cut(feature, table, whole) if cut else _sides(feature, table, whole)
+    tie = TIE * float(weight.sum())
+    return mimic if mimic is not None and mimic.agreed > table.sum(axis=0).max() + tie else None
+
+
+def _cut(feature: int, table: Floats, whole: float) -> Mimic | None:
+    present = np.flatnonzero(table.sum(axis=1) > 0)
+    if len(present) < 2:
+        return None
+    left = np.cumsum(table[present], axis=0)[:-1]
+    straight = left[:, 0] + table.sum(axis=0)[1] - left[:, 1]
+    agreed = np.stack([straight, whole - straight], axis=1).ravel()
+    best = int(np.argmax(agreed >= agreed.max() - TIE * whole))
+    at = best // 2
+    return Mimic(
+        feature, float(agreed[best]), float(agreed[best]) / whole, int(present[at]), int(present[at + 1]), best % 2 == 1
+    )
+
+
+def _sides(feature: int, table: Floats, whole: float) -> Mimic | None:
+    present = table.sum(axis=1) > 0
+    if not present.any():
+        return None
+    side = np.where(present, np.where(table[:, 0] >= table[:, 1] - TIE * whole, 0, 1), -1)
+    agreed = float(table.max(axis=1).sum())
+    return Mimic(feature, agreed, agreed / whole, side=side)

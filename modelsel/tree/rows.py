@@ -1,0 +1,44 @@
+"""The rows of a fit: distinct, ascending, a repeated row with a larger weight, rows without weight left out."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from modelsel.core.types import Booleans, Floats, Integers, Task
+
+TABLE_ROWS = 50_000_000  # integral weights beyond this sum are treated as real numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Positions in the task, and weights."""
+
+    task: Task
+    rows: Integers
+    weight: Floats
+
+    @classmethod
+    def of(cls, task: Task, rows: Integers) -> "Rows":
+        repeats = np.bincount(rows, minlength=len(task)).astype(np.float64)
+        weight = repeats if task.weights is None else repeats * task.weights
+        chosen = np.flatnonzero(weight > 0)
+        return cls(task, chosen, weight[chosen])
+
+    @cached_property
+    def counts(self) -> Floats:
+        """Weight per class."""
+        counts: Floats = np.bincount(self.task.target[self.rows], self.weight, len(self.task.classes)).astype(np.float64)
+        return counts
+
+    @cached_property
+    def integral(self) -> bool:
+        total = float(self.weight.sum())
+        return total <= TABLE_ROWS and bool((self.weight == np.floor(self.weight)).all())
+
+    @property
+    def present(self) -> Booleans:
+        """Which data rows take part."""
+        marks = np.zeros(len(self.task), bool)
+        marks[self.rows] = True
+        return marks
