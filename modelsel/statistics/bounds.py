@@ -1,0 +1,181 @@
+"""What a score may claim: bounds on the true error rate of a hypothesis, and how many rows it takes to claim less.
+
+H is the set of hypotheses chosen from, m the rows, δ the chance that the bound fails, e_T the error rate on those rows, ε the
+error rate allowed. All assume independent rows from one distribution. A bound of 1 or more says nothing. Each function names
+its further assumption; none promises that the algorithm finds the best hypothesis.
+
+Sources: Valiant (1984); Haussler (1992) for the agnostic case; Vapnik & Chervonenkis (1971); Blumer, Ehrenfeucht, Haussler &
+Warmuth (1987, 1989) for Occam and the consistent VC bound. Exact limits without H: `intervals.clopper_pearson`.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+from modelsel.core.types import Feature
+
+Count = int | float
+
+
+def consistent_error(hypotheses: Count, rows: int, delta: float) -> float:
+    """(ln |H| + ln 1/δ) / m: every hypothesis of a finite H without an error on the rows has at most this error rate.
+
+    >>> round(consistent_error(1000, 200, 0.05), 5)
+    0.04952
+    """
+    return _capacity(hypotheses, delta) / _positive(rows)
+
+
+def consistent_rows(hypotheses: Count, epsilon: float, delta: float) -> int:
+    """Rows from which on `consistent_error` is at most ε.
+
+    >>> consistent_rows(3**10, 0.1, 0.05)  # conjunctions of ten truth values (Mitchell 1997, 7.3)
+    140
+    """
+    return _ceiling(_capacity(hypotheses, delta) / _share(epsilon))
+
+
+def agnostic_excess(hypotheses: Count, rows: int, delta: float) -> float:
+    """sqrt((ln |H| + ln 1/δ) / 2m): for all of a finite H at once, true error ≤ e_T + this (Hoeffding, union bound).
+
+    >>> round(agnostic_excess(10, 200, 0.05), 5)
+    0.11509
+    """
+    return math.sqrt(_capacity(hypotheses, delta) / (2 * _positive(rows)))
+
+
+def agnostic_error(training_error: float, hypotheses: Count, rows: int, delta: float) -> float:
+    """e_T + `agnostic_excess`."""
+    return training_error + agnostic_excess(hypotheses, rows, delta)
+
+
+def agnostic_rows(hypotheses: Count, epsilon: float, delta: float) -> int:
+    """Rows from which on `agnostic_excess` is at most ε."""
+    return _ceiling(_capacity(hypotheses, delta) / (2 * _share(epsilon) ** 2))
+
+
+def vc_consistent_rows(dimension: int, epsilon: float, delta: float) -> int:
+    """(4 log₂ 2/δ + 8 VC log₂ 13/ε) / ε rows: enough for every hypothesis without an error on them to have at most ε.
+
+    >>> vc_consistent_rows(3, 0.1, 0.05)
+    1899
+    """
+    capacity = 4 * math.log2(2 / _share(delta)) + 8 * _whole(dimension) * math.log2(13 / _share(epsilon))
+    return _ceiling(capacity / epsilon)
+
+
+def vc_consistent_error(dimension: int, rows: int, delta: float) -> float:
+    """The smallest ε that `vc_consistent_rows` grants to these rows; 1 where it grants none."""
+    _whole(dimension), _positive(rows), _share(delta)
+
+    def enough(epsilon: float) -> bool:
+        return vc_consistent_rows(dimension, epsilon, delta) <= rows
+
+    return 1.0 if not enough(1 - 1e-12) else _first_true(enough)
+
+
+def vc_excess(dimension: int, rows: int, delta: float) -> float:
+    """sqrt((VC (ln(2m / VC) + 1) + ln 4/δ) / m): for all of H at once, true error ≤ e_T + this. Needs m ≥ VC.
+
+    >>> round(vc_excess(11, 1000, 0.05), 5), round(vc_excess(11, 10_000, 0.05), 5)
+    (0.26947, 0.09897)
+    """
+    if _positive(rows) < _whole(dimension):
+        return math.inf
+    capacity = dimension * (math.log(2 * rows / dimension) + 1) if dimension else 0.0
+    return math.sqrt((capacity + math.log(4 / _share(delta))) / rows)
+
+
+def vc_error(training_error: float, dimension: int, rows: int, delta: float) -> float:
+    """e_T + `vc_excess`."""
+    return training_error + vc_excess(dimension, rows, delta)
+
+
+def vc_rows(dimension: int, epsilon: float, delta: float) -> int:
+    """Rows from which on `vc_excess` is at most ε."""
+    _share(epsilon)
+    high = max(1, 2 * dimension)
+    while vc_excess(dimension, high, delta) > epsilon:
+        high *= 2
+    low = max(1, dimension) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if vc_excess(dimension, middle, delta) <= epsilon else (middle, high)
+    return high
+
+
+def occam_error(code_bits: float, rows: int, delta: float) -> float:
+    """(L ln 2 + ln 1/δ) / m: a hypothesis without an error, written in L bits of a prefix code that was fixed beforehand."""
+    return (_bits(code_bits) + math.log(1 / _share(delta))) / _positive(rows)
+
+
+def occam_excess(code_bits: float, rows: int, delta: float) -> float:
+    """sqrt((L ln 2 + ln 1/δ) / 2m): the same for a hypothesis with errors, true error ≤ e_T + this.
+
+    >>> occam_excess(0, 200, 0.05) == agnostic_excess(1, 200, 0.05)
+    True
+    """
+    return math.sqrt((_bits(code_bits) + math.log(1 / _share(delta))) / (2 * _positive(rows)))
+
+
+def occam_rows(code_bits: float, epsilon: float, delta: float) -> int:
+    """Rows from which on `occam_excess` is at most ε."""
+    return _ceiling((_bits(code_bits) + math.log(1 / _share(delta))) / (2 * _share(epsilon) ** 2))
+
+
+def vc_dimension_of_trees(features: Sequence[Feature]) -> float:
+    """VC dimension of unrestricted decision trees: the number of combinations of values, infinite with a numeric feature.
+
+    Stopping and pruning lower the dimension of what is really chosen from; by how much is not known.
+
+    >>> vc_dimension_of_trees([Feature("sky", "nominal", ("clear", "grey", "rain")), Feature("wind", "nominal", ("no", "yes"))])
+    6
+    """
+    if any(feature.kind == "numeric" for feature in features):
+        return math.inf
+    return math.prod(len(feature.levels) for feature in features)
+
+
+def _capacity(hypotheses: Count, delta: float) -> float:
+    if not hypotheses >= 1:
+        raise ValueError(f"|H| = {hypotheses}: at least one hypothesis is needed")
+    return math.log(hypotheses) + math.log(1 / _share(delta))
+
+
+def _bits(code_bits: float) -> float:
+    if not code_bits >= 0:
+        raise ValueError(f"a code of {code_bits} bits: at least 0 are needed")
+    return code_bits * math.log(2)
+
+
+def _share(probability: float) -> float:
+    if not 0 < probability < 1:
+        raise ValueError(f"a number strictly between 0 and 1 is needed, not {probability}")
+    return probability
+
+
+def _positive(rows: int) -> int:
+    if not rows >= 1:
+        raise ValueError(f"{rows} rows: at least one is needed")
+    return rows
+
+
+def _whole(dimension: int) -> int:
+    if not (dimension >= 0 and math.isfinite(dimension)):
+        raise ValueError(
+            f"VC dimension {dimension}: a finite number of at least 0 is needed (no VC bound with an infinite one)"
+        )
+    return dimension
+
+
+def _ceiling(rows: float) -> int:
+    """Whole rows; a result that is whole but for rounding stays."""
+    return max(1, math.ceil(rows - 1e-9 * max(1.0, rows)))
+
+
+def _first_true(enough: Callable[[float], bool]) -> float:
+    """The least ε in (0, 1) that is enough, to 1e-12, for a condition that stays true once it is."""
+    low, high = 0.0, 1 - 1e-12
+    while high - low > 1e-12:
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
