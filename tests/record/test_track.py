@@ -1,0 +1,210 @@
+"""A study and a tracker that is dead, slow, silent or killed: ten seconds at most, and nothing lost."""
+
+import http.server
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from types import SimpleNamespace
+from urllib.request import urlopen
+
+import pytest
+
+from modelsel.core.errors import UNWRITABLE, StoreError
+from modelsel.record import mlflow_store
+from modelsel.record.sync import sync
+from modelsel.record.track import PATIENCE, Tracker
+
+BUSY = 1.5  # seconds that a busy machine may add to what is promised
+
+
+def tracking(uri=None, kind="sqlite", on_error="warn", writer="auto"):
+    return SimpleNamespace(kind=kind, uri=uri, uri_env=None, on_error=on_error, writer=writer)
+
+
+def timed(tracker):
+    began = time.monotonic()
+    result = tracker.finish()
+    return result, time.monotonic() - began
+
+
+def test_off_starts_nothing(folder):
+    tracker = Tracker(tracking(kind="off"), folder)
+    assert tracker.outbox is None
+    assert tracker.anchors == ()
+    assert tracker.finish().state == "off"
+
+
+def test_a_study_is_recorded_by_another_process(folder, store):
+    tracker = Tracker(tracking(), folder, patience=120)
+    result = tracker.finish()
+    assert result.state == "recorded", result.message
+    assert folder.read_json("mlflow.json")["run_id"] == result.run_id
+    assert "mlflow" not in {name.partition(".")[0] for name in vars(sys.modules["modelsel.record.track"])}
+    assert tracker.outbox.process.wait(30) == 0
+
+
+def test_looks_are_witnessed_and_recalled(folder, store):
+    tracker = Tracker(tracking(), folder, patience=120)
+    (anchor,) = tracker.anchors
+    facts = {"testset": "5d0c2f", "look": "1", "spent": "0.0", "head": "a3:4:9f2c"}
+    anchor.witness(facts)
+    anchor.witness({**facts, "look": "2"})
+    anchor.witness({**facts, "testset": "other"})
+    assert sorted(f["look"] for f in anchor.recall("5d0c2f")) == ["1", "2"]
+    assert facts in anchor.recall("5d0c2f")
+    tracker.outbox.close()
+    assert tracker.outbox.process.wait(30) == 0
+
+
+def test_a_server_that_is_not_there_is_said_and_costs_little(folder):
+    tracker = Tracker(tracking("http://127.0.0.1:9"), folder)
+    result, seconds = timed(tracker)
+    assert result.state == "failed"
+    assert "modelsel sync" in result.message
+    assert seconds < PATIENCE + BUSY
+    assert tracker.outbox.process.poll() is not None, "the process was left behind"
+
+
+def test_a_server_that_accepts_and_never_answers_is_left(folder):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        tracker = Tracker(tracking(f"http://127.0.0.1:{silent.getsockname()[1]}"), folder, patience=2)
+        result, seconds = timed(tracker)
+    assert result.state == "failed"
+    assert seconds < 2 + BUSY
+
+
+def test_all_waiting_of_a_study_counts_together(folder):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        tracker = Tracker(tracking(f"http://127.0.0.1:{silent.getsockname()[1]}"), folder, patience=2)
+        (anchor,) = tracker.anchors
+        began = time.monotonic()
+        for _ in range(5):
+            with pytest.raises(OSError, match="answer"):
+                anchor.witness({"testset": "x"})
+            assert list(anchor.recall("x")) == []
+        assert tracker.finish().state == "failed"
+        assert time.monotonic() - began < 2 + BUSY
+
+
+def test_with_on_error_fail_a_dead_server_is_exit_6(folder):
+    with pytest.raises(StoreError, match="MSEL-632") as error:
+        Tracker(tracking("http://127.0.0.1:9", on_error="fail"), folder, patience=60).finish()
+    assert error.value.exit_code == UNWRITABLE
+
+
+def test_a_process_that_dies_is_noticed(folder, store):
+    tracker = Tracker(tracking(), folder)
+    tracker.outbox.kill()
+    result, seconds = timed(tracker)
+    assert result.state == "failed"
+    assert "ended" in result.message
+    assert seconds < BUSY
+
+
+@pytest.fixture
+def server(tmp_path, empty_store):
+    """A real MLflow server on a store of its own."""
+    shutil.copy(empty_store, tmp_path / "server.db")
+    started = Server(tmp_path)
+    started.start()
+    yield started
+    started.stop()
+
+
+class Server:
+    def __init__(self, place):
+        self.place, self.process = place, None
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.uri = f"http://127.0.0.1:{self.port}"
+
+    def start(self):
+        command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", f"sqlite:///{self.place}/server.db",
+                   "--artifacts-destination", str(self.place), "--port", str(self.port), "--workers", "1"]  # fmt: skip
+        environment = {**os.environ, **mlflow_store.QUIET}
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment,
+                                        start_new_session=True)  # fmt: skip
+        for _ in range(600):
+            try:
+                with urlopen(f"{self.uri}/health", timeout=2) as answer:
+                    if answer.status == 200:
+                        return
+            except OSError:
+                time.sleep(0.1)
+        raise AssertionError("the server did not start")
+
+    def stop(self):
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, 9)  # the group that was started here
+            self.process.wait()
+
+
+@pytest.mark.slow
+def test_a_real_server_gets_everything_once(folder, server):
+    done = sync(folder, mlflow_store.at(server.uri, folder.root))
+    assert done.writer == "client"
+    again = sync(folder, mlflow_store.at(server.uri, folder.root))
+    assert (again.run_id, again.written, again.found) == (done.run_id, 0, done.written)
+    _whole(folder, server)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.soak)])
+def test_a_server_killed_mid_run_is_made_whole(folder, server, kills):
+    for turn in range(kills):
+        stop = threading.Timer(0.2 + turn * 2.0 / kills, server.stop)
+        stop.start()
+        with suppress(StoreError):
+            sync(folder, mlflow_store.at(server.uri, folder.root))
+        stop.join()
+        server.start()
+    sync(folder, mlflow_store.at(server.uri, folder.root))
+    _whole(folder, server)
+
+
+def _whole(folder, server):
+    """Every candidate once, nothing RUNNING, the model READY."""
+    from mlflow import MlflowClient
+
+    client = MlflowClient(server.uri)
+    experiment = client.get_experiment_by_name(folder.outcome().study)
+    found = client.search_runs([experiment.experiment_id], max_results=5000)
+    keys = [run.data.tags["modelsel.key"] for run in found]
+    assert len(keys) == len(set(keys)) == len(folder.candidates()) + 1
+    assert {run.info.status for run in found} <= {"FINISHED", "FAILED"}
+    by_id = {key.rpartition("/")[2]: run for key, run in zip(keys, found)}
+    for row in folder.candidates():
+        assert by_id[row.id].data.params["entry"] == row.entry
+        if row.mean == row.mean:
+            assert by_id[row.id].data.metrics["cv/error"] == row.mean
+
+
+class Slow(http.server.BaseHTTPRequestHandler):
+    """Answers every call after two seconds: alive, and no use."""
+
+    def do_GET(self):
+        time.sleep(2)
+        self.send_response(500)
+        self.end_headers()
+
+    do_POST = do_GET
+
+    def log_message(self, *_args):
+        return None
+
+
+@pytest.mark.slow
+def test_a_slow_server_is_not_waited_for(folder):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow) as slow:
+        threading.Thread(target=slow.serve_forever, daemon=True).start()
+        tracker = Tracker(tracking(f"http://127.0.0.1:{slow.server_address[1]}"), folder)
+        result, seconds = timed(tracker)
+        slow.shutdown()
+    assert result.state in ("failed", "going on")
+    assert seconds < PATIENCE + BUSY
