@@ -25,7 +25,8 @@ def statistic(table: Floats) -> tuple[float, int]:
     """
     own = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
     expected = np.outer(own.sum(axis=1), own.sum(axis=0)) / own.sum()
-    return float((np.square(own - expected) / expected).sum()), (own.shape[0] - 1) * (own.shape[1] - 1)
+    square = float((np.square(own - expected) / expected).sum())
+    return (square if square > 1e-14 * own.sum() else 0.0), (own.shape[0] - 1) * (own.shape[1] - 1)
 
 
 def minus_log_p(square: float, freedom: int) -> float:
@@ -101,7 +102,7 @@ def goodness(table: Floats) -> float:  # noqa: C901 (compiled as one function)
             if expected > 0:
                 square += (table[b, c] - expected) ** 2 / expected
     a, x = rows * columns / 2, square / 2
-    if a <= 0 or x <= 0:
+    if a <= 0 or square <= 1e-14 * total:
         return 0.0
     front = a * math.log(x) - x - math.lgamma(a)
     if x < a + 1:

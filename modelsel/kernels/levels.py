@@ -309,7 +309,10 @@ def search(codes, rows, y, weight, counts, levels, rules, limits, units, goodnes
                 own[fill[c], c] += absent[c]
                 size[fill[c]] += absent[c]
     elif rules.missing != BRANCH or rules.nominal == EQUALITY:
-        whole -= absent
+        for c in range(classes):
+            whole[c] -= absent[c]
+            if whole[c] < TIE * counts[c]:
+                whole[c] = 0.0
     if rules.nominal == MULTIWAY:
         _multiway(own, size, seen[:present], absent, lost, rules, limits, units, goodness, work, found)
     elif rules.nominal == EQUALITY:

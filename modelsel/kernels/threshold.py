@@ -230,6 +230,8 @@ def search(entries, weight, counts, missing, rules, limits, table, goodness, wor
     known, lost = work[5], 0.0
     for c in range(classes):
         known[c] = counts[c] - absent[c]
+        if known[c] < TIE * counts[c]:  # what rounding leaves of nothing
+            known[c] = 0.0
         lost += absent[c]
     found[ABSENT] = lost
     modes = rules.missing <= CLASS_MODE
