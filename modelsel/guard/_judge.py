@@ -47,10 +47,13 @@ def judge(policy: Policy, question: Question) -> Verdict:
 
 
 def _objection(policy: Policy, question: Question) -> str:
+    reasons = []
     if policy.max_looks is not None and question.look > policy.max_looks:
-        return f"this would be look {question.look} of these rows, and guard.max_looks={policy.max_looks}"
-    grave = [finding for finding in at_least(question.findings, "high") if finding.code not in COUNTED]
-    return f"{grave[0].code}: {grave[0].message}" if grave and policy.vetoes else ""
+        reasons.append(f"this would be look {question.look} of these rows, and guard.max_looks={policy.max_looks}")
+    if policy.vetoes:
+        grave = (finding for finding in at_least(question.findings, "high") if finding.code not in COUNTED)
+        reasons += [f"{finding.code}: {finding.message}" for finding in grave]
+    return "; ".join(reasons)
 
 
 def _fault(policy: Policy, used: tuple[str, ...]) -> str:

@@ -123,13 +123,13 @@ class Session:
         last = [entry for entry in self.ledger.entries() if entry.replica == self.ledger.replica][-1]
         facts = {"ledger": self.ledger.id, "testset": intent.facts["testset"], "look": str(intent.facts["look"]),
                  "spent": f"{intent.facts['spent'] + price:.6f}", "n": str(intent.facts["n"]), "head": last.place,
-                 "policy": intent.facts["policy"]}  # fmt: skip
+                 "policy": intent.facts["policy"], "key": self.key.id}  # fmt: skip
         self._mark()
         return self._tell(facts)
 
     def witness_unguarded(self, subject: Subject) -> list[Finding]:
         facts = {"ledger": "", "testset": subject.digest, "look": "0", "spent": "0", "n": str(len(subject.test.bound)),
-                 "head": f"unguarded:0:{secrets.token_hex(16)}", "policy": "off"}  # fmt: skip
+                 "head": f"unguarded:0:{secrets.token_hex(16)}", "policy": "off", "key": self.key.id}  # fmt: skip
         return self._tell(facts)
 
     def _seal(self, writing: Writing, sealing: Sealing, subject: Subject, terms: Mapping[str, Any]) -> list[str]:
@@ -176,6 +176,8 @@ class Session:
         for anchor in self.anchors:
             try:
                 seen += [(anchor.name, facts) for facts in anchor.recall(subject.digest)]
+                if isinstance(anchor, LockFile) and anchor.keys() - {self.key.id}:
+                    found.append(flag("G074", f"{anchor.path} counts looks made with another key: overlap is unknown"))
             except OSError as error:
                 found.append(flag("G077", f"the anchor {anchor.name} cannot be asked: {error}"))
         return [*found, *recovered(self.ledger, subject.digest, len(subject.test.bound), seen)]

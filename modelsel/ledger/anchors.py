@@ -52,6 +52,10 @@ class LockFile:
         facts = self._read().get("testsets", {}).get(testset)
         return [{"testset": testset, **facts}] if facts else []
 
+    def keys(self) -> set[str]:
+        """The keys under which the looks in this file were made."""
+        return {str(facts["key"]) for facts in self._read().get("testsets", {}).values() if "key" in facts}
+
     def _read(self) -> dict[str, Any]:
         """What stands in the file; a merge conflict counts as unreadable and is an OSError for the caller."""
         try:
