@@ -18,7 +18,7 @@ from modelsel.config.expand import DRAW, SPACE, SWEEP, expand
 from modelsel.config.folders import Folders
 from modelsel.config.loader import load
 from modelsel.config.overrides import OUTER
-from modelsel.config.references import plain_data, resolve
+from modelsel.config.references import hidden, plain_data, resolve
 from modelsel.config.settings import Limit, Pool, Root, Tracking
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
@@ -84,7 +84,7 @@ def assemble(composed: DictConfig, choices: Mapping[str, Any], folders: Folders,
     settings, found = resolve(resolved)
     builder = Builder(folders, problems=[*problems, *found])
     config = _built(settings, resolved, str(choices.get("dataset") or ""), builder)
-    ConfigurationError.raise_if(builder.problems)
+    ConfigurationError.raise_if(hidden(builder.problems, resolved))
     assert config is not None
     return config
 

@@ -1,11 +1,12 @@
 """Hydra's composition with a guard around it: a configuration file is data, whoever wrote it.
 
-Refused: search paths into packages, logging and callbacks (both name classes that Hydra would call), launchers and
-environment variables set by a file, and any key that starts with an underscore. The hydra node of what was composed must be
-the one that the package's own folder and the command line give; a file may set only `hydra.mode` and `hydra.sweeper.params`.
+A person's file may hold no key that starts with an underscore, no reference but the allowed ones, and of Hydra's own settings
+only `hydra.mode` and `hydra.sweeper.params`: logging, callbacks, launchers, search paths and environment variables all name
+code or places. Files are looked through before they are merged; afterwards the hydra node must be the one that the package
+and the command line alone would give, so that no detour through packages or defaults lists helps.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -13,8 +14,10 @@ from hydra import version
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import CachingConfigRepository
 from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.plugins import Plugins
 from hydra.errors import HydraException
+from hydra.plugins.config_source import ConfigResult
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
@@ -22,11 +25,22 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
 from modelsel.config.folders import ROOT, Folders, shipped
+from modelsel.config.references import unfollowed
 from modelsel.core.errors import ConfigurationError, Problem
 
 BROKEN = (HydraException, OmegaConfBaseException, YAMLError, ValueError, TypeError, AttributeError, OSError, RecursionError)
 NO_GROUPS = ("space", "learner")  # their names are read by `expand`, where a list is a union and a learner is a space
-FREE = ("mode", "runtime", "overrides", "job", "sweeper.params")
+OURS = (
+    "hydra.output_subdir=null",  # the record of a study is its own folder
+    "hydra.run.dir=.",
+    "hydra.sweep.dir='runs/sweeps/${now:%Y%m%d-%H%M%S-%f}'",
+    "hydra.sweep.subdir=.",
+    "hydra.job.chdir=false",
+    "hydra/job_logging=none",  # modelsel logs to stderr by itself
+    "hydra/hydra_logging=none",
+)
+FREE = ("mode", "sweeper.params", "runtime", "overrides", "job.name", "job.override_dirname", "job.num", "job.id")
+TAKEN = ("mode", "sweeper")  # what a file may say under `hydra`
 
 
 class GuardedLoader(ConfigLoaderImpl):
@@ -39,9 +53,12 @@ class GuardedLoader(ConfigLoaderImpl):
         super().__init__(config_search_path=_search_path(folders))
         self.folders, self.trusted = folders, trusted
 
-    def load_configuration(self, *args: Any, **options: Any) -> DictConfig:
+    def load_configuration(
+        self, config_name: str | None, overrides: list[str], run_mode: RunMode, *args: Any, **options: Any
+    ) -> DictConfig:
+        own = [line for line in OURS if line not in overrides]  # a sweep's jobs come with them
         try:
-            config = super().load_configuration(*args, **options)
+            config = super().load_configuration(config_name, [*own, *overrides], run_mode, *args, **options)
         except BROKEN as error:
             raise ConfigurationError(problem_of(error)) from error
         if self.folders.own is not None:
@@ -49,31 +66,35 @@ class GuardedLoader(ConfigLoaderImpl):
         return config
 
     def _parse_overrides_and_create_caching_repo(self, config_name: Any, overrides: Any) -> Any:
-        parsed, repository = super()._parse_overrides_and_create_caching_repo(config_name, overrides)
-        return parsed, _Repository(repository)
-
-    def _process_config_searchpath(self, config_name: Any, parsed_overrides: Any, repo: Any) -> None:
-        loaded = repo.load_config(config_path=config_name) if config_name else None
-        wanted = loaded is not None and OmegaConf.select(loaded.config, "hydra.searchpath")
-        if wanted or any(override.key_or_group == "hydra.searchpath" for override in parsed_overrides):
-            raise ConfigurationError(
-                Problem(
-                    "MSEL-230", "search paths are not taken from configuration", "hydra.searchpath", "give --config-dir DIR"
-                )
-            )
+        return OverridesParser.create().parse_overrides(overrides), _Repository(self.repository)
 
 
 class _Repository(CachingConfigRepository):
-    """Takes `space=...` and `learner=...` for values, not for files that Hydra would merge."""
+    """Files of the folders: looked through on reading; `space=` and `learner=` are values, not files that Hydra would merge."""
 
     def group_exists(self, config_path: str) -> bool:
         return config_path not in NO_GROUPS and bool(super().group_exists(config_path))
 
+    def load_config(self, config_path: str) -> ConfigResult | None:
+        loaded = super().load_config(config_path)
+        if loaded is not None and loaded.provider == "own":
+            ConfigurationError.raise_if(_file_problems(loaded, config_path))
+        return loaded
+
 
 def load(folders: Folders, overrides: list[str], trusted: tuple[str, ...] = ()) -> DictConfig:
     """The composed configuration, hydra node included."""
-    loader = GuardedLoader(folders, trusted)
-    return loader.load_configuration(ROOT, overrides, run_mode=RunMode.RUN, from_shell=False)
+    return GuardedLoader(folders, trusted).load_configuration(ROOT, overrides, RunMode.RUN, from_shell=False)
+
+
+def problem_of(error: Exception) -> Problem:
+    """What Hydra, OmegaConf or YAML had against a configuration, in one line."""
+    if (mark := getattr(error, "problem_mark", None)) is not None:
+        what = f"this is not YAML ({getattr(error, 'problem', '')})"
+        return Problem("MSEL-211", what, f"{mark.name}, line {mark.line + 1}", "mend the file")
+    lines = [line.strip() for cause in (error, error.__cause__) if cause for line in str(cause).splitlines() if line.strip()]
+    what = lines[0].rstrip(".") if lines else type(error).__name__
+    return Problem("MSEL-212", what, "configuration", "`modelsel run --info defaults` shows its files")
 
 
 def _search_path(folders: Folders) -> ConfigSearchPathImpl:
@@ -88,39 +109,40 @@ def _search_path(folders: Folders) -> ConfigSearchPathImpl:
     return path
 
 
-def problem_of(error: Exception) -> Problem:
-    """What Hydra, OmegaConf or YAML had against a configuration, in one line."""
-    mark = getattr(error, "problem_mark", None)
-    if mark is not None:
-        return Problem(
-            "MSEL-211",
-            f"this is not YAML ({getattr(error, 'problem', '')})",
-            f"{mark.name}, line {mark.line + 1}",
-            "mend the file",
-        )
-    lines = [line.strip() for cause in (error, error.__cause__) if cause for line in str(cause).splitlines() if line.strip()]
-    return Problem(
-        "MSEL-212",
-        lines[0] if lines else type(error).__name__,
-        "configuration",
-        "`modelsel run --info defaults` shows its files",
-    )
+def _file_problems(loaded: ConfigResult, name: str) -> Iterator[Problem]:
+    """What one file of a person's folder says that it may not."""
+    if name.startswith("hydra/"):
+        yield _not_yours(name)
+    content: Any = OmegaConf.to_container(loaded.config, resolve=False)
+    yield from unfollowed(content, name)
+    node = content.get("hydra") if isinstance(content, Mapping) else None
+    if node is None:
+        return
+    for key in node if isinstance(node, Mapping) else ("",):
+        if key not in TAKEN:
+            yield _not_yours(f"{name}: hydra.{key}".rstrip("."))
+    sweeper = node.get("sweeper") if isinstance(node, Mapping) else None
+    params = sweeper.get("params") if isinstance(sweeper, Mapping) else None
+    for key in params if isinstance(params, Mapping) else ():
+        if str(key).lstrip("+~").startswith("hydra"):
+            yield _not_yours(f"{name}: hydra.sweeper.params.{key}")
 
 
-def _foreign(config: DictConfig, trusted: tuple[str, ...]) -> list[Problem]:
-    """Settings of Hydra's own that a person's folder changed."""
+def _foreign(config: DictConfig, trusted: tuple[str, ...]) -> Iterator[Problem]:
+    """Settings of Hydra's own that came out other than the package and the command line make them."""
     found, ours = _flat(_node(config)), _trusted(trusted)
-    changed = sorted(key for key in found.keys() | ours.keys() if found.get(key) != ours.get(key) and not _free(key))
-    return [
-        Problem("MSEL-231", "a configuration file may not change this", f"hydra.{key}", "remove it; it can name code to be run")
-        for key in changed
-    ]
+    for key in sorted(found.keys() | ours.keys()):
+        if found.get(key) != ours.get(key) and not any(key == name or key.startswith(f"{name}.") for name in FREE):
+            yield _not_yours(f"hydra.{key}")
+
+
+def _not_yours(where: str) -> Problem:
+    return Problem("MSEL-231", "a configuration file may not set this", where, "remove it: it can name code or places")
 
 
 @cache
 def _trusted(overrides: tuple[str, ...]) -> Mapping[str, Any]:
-    own = Folders.of()
-    return _flat(_node(load(own, list(overrides), overrides)))
+    return _flat(_node(load(Folders.of(), list(overrides), overrides)))
 
 
 def _node(config: DictConfig) -> Mapping[str, Any]:
@@ -137,7 +159,3 @@ def _flat(node: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:
         else:
             out[name] = value
     return out
-
-
-def _free(key: str) -> bool:
-    return any(key == name or key.startswith(f"{name}.") for name in FREE) and not key.startswith("job.env")

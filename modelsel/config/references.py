@@ -1,11 +1,12 @@
 """References in configuration: `${seed}` takes another setting, `${oc.env:NAME}` a variable of the environment.
 
-Only these are followed, and the environment only where an address, a path or a password may be needed: everything else that
-OmegaConf could be asked to call is refused. What is recorded keeps the reference, never what it points to.
+Only these are followed, and the environment only where an address with a password may be needed: everything else that
+OmegaConf could be asked to call is refused. What is recorded and what is said keep the reference, not what it points to.
 """
 
+import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
@@ -14,8 +15,9 @@ from omegaconf.errors import OmegaConfBaseException
 from modelsel.core.errors import Problem
 
 RESOLVERS = ("oc.env", "oc.select")
-SECRET_PLACES = ("dataset.path", "dataset.test_path", "tracking.uri", "guard.ledger", "pool.scheduler")
-_REFERENCE = re.compile(r"\$\{\s*([^}:\s]*)\s*(:?)")
+SECRET_PLACES = ("tracking.uri", "guard.ledger", "pool.scheduler")
+_REFERENCE = re.compile(r"\$\{\s*([^}:]*?)\s*(?:(:)|\})")
+_VARIABLE = re.compile(r"\$\{\s*oc\.env\s*:\s*([^},\s]+)")
 
 
 def plain_data(composed: DictConfig) -> dict[str, Any]:
@@ -26,8 +28,8 @@ def plain_data(composed: DictConfig) -> dict[str, Any]:
 
 def resolve(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
     """The same data with references followed, and what is wrong with them (then nothing is followed)."""
-    problems = [*_references(data, ""), *_underscores(data, "")]
-    if problems or not _any(data):
+    problems = [*unfollowed(data), *_environment(data)]
+    if problems or next(_texts(data, ""), None) is None:
         return dict(data), problems
     try:
         followed = OmegaConf.to_container(OmegaConf.create(dict(data)), resolve=True)
@@ -40,41 +42,62 @@ def resolve(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
     return {str(key): value for key, value in followed.items()}, []
 
 
-def _references(value: Any, where: str) -> Iterator[Problem]:
+def unfollowed(value: Any, where: str = "") -> Iterator[Problem]:
+    """Keys like `_target_`, by which other tools would be told to call something, and resolvers that are not allowed."""
+    for place, key in _keys(value, where):
+        if key.startswith("_"):
+            fix = "a part is chosen by its kind, never by a dotted path"
+            yield Problem("MSEL-232", f"{key!r} is not a setting", place, fix)
     for place, text in _texts(value, where):
         for name, call in _REFERENCE.findall(text):
-            if call and name not in RESOLVERS:
+            if (call and name not in RESOLVERS) or "$" in name:
                 yield Problem("MSEL-233", f"the resolver {name!r} is not followed", place, f"allowed: {', '.join(RESOLVERS)}")
-            elif call and name == "oc.env" and place not in SECRET_PLACES:
-                yield Problem("MSEL-234", "the environment is not read here", place, f"it is in {', '.join(SECRET_PLACES)}")
 
 
-def _underscores(value: Any, where: str) -> Iterator[Problem]:
-    """Keys like `_target_`, by which other tools would be told to call something."""
+def hidden(problems: Iterable[Problem], data: Mapping[str, Any]) -> list[Problem]:
+    """The problems with values of the environment replaced by the references that they came from."""
+    names = {name for _, text in _texts(data, "") for name in _VARIABLE.findall(text)}
+    values = {value: f"${{oc.env:{name}}}" for name in sorted(names) if (value := os.environ.get(name))}
+    return [Problem(*(_without(part, values) for part in (each.code, each.what, each.where, each.fix))) for each in problems]
+
+
+def _environment(data: Any) -> Iterator[Problem]:
+    for place, text in _texts(data, ""):
+        if _VARIABLE.search(text) and place not in SECRET_PLACES:
+            yield Problem("MSEL-234", "the environment is not read here", place, f"it is in {', '.join(SECRET_PLACES)}")
+
+
+def _without(text: str, values: Mapping[str, str]) -> str:
+    for value, name in values.items():
+        text = text.replace(value, name)
+    return text
+
+
+def _keys(value: Any, where: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping):
         for key, item in value.items():
             place = f"{where}.{key}" if where else str(key)
-            if str(key).startswith("_"):
-                yield Problem(
-                    "MSEL-232", f"{key!r} is not a setting", place, "a part is chosen by its kind, never by a dotted path"
-                )
-            yield from _underscores(item, place)
+            yield place, str(key)
+            yield from _keys(item, place)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _underscores(item, where)
+            yield from _keys(item, where)
 
 
 def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
+    """Texts with references in them, in keys as in values."""
+    for place, key in _keys(value, where):
+        if "${" in key:
+            yield place, key
+    yield from _values(value, where)
+
+
+def _values(value: Any, where: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, str) and "${" in value:
         yield where, value
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _texts(item, f"{where}.{key}" if where else str(key))
-            yield from ((f"{where}.{key}", str(key)) for _ in range("${" in str(key)))
+            yield from _values(item, f"{where}.{key}" if where else str(key))
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _texts(item, where)
-
-
-def _any(value: Any) -> bool:
-    return next(iter(_texts(value, "")), None) is not None
+            yield from _values(item, where)
