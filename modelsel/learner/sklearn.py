@@ -1,0 +1,219 @@
+"""Any installed scikit-learn classifier as a candidate, with the same folds, journal and guard as all others.
+
+`estimator` is a name out of scikit-learn's own list of classifiers, never a dotted path; `params` are plain values. Nothing
+is read off a shared fit. A fitted estimator is not written down (that would take pickle): its description is the recipe
+(estimator, parameters, seed, digest of its rows), from which it can be fitted again where those rows are at hand.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from modelsel.core.fingerprint import array_digest, canonical
+from modelsel.core.spec import one_of, plain, resolved
+from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
+from modelsel.learner._columns import Columns
+from modelsel.learner._path_model import PathModel
+
+
+class Params(Mapping[str, Any]):
+    """Parameters by name, hashable, in the order of their names."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = {key: values[key] for key in sorted(values)}
+
+    def __getitem__(self, key: str) -> Any:
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __hash__(self) -> int:
+        return hash(canonical(self._values))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mapping) and dict(self) == dict(other)
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+
+@dataclass(frozen=True)
+class Sklearn:
+    """Every parameter is a growing parameter. `random_state` follows the study's seed unless given."""
+
+    estimator: str = plain("LogisticRegression", help="a name of sklearn.utils.all_estimators('classifier')")
+    params: Mapping[str, Any] = plain(Params({}), help="keyword arguments of the estimator: plain values")
+    encoding: str = one_of("one_hot", "ordinal", help="of nominal features; ranks stay numbers")
+    missing: str = one_of("median", "keep", help="of numbers; keep: for estimators that take NaN")
+    scale: str = one_of("none", "deviation", help="of numbers; machines and linear models want deviation, trees do not care")
+
+    unit: ClassVar[str] = "columns"
+    holds_gil: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "params", Params(self.params))
+
+    def growing(self) -> dict[str, Any]:
+        return resolved(self)
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        kind = _classifiers().get(self.estimator)
+        if kind is None:
+            yield f"scikit-learn has no classifier {self.estimator!r}{_near(self.estimator, _classifiers())}"
+            return
+        known = _parameters(kind)
+        for name in self.params:
+            if name not in known:
+                yield f"{self.estimator} has no parameter {name!r}{_near(name, known)}"
+        try:
+            made = kind(**{name: value for name, value in self.params.items() if name in known})
+        except TypeError:
+            yield f"{self.estimator} needs other estimators, which cannot be given here"
+            return
+        if isinstance(task, Task) and task.weights is not None and not _takes_weights(made):
+            yield f"{self.estimator} takes no weights, and this task has some"
+
+    def refusal(self, task: Task, rows: Integers) -> str | None:
+        return None
+
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "SklearnPath":
+        return _fitted(self, task, rows, int(rng.integers(2**31 - 1)))
+
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "SklearnModel":
+        return self.fit_path(task, rows, rng).model(self)
+
+    @staticmethod
+    def restore(description: Description) -> "SklearnRecipe":
+        facts = description.facts
+        learner = Sklearn(**{field.name: facts["learner"][field.name] for field in fields(Sklearn)})
+        problems = list(learner.problems())
+        if problems or not isinstance(facts["random_state"], int) or not isinstance(facts["rows"], str):
+            raise ValueError(f"sklearn: not a whole recipe {problems}")
+        return SklearnRecipe(learner, facts["random_state"], facts["rows"], str(facts["version"]))
+
+
+@dataclass(frozen=True, eq=False)
+class SklearnPath:
+    """One fitted estimator, which answers for itself alone."""
+
+    estimator: Any
+    columns: Columns
+    classes: int
+    recipe: "SklearnRecipe"
+
+    def outputs(self, learners: Sequence[Sklearn], table: Table, rows: Integers, scores: bool) -> Outputs:
+        """Without `predict_proba`, the predicted class has the whole score."""
+        X, own = self.columns.matrix(table, rows), np.asarray(self.estimator.classes_, np.int64)
+        predicted = np.asarray(self.estimator.predict(X), np.int32) if len(rows) else np.empty(0, np.int32)
+        shape = (len(learners), len(rows))
+        if not scores:
+            return Outputs(np.broadcast_to(predicted, shape).copy())
+        shares = np.zeros((len(rows), self.classes))
+        if hasattr(self.estimator, "predict_proba") and len(rows):
+            shares[:, own] = self.estimator.predict_proba(X)
+            shares /= shares.sum(axis=1, keepdims=True)
+        else:
+            shares[np.arange(len(rows)), predicted] = 1.0
+        return Outputs(np.broadcast_to(predicted, shape).copy(), np.broadcast_to(shares, (*shape, self.classes)).copy())
+
+    def complexity(self, learners: Sequence[Sklearn]) -> Floats:
+        return np.full(len(learners), float(getattr(self.estimator, "n_features_in_", len(self.columns.features))))
+
+    def training_error(self, learners: Sequence[Sklearn]) -> Floats:
+        """Not known: the rows are not kept."""
+        return np.full(len(learners), np.nan)
+
+    def model(self, learner: Sklearn) -> "SklearnModel":
+        return SklearnModel(self, learner)
+
+
+@dataclass(frozen=True, eq=False)
+class SklearnModel(PathModel):
+    """A fitted estimator as a model."""
+
+    path: SklearnPath
+    learner: Sklearn
+
+    def describe(self) -> Description:
+        return self.path.recipe.describe()
+
+
+@dataclass(frozen=True)
+class SklearnRecipe:
+    """How to fit it again: `rows` is the digest of the analysis rows, `version` scikit-learn's."""
+
+    learner: Sklearn
+    random_state: int
+    rows: str
+    version: str
+
+    def refit(self, task: Task, rows: Integers) -> SklearnModel:
+        """The same fit on the same rows. Raises ValueError when the rows are others, or scikit-learn is another version."""
+        if rows_digest(task, rows) != self.rows:
+            raise ValueError("these are not the rows that the model was fitted on")
+        if _version() != self.version:
+            raise ValueError(f"the model was fitted with scikit-learn {self.version}, this is {_version()}")
+        return _fitted(self.learner, task, rows, self.random_state).model(self.learner)
+
+    def describe(self) -> Description:
+        learner = {key: value for key, value in resolved(self.learner).items() if key != "kind"}
+        facts = {"learner": learner, "random_state": self.random_state, "rows": self.rows, "version": self.version}
+        return Description("sklearn", facts)
+
+    def predict(self, table: Table) -> Codes:
+        raise ValueError("only the recipe of this scikit-learn model was kept: refit it on the development rows")
+
+    def scores(self, table: Table) -> Floats:
+        raise ValueError("only the recipe of this scikit-learn model was kept: refit it on the development rows")
+
+
+def rows_digest(task: Task, rows: Integers) -> str:
+    """Digest of what a fit reads of some rows."""
+    return array_digest(task.values[rows], task.target[rows], task.row_weights[rows])
+
+
+def _fitted(learner: Sklearn, task: Task, rows: Integers, random_state: int) -> SklearnPath:
+    kind = _classifiers()[learner.estimator]
+    drawn = {"random_state": random_state} if "random_state" in _parameters(kind) else {}
+    columns = Columns.of(task, rows, learner.encoding, learner.missing, learner.scale)
+    weights = {} if task.weights is None else {"sample_weight": task.weights[rows]}
+    estimator = kind(**{**drawn, **learner.params}).fit(columns.matrix(task, rows), task.target[rows], **weights)
+    recipe = SklearnRecipe(learner, random_state, rows_digest(task, rows), _version())
+    return SklearnPath(estimator, columns, len(task.classes), recipe)
+
+
+@cache
+def _classifiers() -> dict[str, Any]:
+    """scikit-learn's own list (imports all of it: a second or two, once)."""
+    from sklearn.utils import all_estimators
+
+    return dict(all_estimators(type_filter="classifier"))
+
+
+def _parameters(kind: Any) -> tuple[str, ...]:
+    return tuple(kind._get_param_names())
+
+
+def _takes_weights(estimator: Any) -> bool:
+    from sklearn.utils.validation import has_fit_parameter
+
+    return bool(has_fit_parameter(estimator, "sample_weight"))
+
+
+def _version() -> str:
+    import sklearn
+
+    return str(sklearn.__version__)
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    close = get_close_matches(name, list(known), 1)
+    return f"; did you mean {close[0]!r}?" if close else ""
