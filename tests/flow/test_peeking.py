@@ -1,0 +1,72 @@
+"""Peeks through the command line: a new seed, a shuffled file, a renamed column and a new process are all recognised."""
+
+import csv
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FEW = ("space=[naive_bayes]", "scheme.folds=3")
+
+
+def study(path: Path | str, target: str, *more: str) -> tuple[str, ...]:
+    return (
+        "run",
+        "dataset=csv",
+        f"dataset.path={path}",
+        f"dataset.target={target}",
+        "space=[naive_bayes]",
+        "scheme.folds=3",
+        *more,
+    )
+
+
+def disguised(source: Path, target: str, to: Path) -> None:
+    """The same rows in another order, a column renamed."""
+    with source.open(newline="") as stream:
+        header, *rows = csv.reader(stream)
+    random.Random(7).shuffle(rows)
+    header = [f"{name}_v2" if i == 1 and name != target else name for i, name in enumerate(header)]
+    with to.open("w", newline="") as stream:
+        csv.writer(stream).writerows([header, *rows])
+
+
+@pytest.mark.parametrize(("name", "target"), [("credit_g", "class"), ("tic_tac_toe", "Class"), ("vote", "Class")])
+def test_a_second_split_of_the_same_rows_is_flagged_with_the_true_share(
+    modelsel: Any, shared: Path, name: str, target: str
+) -> None:
+    source = shared / "data" / f"{name}.csv"
+    first = modelsel(*study(source, target)).outcome
+    disguised(source, target, Path("again.csv"))
+    words = study("again.csv", target, "split.seed=5", "tracking=off")
+    done = subprocess.run([sys.executable, "-m", "modelsel", *words], capture_output=True, text=True, env={**os.environ})
+    assert done.returncode == 0, done.stderr
+    second = modelsel("audit", "--json")
+    flags = second.out
+    assert "G020" in flags
+    assert "G021" in flags
+    assert first.test is not None
+
+
+def test_strict_refuses_a_second_look_with_exit_4(modelsel: Any) -> None:
+    assert modelsel("run", "dataset=wine", "space=[naive_bayes]", "guard=strict").code == 0
+    done = modelsel("run", "dataset=wine", "space=[cart]", "guard=strict")
+    assert done.code == 4
+    assert "refused" in done.out + done.err
+    assert done.outcome.test.refused
+    assert done.outcome.test.score is None
+
+
+def test_a_look_that_was_killed_is_told_by_the_audit(modelsel: Any, tmp_path: Path) -> None:
+    code = (
+        "import os, modelsel.guard.gate as gate\n"
+        "gate.Gate._open = lambda self, *a: os._exit(9)\n"
+        "import modelsel; modelsel.run('dataset=wine', 'space=[naive_bayes]', 'tracking=off')\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 9
+    done = modelsel("audit")
+    assert "G060" in done.out
