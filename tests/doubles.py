@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -174,7 +174,7 @@ def spread(count: int, group: int = 0, **settings: Any) -> tuple[Candidate, ...]
     return candidates(*(Double(group=group, cut=cut / 10 - count / 20, **settings) for cut in range(count)))
 
 
-def task(rows: int = 60, classes: int = 2, seed: int = 0, whole_numbers: bool = False) -> Task:
+def task(rows: int = 60, classes: int = 2, seed: int = 0, whole_numbers: bool = False, weighted: bool = False) -> Task:
     """A numeric and a nominal feature; the class leans on both, with noise."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=rows)
@@ -189,6 +189,7 @@ def task(rows: int = 60, classes: int = 2, seed: int = 0, whole_numbers: bool = 
         rows=np.arange(rows, dtype=np.int64),
         classes=tuple("pqr"[:classes]),
         target=target % classes,
+        weights=rng.uniform(0.5, 2, rows) if weighted else None,
     )
 
 
@@ -244,9 +245,8 @@ class Agreement:
     over_rows = False
 
     def score(self, truth: np.ndarray, outputs: Outputs, weights: np.ndarray | None, classes: int) -> np.ndarray:
-        with np.errstate(invalid="ignore"):
-            right = outputs.predicted == truth
-            return np.mean([right[:, truth == label].mean(axis=1) for label in range(classes)], axis=0)
+        right, here = outputs.predicted == truth, [truth == label for label in range(classes)]
+        return np.mean([right[:, own].mean(axis=1) if own.any() else np.full(len(right), np.nan) for own in here], axis=0)
 
     def losses(self, truth: np.ndarray, outputs: Outputs, classes: int) -> np.ndarray:
         raise NotImplementedError
@@ -255,3 +255,14 @@ class Agreement:
 def identity(*values: object) -> str:
     """A digest of anything plain."""
     return digest(values)
+
+
+def with_groups(task: Task, groups: np.ndarray) -> Task:
+    return replace(task, groups=np.asarray(groups, np.int64))
+
+
+def with_target(task: Task, rows: np.ndarray, target: np.ndarray) -> Task:
+    """The task with other classes on some rows."""
+    changed = task.target.copy()
+    changed[rows] = target
+    return replace(task, target=changed)

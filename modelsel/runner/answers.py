@@ -1,7 +1,8 @@
 """What a cell found out: arrays over its candidates, and the record that the journal keeps of it.
 
 Predicted classes are kept in the smallest unsigned type that holds them; candidates that did not end `ok` have a status,
-a reason, and zeros or NaN in the arrays, which nobody reads.
+a reason, and zeros or NaN in the arrays, which nobody reads. In very large spaces rows are not kept: then `score` holds the
+measure of each candidate, and `measure` says which measure that is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,6 +32,12 @@ class Answers:
     seconds: float
     reasons: Mapping[int, str]  # by position, of those that are not ok
     traceback: str = ""  # of the first failure
+    score: Floats | None = None
+    measure: str = ""
+
+    @property
+    def has_rows(self) -> bool:
+        return bool(self.predicted.shape[1])
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -40,12 +47,12 @@ class Answers:
         return Outputs(self.predicted.astype(np.int32), self.scores)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        names = ("ids", "status", "predicted", "scores", "complexity", "training_error")
+        names = ("ids", "status", "predicted", "scores", "complexity", "training_error", "score")
         return {name: array for name in names if (array := getattr(self, name)) is not None}
 
     def facts(self) -> dict[str, Any]:
         reasons = {str(position): reason for position, reason in self.reasons.items()}
-        return {"seconds": self.seconds, "reasons": reasons, "traceback": self.traceback}
+        return {"seconds": self.seconds, "reasons": reasons, "traceback": self.traceback, "measure": self.measure}
 
 
 def restored(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Answers:
@@ -60,6 +67,8 @@ def restored(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> An
         seconds=float(facts["seconds"]),
         reasons={int(position): str(reason) for position, reason in facts["reasons"].items()},
         traceback=str(facts["traceback"]),
+        score=arrays.get("score"),
+        measure=str(facts["measure"]),
     )
 
 

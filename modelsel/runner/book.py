@@ -16,6 +16,7 @@ from modelsel.plan.make import Cell
 from modelsel.runner.answers import OK, Answers, numbers
 from modelsel.runner.desk import Done
 from modelsel.runner.journal import Journal
+from modelsel.runner.key import Key
 from modelsel.runner.segment import Place
 from modelsel.runner.tally import Tally, positions_of
 from modelsel.runner.work import Job, Work
@@ -31,10 +32,12 @@ class Part:
 
 
 class Book:
-    """Kept by the parent alone."""
+    """Kept by the parent alone. `which` are the candidates (positions in the plan) that it is about; all unless said."""
 
-    def __init__(self, work: Work, journal: Journal, retry_failed: bool = False) -> None:
+    def __init__(self, work: Work, journal: Journal, retry_failed: bool = False, which: Sequence[int] | None = None) -> None:
         self.work, self.journal = work, journal
+        self.which = np.zeros(len(work.plan.candidates), bool)
+        self.which[range(len(self.which)) if which is None else list(which)] = True
         self.tally = Tally(len(work.plan.candidates), work.plan.folds)
         self.parts: dict[Cell, list[Part]] = {cell: [] for cell in work.plan.cells}
         self.reused = 0  # cells that were answered without computing anything
@@ -52,6 +55,7 @@ class Book:
         """Enter a finished job."""
         assert done.place is not None, "a record that nobody has written"
         members = np.array(done.job.members)
+        self.journal.note(self.work.key(done.job.cell), done.place)
         self.parts[done.job.cell].append(Part(done.place, np.arange(len(members)), members))
         self.tally.add(done.job.cell.fold, members, done.summary)
 
@@ -65,7 +69,7 @@ class Book:
                 return Done(job, self.work.summary(job.cell.fold, answers), place)
         return None
 
-    def records(self, which: Sequence[int]) -> Iterator[tuple[Fold, Integers, Answers]]:
+    def records(self, which: Sequence[int] | Integers) -> Iterator[tuple[Fold, Integers, Answers]]:
         """The answers of some candidates, by cell in the order of folds. StoreError for a record that has gone bad."""
         wanted = np.zeros(len(self.work.plan.candidates), bool)
         wanted[list(which)] = True
@@ -78,36 +82,52 @@ class Book:
                                                  "check the disk, then run the same command again"))  # fmt: skip
                     yield self.work.resampling.folds[cell.fold], part.members[take], chosen(answers, part.rows[take])
 
+    def afresh(self, which: Sequence[int]) -> Iterator[tuple[Fold, Integers, Answers]]:
+        """The answers of candidates that the book is not about, computed here and now."""
+        for member in (member for member in which if not self.which[member]):
+            batch = next(number for number, batch in enumerate(self.work.plan.batches) if member in batch.members)
+            for number, fold in enumerate(self.work.resampling.folds):
+                yield fold, np.array([member]), self.work.answers(Job(Cell(number, batch), (member,)))
+
+    def leading(self, most: int) -> list[int]:
+        """The best eligible candidates, and the best of every space entry: those whose rows are worth keeping."""
+        tally, sign = self.tally, -1.0 if self.work.measure.higher_is_better else 1.0
+        cost = np.where(tally.eligible, np.round(sign * tally.mean(tally.score), 12), np.inf)
+        order = np.lexsort((tally.mean(tally.complexity), cost))[: int(tally.eligible.sum())]
+        first: dict[str, int] = {}
+        for position in order:
+            first.setdefault(self.work.plan.candidates[position].entry, int(position))
+        return sorted({*map(int, order[:most]), *first.values()})
+
     def _missing(self, cell: Cell) -> Job | None:
-        key, open_ = self.work.key(cell), np.array(self.work.plan.batches[cell.batch].members)
-        wanted = len(open_)
-        lacking = ""
-        for place in reversed(self.journal.own_places(key)):
-            open_, lacking = self._use(cell, place, open_, lacking)
-        for place in self.journal.older_places(key) if len(open_) else ():
+        key, members = self.work.key(cell), np.array(self.work.plan.batches[cell.batch].members)
+        open_ = members[self.which[members]]
+        wanted, lacking = len(open_), ""
+        for place, own in self._known(key):
+            if not len(open_):
+                break
             answers = self.journal.load(place)
-            if answers is not None and len(self._usable(answers, open_)[1]) and (mine := self.journal.adopt(key, place)):
-                open_, lacking = self._use(cell, mine, open_, lacking)
+            if answers is None or (lacking := self.work.lacking(answers)):
+                continue
+            rows, taken = self._usable(answers, open_)
+            mine = place if own or not len(taken) else self.journal.adopt(key, place)
+            if mine is not None and len(taken):
+                self._enter(cell, Part(mine, rows, open_[taken]), answers)
+                open_ = np.delete(open_, taken)
         if not len(open_):
             return None
         partial = f"{wanted - len(open_)} of {wanted} candidates were known" if len(open_) < wanted else ""
         self.why[partial or lacking or self.journal.why(key)] += 1
         return Job(cell, tuple(int(member) for member in open_))
 
-    def _use(self, cell: Cell, place: Place, open_: Integers, lacking: str) -> tuple[Integers, str]:
-        """Enter what a record says about the open members; those that stay open, and why the record did not serve."""
-        answers = self.journal.load(place)
-        if answers is None:
-            return open_, lacking
-        if self.work.measure.needs_scores and answers.scores is None:
-            return open_, "the measure reads class scores, which were not kept"
-        rows, taken = self._usable(answers, open_)
-        if len(taken):
-            part = Part(place, rows, open_[taken])
-            self.parts[cell].append(part)
-            answers = chosen(answers, rows)
-            self.tally.add(cell.fold, part.members, self.work.summary(cell.fold, answers))
-        return np.delete(open_, taken), lacking
+    def _known(self, key: Key) -> Iterator[tuple[Place, bool]]:
+        """Where records of a cell lie: in this journal (True), newest first, then in older ones."""
+        yield from ((place, True) for place in reversed(self.journal.own_places(key).copy()))
+        yield from ((place, False) for place in self.journal.older_places(key))
+
+    def _enter(self, cell: Cell, part: Part, answers: Answers) -> None:
+        self.parts[cell].append(part)
+        self.tally.add(cell.fold, part.members, self.work.summary(cell.fold, chosen(answers, part.rows)))
 
     def _usable(self, answers: Answers, open_: Integers) -> tuple[Integers, Integers]:
         """Rows of the record, and positions among the open members, that it answers (failures only if they are not retried)."""
@@ -129,5 +149,6 @@ def chosen(answers: Answers, rows: NDArray[np.int64]) -> Answers:
         scores=None if answers.scores is None else answers.scores[rows],
         complexity=answers.complexity[rows],
         training_error=answers.training_error[rows],
+        score=None if answers.score is None else answers.score[rows],
         reasons={at[row]: reason for row, reason in answers.reasons.items() if row in at},
     )

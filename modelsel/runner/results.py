@@ -5,12 +5,13 @@ mean = unweighted mean of the fold scores
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 import numpy as np
 
 from modelsel.core.selection import Assessed, Losses
-from modelsel.core.types import Candidate, Floats, Scoreboard, Status
+from modelsel.core.types import Candidate, Floats, Integers, Scoreboard, Status
 from modelsel.runner.answers import OK
 from modelsel.runner.book import Book
 from modelsel.runner.losses import LossMatrix, fold_errors, folds_of
@@ -42,14 +43,22 @@ class Results:
         ok, skipped = self.status.count("ok"), self.status.count("skipped")
         return {"ok": ok, "failed": len(self.status) - ok - skipped, "skipped": skipped}
 
+    @property
+    def kept(self) -> Integers:
+        """Candidates whose rows are kept: the columns of the loss matrix."""
+        return np.flatnonzero(self.book.which)
+
     def assessed(self, which: Sequence[int]) -> Assessed:
-        """Out-of-fold predictions of some candidates (first repeat), −1 and NaN where a row was not assessed."""
+        """Out-of-fold predictions of some candidates (first repeat), −1 and NaN where a row was not assessed.
+
+        What was not kept (in spaces above 10,000 candidates) is computed again, in this process.
+        """
         work = self.book.work
         rows, classes = len(work.task), len(work.task.classes)
         predicted = np.full((len(which), rows), -1, np.int32)
         scores = np.full((len(which), rows, classes), np.nan) if work.measure.needs_scores else None
         place = {member: position for position, member in enumerate(which)}
-        for fold, members, answers in self.book.records(which):
+        for fold, members, answers in chain(self.book.records(which), self.book.afresh(which)):
             if fold.repeat == 0:
                 to = np.array([place[int(member)] for member in members])
                 predicted[np.ix_(to, fold.assessment)] = answers.predicted
@@ -59,12 +68,15 @@ class Results:
         return Assessed(ids, work.task.target, predicted, scores)
 
 
-def gather(book: Book, se_of: SeOf | None = None) -> Results:
-    """Add up. `se_of` says what standard errors are computed over: rows where the measure is a mean over rows, else folds."""
+def gather(book: Book, rows: Book, se_of: SeOf | None = None) -> Results:
+    """Add up the scores of one book and the rows of another (the same one, but in very large spaces).
+
+    `se_of` says what standard errors are computed over: rows where the measure is a mean over rows, else folds.
+    """
     work, tally = book.work, book.tally
     status, reasons = tally.verdicts()
     over: SeOf = se_of or ("rows" if work.measure.over_rows else "folds")
-    losses, row_errors = _losses(book) if work.measure.over_rows else (_none(work), None)
+    losses, row_errors = _losses(rows) if work.measure.over_rows else (_none(work), None)
     se = row_errors if over == "rows" and row_errors is not None else fold_errors(tally.score, work.resampling)
     candidates = work.plan.candidates
     board = Scoreboard(
@@ -89,24 +101,30 @@ def gather(book: Book, se_of: SeOf | None = None) -> Results:
         reused=book.reused,
         computed=len(book.parts) - book.reused,
         why=dict(book.why),
-        book=book,
+        book=rows,
     )
 
 
 def _losses(book: Book) -> tuple[Losses, Floats]:
-    work = book.work
-    everyone = range(len(work.plan.candidates))
-    matrix = LossMatrix(work.task, work.resampling, len(everyone))
-    for fold, members, answers in book.records(everyone):
+    """The loss matrix of the candidates that the book is about, and standard errors of all (NaN where rows were not kept)."""
+    work, kept = book.work, np.flatnonzero(book.which)
+    column = np.cumsum(book.which) - 1
+    matrix = LossMatrix(work.task, work.resampling, len(kept))
+    for fold, members, answers in book.records(kept):
         ok = np.flatnonzero(answers.status == OK)
         truth = work.task.target[fold.assessment]
         losses = work.measure.losses(truth, part_of(answers, ok), len(work.task.classes))
-        matrix.add(fold.assessment, members[ok], losses)
-    filled = matrix.finish(book.tally.eligible)
-    ids = tuple(candidate.id for candidate in work.plan.candidates)
-    return Losses(filled, matrix.fold, work.task.rows, ids), matrix.standard_errors()
+        matrix.add(fold.assessment, column[members[ok]], losses)
+    filled = matrix.finish(book.tally.eligible[kept])
+    errors = np.full(len(book.which), np.nan)
+    errors[kept] = matrix.standard_errors()
+    return Losses(filled, matrix.fold, work.task.rows, _ids(work, kept)), errors
 
 
 def _none(work: Work) -> Losses:
-    ids = tuple(candidate.id for candidate in work.plan.candidates)
-    return Losses(None, folds_of(work.task, work.resampling), work.task.rows, ids)
+    everyone = np.arange(len(work.plan.candidates))
+    return Losses(None, folds_of(work.task, work.resampling), work.task.rows, _ids(work, everyone))
+
+
+def _ids(work: Work, which: Integers) -> tuple[str, ...]:
+    return tuple(work.plan.candidates[position].id for position in which)

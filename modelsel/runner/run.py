@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,6 +22,8 @@ from modelsel.runner.results import Results, SeOf, gather
 from modelsel.runner.work import Job, Work
 
 Order = Callable[[Sequence[Job]], Sequence[Job]]
+ROWS_FOR_ALL = 10_000  # candidates up to which predictions are kept for all
+ROWS_FOR_BEST = 1_000  # in larger spaces scores are kept for all, predictions for so many
 LOOK_AGAIN = 0.2  # seconds between two looks at how the best candidate does
 
 
@@ -48,20 +51,29 @@ def run(
     data unusable, NoCandidateError when every candidate fails on the first fold, KeyboardInterrupt with finished cells kept.
     """
     plan.check(task, resampling)
-    pool = chosen(pool, limits, any(candidate.learner.holds_gil for candidate in plan.candidates))
-    work = Work(task, resampling, plan, measure, seed, limits)
-    book = Book(work, journal, retry_failed)
-    jobs = order(book.look_up())
-    reporter = _Reporter(book, progress)
+    crew = chosen(pool, limits, any(candidate.learner.holds_gil for candidate in plan.candidates))
+    work = Work(task, resampling, plan, measure, seed, limits, rows=len(plan.candidates) <= ROWS_FOR_ALL)
+    books = [Book(work, journal, retry_failed)]
     try:
-        with alarm(deadline), opened(pool, work, journal) as each:
-            for done in _rescue(book, pool, each).done(jobs):
-                book.add(done)
-                reporter.finished(done)
-                _stop_if_hopeless(book, done)
+        with alarm(deadline):
+            _finish(books[0], crew, progress, order)
+            if not work.rows:
+                books.append(Book(replace(work, rows=True), journal, False, books[0].leading(ROWS_FOR_BEST)))
+                _finish(books[1], crew, progress, order)
     except Late:
         progress.say(f"stopped after {deadline:g} s: candidates with unfinished folds are skipped")
-    return gather(book, se_of)
+    return gather(books[0], books[-1], se_of)
+
+
+def _finish(book: Book, pool: Pool, progress: Progress, order: Order) -> None:
+    """Compute what the journals do not know."""
+    jobs = order(book.look_up())
+    reporter = _Reporter(book, progress)
+    with opened(pool, book.work, book.journal) as each:
+        for done in _rescue(book, pool, each).done(jobs):
+            book.add(done)
+            reporter.finished(done)
+            _stop_if_hopeless(book, done)
 
 
 class _Reporter:

@@ -1,19 +1,21 @@
 """What all cells of a run share, and what one of them takes and gives: the unit that pools hand to their workers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from modelsel.core.fingerprint import digest
 from modelsel.core.protocols import Measure
+from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Candidate, Floats, Outputs, Resampling, Task
 from modelsel.plan.make import Cell, Plan
 from modelsel.runner.answers import CODE, OK, Answers
 from modelsel.runner.cell import answer
 from modelsel.runner.key import Key, code
-from modelsel.runner.limits import Limits
+from modelsel.runner.limits import UNLIMITED, Limits, unlimited
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ class Work:
     plan: Plan
     measure: Measure
     seed: int = 0
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = UNLIMITED
+    rows: bool = True  # keep predictions per row, not only scores
 
     @cached_property
     def codes(self) -> tuple[str, ...]:
@@ -62,36 +65,56 @@ class Work:
 
     def answers(self, job: Job) -> Answers:
         """Do the job: see `cell.answer`."""
-        limited = self.limits.enforced if self.limits.any else None
-        return answer(
+        answers = answer(
             self.task,
             self.resampling.folds[job.cell.fold],
             self.candidates(job),
             self.plan.batches[job.cell.batch].growing,
             self.seed,
             self.measure.needs_scores,
-            *([limited] if limited else []),
+            self.limits.enforced if self.limits.any else unlimited,
         )
+        return answers if self.rows else self._without_rows(job.cell.fold, answers)
 
     def summary(self, fold: int, answers: Answers) -> Summary:
         """Status and score per candidate. A score that is not finite makes the candidate ineligible, with a reason."""
         ok = answers.status == OK
-        score = np.full(len(answers), np.nan)
-        score[ok] = self.score(fold, answers, np.flatnonzero(ok))
+        score = (
+            self._scored(fold, answers) if answers.score is None or answers.measure != self.measure_id else answers.score.copy()
+        )
         status, reasons = answers.status.copy(), dict(answers.reasons)
         for position in np.flatnonzero(ok & ~np.isfinite(score)):
             status[position], score[position] = CODE["invalid_score"], np.nan
             reasons[int(position)] = "the measure is not defined on this fold"
         return Summary(status, score, answers.complexity, answers.training_error, reasons, answers.traceback, answers.seconds)
 
-    def score(self, fold: int, answers: Answers, which: NDArray[np.int64]) -> Floats:
-        """The measure of some of the answers on the fold's assessment rows."""
-        if not len(which):
-            return np.zeros(0)
+    def lacking(self, answers: Answers) -> str:
+        """Why recorded answers do not serve this run; empty when they do."""
+        if not answers.has_rows and self.rows:
+            return "only scores were kept, and rows are wanted"
+        if not answers.has_rows and answers.measure != self.measure_id:
+            return "only the scores of another measure were kept"
+        if answers.has_rows and answers.scores is None and self.measure.needs_scores:
+            return "the measure reads class scores, which were not kept"
+        return ""
+
+    @cached_property
+    def measure_id(self) -> str:
+        return digest([kind_of(self.measure), resolved(self.measure)])
+
+    def _without_rows(self, fold: int, answers: Answers) -> Answers:
+        """What stays of answers in a space too large to keep rows for."""
+        score = self._scored(fold, answers)
+        return replace(answers, predicted=answers.predicted[:, :0], scores=None, score=score, measure=self.measure_id)
+
+    def _scored(self, fold: int, answers: Answers) -> Floats:
+        """The measure on the fold's assessment rows, NaN for candidates that are not ok."""
+        score, ok = np.full(len(answers), np.nan), np.flatnonzero(answers.status == OK)
         rows = self.resampling.folds[fold].assessment
         weights = None if self.task.weights is None else self.task.weights[rows]
-        outputs = part_of(answers, which)
-        return np.asarray(self.measure.score(self.task.target[rows], outputs, weights, len(self.task.classes)))
+        if len(ok):
+            score[ok] = self.measure.score(self.task.target[rows], part_of(answers, ok), weights, len(self.task.classes))
+        return score
 
 
 def part_of(answers: Answers, which: NDArray[np.int64]) -> Outputs:
