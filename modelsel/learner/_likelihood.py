@@ -55,14 +55,18 @@ class Counted:
 
     def subset(self, columns: Integers) -> "Counted":
         """What counting just these features would have given."""
-        numeric = np.cumsum(self.levels == 0) - 1
-        own = np.array([column for column in columns if self.levels[column] == 0], np.int64)
+        own = self.numbers_of(columns)
         blocks = [np.arange(self.first[column], self.first[column] + self.levels[column]) for column in columns]
         where = np.concatenate([*blocks, np.empty(0, np.int64)]).astype(np.int64)
         return Counted(
             self.class_weight, self.levels[columns], self.counts[:, where],
-            self.mean[:, numeric[own]], self.deviation[:, numeric[own]],
+            self.mean[:, own], self.deviation[:, own],
         )  # fmt: skip
+
+    def numbers_of(self, columns: Integers) -> Integers:
+        """The numeric ones among some features, counted among all numeric features."""
+        number = np.cumsum(self.levels == 0) - 1
+        return np.array([number[column] for column in columns if self.levels[column] == 0], np.int64)
 
     def log_tables(self, smoothing: Smoothing) -> tuple[Floats, Floats]:
         """ln P(level | class), classes × all levels, and 1 where that probability is 0 (its logarithm is then given as 0)."""

@@ -7,13 +7,14 @@ Sources: Maron & Kuhns (1960); Langley, Iba & Thompson (1992).
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from modelsel.core.spec import number, one_of, plain
 from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
+from modelsel.learner._density import Densities, densities
 from modelsel.learner._likelihood import Counted, Smoothing, counted
 from modelsel.learner._path_model import PathModel
 from modelsel.learner._prior import Prior, as_prior, prior_of, prior_problems
@@ -25,7 +26,7 @@ TIED = 1e-10  # of log posteriors: far above rounding, far below anything that m
 class NaiveBayes:
     """Path parameters: `smoothing`, `m`, `m_prior`, `prior`; and which features are used."""
 
-    numeric: str = one_of("gaussian")
+    numeric: str = one_of("gaussian", "kernel", help="kernel: any shape of density, at the price of keeping the values")
     smoothing: float = number(1.0, least=0, help="Laplace l; with 0 a single unseen combination rules a class out")
     m: float | None = number(None, least=0, help="the m-estimate in place of smoothing")
     m_prior: str = one_of("marginal", "uniform")
@@ -55,7 +56,9 @@ class NaiveBayes:
         return None
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "NaiveBayesPath":
-        return NaiveBayesPath(counted(task, rows), np.arange(len(task.features)))
+        counts = counted(task, rows)
+        kernels = densities(task, rows, counts.deviation) if self.numeric == "kernel" else None
+        return NaiveBayesPath(counts, np.arange(len(task.features)), kernels)
 
     def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "NaiveBayesModel":
         return self.fit_path(task, rows, rng).model(self)
@@ -71,16 +74,18 @@ class NaiveBayesPath:
 
     counted: Counted
     columns: Integers
+    densities: Densities | None = None  # in place of means and deviations
 
     def subset(self, columns: Integers) -> "NaiveBayesPath":
         """The same counts with fewer features."""
-        return NaiveBayesPath(self.counted.subset(columns), self.columns[columns])
+        kernels = None if self.densities is None else self.densities.subset(self.counted.numbers_of(columns))
+        return NaiveBayesPath(self.counted.subset(columns), self.columns[columns], kernels)
 
     def outputs(self, learners: Sequence[NaiveBayes], table: Table, rows: Integers, scores: bool) -> Outputs:
         smoothings = list(dict.fromkeys(learner.smoothed for learner in learners))
         values = table.values[np.ix_(rows, self.columns)]
         likelihood, impossible = self.counted.nominal(values, smoothings)
-        likelihood += self.counted.gaussian(values)
+        likelihood += self._numeric(values)
         likelihood[impossible > 0] = -np.inf
         predicted = np.empty((len(learners), len(rows)), np.int32)
         shares = np.empty((len(learners), len(rows), len(self.counted.class_weight))) if scores else None
@@ -92,11 +97,16 @@ class NaiveBayesPath:
                 shares[members] = np.swapaxes(_normalised(posterior), 1, 2)
         return Outputs(predicted, shares)
 
+    def _numeric(self, values: Floats) -> Floats:
+        if self.densities is None:
+            return self.counted.gaussian(values)
+        return self.densities.log(values[:, self.counted.levels == 0])
+
     def complexity(self, learners: Sequence[NaiveBayes]) -> Floats:
-        """Free numbers per class: levels less one per nominal feature, two per numeric one; and the priors."""
+        """Free numbers: per class, levels less one for a nominal feature and two for a numeric one; or its kept values."""
         levels, classes = self.counted.levels, len(self.counted.class_weight)
-        each = np.maximum(levels - 1, 0).sum() + 2 * (levels == 0).sum()
-        return np.full(len(learners), float(classes - 1 + classes * each))
+        numeric = 2 * classes * (levels == 0).sum() if self.densities is None else np.count_nonzero(self.densities.weights)
+        return np.full(len(learners), float(classes - 1 + classes * np.maximum(levels - 1, 0).sum() + numeric))
 
     def training_error(self, learners: Sequence[NaiveBayes]) -> Floats:
         """Not known: the counts do not keep the rows."""
@@ -104,7 +114,7 @@ class NaiveBayesPath:
 
     def model(self, learner: NaiveBayes) -> "NaiveBayesModel":
         prior = tuple(prior_of(learner.prior, self.counted.class_weight).tolist())
-        own = NaiveBayesPath(self.counted, np.arange(len(self.columns)))
+        own = NaiveBayesPath(self.counted, np.arange(len(self.columns)), self.densities)
         return NaiveBayesModel(own, replace(learner, prior=prior))
 
 
@@ -119,7 +129,10 @@ class NaiveBayesModel(PathModel):
         counts, learner = self.path.counted, self.learner
         facts = {"numeric": learner.numeric, "smoothing": learner.smoothing, "m": learner.m,
                  "m_prior": learner.m_prior, "prior": list(learner.prior)}  # fmt: skip
-        return Description("naive_bayes", facts, {name: getattr(counts, name) for name in Counted.__dataclass_fields__})
+        arrays = {field.name: getattr(counts, field.name) for field in fields(Counted)}
+        if self.path.densities is not None:
+            arrays |= {field.name: getattr(self.path.densities, field.name) for field in fields(Densities)}
+        return Description("naive_bayes", facts, arrays)
 
 
 def _by_prior(learners: Sequence[NaiveBayes]) -> dict[Prior, list[int]]:
@@ -152,10 +165,19 @@ def _normalised(posterior: Floats) -> Floats:
 
 def _restored(description: Description) -> NaiveBayesModel:
     facts, arrays = description.facts, description.arrays
-    counts = Counted(*(np.asarray(arrays[name]) for name in Counted.__dataclass_fields__))
+    counts, kernels = Counted(*(np.asarray(arrays[field.name]) for field in fields(Counted))), None
+    if facts["numeric"] == "kernel":
+        kernels = Densities(*(np.asarray(arrays[field.name]) for field in fields(Densities)))
+        if kernels.widths.shape != counts.deviation.shape:
+            raise ValueError("naive_bayes: densities and counts do not fit together")
     learner = NaiveBayes(numeric=facts["numeric"], smoothing=float(facts["smoothing"]), m=facts["m"],
                          m_prior=facts["m_prior"], prior=tuple(facts["prior"]))  # fmt: skip
     problems = list(learner.problems())
-    if problems or len(facts["prior"]) != len(counts.class_weight) or not learner.smoothing >= 0:
+    if (
+        problems
+        or learner.numeric not in ("gaussian", "kernel")
+        or len(facts["prior"]) != len(counts.class_weight)
+        or not learner.smoothing >= 0
+    ):
         raise ValueError(f"naive_bayes: smoothing or prior is out of range {problems}")
-    return NaiveBayesModel(NaiveBayesPath(counts, np.arange(len(counts.levels))), learner)
+    return NaiveBayesModel(NaiveBayesPath(counts, np.arange(len(counts.levels)), kernels), learner)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import gaussian_kde
 
 from modelsel.core.types import Description, Feature, positions
 from modelsel.learner.naive_bayes import NaiveBayes
@@ -14,6 +15,7 @@ from modelsel.learner.naive_bayes import NaiveBayes
 NOTHING = np.random.default_rng(0)
 learners = st.builds(
     NaiveBayes,
+    numeric=st.sampled_from(["gaussian", "kernel"]),
     smoothing=st.sampled_from([0.0, 0.5, 1.0, 3.0]),
     m=st.sampled_from([None, 0.0, 1.0, 4.5]),
     m_prior=st.sampled_from(["marginal", "uniform"]),
@@ -37,7 +39,7 @@ class Twin:
         joint = [log(p) for p in prior]
         for f, x in enumerate(row):
             if not math.isnan(x):
-                factors = self._gaussian(f, x) if self.task.features[f].kind == "numeric" else self._nominal(f, x)
+                factors = self._number(f, x) if self.task.features[f].kind == "numeric" else self._nominal(f, x)
                 joint = [p + q for p, q in zip(joint, factors)]
         if max(joint) == -math.inf:
             return prior
@@ -61,18 +63,29 @@ class Twin:
             factors.append((with_level + strength * p) / (of_class + strength) if of_class + strength else p)
         return [log(p) for p in factors] if any(factors) else [0.0] * 3
 
-    def _gaussian(self, f, x):
+    def _number(self, f, x):
         known = [(v[f], c, w) for v, c, w in self.seen if not math.isnan(v[f])]
-        mean, deviation = moments([(v, w) for v, _, w in known])
+        _, deviation = moments([(v, w) for v, _, w in known])
         if deviation == 0:
             return [0.0] * 3
         factors = []
         for cls in self.classes:
             own = [(v, w) for v, c, w in known if c == cls]
-            m, d = moments(own) if math.fsum(w for _, w in own) > 1 else (mean, deviation)
+            if math.fsum(w for _, w in own) <= 1:
+                own = [(v, w) for v, _, w in known]
+            m, d = moments(own)
             d = d if d > 1e-9 * deviation else 0.01 * deviation
+            if self.learner.numeric == "kernel":
+                factors.append(self._kernel(x, own, d))
+                continue
             factors.append(-0.5 * ((x - m) / d) ** 2 - math.log(d))
         return factors
+
+    def _kernel(self, x, own, deviation):
+        total = math.fsum(w for _, w in own)
+        h = deviation * total**-0.2
+        exponents = [math.log(w / total / h) - 0.5 * ((x - v) / h) ** 2 for v, w in own]
+        return max(exponents) + math.log(math.fsum(math.exp(e - max(exponents)) for e in exponents))
 
 
 def log(p):
@@ -92,6 +105,7 @@ def moments(pairs):
 def test_one_count_answers_every_smoothing_and_prior_as_counting_alone_would(tied, data, candidates):
     task = data.draw(tied(weighted=True))
     rows, queries = np.arange(len(task) - 3), positions(task)
+    candidates = [learner for learner in candidates if learner.numeric == candidates[0].numeric]
     outputs = candidates[0].fit_path(task, rows, NOTHING).outputs(candidates, task, queries, scores=True)
     for position, learner in enumerate(candidates):
         twin = Twin(learner, task, rows)
@@ -190,3 +204,12 @@ def test_a_damaged_fact_is_refused(task_of):
 def test_path_parameters_share_a_growing_and_m_replaces_smoothing():
     assert NaiveBayes(smoothing=3, prior="uniform", m=2).growing() == NaiveBayes().growing()
     assert NaiveBayes(smoothing=3, m=2).smoothed == NaiveBayes(smoothing=1, m=2).smoothed
+
+
+def test_kernel_densities_are_those_of_scipy(task_of):
+    rng = np.random.default_rng(5)
+    target, values = np.repeat([0, 1], [40, 25]), rng.normal(size=(65, 1))
+    task = task_of([Feature("x", "numeric")], values, target, classes=("x", "y"))
+    density = np.array([gaussian_kde(values[target == cls, 0])(values[:, 0]) for cls in (0, 1)]).T * [40 / 65, 25 / 65]
+    scores = NaiveBayes(numeric="kernel").fit(task, positions(task), NOTHING).scores(task)
+    assert scores == pytest.approx(density / density.sum(axis=1, keepdims=True), abs=1e-12)
