@@ -102,11 +102,13 @@ def read(content: str) -> list[Row]:
 def word(value: Any) -> str:
     """A parameter as text: `none`, `true`, the shortest decimal that reads back equal, JSON for lists.
 
-    >>> [word(value) for value in (None, True, 0.1, 3, "gini", [1, 2])]
-    ['none', 'true', '0.1', '3', 'gini', '[1, 2]']
+    >>> [word(value) for value in (None, True, 0.1, 3, 3.0, "gini", [1, 2])]
+    ['none', 'true', '0.1', '3', '3', 'gini', '[1, 2]']
     """
     if value is None or isinstance(value, bool):
         return {None: "none", True: "true", False: "false"}[value]
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
     return value if isinstance(value, str) else json.dumps(value, default=str)
 
 

@@ -86,7 +86,7 @@ def limits(view: View) -> list[str]:
     said = [
         "How the model does on rows that differ from these: another time, place, instrument or population.",
         "That one hyper-parameter causes a difference: the slices show one at a time while the others vary along.",
-        "That the winner is the right choice: those marked “not told apart” did equally well as far as these rows can say.",
+        "That the winner is the right choice: those marked ≈ did equally well as far as these rows can say.",
     ]
     if outcome.test is None or outcome.test.refused:
         said.append("A score on untouched rows: every number here comes from rows that also chose the winner.")

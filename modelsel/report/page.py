@@ -50,6 +50,7 @@ def context(view: View) -> dict[str, Any]:
         "called": view.called,
         "fits": verdict.fits(outcome.fits),
         "look": verdict.look(outcome.test) if outcome.test and not outcome.test.refused else "",
+        "flags": verdict.grave(outcome),
         "findings": facts.findings(view),
         "board": leaderboard.section(view),
         "final": {"drawing": view.details.get("drawing", ""), "rules": view.details.get("rules", "")},

@@ -4,7 +4,7 @@ from typing import Any
 
 from modelsel.report.svg import Plot, Scale
 from modelsel.report.view import View
-from modelsel.report.words import score
+from modelsel.report.words import p_value
 
 ROW, LEFT, WIDTH, RIGHT = 30, 320, 940, 20
 LETTERS = 44
@@ -19,8 +19,8 @@ def section(view: View) -> dict[str, Any]:
             "second": view.called(pair["second"]),
             "difference": _signed(pair["difference"]),
             "interval": f"[{_signed(pair['low'])}, {_signed(pair['high'])}]",
-            "p": score(pair["p"]),
-            "adjusted": score(pair["adjusted"]),
+            "p": p_value(pair["p"]),
+            "adjusted": p_value(pair["adjusted"]),
             "told": pair["adjusted"] is not None and pair["adjusted"] < 0.05,
             "method": pair["method"],
         }

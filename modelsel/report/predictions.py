@@ -24,7 +24,14 @@ def section(view: View) -> dict[str, Any]:
     known = found.predicted[at] >= 0
     truth, predicted = found.truth[known].astype(np.int64), found.predicted[at][known].astype(np.int64)
     counts = confusion(truth, predicted, len(classes))
-    parts: dict[str, Any] = {"rows": int(known.sum()), "wrong": int((truth != predicted).sum()), "classes": classes}
+    parts: dict[str, Any] = {
+        "rows": int(known.sum()),
+        "wrong": int((truth != predicted).sum()),
+        "classes": classes,
+        "matrix": [],
+        "largest": [],
+        "curves": [],
+    }
     if len(classes) <= MOST_CLASSES:
         parts["matrix"] = _cells(counts, classes)
     else:

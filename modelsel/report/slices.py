@@ -55,17 +55,17 @@ def _slice(view: View, entry: str, name: str, rows: Sequence[Row]) -> str:
     numbers = [_number(value) for value in values]
     known = [n for n in numbers if n is not None]
     continuous = len(known) == len(values) and len(values) > 6
-    plot, up = _frame(rows, f"{entry}: {view.outcome.measure} against {name}")
+    plot, up = _frame(view, rows, f"{entry}: {view.outcome.measure} against {name}")
     if continuous:
         across = Scale.of(known, LEFT + 10, WIDTH - RIGHT - 6)
         plot.axis_below(across, TOP, BOTTOM, name, 5)
         at = {value: across(float(value)) for value in values}
-        points = [(at[row.parameters[name]], up(row.mean)) for row in rows]
+        points = [(at[row.parameters[name]], up.within(row.mean)) for row in rows]
     else:
         at = _columns(plot, values, name)
-        points = [(at[row.parameters[name]] + _aside(i, len(values)), up(row.mean)) for i, row in enumerate(rows)]
+        points = [(at[row.parameters[name]] + _aside(i, len(values)), up.within(row.mean)) for i, row in enumerate(rows)]
     plot.marks(points, series, "faint")
-    best = [(at[value], up(_best(view, [r.mean for r in rows if r.parameters[name] == value]))) for value in values]
+    best = [(at[value], up.within(_best(view, [r.mean for r in rows if r.parameters[name] == value]))) for value in values]
     if known:
         plot.path(best, f"trend s{series % 8}")
     else:  # words have no order that a line could follow
@@ -91,7 +91,7 @@ def _aside(index: int, columns: int) -> float:
 
 
 def _best(view: View, means: Sequence[float]) -> float:
-    return max(means) if view.details.get("higher_is_better") else min(means)
+    return max(means) if view.higher else min(means)
 
 
 def _units(view: View) -> list[str]:
@@ -106,17 +106,17 @@ def _complexity(view: View, unit: str) -> dict[str, str]:
     rows = sorted(
         (row for row in view.ranked if row.unit == unit and np.isfinite(row.complexity)), key=lambda row: row.complexity
     )
-    plot, up = _frame(rows, f"training and assessment against {unit}", training=view.outcome.measure == "error")
+    plot, up = _frame(view, rows, f"training and assessment against {unit}", training=view.outcome.measure == "error")
     across = Scale.of((row.complexity for row in rows), LEFT + 10, WIDTH - RIGHT - 6)
     plot.axis_below(across, TOP, BOTTOM, unit, 5)
     for series in dict.fromkeys(view.series(row) for row in rows):
         mine = [row for row in rows if view.series(row) == series]
-        plot.marks(((across(row.complexity), up(row.mean)) for row in mine), series, "faint")
+        plot.marks(((across(row.complexity), up.within(row.mean)) for row in mine), series, "faint")
     if view.outcome.measure == "error":
         trained = [row for row in rows if np.isfinite(row.training_error)]
-        plot.marks(((across(row.complexity), up(row.training_error)) for row in trained), 4, "training")
-        plot.path(_medians([(across(r.complexity), up(r.training_error)) for r in trained]), "trend dashed")
-    plot.path(_medians([(across(row.complexity), up(row.mean)) for row in rows]), "trend")
+        plot.marks(((across(row.complexity), up.within(row.training_error)) for row in trained), 4, "training")
+        plot.path(_medians([(across(r.complexity), up.within(r.training_error)) for r in trained]), "trend dashed")
+    plot.path(_medians([(across(row.complexity), up.within(row.mean)) for row in rows]), "trend")
     return {"title": f"Training and assessment by {unit}", "svg": plot.svg()}
 
 
@@ -130,22 +130,23 @@ def _medians(points: Sequence[tuple[float, float]], groups: int = 9) -> list[tup
 
 def _so_far(view: View) -> str:
     rows = [row for row in view.rows if row.rank]
-    sign = -1 if view.details.get("higher_is_better") else 1
+    sign = -1 if view.higher else 1
     best = sign * np.minimum.accumulate(np.array([sign * row.mean for row in rows]))
-    plot, up = _frame(rows, "best so far, in declared order")
+    plot, up = _frame(view, rows, "best so far, in declared order")
     across = Scale(0.5, len(rows) + 0.5, LEFT + 4, WIDTH - RIGHT)
     plot.axis_below(across, TOP, BOTTOM, "candidates in declared order", 5)
     for series in range(len(view.entries)):
-        points = ((across(i + 1), up(row.mean)) for i, row in enumerate(rows) if view.series(row) == series)
+        points = ((across(i + 1), up.within(row.mean)) for i, row in enumerate(rows) if view.series(row) == series)
         plot.marks(points, series, "faint")
-    plot.steps([(across(i + 1), up(float(value))) for i, value in enumerate(best)], "trend")
+    plot.steps([(across(i + 1), up.within(float(value))) for i, value in enumerate(best)], "trend")
     return plot.svg()
 
 
-def _frame(rows: Sequence[Row], title: str, training: bool = False) -> tuple[Plot, Scale]:
-    """An empty panel with its upward scale."""
-    values = [row.mean for row in rows] + ([row.training_error for row in rows] if training else [])
+def _frame(view: View, rows: Sequence[Row], title: str, training: bool = False) -> tuple[Plot, Scale]:
+    """An empty panel with its upward scale; the worst scores stand at its edge and do not squeeze the rest."""
+    low, high = view.reach([row.mean for row in rows])
+    trained = [row.training_error for row in rows if training and row.training_error <= high]
     plot = Plot(WIDTH, HEIGHT, title)
-    up = Scale.of(values, BOTTOM - 4, TOP + 4, log=False)
+    up = Scale.of([low, high, *trained], BOTTOM - 4, TOP + 4, log=False)
     plot.axis_left(up, LEFT, WIDTH - RIGHT)
     return plot, up

@@ -5,6 +5,7 @@ from typing import Any
 from modelsel.record.candidates import Row
 from modelsel.report.svg import Plot, Scale
 from modelsel.report.view import View
+from modelsel.report.words import score
 
 SHOWN = 14
 ROW, LEFT, WIDTH, RIGHT = 26, 320, 940, 20
@@ -14,9 +15,8 @@ LETTERS = 44
 def section(view: View) -> dict[str, Any]:
     """The best few overall and the best of each entry, best first."""
     rows = chosen(view)
-    scale = Scale.of(
-        (s for row in rows for s in (*row.folds, row.mean + row.se, row.mean - row.se)), LEFT, WIDTH - RIGHT, log=False
-    )
+    reach = view.reach([fold for row in rows for fold in row.folds])
+    scale = Scale.of(reach, LEFT, WIDTH - RIGHT, log=False)
     bottom = 14 + ROW * len(rows)
     plot = Plot(WIDTH, bottom + 40, f"{view.outcome.measure} on each fold, best candidates first")
     plot.axis_below(scale, 6, bottom, f"{view.outcome.measure} on the assessment part of each fold", 8)
@@ -37,6 +37,16 @@ def _strip(plot: Plot, view: View, row: Row, scale: Scale, y: float) -> None:
     name = view.called(row.id)
     plot.text(LEFT - 12, y + 4, name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…",
               "name strong" if row.id == view.winner.id else "name", "end")  # fmt: skip
-    plot.line(scale(row.mean - row.se), y, scale(row.mean + row.se), y, f"bar s{series % 8}")
-    plot.marks(((scale(s), y) for s in row.folds if s == s), series, "faint")
+    if not scale.low <= row.mean <= scale.high:
+        _beyond(plot, row, scale, y)
+        return
+    plot.line(scale.within(row.mean - row.se), y, scale.within(row.mean + row.se), y, f"bar s{series % 8}")
+    plot.marks(((scale(s), y) for s in row.folds if scale.low <= s <= scale.high), series, "faint")
     plot.line(scale(row.mean), y - 7, scale(row.mean), y + 7, f"mean s{series % 8}")
+
+
+def _beyond(plot: Plot, row: Row, scale: Scale, y: float) -> None:
+    """A candidate off the axis: an arrow and its mean, so that it does not squeeze the others."""
+    right = row.mean > scale.high
+    words = f"{score(row.mean)} →" if right else f"← {score(row.mean)}"
+    plot.text(scale.end if right else scale.start, y + 4, words, "tick", "end" if right else "start")

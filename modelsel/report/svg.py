@@ -11,7 +11,7 @@ from html import escape
 import numpy as np
 
 SERIES = 8
-LOG_SPAN = 50.0  # positive values over more than this factor are drawn on a logarithmic axis
+LOG_SPAN = 100.0  # positive values over more than this factor are drawn on a logarithmic axis
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,10 @@ class Scale:
     def __call__(self, value: float) -> float:
         low, high, at = (math.log(v) for v in (self.low, self.high, value)) if self.log else (self.low, self.high, value)
         return self.start + (self.end - self.start) * (at - low) / (high - low)
+
+    def within(self, value: float) -> float:
+        """The pixel of a value, or of the end that it lies beyond."""
+        return self(min(max(value, self.low), self.high))
 
     def ticks(self, most: int = 6) -> list[float]:
         """

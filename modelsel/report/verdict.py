@@ -22,7 +22,7 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
         ("", [headline(outcome)]),
         ("winner", winner(outcome, folder.candidates())),
         ("cross-validated", cross_validated(outcome)),
-        ("test", test(outcome.test, details.get("audit", {}), folder)),
+        ("test", test(outcome, details.get("audit", {}), folder)),
         ("findings", findings(outcome)),
         ("ledger", ledger(outcome, details.get("audit", {}))),
         ("report", [near(folder.report, here)]),
@@ -60,8 +60,15 @@ def cross_validated(outcome: Outcome) -> list[str]:
     return lines
 
 
-def test(result: TestResult | None, audit: Mapping[str, Any], folder: RunFolder) -> list[str]:
+def grave(outcome: Outcome) -> list[str]:
+    """The flags of the look but those that only inform."""
+    harmless = {finding["code"] for finding in outcome.findings if finding["severity"] == "info"}
+    return [flag for flag in (outcome.test.flags if outcome.test else ()) if flag not in harmless]
+
+
+def test(outcome: Outcome, audit: Mapping[str, Any], folder: RunFolder) -> list[str]:
     """The released answer with its interval, which look it was, and what the next one would cost."""
+    result, flags = outcome.test, grave(outcome)
     if result is None:
         return [f"not opened; `modelsel test {folder.path.parent.name}` opens it"]
     if result.refused:
@@ -69,7 +76,7 @@ def test(result: TestResult | None, audit: Mapping[str, Any], folder: RunFolder)
     lines = [released(result), look(result)]
     if upcoming := audit.get("next"):
         lines.append(f"a further look would cost {number(upcoming['price'])} nats{_widened(upcoming.get('interval'))}")
-    return [*lines, *([f"flags: {', '.join(result.flags)}"] if result.flags else [])]
+    return [*lines, *([f"flags: {', '.join(flags)}"] if flags else [])]
 
 
 def released(result: TestResult) -> str:

@@ -1,8 +1,11 @@
 """A recorded study, read once: what every section of the page looks at."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from modelsel.core.outcome import Outcome
 from modelsel.core.selection import Assessed
@@ -64,6 +67,22 @@ class View:
     def varied(self) -> dict[str, dict[str, str]]:
         """Candidate id to the parameters that tell it from the others of its entry."""
         return varied(self.rows)
+
+    @cached_property
+    def higher(self) -> bool:
+        """Is a higher score better."""
+        return bool(self.details.get("higher_is_better"))
+
+    def reach(self, values: Sequence[float]) -> tuple[float, float]:
+        """The range worth drawing: from the best as far as three times where most lie; what is worse stands at the edge."""
+        known = np.array([value for value in values if np.isfinite(value)])
+        if not len(known):
+            return 0.0, 1.0
+        sign = -1.0 if self.higher else 1.0
+        costs = sign * known
+        edge = costs.min() + max(3.0 * (np.quantile(costs, 0.75) - costs.min()), 1e-12)
+        ends = sorted((float(sign * costs.min()), float(sign * min(costs.max(), edge))))
+        return ends[0], ends[1]
 
     def called(self, candidate: str) -> str:
         """A candidate as people read it: entry, then what tells it from its neighbours."""

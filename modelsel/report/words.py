@@ -15,6 +15,14 @@ def score(value: float | None) -> str:
     return f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}"
 
 
+def p_value(value: float | None) -> str:
+    """
+    >>> p_value(0.0321), p_value(1e-9)
+    ('0.0321', '< 0.0001')
+    """
+    return "< 0.0001" if value is not None and value < 0.0001 else score(value)
+
+
 def interval(ends: Sequence[float] | None) -> str:
     return "–" if ends is None else f"[{score(ends[0])}, {score(ends[1])}]"
 
