@@ -30,8 +30,8 @@ class Densities:
             raise ValueError("naive_bayes: points and weights of the densities do not fit together")
         if self.widths.shape[1] != len(self.sizes) or not (self.widths >= 0).all() or not (self.weights >= 0).all():
             raise ValueError("naive_bayes: widths of the densities do not fit the features")
-        for feature in np.flatnonzero(self.widths.all(axis=0)):
-            if not (self._slice(feature)[1] > 0).any(axis=0).all():
+        for feature in range(len(self.sizes)):
+            if self.widths[:, feature].all() and not (self._slice(feature)[1] > 0).any(axis=0).all():
                 raise ValueError("naive_bayes: a class has a width and no points")
 
     def subset(self, own: Integers) -> "Densities":

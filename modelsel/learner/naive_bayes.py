@@ -173,11 +173,8 @@ def _restored(description: Description) -> NaiveBayesModel:
     learner = NaiveBayes(numeric=facts["numeric"], smoothing=float(facts["smoothing"]), m=facts["m"],
                          m_prior=facts["m_prior"], prior=tuple(facts["prior"]))  # fmt: skip
     problems = list(learner.problems())
-    if (
-        problems
-        or learner.numeric not in ("gaussian", "kernel")
-        or len(facts["prior"]) != len(counts.class_weight)
-        or not learner.smoothing >= 0
-    ):
-        raise ValueError(f"naive_bayes: smoothing or prior is out of range {problems}")
+    if problems or len(facts["prior"]) != len(counts.class_weight):
+        raise ValueError(f"naive_bayes: the prior does not fit the classes {problems}")
+    if learner.numeric not in ("gaussian", "kernel") or not learner.smoothing >= 0 or not (learner.m or 0) >= 0:
+        raise ValueError("naive_bayes: smoothing or the form of numbers is out of range")
     return NaiveBayesModel(NaiveBayesPath(counts, np.arange(len(counts.levels)), kernels), learner)
