@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from modelsel.statistics.certificate import NO_INFORMATION
+
 NOT_SHOWN = (
     "Scores computed by other code: whoever owns the data can evaluate elsewhere. This is evidence, not prevention.",
     "Test features used while choosing (transductive use); only labels are sealed.",
@@ -55,7 +57,7 @@ def sentence(look: Mapping[str, Any], rows: int, level: float = 0.95) -> str:
     limits = look["interval"]
     if limits is None:
         certified = "No interval is certified."
-    elif limits[1] - limits[0] >= 1:
+    elif limits[1] - limits[0] >= 2 * NO_INFORMATION:
         certified = "No information is left in this test set."
     else:
         certified = f"{level:.0%} interval valid whatever {whatever}: {_limits(limits)}."

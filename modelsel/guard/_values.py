@@ -44,7 +44,7 @@ class Values(Channel):
         if errors is not None:
             price += prices.predicted(errors, self.n, *self.foreseen) if self.foreseen else prices.full(self.n)
         half, rounding = self._half(truth), self._step / 2
-        return Released("value", round(score, 12), errors, charged(price), half=half, rounding=rounding, bounds=self.bounds)
+        return Released("value", round(score, 12), errors, charged(price), half=half, rounding=rounding, bounds=self._limits)
 
     @property
     def worst(self) -> float:
@@ -54,6 +54,10 @@ class Values(Channel):
     @property
     def _bounded(self) -> bool:
         return isfinite(self.bounds[1])
+
+    @property
+    def _limits(self) -> tuple[float, float]:
+        return self.bounds if self._bounded else (0.0, 0.0)  # without bounds there is no interval to be kept within
 
     @property
     def _origin(self) -> float:

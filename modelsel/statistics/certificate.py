@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 from scipy.special import betaincinv
 
 FLOAT_RANGE = 650.0  # e^-650 is still a number; beyond, the Chernoff bound (wider by less than 0.002)
-NO_INFORMATION = 0.5  # half width beyond which nothing is left to know
+NO_INFORMATION = 0.4  # half width from which nothing worth knowing is left
 
 
 @dataclass(frozen=True)
