@@ -41,7 +41,7 @@ def selection(request: LookRequest, history: History, subject: Subject) -> Itera
 
 
 def answer(
-    released: Released, n: int, told: tuple[float, int] | None, limits: tuple[float, float] | None, policy: Policy
+    released: Released, n: int, look: int, told: tuple[float, int] | None, limits: tuple[float, float] | None, policy: Policy
 ) -> Iterator[Finding]:
     """G041, G050, G051, G052: what the answer and its interval say themselves."""
     if released.errors is not None and told is not None:
@@ -53,7 +53,8 @@ def answer(
         return
     half = (limits[1] - limits[0]) / 2
     if half >= NO_INFORMATION:
-        yield flag("G051", "no information is left in this test set")
+        few = "these rows are too few to tell anything" if look == 1 else "no information is left in this test set"
+        yield flag("G051", few, "medium" if look == 1 else None)
     elif policy.max_halfwidth is not None and half > 0.8 * policy.max_halfwidth:
         yield flag("G050", f"the interval is ±{half:.3f} wide, and guard.max_halfwidth={policy.max_halfwidth:g}")
 

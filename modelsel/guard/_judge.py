@@ -6,7 +6,6 @@ from typing import Literal
 from modelsel.core.types import Finding
 from modelsel.guard._flags import at_least
 from modelsel.guard._policy import Policy
-from modelsel.statistics.certificate import NO_INFORMATION
 
 SHORTEST = 20  # characters of a justification
 COUNTED = ("G012",)  # a further look is what max_looks, the board and the budget limit: no veto besides
@@ -36,7 +35,7 @@ def judge(policy: Policy, question: Question) -> Verdict:
     if question.exhausted:
         return Verdict("refuse", f"all {policy.budget} answers that may differ from cross-validation are used")
     if policy.max_halfwidth is not None and (question.halfwidth or 0.0) > policy.max_halfwidth:
-        return Verdict("refuse", f"the interval could be ±{min(question.halfwidth or 0, NO_INFORMATION):.3f} wide, "
+        return Verdict("refuse", f"the interval could be ±{question.halfwidth:.3f} wide, "
                                  f"more than guard.max_halfwidth={policy.max_halfwidth:g}")  # fmt: skip
     objection = _objection(policy, question)
     if not objection:

@@ -107,7 +107,7 @@ class Gate:
             raise
         facts = self.session.reveal(go, released)
         self._notice(self.session.witness(go.intent, facts["price"]))
-        after = tuple(answer(released, go.facts["n"], ask.foreseen, facts["interval"], self.policy))
+        after = tuple(answer(released, go.facts["n"], go.facts["look"], ask.foreseen, facts["interval"], self.policy))
         self._notice(after)
         return answered(go.intent.facts, facts, self.policy, replay=False, extra=tuple(finding.code for finding in after))
 
