@@ -7,12 +7,14 @@ import numpy as np
 from modelsel.compare._folds import LARGEST, Answered, bbc_of_folds
 from modelsel.compare.bbc import Corrected, bbc
 from modelsel.compare.indistinguishable import indistinguishable
+from modelsel.compare.point632 import estimates
 from modelsel.compare.ratio import assessed_per_analysed
 from modelsel.compare.tibshirani import tibshirani
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.fingerprint import generator
 from modelsel.core.protocols import Rule
-from modelsel.core.selection import Selection
+from modelsel.core.selection import Assessed, Selection
+from modelsel.core.spec import kind_of
 from modelsel.core.types import Integers, Outputs, Resampling, Scoreboard
 from modelsel.runner.results import Results
 
@@ -24,6 +26,7 @@ def choose(results: Results, rule: Rule, resampling: Resampling, seed: int) -> S
         raise NoCandidateError(_nobody(results))
     winner = rule.choose(board)
     corrected = _corrected(results, rule, winner, generator(seed, resampling.fingerprint, "bbc"))
+    assessed = results.assessed([winner, *best_of_each(results, winner)])
     return Selection(
         candidates=results.candidates,
         status=results.status,
@@ -31,10 +34,10 @@ def choose(results: Results, rule: Rule, resampling: Resampling, seed: int) -> S
         board=board,
         training_error=results.training_error,
         losses=results.losses,
-        assessed=results.assessed([winner, *best_of_each(results, winner)]),
+        assessed=assessed,
         winner=winner,
         indistinguishable=indistinguishable(board, winner, assessed_per_analysed(resampling), results.losses.matrix),
-        corrected=None if corrected is None else _described(corrected, board, winner),
+        corrected=None if corrected is None else {**corrected.to_dict(), **_beside(results, assessed, winner)},
     )
 
 
@@ -87,8 +90,13 @@ def _answered(results: Results, candidates: Integers) -> list[Answered]:
     return [made[index] for index in sorted(made)]
 
 
-def _described(corrected: Corrected, board: Scoreboard, winner: int) -> dict[str, Any]:
-    return {**corrected.to_dict(), "tibshirani": tibshirani(board, winner)}
+def _beside(results: Results, assessed: Assessed, winner: int) -> dict[str, Any]:
+    """Other estimates of the same thing: the cheap cross-check, and for bootstrapped error rates .632 and .632+."""
+    work, training = results.book.work, float(results.training_error[winner])
+    found = {"tibshirani": tibshirani(results.board, winner)}
+    if work.resampling.scheme == "bootstrap" and kind_of(work.measure) == "error" and np.isfinite(training):
+        found |= estimates(training, float(results.board.mean[winner]), assessed, len(work.task.classes))
+    return found
 
 
 def _nobody(results: Results) -> Problem:

@@ -123,6 +123,9 @@ def strptime_format(java: str) -> str:
             made.append(_STRPTIME[match[0]])
         else:
             raise ValueError(f"date pattern {match[0]!r} is not known")
+    said = [word for word in made if word in _STRPTIME.values()]
+    if len(set(said)) < len(said):
+        raise ValueError(f"date pattern {java!r} says the same twice")
     return "".join(made)
 
 

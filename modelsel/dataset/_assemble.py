@@ -88,8 +88,10 @@ def _candidates(columns: dict[str, Column], settings: Settings) -> list[Column]:
 def _inference(features: Sequence[Feature]) -> list[Finding]:
     if not features:
         return []
-    said = [f"{f.name}: {f.kind}" + (f" ({len(f.levels)} levels)" if f.levels else "") for f in features]
-    return [Finding("INFERRED_KINDS", "info", "kinds inferred: " + ", ".join(said), "declare dataset.features to fix them")]
+    nominal = [f"{f.name} ({len(f.levels)} levels)" for f in features if f.levels]
+    numeric = [f.name for f in features if not f.levels]
+    parts = [f"{kind}: {', '.join(said)}" for kind, said in (("numeric", numeric), ("nominal", nominal)) if said]
+    return [Finding("INFERRED_KINDS", "info", f"kinds inferred; {'; '.join(parts)}", "declare dataset.features to fix them")]
 
 
 def _extra(columns: dict[str, Column], settings: Settings, problems: list[Problem]) -> dict[str, Any]:

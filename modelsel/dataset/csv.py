@@ -34,7 +34,10 @@ class Csv(File):
         with path.open("rb") as file:
             data = file.read(HEAD)
         text = data[: data.rfind(b"\n") + 1 or None].decode(_codec(self.encoding), errors="replace")
-        names = next(standard.reader(io.StringIO(text), delimiter=self.delimiter), [])
+        try:
+            names = next(standard.reader(io.StringIO(text, newline=""), delimiter=self.delimiter), [])
+        except standard.Error as error:
+            raise DataError(Problem("MSEL-317", f"the header is broken ({error})", str(path), "check its quotes")) from error
         if not names:
             raise DataError(Problem("MSEL-310", "the file is empty", str(path), "check dataset.path"))
         if any(sign in name for name in names for sign in "\ufffd\0"):

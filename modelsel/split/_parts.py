@@ -4,13 +4,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from modelsel.core.errors import Problem
+from modelsel.core.errors import DataError, Problem
 from modelsel.core.types import Booleans, Partition, Task
 
 
-def parts(test: Booleans) -> Partition:
-    """Development and test rows in their order."""
-    return Partition(np.flatnonzero(~test), np.flatnonzero(test))
+def parts(task: Task, test: Booleans) -> Partition:
+    """Development and test rows in their order; DataError when the development rows are not fit to choose on."""
+    made = Partition(np.flatnonzero(~test), np.flatnonzero(test))
+    DataError.raise_if(_development_problems(task, made))
+    return made
 
 
 def groups_ignored(task: Task, kind: str) -> Iterator[str]:
@@ -18,7 +20,7 @@ def groups_ignored(task: Task, kind: str) -> Iterator[str]:
         yield f"the task has groups and split={kind} would ignore them: use split=group, or leave dataset.groups out"
 
 
-def development_problems(task: Task, partition: Partition) -> Iterator[Problem]:
+def _development_problems(task: Task, partition: Partition) -> Iterator[Problem]:
     """What makes a partition unusable although its recipe was fine: too few development rows of a class.
 
     A class with one development row can be analysed or assessed, never both.

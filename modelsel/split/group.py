@@ -30,4 +30,4 @@ class Group:
         assert task.groups is not None, "problems() was not asked"
         strata = task.target if self.stratify else None
         part = deal_groups(task.groups, [1.0 - self.test, self.test], generator(self.seed, "split"), strata)
-        return parts(part == 1)
+        return parts(task, part == 1)

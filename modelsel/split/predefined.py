@@ -23,7 +23,7 @@ class Predefined:
 
     def partition(self, task: Task) -> Partition:
         assert task.held_out is not None, "problems() was not asked"
-        return parts(task.held_out)
+        return parts(task, task.held_out)
 
 
 def _on_both_sides(task: Task) -> int:

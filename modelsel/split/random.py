@@ -30,4 +30,4 @@ class Random:
     def partition(self, task: Task) -> Partition:
         size = min(max(round(self.test * len(task)), 1), len(task) - 1)
         strata = task.target if self.stratify else None
-        return parts(draw(len(task), size, generator(self.seed, "split"), strata))
+        return parts(task, draw(len(task), size, generator(self.seed, "split"), strata))

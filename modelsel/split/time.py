@@ -24,7 +24,7 @@ class Time:
             yield f"no change of time leaves both sides a row at split.test={self.test}"
 
     def partition(self, task: Task) -> Partition:
-        return parts(self._late(task))
+        return parts(task, self._late(task))
 
     def _late(self, task: Task) -> Booleans:
         assert task.times is not None, "problems() was not asked"

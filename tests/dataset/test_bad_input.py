@@ -12,7 +12,6 @@ from modelsel.core.spec import make
 from modelsel.dataset._assemble import Loaded
 from modelsel.dataset._like import read_like
 from modelsel.dataset.csv import Csv
-from modelsel.split._parts import development_problems
 
 GOOD = "a,b,y\n" + "".join(f"{i},{'uvw'[i % 3]},{'no' if i % 2 else 'yes'}\n" for i in range(12))
 
@@ -97,7 +96,7 @@ FINDINGS = {
     "row numbers": (table(("a", N), ("n", list(range(ROWS))), ("y", Y)), "ID_LIKE_COLUMN", "'n'"),
     "rare class": (table(("a", N), ("y", ["no", "yes"] * 9 + ["b", "b"])), "RARE_CLASS", "b (2)"),
     "equal columns": (table(("a", N), ("b", N), ("y", Y)), "EQUAL_COLUMNS", "'a' and 'b'"),
-    "inferred kinds": (GOOD, "INFERRED_KINDS", "b: nominal (3 levels)"),
+    "inferred kinds": (GOOD, "INFERRED_KINDS", "numeric: a; nominal: b (3 levels)"),
 }  # fmt: skip
 
 
@@ -210,9 +209,8 @@ def test_groups_and_folds_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 
 def test_a_class_with_one_development_row_is_refused(tmp_path: Path) -> None:
     task = load(tmp_path, table(("a", N), ("y", ["no", "yes"] * 9 + ["b", "b"]), ("t", [0] * 19 + [1])), held_out="t").task
-    problems = list(development_problems(task, make("split", "predefined").partition(task)))
-    assert [problem.code for problem in problems] == ["MSEL-332"]
-    assert "'b' has 1 development row" in str(problems[0])
+    with pytest.raises(DataError, match=r"MSEL-332: class 'b' has 1 development row \(1 in the test set\)"):
+        make("split", "predefined").partition(task)
 
 
 def test_ids_are_told_apart_beyond_the_reach_of_floats(tmp_path: Path) -> None:
