@@ -45,6 +45,7 @@ from modelsel.runner.limits import Limits
 from modelsel.runner.quiet import QUIET
 from modelsel.runner.results import Results
 from modelsel.runner.run import run as run_plan
+from modelsel.scheme._rare import fewer_rows_than_folds
 from modelsel.tree.draw import to_html
 from modelsel.tree.rules import rules_text
 
@@ -93,7 +94,8 @@ def prepare(config: Config) -> Material:
     development = loaded.task.take(partition.development)
     _refuse(("scheme", config.scheme.problems(development)), *_invalid(config.candidates, development))
     resampling = config.scheme.instantiate(development, config.seed)
-    return Material(development, seal(loaded.task.take(partition.test)), resampling, loaded.findings)
+    findings = (*loaded.findings, *fewer_rows_than_folds(development, resampling))
+    return Material(development, seal(loaded.task.take(partition.test)), resampling, findings)
 
 
 def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] = (), root: Path = ROOT) -> Outcome:
