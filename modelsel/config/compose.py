@@ -14,7 +14,7 @@ from omegaconf import DictConfig
 
 from modelsel.config import overrides as typed
 from modelsel.config.build import LEARNER, Builder
-from modelsel.config.expand import DRAW, SPACE, SWEEP, expand
+from modelsel.config.expand import DRAW, SPACE, SWEEP, expand, read_entries
 from modelsel.config.folders import Folders
 from modelsel.config.loader import load
 from modelsel.config.overrides import OUTER
@@ -105,10 +105,30 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
         (f"{space.merged} of {space.declared} candidates say the same as another one and were merged",) if space.merged else ()
     )
     own = {key: value for key, value in vars(root).items() if key != "name"}
+    kept = recorded({**resolved, "name": name, SPACE: read_entries(wanted, builder)}, {**parts, OUTER: outer})
     return Config(
-        name=name, **own, **parts, outer=outer, candidates=space.candidates, declared=space.declared,
-        resolved={**resolved, "name": name}, space=space.name, notes=notes,
+        name=name, **own, **parts, outer=outer, candidates=space.candidates, declared=space.declared, resolved=kept,
+        space=space.name, notes=notes,
     )  # fmt: skip
+
+
+def recorded(settings: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
+    """What config.yaml keeps: every part with all its settings, references where references were."""
+    kept = {key: value for key, value in settings.items() if key != LEARNER}
+    for name, part in parts.items():
+        if part is not None:
+            kept[name] = _referring(spec_of(part), settings.get(name))
+    return kept
+
+
+def _referring(spec: dict[str, Any], said: Any) -> dict[str, Any]:
+    """A part's settings, with what was said as a reference left one."""
+    references = (
+        {key: value for key, value in said.items() if isinstance(value, str) and "${" in value}
+        if isinstance(said, Mapping)
+        else {}
+    )
+    return {**spec, **references}
 
 
 def _root(settings: Mapping[str, Any], builder: Builder) -> Root | None:

@@ -1,0 +1,66 @@
+"""`modelsel audit [RUN]`: what touched the test rows, what it cost, is the ledger whole, does the rule give the winner."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from modelsel.cli._arguments import RUN_HELP, Arguments
+from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, Problem, StoreError
+
+LEVELS = ("info", "low", "medium", "high", "critical")
+
+
+def main(words: Sequence[str]) -> int:
+    parser = Arguments("audit")
+    parser.add_argument("run", metavar="RUN", nargs="?", help=f"{RUN_HELP}; default: the whole ledger")
+    parser.add_argument("--json", action="store_true", help="the story as data")
+    parser.add_argument("--html", metavar="FILE", help="write it as a page")
+    parser.add_argument("--fail-on", metavar="LEVEL", choices=LEVELS, help=f"exit 4 from this severity on: {', '.join(LEVELS)}")
+    parser.add_argument("--ledger", default="user", help="user, project or an SQLAlchemy URL (without RUN)")
+    args = parser.parse_args(words)
+    report = audited(args.run, args.ledger)
+    _show(report, args.json, args.html)
+    return code_of(report, args.fail_on)
+
+
+def audited(run: str | None, ledger: str = "user") -> dict[str, Any]:
+    """The report of a run's test set, or of everything in a ledger."""
+    from modelsel.cli._replay import replayed
+    from modelsel.config.reopen import reopen
+    from modelsel.core.spec import make
+    from modelsel.guard.audit import audit
+    from modelsel.guard.gate import Gate
+    from modelsel.record.folder import ROOT, RunFolder
+
+    if run is None:
+        return audit(Gate(make("guard", "warn", ledger=ledger), ROOT))
+    folder = RunFolder.open(run)
+    gate = Gate(reopen(folder.config(), "guard").guard, folder.root)
+    report = audit(gate, study=folder.outcome().folder)
+    return {**report, "flags": [*report["flags"], *replayed(folder)]}
+
+
+def code_of(report: Mapping[str, Any], fail_on: str | None) -> int:
+    """5 where the ledger is not whole, 4 where a flag is as grave as `fail_on`, else 0.
+
+    >>> code_of({"ledger": {"intact": True}, "flags": [{"severity": "medium"}]}, "high")
+    0
+    """
+    if report["ledger"]["intact"] is False:
+        return UNTRUSTED_LEDGER
+    reached = fail_on is not None and any(LEVELS.index(flag["severity"]) >= LEVELS.index(fail_on) for flag in report["flags"])
+    return REFUSED if reached else OK
+
+
+def _show(report: Mapping[str, Any], as_json: bool, page: str | None) -> None:
+    from modelsel.guard.audit_page import html, markdown
+
+    print(json.dumps(report, indent=1, ensure_ascii=False) if as_json else markdown(report))
+    if page is not None:
+        try:
+            Path(page).write_text(html(report), "utf-8")
+        except OSError as error:
+            raise StoreError(
+                Problem("MSEL-601", f"cannot be written ({error.strerror})", page, "choose another place")
+            ) from error

@@ -1,0 +1,107 @@
+"""`modelsel doctor`: versions, stores, stale runs, ledger and anchors, permissions; `--warm` compiles the kernels ahead."""
+
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from modelsel.cli._arguments import Arguments
+from modelsel.core.errors import OK, UNTRUSTED_LEDGER, UNWRITABLE, ModelselError, worst
+
+PACKAGES = (
+    "modelsel", "hydra-core", "omegaconf", "numpy", "scipy", "numba", "pandas", "pyarrow", "joblib", "scikit-learn",
+    "sqlalchemy", "mlflow", "dask", "psycopg",
+)  # fmt: skip
+Line = tuple[str, str, int]  # what, how it is, the exit code that it asks for
+
+
+def main(words: Sequence[str]) -> int:
+    parser = Arguments("doctor")
+    parser.add_argument("--warm", action="store_true", help="compile the kernels now, so that no study waits for it")
+    args = parser.parse_args(words)
+    codes = []
+    for what, found, code in (*versions(), *stores(), *runs(), *ledger(), *(warm() if args.warm else ())):
+        print(f"{'  ' if code == OK else '! '}{what:<14} {found}")
+        codes.append(code)
+    return worst(codes)
+
+
+def versions() -> Iterator[Line]:
+    """Python, the machine, and every package that an answer may depend on."""
+    yield "python", f"{platform.python_version()} on {platform.platform()}, {os.cpu_count()} cores", OK
+    for name in PACKAGES:
+        try:
+            yield name, version(name), OK
+        except PackageNotFoundError:
+            yield name, "not installed", OK
+
+
+def stores() -> Iterator[Line]:
+    """Folders that are written to."""
+    from modelsel.kernels.compiler import folder
+    from modelsel.ledger.home import Home
+    from modelsel.record.folder import ROOT
+    from modelsel.record.mlflow_store import embedded
+
+    for what, path in (("runs", ROOT), ("home", Home.find().folder), ("kernel cache", folder())):
+        yield (what, *writable(path))
+    sqlite = embedded(ROOT).sqlite
+    there = sqlite is not None and sqlite.exists()
+    yield "mlflow", f"{sqlite} ({sqlite.stat().st_size / 1e6:.1f} MB)" if sqlite and there else "no embedded store yet", OK
+    if uri := os.environ.get("MLFLOW_TRACKING_URI"):
+        from modelsel.cli._errors import clean
+
+        yield "mlflow", f"MLFLOW_TRACKING_URI={clean(uri)} wins over it", OK
+
+
+def writable(path: Path | None) -> tuple[str, int]:
+    """Whether a file can be made in a folder, or in the nearest one above that exists."""
+    if path is None:
+        return "nowhere to write: kernels are compiled anew by every process", OK
+    there = next((folder for folder in (path, *path.absolute().parents) if folder.is_dir()), Path("/"))
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            return f"{path.absolute()}{'' if there == path else ' (not made yet)'}", OK
+    except OSError as error:
+        return f"{path.absolute()} cannot be written: {error.strerror}", UNWRITABLE
+
+
+def runs() -> Iterator[Line]:
+    """Studies that did not finish."""
+    from modelsel.record.folder import OUTCOME, ROOT
+
+    folders = [journal.parent for journal in ROOT.glob("*/*/journal") if not journal.parent.parent.is_symlink()]
+    stale = [folder for folder in folders if not (folder / OUTCOME).exists()]
+    yield "studies", f"{len(folders) - len(stale)} finished, {len(stale)} not", OK
+    for folder in stale:
+        yield "unfinished", f"{folder}: the same command again uses its cells; remove it when they are not wanted", OK
+
+
+def ledger() -> Iterator[Line]:
+    """The person's ledger and its anchors, as the audit sees them."""
+    from modelsel.cli.audit import audited
+
+    try:
+        report = audited(None)
+    except ModelselError as error:
+        yield "ledger", str(error), error.exit_code
+        return
+    found = report["ledger"]
+    state = "intact" if found["intact"] else "NOT intact: `modelsel audit` says where"
+    yield "ledger", f"{found['url']}: {found['entries']} entries, {state}", OK if found["intact"] else UNTRUSTED_LEDGER
+    yield "anchors", ", ".join(found.get("anchors", ())) or "none", OK
+
+
+def warm() -> Iterator[Line]:
+    """Compile every kernel."""
+    import modelsel.kernels
+    from modelsel.kernels.compiler import load
+
+    for path in sorted(Path(modelsel.kernels.__path__[0]).glob("*.py")):
+        name = path.stem
+        if "@kernel" in path.read_text("utf-8"):
+            print(f"compiling {name}", file=sys.stderr)
+            yield "kernel", f"{name}: {'compiled' if load(name) is not None else 'its slower twin is used'}", OK
