@@ -6,7 +6,7 @@ together with another one is not found this way. Scores: see `_merit`.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ class SelectTop:
     score: str = one_of(*SCORES)
     n: int | None = whole(None, least=1, help="the best n")
     threshold: float | None = number(None, least=0, help="those that score more")
+
+    selects: ClassVar[bool] = True
 
     def growing(self) -> dict[str, Any]:
         return {"kind": "select_top", "score": self.score}

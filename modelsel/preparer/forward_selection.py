@@ -1,0 +1,104 @@
+"""Forward selection: one feature after the other is added, each time the one that lowers the learner's error most.
+
+The error is cross-validated inside the analysis rows; the order of adding is one ranking, from which every `n` is read. With
+no `n`, the prefix of least error is taken (the shortest of equal ones). Equal errors while adding: column order. This error
+chose the features, so that it is too low: judge the candidate by the folds outside.
+Source: Kohavi & John (1997), *Wrappers for feature subset selection*.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from modelsel.core.protocols import Learner, Path, SubsetPath
+from modelsel.core.spec import part, resolved, whole
+from modelsel.core.types import Description, Floats, Integers, Table, Task
+from modelsel.preparer._chosen import Chosen, restored
+from modelsel.statistics.sampling import deal
+
+
+@dataclass(frozen=True)
+class ForwardSelection:
+    """Path parameter: `n`. Naive Bayes reads every subset off one count; other learners are fitted for each."""
+
+    learner: Learner = part("learner", "naive_bayes")
+    folds: int = whole(5, least=2, help="inner folds, dealt among the analysis rows")
+    most: int = whole(10, least=1, help="features added at most")
+    n: int | None = whole(None, least=1, help="how many to keep; none: as many as have the least inner error")
+
+    selects: ClassVar[bool] = True
+
+    def growing(self) -> dict[str, Any]:
+        return {"kind": "forward_selection", "learner": resolved(self.learner), "folds": self.folds, "most": self.most}
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        yield from self.learner.problems(task)
+        if self.n is not None and self.n > self.most:
+            yield f"n = {self.n} is more than most = {self.most}"
+
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Added":
+        fold = deal(len(rows), self.folds, rng, task.target[rows])
+        parts = [(rows[fold != number], rows[fold == number]) for number in np.unique(fold)]
+        judge = _Judge(self.learner, task, parts, rng)
+        order: list[int] = []
+        errors: list[float] = []
+        for _ in range(min(self.most, len(task.features))):
+            left = [column for column in range(len(task.features)) if column not in order]
+            found = [judge.error([*order, column]) for column in left]
+            best = int(np.argmin(found))
+            order.append(left[best])
+            errors.append(found[best])
+        return Added(np.array(order, np.int64), np.array(errors))
+
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> Chosen:
+        return self.fit_path(task, rows, rng).prepared(self)
+
+    @staticmethod
+    def restore(description: Description) -> Chosen:
+        return restored("forward_selection", description)
+
+
+@dataclass(frozen=True, eq=False)
+class Added:
+    """Columns in the order in which they were added, and the inner error after each."""
+
+    order: Integers
+    errors: Floats
+
+    def prepared(self, preparer: ForwardSelection) -> Chosen:
+        n = preparer.n or int(np.argmin(self.errors)) + 1
+        return Chosen("forward_selection", np.sort(self.order[:n]))
+
+
+class _Judge:
+    """Weighted inner error of the learner on some columns, rounded to 1e-12 so that ties are ties."""
+
+    def __init__(
+        self, learner: Learner, task: Task, parts: Sequence[tuple[Integers, Integers]], rng: np.random.Generator
+    ) -> None:
+        self.learner, self.task, self.parts = learner, task, parts
+        self.seed = int(rng.integers(2**63))
+        shared = getattr(learner, "reads_subsets", False)
+        self.whole = [self._path(task, analysis) for analysis, _ in parts] if shared else []
+
+    def error(self, columns: Sequence[int]) -> float:
+        kept = np.sort(np.array(columns, np.int64))
+        wrong = sum(self._wrong(kept, number) for number in range(len(self.parts)))
+        weight = sum(float(self.task.row_weights[rows].sum()) for _, rows in self.parts)
+        return round(wrong / weight, 12)
+
+    def _wrong(self, columns: Integers, number: int) -> float:
+        analysis, rows = self.parts[number]
+        table = self.task
+        if self.whole and isinstance(self.whole[number], SubsetPath):
+            path: Path = self.whole[number].subset(columns)
+        else:
+            table = self.task.with_features(tuple(self.task.features[c] for c in columns), self.task.values[:, columns])
+            path = self._path(table, analysis)
+        predicted = path.outputs([self.learner], table, rows, False).predicted[0]
+        return float(self.task.row_weights[rows] @ (predicted != self.task.target[rows]))
+
+    def _path(self, task: Task, rows: Integers) -> Any:
+        return self.learner.fit_path(task, rows, np.random.default_rng(self.seed))
