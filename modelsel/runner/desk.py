@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 from modelsel.core.types import Task
 from modelsel.kernels.stop import Stopped
 from modelsel.runner.journal import STARTED, facts_of
-from modelsel.runner.segment import Place, Segment, encoded
+from modelsel.runner.segment import Place, Segment, encoded, store_errors
 from modelsel.runner.work import Job, Summary, Work
 
 
@@ -76,7 +76,8 @@ def shipped(work: Work) -> Iterator[str]:
     """The work as a file that workers of this machine read, for as long as the pool is open."""
     with tempfile.TemporaryDirectory(prefix="modelsel-") as folder:
         path = f"{folder}/work"
-        joblib.dump(work, path)
+        with store_errors(Path(folder), "what worker processes read"):
+            joblib.dump(work, path)
         yield path
 
 

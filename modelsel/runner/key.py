@@ -51,15 +51,16 @@ class Key:
 def code(candidate: Candidate) -> str:
     """Digest of the source that the fit of this candidate runs: our rooms, and the module of every part from elsewhere."""
     modules = {type(part).__module__ for part in (candidate.learner, *candidate.preparers)}
-    return _code(tuple(sorted(name for name in modules if not name.startswith("modelsel."))))
+    foreign = tuple(sorted(name for name in modules if not name.startswith("modelsel.")))
+    return _code(foreign, ours=len(foreign) < len(modules))
 
 
 @cache
-def _code(foreign: tuple[str, ...]) -> str:
+def _code(foreign: tuple[str, ...], ours: bool) -> str:
     package = Path(__file__).parents[1]
-    ours = (file for room in ROOMS for file in sorted((package / room).glob("*.py")))
+    own = (file for room in ROOMS for file in sorted((package / room).glob("*.py"))) if ours else ()
     theirs = (Path(file) for name in foreign if (file := getattr(import_module(name), "__file__", None)))
-    return _sources([*ours, *theirs])
+    return _sources([*own, *theirs])
 
 
 def _sources(files: Iterable[Path]) -> str:

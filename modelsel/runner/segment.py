@@ -90,7 +90,7 @@ class Segment:
         return self.append_bytes(encoded(facts, arrays))
 
     def append_bytes(self, record: bytes) -> Place:
-        with self._lock, _store_errors(self._folder):
+        with self._lock, store_errors(self._folder):
             if self._file < 0:
                 self._open()
             self._write(record)
@@ -103,7 +103,7 @@ class Segment:
 
     def close(self) -> None:
         """Sync and close; another append would begin another segment."""
-        with self._lock, _store_errors(self._folder):
+        with self._lock, store_errors(self._folder):
             if self._file >= 0:
                 try:
                     self._sync()
@@ -134,17 +134,17 @@ class Segment:
         self._unsynced, self._synced = 0, time.monotonic()
 
 
-class _store_errors:  # noqa: N801  reads as a statement
-    """Turns what the operating system says about the journal into an error that names the place and the fix."""
+class store_errors:  # noqa: N801  reads as a statement
+    """Turns what the operating system says about a place into an error that names it, and the fix."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, what: str = "the journal") -> None:
+        self._folder, self._what = folder, what
 
     def __enter__(self) -> None: ...
 
     def __exit__(self, _kind: object, problem: BaseException | None, _trace: object) -> None:
         if isinstance(problem, OSError):
-            what = f"the journal cannot be written: {problem.strerror or problem}"
+            what = f"{self._what} cannot be written: {problem.strerror or problem}"
             fix = "make room or choose another folder, then run the same command again: finished cells are kept"
             raise StoreError(Problem("MSEL-601", what, str(self._folder), fix)) from problem
 

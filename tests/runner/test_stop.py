@@ -1,0 +1,159 @@
+"""What ends a run early: Ctrl-C, a deadline, a full disk, a hopeless first fold, wrong data; finished cells are kept."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from modelsel.core.errors import ConfigurationError, DataError, NoCandidateError
+from modelsel.plan.make import make
+from modelsel.runner.journal import Journal
+from modelsel.runner.limits import Limits
+from modelsel.runner.pool import Pool, chosen
+from modelsel.runner.quiet import Quiet
+from modelsel.runner.run import run
+from tests import doubles
+from tests.doubles import Double, Wrong, candidates, spread
+from tests.runner.studies import answer, study
+
+HERE = str(Path(__file__).parents[2])
+SLOW = """
+import sys
+from pathlib import Path
+from modelsel.runner.pool import Pool
+from modelsel.runner.run import run
+from tests.runner.studies import answer, study
+from tests.doubles import spread
+folder, kind, how = sys.argv[1:]
+some = [candidate for group in range(12) for candidate in spread(3, group=group, seconds=0.15)]
+more = {"deadline": 1.0} if how == "deadline" else {}
+if how == "full":
+    import resource
+    most = 14_000 if kind == "processes" else 4_000
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+print("ready", flush=True)
+results = study(Path(folder), some, pool=Pool(kind, 2), **more)
+print(results.counts, answer(results))
+"""
+
+
+def started(folder, kind, how="plain"):
+    script = folder / "slow.py"
+    script.write_text(SLOW)
+    command = [sys.executable, str(script), str(folder), kind, how]
+    here = {**os.environ, "PYTHONPATH": HERE}
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=here, start_new_session=True
+    )
+    assert process.stdout.readline().strip() == "ready"
+    return process
+
+
+@pytest.mark.parametrize("kind", ["sequential", "threads", "processes"])
+def test_an_interrupt_ends_the_run_and_keeps_the_finished_cells(tmp_path, kind):
+    process = started(tmp_path, kind)
+    while sum(path.stat().st_size for path in (tmp_path / "a").glob("*")) < 3_000:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=10)
+    assert "KeyboardInterrupt" in said
+    some = [candidate for group in range(12) for candidate in spread(3, group=group, seconds=0.15)]
+    again = study(tmp_path, some, pool=Pool("threads", 2), name="again", older=[tmp_path / "a"])
+    assert 0 < again.reused < 36
+
+
+@pytest.mark.parametrize("kind", ["sequential", "threads", "processes"])
+def test_a_deadline_ends_the_run_and_unfinished_candidates_are_skipped(tmp_path, kind):
+    process = started(tmp_path, kind, "deadline")
+    out, said = process.communicate(timeout=20)
+    assert process.returncode == 0, said
+    assert "'failed': 0" in out
+    assert "'skipped': 0" not in out
+
+
+@pytest.mark.parametrize("kind", ["sequential", "threads", "processes"])
+def test_a_full_disk_ends_the_run_with_one_clear_message_and_loses_nothing(tmp_path, kind):
+    process = started(tmp_path, kind, "full")
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert "MSEL-601: the journal cannot be written: File too large" in said
+    some = [candidate for group in range(12) for candidate in spread(3, group=group, seconds=0.15)]
+    again = study(tmp_path, some, pool=Pool("threads", 2), name="again", older=[tmp_path / "a"])
+    assert again.reused > 0
+    assert answer(again) == answer(study(tmp_path, some, pool=Pool("threads", 2), name="fresh"))
+
+
+def test_a_first_fold_on_which_everybody_fails_ends_the_study(tmp_path):
+    with pytest.raises(NoCandidateError, match=r"MSEL-701.*asked to raise \(fold 0\) \(4 of 4\)"):
+        study(tmp_path, candidates(*(Double(cut=cut, deed="raise") for cut in range(4))))
+
+
+class Unusable(Double):
+    kind = "unusable"
+
+    def fit_path(self, task, rows, rng):
+        raise DataError(*[])
+
+
+def test_wrong_data_end_the_study(tmp_path):
+    with pytest.raises(DataError):
+        study(tmp_path, candidates(Unusable()))
+
+
+def test_a_limit_that_nobody_can_hold_is_refused_before_anything_is_run(tmp_path):
+    for kind in ("threads", "sequential"):
+        with pytest.raises(ConfigurationError, match=r"MSEL-312.*cannot be stopped, limit; use pool=processes"):
+            study(tmp_path, spread(2), pool=Pool(kind), limits=Limits(seconds=1))
+    assert chosen(Pool("auto"), Limits(seconds=1), False).kind == "processes"
+    assert chosen(Pool("auto"), Limits(), True).kind == "processes"
+    assert chosen(Pool("auto"), Limits(), False).kind == "threads"
+
+
+def test_an_unknown_pool_and_a_pool_that_is_not_installed_are_named(tmp_path):
+    with pytest.raises(ConfigurationError, match="MSEL-311: unknown pool 'theads'"):
+        study(tmp_path, spread(2), pool=Pool("theads"))
+    with pytest.raises(ConfigurationError, match="MSEL-313: pool=ray needs a package"):
+        study(tmp_path, spread(2), pool=Pool("ray"))
+
+
+def test_a_plan_of_other_rows_is_refused(tmp_path):
+    task, other = doubles.task(), doubles.task(seed=5)
+    plan = make(spread(3), task, doubles.folds(task))
+    with Journal(tmp_path / "a") as journal, pytest.raises(ConfigurationError, match="MSEL-301"):
+        run(plan, other, doubles.folds(other), Wrong(), Pool("sequential"), journal)
+
+
+class Heard(Quiet):
+    def __init__(self):
+        self.said, self.cells, self.done, self.best = [], 0, 0, []
+
+    def start(self, cells, candidates):
+        self.cells = cells
+
+    def advance(self, cells=1, best=None, failures=0):
+        self.done += cells
+        self.best.append(best)
+
+    def say(self, message):
+        self.said.append(message)
+
+
+def test_the_progress_hears_of_every_cell_and_of_what_was_found(tmp_path):
+    first, second = Heard(), Heard()
+    study(tmp_path, spread(3), progress=first)
+    study(tmp_path, (*spread(3), *spread(3, group=1)), name="b", older=[tmp_path / "a"], progress=second)
+    assert (first.cells, first.done, first.said) == (3, 3, [])
+    assert (second.cells, second.done) == (6, 6)
+    assert second.said == ["3 of 6 cells were found in a journal", "3 to compute: not computed before"]
+
+
+def test_limits_of_the_process_are_put_back(tmp_path):
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    with Limits(memory=1 << 30).enforced():
+        assert resource.getrlimit(resource.RLIMIT_AS) != before
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
