@@ -1,4 +1,4 @@
-"""The study that the report tests show, as a fixture."""
+"""Two studies to show: a small one whose numbers are written down, and a real one of some size."""
 
 import importlib.util
 import sys
@@ -9,28 +9,32 @@ import pytest
 from modelsel.record.folder import RunFolder
 
 
-def _study():
-    if "modelsel_tests_study" not in sys.modules:
-        spec = importlib.util.spec_from_file_location("modelsel_tests_study", Path(__file__).parents[1] / "record" / "_study.py")
-        sys.modules["modelsel_tests_study"] = module = importlib.util.module_from_spec(spec)
+def _module(name: str, path: Path):
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, path)
+        sys.modules[name] = module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-    return sys.modules["modelsel_tests_study"]
+    return sys.modules[name]
 
 
 @pytest.fixture(scope="session")
-def study():
-    """The module that builds the study."""
-    return _study()
+def small():
+    """The module of the small study."""
+    return _module("modelsel_tests_small", Path(__file__).with_name("_small.py"))
 
 
 @pytest.fixture(scope="session")
-def finished(study):
-    return study.finished()
+def finished():
+    return _module("modelsel_tests_study", Path(__file__).parents[1] / "record" / "_study.py").finished()
 
 
 @pytest.fixture
-def folder(finished, tmp_path) -> RunFolder:
-    """A recorded run in a `runs/` of its own."""
-    made = RunFolder.create(tmp_path / "runs", finished.outcome.study)
-    made.save(finished)
-    return made
+def recorded(tmp_path):
+    """A function: the folder of a recorded study."""
+
+    def record(study) -> RunFolder:
+        made = RunFolder.create(tmp_path / "runs", study.outcome.study)
+        made.save(study)
+        return made
+
+    return record
