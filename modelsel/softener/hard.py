@@ -2,7 +2,14 @@
 
 from dataclasses import dataclass
 
+from modelsel.core.types import Integers, Task
+from modelsel.tree.node import Cut
+from modelsel.tree.soft import Widths
+
 
 @dataclass(frozen=True)
 class Hard:
     """Widths of zero."""
+
+    def widths(self, cut: Cut, task: Task, rows: Integers) -> Widths:
+        return Widths.none(cut.tree)

@@ -1,0 +1,78 @@
+"""All widths of a tree together, by the simplex search of Nelder and Mead on the training rows.
+
+a_j = z_j p_j², b_j = z_{s+j} p_{s+j}² for s softened nodes, z the widths of DR(1), start p = (1, …, 1). Minimised: the mean
+of d (`diff`), of d² (`square`), of exp(4(d − 1)) (`exptr`), d = |r(x) − [x positive]| and r the class score; or − AUC (`auc`).
+Beyond two classes the mean by class share of each against the rest.
+
+Nelder and Mead 1965; Dvořák 2019, *Softening splits in classification trees*.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from modelsel.core.spec import one_of, whole
+from modelsel.core.types import Floats, Integers, Task
+from modelsel.softener._objective import Objective
+from modelsel.softener.range_fraction import RangeFraction
+from modelsel.tree.node import Cut
+from modelsel.tree.soft import Widths, met
+
+PER_NODE = 200  # iterations per softened node
+COLLAPSED = 1e-7  # extent of the simplex, in p and in the objective, below which it can improve nothing that is seen
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a search found: `collapsed` when it ended before its iterations did."""
+
+    widths: Widths
+    start: float
+    value: float
+    iterations: int
+    evaluations: int
+    collapsed: bool
+
+
+@dataclass(frozen=True)
+class NelderMead:
+    """Fits the training rows: compare it on others."""
+
+    objective: str = one_of("auc", "exptr", "square", "diff", help="what the widths are to improve on the training rows")
+    iterations: int | None = whole(None, least=1, help="of the simplex; by default 200 per softened node")
+
+    def widths(self, cut: Cut, task: Task, rows: Integers) -> Widths:
+        return self.search(cut, task, rows).widths
+
+    def search(self, cut: Cut, task: Task, rows: Integers) -> Search:
+        """The widths, and how they were found."""
+        start = RangeFraction(1.0).widths(cut, task, rows)
+        z = np.concatenate([start.below, start.above])
+        free = np.flatnonzero(z > 0)
+        loss = Objective.of(cut, met(cut.tree, task, rows), task, rows, self.objective)
+        value = loss(start)
+        if not len(free) or not np.isfinite(value):
+            return Search(start, value, value, 0, 1, True)
+        softened = int(np.count_nonzero((start.below > 0) | (start.above > 0)))
+        limit = self.iterations or PER_NODE * softened
+        found = minimize(
+            _in_p(loss, z, free),
+            np.ones(len(free)),
+            method="Nelder-Mead",
+            options={"maxiter": limit, "maxfev": 1000 * limit, "xatol": COLLAPSED, "fatol": COLLAPSED},
+        )
+        return Search(_widths(z, free, found.x), value, float(found.fun), int(found.nit), int(found.nfev), bool(found.success))
+
+
+def _in_p(loss: Callable[[Widths], float], z: Floats, free: NDArray[np.intp]) -> Callable[[Floats], float]:
+    return lambda p: loss(_widths(z, free, p))
+
+
+def _widths(z: Floats, free: NDArray[np.intp], p: Floats) -> Widths:
+    scaled = z.copy()
+    scaled[free] *= np.square(p)
+    below, above = np.split(scaled, 2)
+    return Widths(below, above)
