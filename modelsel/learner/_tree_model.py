@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Codes, Description, Feature, Floats, Table, positions
 from modelsel.learner._leaf import frequencies
-from modelsel.tree.node import LEAF, MULTIWAY, SUBSET, Cut, Surrogates, Tree
+from modelsel.tree.node import BY_SURROGATES, EQUALITY, LEAF, MULTIWAY, SUBSET, THRESHOLD, Cut, Surrogates, Tree
 from modelsel.tree.route import Routed, route
 from modelsel.tree.truncate import best_class
 
 ARRAYS = ("parent", "test", "feature", "threshold", "weights", "goodness", "missing_to", "prediction", "counts", "scores")
-NOMINAL_ONLY = (2, 3, 4)
+NOMINAL_ONLY = (EQUALITY, MULTIWAY, SUBSET)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,10 +156,9 @@ def _check_tests(arrays: dict[str, NDArray[Any]], features: tuple[Feature, ...],
         _demand((test[node] in NOMINAL_ONLY) == (tested.kind == "nominal"), f"node {node} tests {tested.name} the wrong way")
         wanted = (many, many + 1) if test[node] == MULTIWAY else (2,)
         _demand(branches[node] in wanted, f"node {node} has {branches[node]} branches")
-        _demand(test[node] != 1 or not np.isnan(threshold), f"node {node} has no threshold")
-        _demand(test[node] != 2 or threshold in range(many), f"node {node} tests a level that is not declared")
-        least = -2 if "surrogate_first" in arrays else -1
-        _demand(least <= missing_to[node] < branches[node], f"node {node} sends missing values nowhere")
+        _demand(test[node] != THRESHOLD or not np.isnan(threshold), f"node {node} has no threshold")
+        _demand(test[node] != EQUALITY or threshold in range(many), f"node {node} tests a level that is not declared")
+        _demand(BY_SURROGATES - 1 <= missing_to[node] < branches[node], f"node {node} sends missing values nowhere")
 
 
 def _subsets(arrays: dict[str, NDArray[Any]], features: tuple[Feature, ...]) -> dict[int, NDArray[np.bool_]]:

@@ -86,7 +86,8 @@ class TreePath:
             self._prunings[sharing] = learner.pruner.path(base, evidence)
         cut = self._prunings[sharing].cut(learner.pruner)
         moved = cut.tree is not self.tree
-        key = (learner.costs, cut.leaf.tobytes(), cut.prediction.tobytes(), cut.tree.parent.tobytes() if moved else b"")
+        marks = (cut.leaf.tobytes(), cut.prediction.tobytes(), cut.tree.parent.tobytes() if moved else b"")
+        key = (learner.costs, *marks, id(cut.counts))  # an array that a kept answer holds is never another one
         if key not in self._standing:
             end, leaves = ends(cut)
             self._standing[key] = Standing(cut, end, leaves, key)

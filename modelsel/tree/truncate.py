@@ -17,6 +17,7 @@ from modelsel.tree.cutting import below, cheaper_as_leaf, errors_as_leaf
 from modelsel.tree.node import LEAF, Cut, Tree
 
 _SIGNIFICANCE: WeakKeyDictionary[Tree, Floats] = WeakKeyDictionary()
+_FILLED: WeakKeyDictionary[Tree, Floats] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -50,18 +51,22 @@ def truncate(tree: Tree, limits: Limits, costs: Floats | None = None) -> Cut:
 
 
 def best_class(counts: Floats, costs: Floats | None) -> Codes:
-    """Class of largest weight or least expected cost, the smaller index where they tie."""
+    """Class of largest weight or least expected cost, the smaller index where they tie (within 1e-12 of the weight)."""
     merit = counts if costs is None else -(counts @ costs)
-    best: Codes = np.argmax(merit, axis=1).astype(np.int32)
+    total = counts.sum(axis=1, keepdims=True)
+    share = np.divide(merit, total, out=np.zeros_like(merit), where=total > 0)
+    best: Codes = np.argmax(np.round(share, 12), axis=1).astype(np.int32)
     return best
 
 
 def filled(tree: Tree) -> Floats:
     """Class weights of each node; those of the parent where no row arrived."""
-    counts = tree.counts.copy()
-    for node in np.flatnonzero(tree.weight == 0):
-        counts[node] = counts[tree.parent[node]]
-    return counts
+    if tree not in _FILLED:
+        counts = tree.counts.copy()
+        for node in np.flatnonzero(tree.weight == 0):
+            counts[node] = counts[tree.parent[node]]
+        _FILLED[tree] = counts
+    return _FILLED[tree]
 
 
 def collapsed(cut: Cut, costs: Floats | None) -> Cut:
