@@ -32,6 +32,7 @@ from modelsel.plan.show import warnings
 from modelsel.record import facts
 from modelsel.record.finished import FinalModel, Finished
 from modelsel.record.folder import ROOT, RunFolder
+from modelsel.record.log import logged
 from modelsel.record.model import Predictor
 from modelsel.record.model import load as load_model
 from modelsel.record.model import save as save_model
@@ -103,6 +104,16 @@ def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] =
     clock = Clock()
     material = prepare(config)
     folder = RunFolder.create(root, config.name, Redactor.of(config.tracking.uri, config.guard.ledger))
+    with logged(folder) as log:
+        log.info("%s: %s", config.name, " ".join(command) or "modelsel.run")
+        outcome = _performed(config, progress, command, material, folder, clock)
+        log.info("winner %s, cv %.6g; test %s", outcome.winner["id"], outcome.winner["cv"]["mean"], outcome.test)
+    return outcome
+
+
+def _performed(
+    config: Config, progress: Progress, command: Sequence[str], material: Material, folder: RunFolder, clock: Clock
+) -> Outcome:
     tracker = Tracker(config.tracking, folder)
     candidates = resolve(config.candidates, material.development, config.seed)
     plan = make(candidates, material.development, material.resampling)
@@ -130,8 +141,10 @@ def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] =
         save_model(folder.model, model, modelsel.__version__)
         page.write(folder)
         tracker.finish()
+    timed = replace(outcome, seconds=clock.read())
+    folder.write_outcome(timed)
     _complain(config, results)
-    return outcome
+    return timed
 
 
 def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT) -> Outcome:

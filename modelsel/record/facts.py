@@ -25,7 +25,8 @@ def winner(selection: Selection) -> dict[str, Any]:
     candidate = selection.candidates[position]
     return {
         "id": candidate.id,
-        "learner": candidate.entry or kind_of(candidate.learner),
+        "learner": kind_of(candidate.learner),
+        "entry": candidate.entry,
         "parameters": candidate.parameters,
         "complexity": {"name": board.unit[position], "value": float(board.complexity[position])},
         "cv": {"mean": float(board.mean[position]), "se": float(board.se[position]), "folds": board.folds[position].tolist()},

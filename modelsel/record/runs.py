@@ -98,7 +98,7 @@ def note(outcome: Outcome, table: Iterable[Row]) -> str:
     best = sorted((row for row in table if row.rank), key=lambda row: row.rank)[:IN_NOTE]
     cv = f"cross-validated {outcome.measure} {won['cv']['mean']:.4f} ± {won['cv']['se']:.4f}"
     lines = [
-        f"**{won['learner']}** `{won['id']}`: {cv}",
+        f"**{won.get('entry') or won['learner']}** `{won['id']}`: {cv}",
         "",
         _note_test(test),
         "",

@@ -17,7 +17,7 @@ def test_the_quick_start_compares_every_family_and_tests_once(modelsel: Any) -> 
     assert done.code == 0, done.err
     outcome = done.outcome
     assert outcome.candidates["ok"] > 100
-    assert {row["learner"] for row in _candidates()} >= {"cart", "c45", "knn", "naive_bayes", "table", "majority"}
+    assert {row["entry"] for row in _candidates()} >= {"cart", "c45", "knn", "naive_bayes", "table", "majority"}
     assert outcome.test is not None
     assert outcome.test.look == 1
     assert outcome.test.errors is not None
