@@ -9,12 +9,13 @@ Sources: Cestnik (1990) for m; Duda & Hart (1973) for the normal form.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from modelsel.core.types import Codes, Floats, Integers, Task
-from modelsel.statistics.information import smoothed
 
 NARROWEST = 0.01  # of the whole column's deviation: a class of equal values is sharp, not infinitely so
 EQUAL = 1e-9  # a deviation below this share of the column's is rounding
@@ -48,7 +49,7 @@ class Counted:
         if not all((part >= 0).all() for part in (self.class_weight, self.counts, self.deviation)):
             raise ValueError("naive_bayes: counts and deviations are not negative")
 
-    @property
+    @cached_property
     def first(self) -> Integers:
         """Where each feature's levels begin among all levels."""
         return np.cumsum(self.levels) - self.levels
@@ -68,26 +69,34 @@ class Counted:
         number = np.cumsum(self.levels == 0) - 1
         return np.array([number[column] for column in columns if self.levels[column] == 0], np.int64)
 
-    def log_tables(self, smoothing: Smoothing) -> tuple[Floats, Floats]:
-        """ln P(level | class), classes × all levels, and 1 where that probability is 0 (its logarithm is then given as 0)."""
-        probability = np.ones_like(self.counts)
-        for column in np.flatnonzero(self.levels):
-            first, size = self.first[column], self.levels[column]
-            block = self.counts[:, first : first + size]
-            p = None if smoothing.uniform or not block.sum() else block.sum(axis=0) / block.sum()
-            probability[:, first : first + size] = smoothed(block, smoothing.l, m=smoothing.m, prior=p)
-        probability[:, (probability == 0).all(axis=0)] = 1.0
+    def log_tables(self, smoothings: Sequence[Smoothing]) -> tuple[Floats, Floats]:
+        """ln P(level | class), smoothings × classes × all levels, and 1 where it is 0 (the logarithm is then given as 0)."""
+        size = np.repeat(self.levels, self.levels).astype(np.float64)
+        known = self._per_level(self.counts)
+        total = known.sum(axis=0)
+        share = np.where(total > 0, self.counts.sum(axis=0) / np.where(total > 0, total, 1.0), 1 / size)
+        added = np.array([size * s.l if s.m is None else np.full(len(size), s.m) for s in smoothings])[:, None]
+        prior = np.array([1 / size if s.uniform else share for s in smoothings])[:, None]
+        whole = known + added
+        probability = np.where(whole > 0, (self.counts + added * prior) / np.where(whole > 0, whole, 1.0), prior)
+        probability[np.broadcast_to((probability == 0).all(axis=1, keepdims=True), probability.shape)] = 1.0
         impossible = probability == 0
         return np.log(np.where(impossible, 1.0, probability)), impossible.astype(np.float64)
 
+    def _per_level(self, counts: Floats) -> Floats:
+        """The sum over each feature's levels, at every one of them."""
+        nominal = self.levels > 0
+        sums = np.add.reduceat(counts, self.first[nominal], axis=1) if nominal.any() else counts
+        return np.repeat(sums, self.levels[nominal], axis=1)
+
     def nominal(self, values: Floats, smoothings: Sequence[Smoothing]) -> tuple[Floats, Floats]:
         """Log-likelihood of the nominal features and how many of them are impossible: smoothings × classes × rows."""
-        tables = [self.log_tables(smoothing) for smoothing in smoothings]
-        logs, zeros = (np.concatenate(parts) for parts in zip(*tables))
         shape = len(smoothings), len(self.class_weight), len(values)
-        likelihood, impossible = np.zeros((shape[0] * shape[1], shape[2])), np.zeros((shape[0] * shape[1], shape[2]))
+        flat = shape[0] * shape[1], self.counts.shape[1]
+        logs, zeros = (table.reshape(flat) for table in self.log_tables(smoothings))
+        likelihood, impossible = np.zeros((flat[0], len(values))), np.zeros((flat[0], len(values)))
         some = zeros.any(axis=1)
-        for rows in chunks(len(values), max(1, int(self.levels.sum()))):
+        for rows in chunks(len(values), max(1, self.counts.shape[1])):
             marks = self._marks(values[rows])
             likelihood[:, rows] = logs @ marks
             impossible[some, rows] = zeros[some] @ marks
@@ -115,21 +124,37 @@ def counted(task: Task, rows: Integers) -> Counted:
     """Count levels and take moments of some rows (positions, repeats allowed), weighted."""
     classes, target, weights = len(task.classes), task.target[rows], task.row_weights[rows]
     levels = np.array([len(f.levels) if f.kind != "numeric" else 0 for f in task.features], np.int64)
-    first = np.cumsum(levels) - levels
-    counts = np.zeros((classes, int(levels.sum())))
-    moments = [np.empty((2, classes, 0))]
-    for column, size in enumerate(levels):
-        values = task.values[rows, column]
-        if size == 0:
-            moments.append(_moments(values, target, weights, classes)[:, :, None])
-            continue
-        known = values < size
-        cells = target[known] * size + values[known].astype(np.int64)
-        table = np.bincount(cells, weights[known], minlength=classes * size).reshape(classes, size)
-        counts[:, first[column] : first[column] + size] = table
-    mean, deviation = np.concatenate(moments, axis=2)
+    numeric = [task.values[rows, column] for column in np.flatnonzero(levels == 0)]
+    moments = [_moments(values, target, weights, classes)[:, :, None] for values in numeric]
+    mean, deviation = np.concatenate([np.empty((2, classes, 0)), *moments], axis=2)
     class_weight = np.bincount(target, weights, minlength=classes).astype(np.float64)
-    return Counted(class_weight, levels, counts, mean, deviation)
+    return Counted(class_weight, levels, _counts_by_difference(task, rows, levels), mean, deviation)
+
+
+def _counts_by_difference(task: Task, rows: Integers, levels: Integers) -> Floats:
+    """Counts of some rows: all rows less the others, where these are fewer. Whole numbers, so that nothing is lost."""
+    times = np.bincount(rows, minlength=len(task))
+    if task.weights is not None or 2 * len(rows) < len(task) or times.max(initial=0) > 1:
+        return _counts(task, rows, levels)
+    if task not in _ALL:
+        _ALL[task] = _counts(task, np.arange(len(task)), levels)
+    return _ALL[task] - _counts(task, np.flatnonzero(times == 0), levels)
+
+
+_ALL: WeakKeyDictionary[Task, Floats] = WeakKeyDictionary()  # a task's counts, for all of its folds
+
+
+def _counts(task: Task, rows: Integers, levels: Integers) -> Floats:
+    """Weight per class and level, feature after feature."""
+    classes, total = len(task.classes), int(levels.sum())
+    counts = np.zeros((classes, total))
+    for column, first in zip(np.flatnonzero(levels), (np.cumsum(levels) - levels)[levels > 0]):
+        values, size = task.values[rows, column], levels[column]
+        known = values < size
+        cells = task.target[rows][known] * size + values[known].astype(np.int64)
+        weights = None if task.weights is None else task.weights[rows][known]
+        counts[:, first : first + size] = np.bincount(cells, weights, minlength=classes * size).reshape(classes, size)
+    return counts
 
 
 def _moments(values: Floats, target: Codes, weights: Floats, classes: int) -> Floats:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import gaussian_kde
 
 from modelsel.core.types import Description, Feature, positions
+from modelsel.learner._likelihood import counted
 from modelsel.learner.naive_bayes import NaiveBayes
 
 NOTHING = np.random.default_rng(0)
@@ -103,7 +104,7 @@ def moments(pairs):
 @settings(max_examples=150, deadline=None)
 @given(st.data(), st.lists(learners, min_size=1, max_size=6))
 def test_one_count_answers_every_smoothing_and_prior_as_counting_alone_would(tied, data, candidates):
-    task = data.draw(tied(weighted=True))
+    task = data.draw(tied(weighted=data.draw(st.booleans())))
     rows, queries = np.arange(len(task) - 3), positions(task)
     candidates = [learner for learner in candidates if learner.numeric == candidates[0].numeric]
     outputs = candidates[0].fit_path(task, rows, NOTHING).outputs(candidates, task, queries, scores=True)
@@ -213,3 +214,14 @@ def test_kernel_densities_are_those_of_scipy(task_of):
     density = np.array([gaussian_kde(values[target == cls, 0])(values[:, 0]) for cls in (0, 1)]).T * [40 / 65, 25 / 65]
     scores = NaiveBayes(numeric="kernel").fit(task, positions(task), NOTHING).scores(task)
     assert scores == pytest.approx(density / density.sum(axis=1, keepdims=True), abs=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_counts_by_difference_are_those_of_counting(tied, data):
+    task = data.draw(tied())
+    kept = np.flatnonzero(data.draw(st.lists(st.booleans(), min_size=len(task), max_size=len(task))))
+    alone = task.take(kept)
+    assert np.array_equal(counted(task, kept).counts, counted(alone, positions(alone)).counts)
+    twice = np.concatenate([kept, kept])
+    assert np.array_equal(counted(task, twice).counts, 2 * counted(task, kept).counts)
