@@ -46,7 +46,7 @@ def context(view: View) -> dict[str, Any]:
     return {
         "o": outcome,
         "test": outcome.test,
-        "winner_settings": view.varied.get(outcome.winner["id"], {}),
+        "winner_settings": words.settings(view.varied.get(outcome.winner["id"], {})),
         "called": view.called,
         "fits": verdict.fits(outcome.fits),
         "look": verdict.look(outcome.test) if outcome.test and not outcome.test.refused else "",

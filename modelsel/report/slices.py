@@ -8,6 +8,7 @@ import numpy as np
 from modelsel.record.candidates import Row
 from modelsel.report.svg import Plot, Scale
 from modelsel.report.view import View
+from modelsel.report.words import brief
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 380, 250, 52, 14, 12, 208
 PANELS = 18
@@ -80,7 +81,8 @@ def _columns(plot: Plot, values: Sequence[str], name: str) -> dict[str, float]:
     every = max(1, len(values) // 8)
     letters = max(3, int(step * every / 6.5))
     for value in values[::every]:
-        plot.text(at[value], BOTTOM + 15, value if len(value) <= letters else f"{value[: letters - 1]}…", "tick", "middle")
+        short = brief(value)
+        plot.text(at[value], BOTTOM + 15, short if len(short) <= letters else f"{short[: letters - 1]}…", "tick", "middle")
     plot.text((LEFT + WIDTH - RIGHT) / 2, BOTTOM + 33, name, "label", "middle")
     return at
 

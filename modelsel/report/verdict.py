@@ -47,7 +47,11 @@ def winner(outcome: Outcome, table: Sequence[Row]) -> list[str]:
     size = f"{number(won['complexity']['value'])} {won['complexity']['name']}"
     same = len(won.get("indistinguishable", ()))
     equal = f"the data cannot tell {plural(same, 'other candidate')} from it" if same else ""
-    return list(filter(None, (f"{won.get('entry') or won['learner']} {won['id'][:8]}: {f'{telling}; ' if telling else ''}{size}", equal)))
+    return list(
+        filter(
+            None, (f"{won.get('entry') or won['learner']} {won['id'][:8]}: {f'{telling}; ' if telling else ''}{size}", equal)
+        )
+    )
 
 
 def cross_validated(outcome: Outcome) -> list[str]:

@@ -11,6 +11,7 @@ from modelsel.core.outcome import Outcome
 from modelsel.core.selection import Assessed
 from modelsel.record.candidates import Row, varied
 from modelsel.record.folder import RunFolder
+from modelsel.report.words import settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,5 +90,4 @@ class View:
         row = next((row for row in self.rows if row.id == candidate), None)
         if row is None:
             return candidate[:8]
-        telling = ", ".join(f"{name}={value}" for name, value in self.varied[row.id].items())
-        return f"{row.label} {telling}".strip()
+        return f"{row.label} {settings(self.varied[row.id])}".strip()

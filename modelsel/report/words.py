@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 
 def score(value: float | None) -> str:
@@ -64,5 +63,23 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def settings(parameters: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in parameters.items())
+def brief(value: str) -> str:
+    """A parameter as a label: long decimals to four digits.
+
+    >>> brief("0.3187276291558383"), brief("gini"), brief("0.25"), brief("1e-09")
+    ('0.3187', 'gini', '0.25', '1e-09')
+    """
+    if len(value) <= 7 or "." not in value:
+        return value
+    try:
+        return f"{float(value):.4g}"
+    except ValueError:
+        return value
+
+
+def settings(parameters: Mapping[str, str]) -> str:
+    """
+    >>> settings({"k": "3", "vote": "inverse"})
+    'k=3, vote=inverse'
+    """
+    return ", ".join(f"{name}={brief(value)}" for name, value in parameters.items())
