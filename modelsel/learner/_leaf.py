@@ -59,7 +59,7 @@ def _prior(cut: Cut, leaf: Leaf) -> Floats:
     if leaf.prior == "uniform":
         return np.full(classes, 1.0 / classes)
     if leaf.prior == "root":
-        return frequencies(cut.tree.counts[:1])[0]
+        return frequencies(cut.tree.counts[:1])
     if leaf.prior == "parent":
         of_parent: Floats = frequencies(cut.counts)[np.maximum(cut.tree.parent, 0)]
         return of_parent

@@ -11,6 +11,7 @@ from modelsel.core.types import Codes, Description, Feature, Floats, Table, posi
 from modelsel.learner._leaf import frequencies
 from modelsel.tree.node import BY_SURROGATES, EQUALITY, LEAF, MULTIWAY, SUBSET, THRESHOLD, Cut, Surrogates, Tree
 from modelsel.tree.route import Routed, route
+from modelsel.tree.soft import Widths, soft_route
 from modelsel.tree.truncate import best_class
 
 ARRAYS = ("parent", "test", "feature", "threshold", "weights", "goodness", "missing_to", "prediction", "counts", "scores")
@@ -24,6 +25,7 @@ class TreeModel:
     cut: Cut
     node_scores: Floats
     costs: Floats | None = None
+    widths: Widths | None = None  # of softened thresholds
 
     def predict(self, table: Table) -> Codes:
         return predicted(self.cut, self._route(table), self.costs)
@@ -48,6 +50,8 @@ class TreeModel:
         return int(self.cut.tree.depth.max())
 
     def _route(self, table: Table) -> Routed:
+        if self.widths is not None:
+            return soft_route(self.cut.tree, self.widths, table, positions(table))
         return route(self.cut.tree, table, positions(table))
 
     def describe(self) -> Description:
@@ -63,6 +67,8 @@ class TreeModel:
             "prediction": self.cut.prediction, "counts": self.cut.counts, "scores": self.node_scores,
             "subsets": np.concatenate([np.zeros(0, bool), *(tree.subset[node] for node in sorted(tree.subset))]),
         }  # fmt: skip
+        if self.widths is not None:
+            arrays.update(below=self.widths.below, above=self.widths.above)
         if tree.surrogates is not None:
             arrays.update(_surrogate_arrays(tree.surrogates))
         return Description("tree", facts, arrays)
@@ -113,7 +119,7 @@ def restore(description: Description) -> TreeModel:
     costs = description.facts["costs"]
     model_costs = None if costs is None else np.array(costs, np.float64)
     _demand(model_costs is None or model_costs.shape == (len(classes),) * 2, "the cost matrix has not a row per class")
-    return TreeModel(cut, np.ascontiguousarray(arrays["scores"], np.float64), model_costs)
+    return TreeModel(cut, np.ascontiguousarray(arrays["scores"], np.float64), model_costs, _widths(arrays, nodes))
 
 
 def _demand(holds: Any, what: str) -> None:
@@ -167,6 +173,15 @@ def _subsets(arrays: dict[str, NDArray[Any]], features: tuple[Feature, ...]) -> 
     marks = arrays.get("subsets", np.zeros(0, bool)).astype(bool)
     _demand(len(marks) == ends[-1], "subsets do not fit their features")
     return {int(node): marks[ends[i] : ends[i + 1]] for i, node in enumerate(nodes)}
+
+
+def _widths(arrays: dict[str, NDArray[Any]], nodes: int) -> Widths | None:
+    if "below" not in arrays:
+        return None
+    below, above = (np.ascontiguousarray(arrays[name], np.float64) for name in ("below", "above"))
+    _demand(below.shape == above.shape == (nodes,), "widths do not fit the nodes")
+    _demand(np.isfinite(below) & np.isfinite(above) & (below >= 0) & (above >= 0), "widths are finite and at least 0")
+    return Widths(below, above)
 
 
 def _surrogate_arrays(found: Surrogates) -> dict[str, NDArray[Any]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from modelsel.core.spec import kind_of
 from modelsel.core.types import Codes, Floats, Integers, Outputs, Table, Task
 from modelsel.learner._leaf import Leaf, leaf_scores
 from modelsel.learner._tree_model import TreeModel, predicted
@@ -18,6 +19,7 @@ from modelsel.tree.cutting import errors_as_leaf
 from modelsel.tree.evidence import Evidence, PruningPath
 from modelsel.tree.node import Cut, Tree
 from modelsel.tree.route import ends, route
+from modelsel.tree.soft import Widths, soft_route
 from modelsel.tree.truncate import Limits, truncate
 
 
@@ -44,6 +46,7 @@ class TreePath:
     _prunings: dict[Any, PruningPath] = field(default_factory=dict)
     _standing: dict[Any, Standing] = field(default_factory=dict)
     _scores: dict[Any, Floats] = field(default_factory=dict)
+    _soft: dict[Any, tuple[Cut, Widths | None]] = field(default_factory=dict)
 
     def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
         routed = route(self.tree, table, rows)
@@ -52,6 +55,11 @@ class TreePath:
         seen: dict[Any, Codes] = {}
         for i, learner in enumerate(learners):
             standing = self.standing(learner)
+            if kind_of(learner.softener) != "hard":
+                classes[i], soft = self._softly(learner, table, rows, scores)
+                if shares is not None:
+                    shares[i] = soft
+                continue
             own = routed if standing.cut.tree is self.tree else route(standing.cut.tree, table, rows)
             if standing.key not in seen:
                 seen[standing.key] = predicted(standing.cut, own, learner.cost_matrix, standing.end)
@@ -67,9 +75,8 @@ class TreePath:
         return np.array([self._training_error(learner) for learner in learners])
 
     def model(self, learner: Any) -> TreeModel:
-        cut = self.standing(learner).cut
-        small = compact(cut)
-        return TreeModel(small, leaf_scores(small, learner.leaf), learner.cost_matrix)
+        cut, widths = self._softened(learner)
+        return TreeModel(cut, leaf_scores(cut, learner.leaf), learner.cost_matrix, widths)
 
     def members(self, learner: Any) -> tuple[Any, ...]:
         """The learners that one with an open pruning strength (`alpha: path`) stands for on this tree."""
@@ -93,6 +100,24 @@ class TreePath:
             self._standing[key] = Standing(cut, end, leaves, key)
         return self._standing[key]
 
+    def _softened(self, learner: Any) -> tuple[Cut, Widths | None]:
+        """The tree that is left, without the rest, and the widths of its thresholds."""
+        standing = self.standing(learner)
+        asked = (standing.key, learner.softener)
+        if asked not in self._soft:
+            small = compact(standing.cut)
+            hard = kind_of(learner.softener) == "hard"
+            self._soft[asked] = small, None if hard else learner.softener.widths(small, self.task, self.rows)
+        return self._soft[asked]
+
+    def _softly(self, learner: Any, table: Table, rows: Integers, scores: bool) -> tuple[Codes, Floats | None]:
+        """Classes and scores of rows that ramps divide among leaves."""
+        cut, widths = self._softened(learner)
+        assert widths is not None
+        routed = soft_route(cut.tree, widths, table, rows)
+        classes = predicted(cut, routed, learner.cost_matrix)
+        return classes, routed.per_row(leaf_scores(cut, learner.leaf)) if scores else None
+
     def _base(self, limits: Limits, learner: Any) -> Cut:
         """The truncated tree; truncations that come out alike are one."""
         asked = (limits, learner.costs)
@@ -110,6 +135,9 @@ class TreePath:
 
     def _training_error(self, learner: Any) -> float:
         standing = self.standing(learner)
+        if kind_of(learner.softener) != "hard":
+            classes, _ = self._softly(learner, self.task, self.rows, scores=False)
+            return self._share_wrong(classes)
         if standing.cut.tree is self.tree and self.certain:
             counts = (
                 self.tree.counts if self.evidence.pruning_counts is None else self.tree.counts + self.evidence.pruning_counts
@@ -118,6 +146,8 @@ class TreePath:
             leaves = standing.cut.leaf & (standing.end == np.arange(len(self.tree)))
             return float(wrong[leaves].sum() / counts[0].sum())
         routed = route(standing.cut.tree, self.task, self.rows)
+        return self._share_wrong(predicted(standing.cut, routed, learner.cost_matrix, standing.end))
+
+    def _share_wrong(self, classes: Codes) -> float:
         weight = self.task.row_weights[self.rows]
-        classes = predicted(standing.cut, routed, learner.cost_matrix, standing.end)
         return float(weight[classes != self.task.target[self.rows]].sum() / weight.sum())

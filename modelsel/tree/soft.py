@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Table
 from modelsel.kernels.compiler import load
-from modelsel.tree.node import BY_SURROGATES, DIVIDED, LEAF, THRESHOLD, Cut, Surrogates, Tree
-from modelsel.tree.reroute import position
+from modelsel.tree.node import BY_SURROGATES, DIVIDED, LEAF, THRESHOLD, Cut, Tree
+from modelsel.tree.reroute import by_surrogates, position
 from modelsel.tree.route import Routed
 from modelsel.tree.truncate import best_class
 
@@ -110,32 +110,12 @@ def _sides(tree: Tree, node: int, value: Floats, table: Table, rows: Integers) -
     unseen = (value >= levels) & (tree.test[node] != THRESHOLD)
     side = position(tree, node, np.where(missing | unseen, 0.0, value)).astype(np.float64)
     to = int(tree.majority[node] if tree.missing_to is None else tree.missing_to[node])
-    side[missing] = np.nan if to == DIVIDED else to
-    if to == BY_SURROGATES and missing.any():
-        assert tree.surrogates is not None
-        side[missing] = _by_surrogates(tree.surrogates, node, table, rows[missing], int(tree.majority[node]))
+    if to <= BY_SURROGATES:
+        side[missing] = by_surrogates(tree, node, table.values, rows[missing])
+    else:
+        side[missing] = np.nan if to == DIVIDED else to
     side[unseen] = tree.majority[node]
     return side
-
-
-def _by_surrogates(found: Surrogates, node: int, table: Table, rows: Integers, majority: int) -> Floats:
-    """Child by the first surrogate whose value is known, else the majority's."""
-    side = np.full(len(rows), np.nan)
-    for each in range(found.first[node], found.first[node + 1]):
-        value = table.values[rows, found.feature[each]]
-        said = _surrogate_says(found, each, value)
-        side = np.where(np.isnan(side), said, side)
-    return np.where(np.isnan(side), majority, side)
-
-
-def _surrogate_says(found: Surrogates, each: int, value: Floats) -> Floats:
-    """Child per value, NaN where the surrogate does not know."""
-    if each not in found.sides:
-        first = (value <= found.threshold[each]) != found.flipped[each]
-        return np.where(np.isnan(value), np.nan, np.where(first, 0.0, 1.0))
-    sides = np.append(found.sides[each].astype(np.float64), -1.0)
-    known = np.where(np.isnan(value) | (value >= len(sides) - 1), len(sides) - 1, value).astype(np.int64)
-    return np.where(sides[known] < 0, np.nan, sides[known])
 
 
 def _unseen(tree: Tree, table: Table, rows: Integers) -> int:

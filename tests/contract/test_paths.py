@@ -6,6 +6,7 @@ draws a task, learners of equal growing, and a twin.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -193,7 +194,16 @@ def _scores(cut: Cut, leaf: Leaf) -> np.ndarray:
     return table
 
 
+def softened_trees(rng: np.random.Generator) -> Drawn:
+    """Softening is checked row by row in its own tests; here, that a path and a model say the same."""
+    task, learners, twin = trees(rng)
+    soft = [make("softener", "range_fraction", q=float(q)) for q in (0, 1, 3)] + [make("softener", "c45")]
+    return task, [replace(learner, softener=soft[i % 4]) for i, learner in enumerate(learners)], twin
+
+
 LEARNERS: dict[str, Callable[[np.random.Generator], Drawn]] = {"tree": trees}
+CHECKED_ELSEWHERE = {"softened_tree": softened_trees}
+ALL = {**LEARNERS, **CHECKED_ELSEWHERE}
 
 
 def generator_of(learner: Any) -> np.random.Generator:
@@ -225,11 +235,11 @@ def test_one_fit_answers_every_path_candidate_exactly(name: str, seed: int) -> N
         assert path.complexity([learner])[0] == size
 
 
-@pytest.mark.parametrize("name", sorted(LEARNERS))
+@pytest.mark.parametrize("name", sorted(ALL))
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_a_model_says_what_its_path_says_also_when_read_back(name: str, seed: int) -> None:
-    task, learners, _ = LEARNERS[name](np.random.default_rng(seed))
+    task, learners, _ = ALL[name](np.random.default_rng(seed))
     rows, asked = positions(task), positions(task)
     path, outputs = outputs_of(task, learners, rows, asked)
     for index, learner in enumerate(learners):
@@ -239,12 +249,12 @@ def test_a_model_says_what_its_path_says_also_when_read_back(name: str, seed: in
             np.testing.assert_allclose(model.scores(task), outputs.scores[index], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", sorted(LEARNERS))
+@pytest.mark.parametrize("name", sorted(ALL))
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_answers_do_not_depend_on_who_else_is_asked(name: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    task, learners, _ = LEARNERS[name](rng)
+    task, learners, _ = ALL[name](rng)
     rows = asked = positions(task)
     path, together = outputs_of(task, learners, rows, asked)
     order = rng.permutation(len(learners))
