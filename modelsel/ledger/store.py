@@ -8,6 +8,7 @@ import hashlib
 import json
 import secrets
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -30,13 +31,13 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
-from modelsel.core.errors import LedgerError, ModelselError, Problem, StoreError
+from modelsel.core.errors import LedgerError, Problem, StoreError
 from modelsel.ledger.engines import engine_of, prepared, shown
 from modelsel.ledger.entry import Entry, follow
 from modelsel.ledger.triggers import NAME_ONCE
 
 T = TypeVar("T")
-ATTEMPTS = 5
+PATIENCE, PAUSE = 15.0, 0.1  # seconds that a server may be away, and between two tries
 FIELDS = ("replica", "seq", "kind", "body", "prev", "hash")
 
 SCHEMA = MetaData()
@@ -131,23 +132,24 @@ class Ledger:
             return {row.digest: row.key_id for row in rows}
 
     def write(self, step: Callable[[Writing], T]) -> T:
-        """Run `step` under the write lock and commit durably; it may be run again, so it must have no other effect."""
-        token = secrets.token_hex(16)
+        """Run `step` under the write lock and commit durably; it may be run again, so it must have no other effect.
+
+        A server that goes away is waited for. Where the commit's acknowledgement was lost, the entries' client-made ids
+        tell whether it arrived, so that nothing is written twice.
+        """
+        token, give_up = secrets.token_hex(16), time.monotonic() + PATIENCE
         with _translated(self.place):
-            for attempt in range(ATTEMPTS):
+            while True:
                 done: list[T] = []
                 try:
-                    with self._engine.connect().execution_options(modelsel_write=True) as connection, connection.begin():
-                        if connection.dialect.name == "postgresql":
-                            connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:id))"), {"id": self.id})
-                        done.append(step(Writing(connection, self.replica, token)))
+                    self._attempt(step, token, done)
                     return done[0]
                 except (IntegrityError, OperationalError, InterfaceError):
-                    if done and self._committed(token):
+                    if done and self._arrived(token, give_up):
                         return done[0]
-                    if attempt == ATTEMPTS - 1 or self._engine.dialect.name == "sqlite":
+                    if self._engine.dialect.name == "sqlite" or time.monotonic() >= give_up:
                         raise
-        raise AssertionError("not reached")
+                    time.sleep(PAUSE)
 
     def append(self, kind: str, facts: Mapping[str, Any]) -> Entry:
         return self.write(lambda writing: writing.append(kind, facts))
@@ -165,12 +167,21 @@ class Ledger:
             connection.execute(text(NAME_ONCE), {"value": secrets.token_hex(16)})
             return str(connection.execute(query).scalar())
 
-    def _committed(self, token: str) -> bool:
-        """Did the transaction arrive although its acknowledgement was lost?"""
-        try:
-            return any(str(entry.facts.get("id", "")).startswith(token) for entry in self.entries())
-        except ModelselError:
-            return False
+    def _attempt(self, step: Callable[[Writing], T], token: str, done: list[T]) -> None:
+        with self._engine.connect().execution_options(modelsel_write=True) as connection, connection.begin():
+            if connection.dialect.name == "postgresql":
+                connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:id))"), {"id": self.id})
+            done.append(step(Writing(connection, self.replica, token)))
+
+    def _arrived(self, token: str, give_up: float) -> bool:
+        """Is the transaction in the ledger? Asked until the server answers."""
+        while True:
+            try:
+                return any(str(entry.facts.get("id", "")).startswith(token) for entry in self.entries())
+            except StoreError:
+                if self._engine.dialect.name == "sqlite" or time.monotonic() >= give_up:
+                    raise
+                time.sleep(PAUSE)
 
 
 def _entries(connection: Connection) -> list[Entry]:
