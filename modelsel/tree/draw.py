@@ -17,6 +17,7 @@ from modelsel.core.types import Floats
 from modelsel.tree.conditions import branch_words
 from modelsel.tree.cutting import reached
 from modelsel.tree.node import Cut
+from modelsel.tree.soft import Widths
 from modelsel.tree.text import amount, own_counts
 
 ROW, STEP, BOX, HEIGHT = 40, 280, 116, 30  # pixels: a leaf's line, a level, a node
@@ -25,20 +26,20 @@ OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "
 BUTTONS = (("smaller", "−"), ("larger", "+"), ("fit", "fit"), ("fold", "fold"), ("unfold", "unfold all"))
 
 
-def to_html(cut: Cut, caption: str = "") -> str:
+def to_html(cut: Cut, caption: str = "", widths: Widths | None = None) -> str:
     """A figure with key, buttons, drawing, style and script: to be pasted into a page as it is."""
     bar = "".join(f'<button type="button" data-act="{act}" hidden>{label}</button>' for act, label in BUTTONS)
     words = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     return (
         f'<figure class="tree-drawing"><style>{_resource("drawing.css")}</style>'
-        f'<div class="tree-bar">{bar}{_key(cut)}</div><div class="tree-view">{to_svg(cut)}</div>{words}'
+        f'<div class="tree-bar">{bar}{_key(cut)}</div><div class="tree-view">{to_svg(cut, widths)}</div>{words}'
         f"<script>{_resource('drawing.js')}</script></figure>"
     )
 
 
-def to_svg(cut: Cut) -> str:
-    """The drawing alone, everything unfolded."""
-    layout = _Layout(cut)
+def to_svg(cut: Cut, widths: Widths | None = None) -> str:
+    """The drawing alone, everything unfolded; with `widths` each softened test shows its ramp under the node."""
+    layout = _Layout(cut, widths or Widths.none(cut.tree))
     width, height = layout.depth * STEP + BOX + 60, layout.leaves * ROW
     nodes = "".join(_node(layout, int(node)) for node in layout.nodes)
     return (
@@ -53,6 +54,7 @@ class _Layout:
     """Where the nodes that stand are drawn: leaves on lines of their own, a parent midway between its outer children."""
 
     cut: Cut
+    widths: Widths
 
     @cached_property
     def counts(self) -> Floats:
@@ -108,7 +110,7 @@ def _node(layout: _Layout, node: int) -> str:
         f'<rect class="box" y="{-HEIGHT / 2:g}" width="{BOX}" height="{HEIGHT}" rx="4"/>'
         f'<text x="6" y="-1">{_short(name, 10)}</text>'
         f'<text class="amount" x="{BOX - 6}" y="-1" text-anchor="end">{amount(weight)}</text>'
-        f"{_shares(counts)}{more}<title>{escape(_told(cut, node, counts))}</title></g>"
+        f"{_shares(counts)}{'' if is_leaf else _ramp(layout, node)}{more}<title>{escape(_told(cut, node, counts))}</title></g>"
     )
 
 
@@ -120,6 +122,28 @@ def _branch(layout: _Layout, node: int, parent: int) -> str:
         f'<path class="edge" fill="none" stroke="currentColor" d="M{BOX - STEP},{rise:g} h12 L{BOX - STEP + 36},0 H0"/>'
         f'<text x="{BOX - STEP + 38}" y="-4"><title>{escape(words)}</title>{_short(words, LETTERS)}</text>'
     )
+
+
+def _ramp(layout: _Layout, node: int) -> str:
+    """Share of the weight that goes to the first branch, over the values around the threshold; nothing at a hard test."""
+    below, above = float(layout.widths.below[node]), float(layout.widths.above[node])
+    if below + above == 0:
+        return ""
+    scale, top, low = (BOX - 40) / (below + above), HEIGHT / 2 + 2, HEIGHT / 2 + 10
+    start, middle, end = 20.0, 20 + below * scale, BOX - 20.0
+    half = (top + low) / 2
+    points = [
+        (6, top),
+        (start, top),
+        (middle, half if below else top),
+        (middle, half if above else low),
+        (end, low),
+        (BOX - 6, low),
+    ]
+    drawn = " ".join(f"{x:.1f},{y:g}" for x, y in points)
+    threshold = float(layout.cut.tree.threshold[node])
+    words = f"softened from {threshold - below:.6g} to {threshold + above:.6g}"
+    return f'<polyline class="ramp" fill="none" stroke="currentColor" points="{drawn}"><title>{words}</title></polyline>'
 
 
 def _shares(counts: Floats) -> str:

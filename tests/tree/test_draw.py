@@ -4,7 +4,10 @@ import re
 from dataclasses import replace
 from xml.etree import ElementTree
 
+import numpy as np
+
 from modelsel.tree.draw import to_html, to_svg
+from modelsel.tree.soft import Widths
 
 NAMESPACE = {"svg": "http://www.w3.org/2000/svg"}
 
@@ -37,6 +40,16 @@ def test_leaves_stand_on_lines_of_their_own_in_the_order_of_the_text(mixed):
 def test_bars_show_the_class_shares(mixed):
     bars = [float(r.get("width")) for r in nodes(mixed)[0].findall("svg:rect", NAMESPACE) if r.get("fill")]
     assert [round(bar / 104, 3) for bar in bars] == [0.4, 0.36, 0.24]
+
+
+def test_a_softened_test_shows_its_ramp(mixed):
+    below, above = np.zeros(len(mixed.tree)), np.zeros(len(mixed.tree))
+    below[0], above[0], above[1] = 0.25, 0.75, 2.0
+    drawing = ElementTree.fromstring(to_svg(mixed, Widths(below, above)))
+    ramps = drawing.findall(".//svg:polyline", NAMESPACE)
+    assert [ramp.find("svg:title", NAMESPACE).text for ramp in ramps] == ["softened from 30 to 31", "softened from 10 to 12"]
+    assert ramps[0].get("points") == "6.0,17 20.0,17 39.0,21 39.0,21 96.0,25 110.0,25"
+    assert ramps[1].get("points") == "6.0,17 20.0,17 20.0,17 20.0,21 96.0,25 110.0,25"
 
 
 def test_an_empty_branch_says_so(mixed):

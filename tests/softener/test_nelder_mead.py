@@ -1,0 +1,87 @@
+"""The simplex search: its objective against a plain twin, SciPy's own iterates, and what it promises."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from modelsel.softener._numpy_objective import evaluate
+from modelsel.softener._objective import Objective
+from modelsel.softener.nelder_mead import NelderMead
+from modelsel.softener.range_fraction import RangeFraction
+from modelsel.tree.soft import Widths, met
+
+KINDS = ("auc", "exptr", "square", "diff")
+
+
+def objective(cut, task, kind):
+    rows = np.arange(len(task))
+    return Objective.of(cut, met(cut.tree, task, rows), task, rows, kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_compiled_objective_is_its_twin(table, grown, kind, classes):
+    rng = np.random.default_rng(classes)
+    task = table(rng, classes=classes, missing=0.1, weighted=True)
+    cut = grown(task, "fractional")
+    loss = objective(cut, task, kind)
+    for _ in range(10):
+        widths = Widths(rng.exponential(size=len(cut.tree)), rng.exponential(size=len(cut.tree)))
+        assert loss(widths) == pytest.approx(evaluate(loss, widths), abs=1e-12)
+
+
+def test_it_starts_from_half_the_range_and_never_ends_worse(table, grown):
+    task = table(np.random.default_rng(5))
+    cut = grown(task)
+    rows = np.arange(len(task))
+    for kind in KINDS:
+        found = NelderMead(kind, iterations=60).search(cut, task, rows)
+        loss = objective(cut, task, kind)
+        assert found.start == pytest.approx(loss(RangeFraction(1.0).widths(cut, task, rows)), abs=1e-12)
+        assert found.value == pytest.approx(loss(found.widths), abs=1e-12)
+        assert found.value < found.start
+
+
+def test_it_follows_scipy_on_the_plain_twin(table, grown):
+    """The same end as SciPy's search over a smooth objective written out in NumPy."""
+    task = table(np.random.default_rng(6))
+    cut = grown(task, depth=2)
+    start = RangeFraction(1.0).widths(cut, task, np.arange(len(task)))
+    z = np.concatenate([start.below, start.above])
+    free, loss = np.flatnonzero(z), objective(cut, task, "square")
+
+    def plain(p):
+        scaled = z.copy()
+        scaled[free] *= p**2
+        return evaluate(loss, Widths(*np.split(scaled, 2)))
+
+    theirs = minimize(plain, np.ones(len(free)), method="Nelder-Mead", options={"maxiter": 40, "maxfev": 10**6})
+    ours = NelderMead("square", iterations=40).search(cut, task, np.arange(len(task)))
+    assert (ours.iterations, ours.evaluations - 0) == (theirs.nit, theirs.nfev)
+    assert ours.value == pytest.approx(theirs.fun, abs=1e-10)
+
+
+def test_it_says_when_the_simplex_has_collapsed_or_the_iterations_ran_out(table, grown):
+    task = table(np.random.default_rng(7))
+    rows = np.arange(len(task))
+    cut = grown(task, depth=1)
+    assert NelderMead().search(cut, task, rows).collapsed
+    short = NelderMead(iterations=3).search(grown(task), task, rows)
+    assert not short.collapsed
+    assert short.iterations == 3
+
+
+def test_a_tree_without_numeric_tests_stays_hard(table, grown):
+    task = table(np.random.default_rng(8))
+    nominal = task.with_features(task.features[2:], task.values[:, 2:])
+    cut = grown(nominal)
+    found = NelderMead().search(cut, nominal, np.arange(len(task)))
+    assert found.evaluations == 1
+    assert not found.widths.below.any()
+
+
+def test_rows_of_one_class_leave_the_start(table, grown):
+    task = table(np.random.default_rng(9))
+    cut = grown(task)
+    rows = np.flatnonzero(task.target == 0)
+    assert NelderMead().search(cut, task, rows).evaluations == 1
