@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Codes, Floats, Kind
@@ -47,10 +48,13 @@ class Column:
         """The column with cells that read (trimmed) as one of `missing` taken as missing, unused texts dropped."""
         if self.codes is None:
             return self
-        kept = [i for i, text in enumerate(self.texts) if text.strip() not in missing]
+        gone = _among(self.texts, missing)
+        if not gone.any():
+            return self
+        kept = np.flatnonzero(~gone).tolist()
         code = np.full(len(self.texts) + 1, -1, np.int32)
         code[kept] = np.arange(len(kept))
-        levels = tuple(level for level in self.levels if level.strip() not in missing)
+        levels = tuple(level for level in self.levels if level.strip() not in missing)  # one that says it is missing
         return replace(self, texts=tuple(self.texts[i] for i in kept), codes=code[self.codes], levels=levels)
 
     def as_text(self) -> "Column":
@@ -72,6 +76,12 @@ class Column:
         place = {text: code for code, text in enumerate(dict.fromkeys(top.texts + bottom.texts))}
         move = np.array([*(place[text] for text in bottom.texts), -1], np.int32)
         return replace(top, texts=tuple(place), codes=np.concatenate([top.codes, move[bottom.codes]]))
+
+
+def _among(texts: Sequence[str], words: Collection[str]) -> Booleans:
+    """Which texts, trimmed, are one of some words."""
+    trimmed = pc.utf8_trim_whitespace(pa.array(texts, pa.string()))
+    return np.asarray(pc.is_in(trimmed, pa.array(list(words), pa.string())).to_numpy(zero_copy_only=False))
 
 
 def text_column(name: str, cells: Any, kind: Kind | None = None, levels: tuple[str, ...] = ()) -> Column:

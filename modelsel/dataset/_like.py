@@ -11,6 +11,7 @@ from modelsel.core.errors import DataError, Problem
 from modelsel.core.types import Feature, Finding, Floats, Table, names
 from modelsel.dataset._column import Column, examples, rows_said
 from modelsel.dataset._file import Raw
+from modelsel.dataset._kinds import OTHER
 from modelsel.dataset._numbers import like_dates, numbers, seconds
 from modelsel.dataset._settings import nearest
 from modelsel.dataset._table import reader
@@ -74,8 +75,9 @@ def _numeric(column: Column, decimal: str, problems: list[Problem]) -> Floats:
 def _levels(feature: Feature, column: Column, findings: list[Finding]) -> Floats:
     text = column.as_text()
     place = {level: code for code, level in enumerate(feature.levels)}
-    unseen = [level for level in text.texts if level not in place]
-    code = np.array([*(place.get(level, len(place)) for level in text.texts), np.nan], np.float64)
+    other = place.get(OTHER, len(place))  # where rare levels were made one, a new level is one of them
+    unseen = [level for level in text.texts if level not in place] if OTHER not in place else []
+    code = np.array([*(place.get(level, other) for level in text.texts), np.nan], np.float64)
     values = np.asarray(code[text.codes])
     if unseen:
         count = int((values == len(place)).sum())

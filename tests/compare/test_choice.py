@@ -79,6 +79,18 @@ def test_outer_folds_are_summed_up_with_the_corrected_variance() -> None:
     assert "approximate" in found.label
 
 
+def test_nested_selection_among_worthless_candidates_finds_nothing() -> None:
+    """200 candidates that guess, on 100 rows: what the inner folds pick is scored on rows that had no say."""
+    rng, means = np.random.default_rng(3), []
+    for _ in range(300):
+        losses = (rng.random((100, 200)) < 0.5).astype(float)
+        outer = np.arange(100) % 10
+        picked = [int(losses[outer != fold].mean(axis=0).argmin()) for fold in range(10)]
+        scores = [float(losses[outer == fold, choice].mean()) for fold, choice in enumerate(picked)]
+        means.append(nested(scores, 1 / 9, [str(choice) for choice in picked]).mean)
+    assert np.mean(means) == pytest.approx(0.5, abs=0.01)
+
+
 def test_the_ratio_of_a_scheme_counts_distinct_rows() -> None:
     task = Task(name="t", features=(Feature("x", "numeric"),), values=np.zeros((100, 1)), rows=np.arange(100),
                 classes=("a", "b"), target=(np.arange(100) % 2).astype(np.int32))  # fmt: skip

@@ -113,6 +113,17 @@ def test_many_levels_are_capped_and_said(tmp_path: Path) -> None:
     assert loaded.task.features[0].levels == ("often", "twice", "(other levels)")
     assert "MANY_LEVELS" in codes(loaded)
     assert (loaded.task.values[:, 0] == 2).sum() == 16
+    (tmp_path / "new.csv").write_text("a\ntwice\nnever seen\n")
+    like = read_like(tmp_path / "new.csv", loaded.task.features)
+    assert (like.table.values[:, 0].tolist(), like.findings) == ([1.0, 2.0], ())
+
+
+def test_a_hundred_thousand_levels_are_capped(tmp_path: Path) -> None:
+    rows = 100_000
+    text = "a,b,y\n" + "".join(f"l{i},{i % 7},{'no' if i % 3 else 'yes'}\n" for i in range(rows))
+    loaded = load(tmp_path, text)
+    assert len(loaded.task.features[0].levels) == 5000
+    assert {"MANY_LEVELS"} <= codes(loaded)
 
 
 def test_all_problems_come_in_one_pass(tmp_path: Path) -> None:
