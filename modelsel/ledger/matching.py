@@ -8,7 +8,8 @@ hold the same values with the same counts cannot be told apart by themselves: th
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations, product
+from math import factorial, prod
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from modelsel.ledger.identity import Columns, Hashes
 
 KEPT = 256  # values per column sketch
 ALIKE = 0.2  # least shared mass of two value distributions
-ROUNDS = 6
+MOST, ROUNDS = 720, 3  # exchanges that are all tried; passes over pairs beyond
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,19 +65,34 @@ def matched(ours: Sequence[Sketch], theirs: Sequence[Sketch]) -> tuple[tuple[str
 
 
 def settled(names: tuple[str, ...], groups: list[list[int]], agreement: Callable[[tuple[str, ...]], float]) -> tuple[str, ...]:
-    """The naming under which most rows agree: pairs of exchangeable columns are swapped while that helps."""
+    """The naming under which most rows agree; of those that agree alike, the one nearest to the order of the columns.
+
+    All exchanges are tried where they are few, else pairs are swapped while that helps.
+    """
+    if prod(factorial(len(group)) for group in groups) > MOST:
+        return _climbed(names, groups, agreement)
     best, score = names, agreement(names)
-    pairs = [pair for group in groups for pair in combinations(group, 2)]
-    for _ in range(ROUNDS if score < 1 else 0):
-        before = score
-        for i, j in pairs:
-            swapped = list(best)
-            swapped[i], swapped[j] = swapped[j], swapped[i]
-            found = agreement(tuple(swapped))
-            if found > score:
-                best, score = tuple(swapped), found
-        if score in (1.0, before):
+    for places in product(*(permutations(group) for group in groups)):
+        if score == 1:
             break
+        tried = list(names)
+        for group, order in zip(groups, places):
+            for index, source in zip(group, order):
+                tried[index] = names[source]
+        found = agreement(tuple(tried))
+        if found > score:
+            best, score = tuple(tried), found
+    return best
+
+
+def _climbed(names: tuple[str, ...], groups: list[list[int]], agreement: Callable[[tuple[str, ...]], float]) -> tuple[str, ...]:
+    best, score = names, agreement(names)
+    for i, j in [pair for _ in range(ROUNDS) for group in groups for pair in combinations(group, 2)]:
+        swapped = list(best)
+        swapped[i], swapped[j] = swapped[j], swapped[i]
+        found = agreement(tuple(swapped)) if score < 1 else 0.0
+        if found > score:
+            best, score = tuple(swapped), found
     return best
 
 

@@ -49,7 +49,7 @@ class RowSet:
             flat = np.frombuffer(body, "<u8").astype(np.uint64)
             if sum(size for _, size in sizes) != len(flat):
                 raise ValueError("lengths")
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise LedgerError(
                 Problem("MSEL-504", "a stored row set cannot be read", "rowsets", "restore the ledger")
             ) from error

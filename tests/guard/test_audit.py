@@ -1,0 +1,91 @@
+"""The audit: its public shape, its sentences, and what it finds."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from modelsel.guard.audit import audit, gravest
+from modelsel.guard.audit_page import html, markdown, reforms
+from tests.guard.studies import Rule, Study, numbers
+
+
+@pytest.fixture
+def study(home: Path) -> Study:
+    study = Study(numbers(2000), home, settings={"release": "full", "declared_space": None})
+    for rule in (Rule(0), Rule(1), Rule(0)):
+        study.but(rule=rule).look()
+    return study
+
+
+def test_the_shape_is_the_public_one(study: Study) -> None:
+    report = audit(study.gate())
+    assert json.loads(json.dumps(report)) == report
+    assert {"url", "entries", "intact", "head"} <= report["ledger"].keys()
+    (one,) = report["test_sets"]
+    assert {"id", "rows", "looks"} <= one.keys()
+    wanted = {"seq", "at", "study", "spec_id", "replay", "score", "interval", "price", "overlap", "flags"}
+    assert all(wanted <= look.keys() for look in one["looks"])
+    assert [look["replay"] for look in one["looks"]] == [False, False, True]
+    assert {"code", "severity", "message", "do"} == report["flags"][0].keys()
+    assert report["ledger"]["intact"] is True
+    assert gravest(report) == "high"
+
+
+def test_an_empty_ledger_has_an_empty_story(home: Path) -> None:
+    report = audit(Study(numbers(), home).gate())
+    assert (report["test_sets"], report["flags"], gravest(report)) == ([], [], None)
+    assert "None." in markdown(report)
+
+
+def test_the_sentence_can_be_quoted(study: Study) -> None:
+    report = audit(study.gate())
+    second = report["test_sets"][0]["looks"][1]
+    page = markdown(report)
+    low, high = second["interval"]
+    assert f"look 2 of this test set; earlier answers cost {second['spent']:.2f} nats." in page
+    assert f"95% interval valid whatever was done with those answers: [{low:.3f}, {high:.3f}]." in page
+    first = second["as_first"]
+    assert f"As a first look it would have been [{first[0]:.3f}, {first[1]:.3f}]." in page
+    assert "rule.column" in page
+
+
+def test_only_what_a_study_touched(study: Study) -> None:
+    Study(numbers(seed=3), study.home).gate()
+    other = Study(numbers(seed=3), study.home)
+    other.look()
+    assert len(audit(study.gate())["test_sets"]) == 2
+    assert len(audit(study.gate(), study.sealing())["test_sets"]) == 1
+    assert audit(study.gate(), study="no such study")["test_sets"] == []
+
+
+def test_the_next_look_is_foretold(study: Study) -> None:
+    gate, sealing = study.gate(), study.sealing()
+    upcoming = audit(gate, sealing)["next"]
+    assert upcoming["look"] == 3
+    result = study.but(rule=Rule(2)).look()
+    assert result.look == 3
+    assert result.price == pytest.approx(upcoming["price"], abs=1e-4)
+
+
+def test_html_is_one_page_that_escapes_what_people_wrote(home: Path) -> None:
+    study = Study(numbers(), home, spec="<script>alert(1)</script>")
+    study.look()
+    page = html(audit(study.but(spec="").gate()))
+    assert "<script" not in page
+    assert "http" not in page.replace("https://", "")
+    assert page.startswith("<!doctype html>")
+
+
+def test_checklist_items(study: Study) -> None:
+    (items,) = reforms(audit(study.gate())).values()
+    assert items["number of evaluations on the test set"] == 2
+    assert items["train-test separation maintained"] is True
+    assert items["record intact"] is True
+
+
+def test_off_says_that_there_is_no_ledger(home: Path) -> None:
+    report = audit(Study(numbers(), home, policy="off").gate())
+    assert report["ledger"]["intact"] is None
+    assert "guard=off" in markdown(report)
+    assert not (home / "ledger.db").exists()
