@@ -135,3 +135,55 @@ def test_upper_limits_are_those_of_the_tools(shared, bound, column):
         assert extra[0] == pytest.approx(expected, rel=1e-6, abs=1e-7), row
         compared += 1
     assert compared > 300
+
+
+def test_cost_complexity_by_impurity_gives_scikit_learns_path(answers):
+    """Its path lists tied links one by one: equal strengths are one step here, with the impurity after the last of them."""
+    compared = 0
+    for name, reference in answers("sklearn/*").items():
+        for run, record in reference.get("trees", {}).items():
+            if not {"ccp_path_seed0", "tree_seed0"} <= set(record):
+                continue
+            impurity = record["params"]["criterion"]
+            cut = binary(record["tree_seed0"], reference["class_values"])
+            total = float(cut.counts[0].sum())
+            path = CostComplexity(impurity=impurity).path(cut, Evidence(total))
+            alphas = np.array(record["ccp_path_seed0"]["ccp_alphas"])
+            last = np.append(np.diff(alphas) > 1e-9, True) & (alphas > 1e-9)
+            assert path.steps()[path.steps() > 1e-9] == pytest.approx(alphas[last], rel=1e-6, abs=1e-9), (name, run)
+            for alpha, left in zip(alphas[last], np.array(record["ccp_path_seed0"]["impurities"])[last]):
+                pruned = path.cut(CostComplexity(float(alpha) + 1e-10, impurity))
+                counts = cut.counts[reached(pruned) & pruned.leaf]
+                assert sum(_impurity(row, impurity) for row in counts) / total == pytest.approx(left, abs=1e-9), (name, run)
+            compared += 1
+    if not compared:
+        pytest.skip("no paths of scikit-learn in the reference")
+
+
+def binary(arrays, classes):
+    """scikit-learn's arrays (preorder) as a cut tree."""
+    left, right = np.array(arrays["children_left"]), np.array(arrays["children_right"])
+    inner = left >= 0
+    parent = np.full(len(left), -1, np.int32)
+    parent[left[inner]] = parent[right[inner]] = np.flatnonzero(inner)
+    counts = np.array(arrays["class_counts"], float)
+    tree = Tree(
+        features=(Feature("any", "numeric"),),
+        classes=tuple(classes),
+        parent=parent,
+        test=inner.astype(np.int8),
+        feature=np.where(inner, 0, -1).astype(np.int32),
+        threshold=np.where(inner, 0.5, np.nan),
+        first=np.append(0, np.cumsum(2 * inner)).astype(np.int32),
+        child=np.column_stack([left[inner], right[inner]]).ravel().astype(np.int32),
+        counts=counts,
+        goodness=np.where(inner, 0.5, np.nan),
+        subset={},
+    )
+    return Cut(tree, ~inner, counts.argmax(axis=1).astype(np.int32), counts)
+
+
+def _impurity(counts, kind):
+    n = counts.sum()
+    share = counts[counts > 0] / n
+    return n * (1 - (share**2).sum()) if kind == "gini" else -n * (share * np.log2(share)).sum()
