@@ -10,20 +10,22 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from joblib import parallel_config
+from joblib import parallel_config, register_parallel_backend
 
 from modelsel.core.errors import ConfigurationError, Problem
 
-Backend = Callable[[], AbstractContextManager[Any]]
+Entered = Callable[[], AbstractContextManager[Any]]
+DASK = "modelsel-dask"
 
 
 @contextmanager
-def cluster(kind: str, scheduler: str | None, jobs: int, work: object) -> Iterator[Backend]:
+def cluster(kind: str, scheduler: str | None, jobs: int, work: object) -> Iterator[Entered]:
     """A joblib backend to enter around each call, for as long as the pool is open."""
     if kind == "dask":
         distributed = _module("dask.distributed", "dask", "pip install 'modelsel[dask]'")
+        register_parallel_backend(DASK, _backend())
         with _client(distributed, scheduler, jobs) as client:
-            yield partial(parallel_config, "dask", client=client, scatter=[work])
+            yield partial(parallel_config, DASK, client=client, scatter=[work])
     elif kind == "ray":
         _module("ray.util.joblib", "ray", "install ray").register_ray()
         yield partial(parallel_config, "ray", n_jobs=jobs)
@@ -32,29 +34,53 @@ def cluster(kind: str, scheduler: str | None, jobs: int, work: object) -> Iterat
         yield partial(parallel_config, "spark", n_jobs=jobs)
 
 
+def _backend() -> type:
+    """joblib's Dask backend, but for two things that matter when workers are killed."""
+    theirs: Any = importlib.import_module("joblib._dask").DaskDistributedBackend
+
+    class Backend(theirs):  # type: ignore[misc]
+        def effective_n_jobs(self, n_jobs: int) -> int:
+            """At least two: for one, joblib would work in the parent, and what kills a worker must not kill the study."""
+            return max(2, int(super().effective_n_jobs(n_jobs)))
+
+        def submit(self, func: Any, callback: Callable[[Any], None]) -> Any:
+            """joblib 1.6 is not told of tasks that Dask gives up (KilledWorker), and would wait for ever."""
+            job = super().submit(func, callback)
+            job.add_done_callback(lambda done: callback(done.exception()) if done.exception() is not None else None)
+            return job
+
+        def retrieve_result_callback(self, out: Any) -> Any:
+            if isinstance(out, BaseException):
+                raise out
+            return super().retrieve_result_callback(out)
+
+    return Backend
+
+
 @contextmanager
 def _client(distributed: ModuleType, scheduler: str | None, jobs: int) -> Iterator[Any]:
-    if scheduler is not None:
-        try:
-            client = distributed.Client(scheduler, set_as_default=False)
-        except OSError as problem:
-            raise ConfigurationError(
-                Problem("MSEL-314", f"no Dask scheduler answers at {scheduler}", "pool.scheduler", "start it, or leave it out")
-            ) from problem
-        with client:
-            yield client
-    else:
+    if scheduler is None:
+        local = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+        dask = importlib.import_module("dask")
         with (
-            distributed.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None) as local,
-            distributed.Client(local, set_as_default=False) as client,
+            dask.config.set({"distributed.scheduler.allowed-failures": 0}),  # suspects are run again alone, by us
+            distributed.LocalCluster(**local) as nearby,
+            distributed.Client(nearby, set_as_default=False) as client,
         ):
             yield client
+        return
+    try:
+        client = distributed.Client(scheduler, set_as_default=False)
+    except OSError as problem:
+        what = f"no Dask scheduler answers at {scheduler}"
+        raise ConfigurationError(Problem("MSEL-314", what, "pool.scheduler", "start it, or leave it out")) from problem
+    with client:
+        yield client
 
 
 def _module(name: str, pool: str, fix: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ImportError as problem:
-        raise ConfigurationError(
-            Problem("MSEL-313", f"pool={pool} needs a package that is not installed", "pool", fix)
-        ) from problem
+        what = f"pool={pool} needs a package that is not installed"
+        raise ConfigurationError(Problem("MSEL-313", what, "pool", fix)) from problem

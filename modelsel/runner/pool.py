@@ -7,6 +7,7 @@
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -19,13 +20,14 @@ from threadpoolctl import threadpool_limits
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.kernels import stop
-from modelsel.runner.cluster import Backend, cluster
+from modelsel.runner.cluster import Entered, cluster
 from modelsel.runner.desk import Desk, Done, perform_elsewhere, perform_in_process, shipped
 from modelsel.runner.journal import Journal
 from modelsel.runner.limits import Limits
 from modelsel.runner.work import Job, Work
 
 IN_THIS_PROCESS = ("threads", "sequential")
+DEATHS_ON_A_CLUSTER = ("KilledWorker", "FutureCancelledError", "CancelledError")  # the last: it took shared data along
 STOP_WITHIN = 1.0  # seconds
 KINDS = (*IN_THIS_PROCESS, "processes", "dask", "ray", "spark")
 MANY = 1 << 30  # jobs on their way at once: as many as the pool likes
@@ -104,7 +106,7 @@ def _in_processes(desk: tuple[str, Path], workers: int, jobs: Iterable[Job], at_
         yield from _results(Parallel(max(workers, 2), **_one_by_one(ahead)), perform_in_process, desk, jobs)
 
 
-def _on_cluster(backend: Backend, work: Work, journal: Journal, jobs: Iterable[Job], at_once: int = MANY) -> Iterator[Done]:
+def _on_cluster(backend: Entered, work: Work, journal: Journal, jobs: Iterable[Job], at_once: int = MANY) -> Iterator[Done]:
     """Records travel back and are written here."""
     with backend():
         parallel = Parallel(**_one_by_one("2*n_jobs" if at_once == MANY else at_once))
@@ -120,8 +122,8 @@ def _results(parallel: Any, perform: Callable[..., Done], shared: tuple[Any, ...
     results = parallel(delayed(perform)(*shared, job) for job in jobs)
     try:
         yield from results
-    except Exception as death:
-        if isinstance(death, BrokenProcessPool) or type(death).__name__ == "KilledWorker":
+    except (Exception, CancelledError) as death:
+        if isinstance(death, BrokenProcessPool) or type(death).__name__ in DEATHS_ON_A_CLUSTER:
             raise WorkerDied(str(death)) from death
         raise
     finally:

@@ -6,7 +6,7 @@ seconds), and is not tried on other folds, where it could only kill again.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from modelsel.core.types import Status
@@ -57,15 +57,21 @@ class Rescue:
                 yield found
         began = self.started() if self.started is not None else dict.fromkeys(sent, time.time())
         for name in [name for name in began if name in waiting]:
-            yield from self._alone(waiting.pop(name), self._overdue(began[name]))
-        for name, job in list(waiting.items()):
-            refused = tuple(member for member in job.members if member in self.condemned)
-            for member in refused:
+            suspect = yield from self._spared(waiting.pop(name))
+            if suspect is not None:
+                yield from self._alone(suspect, self._overdue(began[name]))
+        for name in list(waiting):
+            kept = yield from self._spared(waiting.pop(name))
+            if kept is not None:
+                waiting[job_name(kept)] = kept
+
+    def _spared(self, job: Job) -> Generator[Done, None, Job | None]:
+        """The job without those that were condemned on another fold: they are skipped on this one."""
+        for member in job.members:
+            if member in self.condemned:
                 yield self._written(replace(job, members=(member,)), "skipped", self.condemned[member])
-            if refused:
-                del waiting[name]
-                kept = replace(job, members=tuple(member for member in job.members if member not in self.condemned))
-                waiting |= {job_name(kept): kept} if kept.members else {}
+        kept = tuple(member for member in job.members if member not in self.condemned)
+        return replace(job, members=kept) if kept else None
 
     def _alone(self, job: Job, overdue: bool) -> Iterator[Done]:
         """A suspect by itself; halves of it where it dies. One that was overdue needs no second chance."""
