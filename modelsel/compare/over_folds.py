@@ -48,18 +48,24 @@ def over_folds(runs: Sequence[Run], rope: float = 0.01, level: float = 0.95) -> 
 
 
 def sentences(pairs: Sequence[FoldPair], runs: Sequence[Run], rope: float = 0.01, alpha: float = 0.05) -> tuple[str, ...]:
-    """What the comparison says, as it can be quoted."""
-    unit = "higher" if runs[0].higher_is_better else "lower"
-    said = []
-    for pair in pairs:
-        better, worse = _order(pair, runs[0].higher_is_better)
-        said.append(
-            f"{better} has the {unit} {runs[0].measure} than {worse} by {abs(pair.difference):.4f} "
-            f"(95 % interval {pair.low:+.4f} to {pair.high:+.4f}, p = {_p(pair.p)}, Holm {_p(pair.adjusted)}): "
-            f"{'told apart' if pair.adjusted <= alpha else 'not told apart'}; "
-            f"practically equal (within {rope:g}) with probability {pair.posterior.within:.2f}"
-        )
-    return tuple(said)
+    """What the comparison says, as it can be quoted; differences are told as the better one's advantage."""
+    return tuple(
+        f"{_advantage(pair, runs[0])}; p {_p(pair.p)}, Holm {_p(pair.adjusted)}: "
+        f"{'told apart' if pair.adjusted <= alpha else 'not told apart'}; "
+        f"practically equal (within {rope:g}) with probability {pair.posterior.within:.2f}"
+        for pair in pairs
+    )
+
+
+def _advantage(pair: FoldPair, run: Run) -> str:
+    low, high = (pair.low, pair.high) if pair.difference >= 0 else (-pair.high, -pair.low)
+    interval = f"(95 % interval {low:+.4f} to {high:+.4f})"
+    if pair.difference == 0:
+        return f"{pair.first} and {pair.second} have the same mean {run.measure} {interval}"
+    second_better = (pair.difference > 0) == run.higher_is_better
+    better, worse = (pair.second, pair.first) if second_better else (pair.first, pair.second)
+    word = "higher" if run.higher_is_better else "lower"
+    return f"{better} has a {word} {run.measure} than {worse}, by {abs(pair.difference):.4f} {interval}"
 
 
 def _named(runs: Sequence[Run]) -> dict[str, Best]:
@@ -74,10 +80,5 @@ def _named(runs: Sequence[Run]) -> dict[str, Best]:
     return made
 
 
-def _order(pair: FoldPair, higher_is_better: bool) -> tuple[str, str]:
-    second_better = (pair.difference > 0) == higher_is_better and pair.difference != 0
-    return (pair.second, pair.first) if second_better else (pair.first, pair.second)
-
-
 def _p(value: float) -> str:
-    return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
+    return "< 0.0001" if value < 0.0001 else f"= {value:.4f}"

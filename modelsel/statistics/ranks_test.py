@@ -15,6 +15,8 @@ from scipy import stats
 
 from modelsel.core.types import Floats
 
+FEW = 10  # differences up to which all sign patterns are counted
+
 
 @dataclass(frozen=True, eq=False)
 class Friedman:
@@ -89,15 +91,24 @@ def cliques(ranks: ArrayLike, difference: float) -> tuple[tuple[int, ...], ...]:
 def wilcoxon(first: ArrayLike, second: ArrayLike) -> float:
     """Two-sided p-value of Wilcoxon's signed-rank test over data sets; 1 when all differences are zero.
 
-    Zeros are dropped; exact where no ties or zeros forbid it (up to 50 pairs), else normal with continuity correction.
+    Zeros are dropped. Exact up to ten differences (all sign patterns) and, without ties or zeros, below fifty; else normal
+    with continuity correction, as R does it.
     """
     d = np.round(np.asarray(first, np.float64) - np.asarray(second, np.float64), 12)
-    if not d.any():
-        return 1.0
-    tied = len(np.unique(np.abs(d))) < len(d) or not d.all()
-    if tied or len(d) >= 50:
-        return float(stats.wilcoxon(d[d != 0], correction=True, method="approx").pvalue)
+    kept = d[d != 0]
+    if len(kept) <= FEW:
+        return _all_signs(kept)
+    if len(np.unique(np.abs(kept))) < len(d) or len(d) >= 50:
+        return float(stats.wilcoxon(kept, correction=True, method="approx").pvalue)
     return float(stats.wilcoxon(d, method="exact").pvalue)
+
+
+def _all_signs(d: Floats) -> float:
+    """The share of sign patterns at least as far from balance as the observed one, ties at their mean rank."""
+    ranks = stats.rankdata(np.abs(d))
+    signs = (np.arange(1 << len(d))[:, None] >> np.arange(len(d)) & 1) * 2 - 1
+    far = np.abs(signs @ ranks)
+    return float(np.mean(far >= abs(float(np.sign(d) @ ranks)) - 1e-9))
 
 
 def _table(scores: ArrayLike, higher_is_better: bool) -> Floats:

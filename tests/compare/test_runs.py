@@ -52,8 +52,9 @@ def test_learners_on_the_same_folds_are_compared_by_the_corrected_test() -> None
     assert pairs[0].p == pytest.approx(float(direct.p))
     assert pairs[1].adjusted < 0.001
     said = fold_sentences(pairs, [one])
-    assert said[1].startswith("cart has the lower error than majority")
-    assert "told apart" in said[1]
+    assert said[1].startswith("cart has a lower error than majority, by 0.2983 (")
+    assert "interval +0." in said[1]
+    assert "Holm < 0.0001: told apart" in said[1]
     total = pairs[0].posterior
     assert total.below + total.within + total.above == pytest.approx(1)
 

@@ -19,6 +19,8 @@ def test_wilcoxon_counts_signs() -> None:
     expected = np.mean([abs(w - middle) >= abs(observed - middle) for w in every])
     assert wilcoxon(d, np.zeros(6)) == pytest.approx(expected)
     assert wilcoxon(d, d) == 1.0
+    assert wilcoxon([0.1, 0.2, 0.0], np.zeros(3)) == 0.5  # two differences of one sign: two of four patterns
+    assert wilcoxon([1.0, 1.0, -1.0, 1.0], np.zeros(4)) == pytest.approx(10 / 16)
 
 
 @settings(max_examples=40, deadline=None)
