@@ -290,6 +290,20 @@ def _move(entries, branch, to, parts, nodes, first, branches, start, id_bits, sp
                     at[b] += 1
 
 
+@kernel()
+def _move_apart(entries, to, begin, id_bits, spare):
+    """The same for two children that both stay open, without a branch in the loop: `to` is number · 2 + child."""
+    ids = (1 << id_bits) - 1
+    left, right = begin, np.int64(0)  # the second child's stretch comes first
+    for i in range(len(entries)):
+        entry = entries[i]
+        place = to[np.uint64(entry & ids)]
+        side = place & 1
+        spare[np.uint64(right if side else left)] = (entry & ~ids) | (place >> 1)
+        right += side
+        left += 1 - side
+
+
 @kernel(
     types.grown(
         types.entries,
@@ -445,8 +459,15 @@ def grow(
             spare, spare_rows, spare_weight = np.empty(2 * room, np.int64), np.empty(2 * room, np.int32), np.empty(2 * room)
         last = _place(chosen_branch, mine, own_weight, nodes, first, branches, open_, shares, start, to, parts, spare_rows,
                       spare_weight)  # fmt: skip
+        apart = branches == 2 and divided == 0 and open_.all()
+        if apart:
+            for i in range(end - start):
+                to[i] = 2 * to[i] + chosen_branch[i]
         for g in range(features):
-            if not nominal[g] and below[g]:
+            if apart and not nominal[g] and below[g]:
+                _move_apart(order[slot[g], start:end], to, nodes[first, START] - start, rules.id_bits, spare)
+                order[slot[g], start:last] = spare[: last - start]
+            elif not nominal[g] and below[g]:
                 _move(order[slot[g], start:end], branch, to, parts, nodes, first, branches, start, rules.id_bits, spare)
                 order = _wider(order, last)
                 order[slot[g], start:last] = spare[: last - start]

@@ -129,6 +129,88 @@ def _by_table(entries, end, weight, rules, table, scale, limit, absent, fill, si
 
 
 @kernel()
+def _entropy_cuts(entries, end, rules, table, least, tie, left, total, found):
+    """Every cut of rows of weight one: Σ n_c·log n_c on both sides, less n·log n of either. Returns the best and how many."""
+    shift, ids, mask = rules.id_bits + rules.class_bits, rules.id_bits, (1 << rules.class_bits) - 1
+    s = np.int64(0)
+    for c in range(len(total)):
+        left[c] = 0
+        s += table[total[c]]
+    best, cuts, bar, at = -(2**62), 0, -(2**62), 0
+    entry = entries[0]
+    for i in range(1, end):
+        c = np.uint64((entry >> ids) & mask)
+        a = left[c]
+        b = total[c] - a
+        left[c] = a + 1
+        s += table[np.uint64(a + 1)] - table[np.uint64(a)] + table[np.uint64(b - 1)] - table[np.uint64(b)]
+        after = entries[i]
+        if (entry ^ after) >> shift != 0 and i >= least and end - i >= least:
+            cuts += 1
+            value = s - table[np.uint64(i)] - table[np.uint64(end - i)]
+            if value > bar:
+                best, bar, at = value, value + tie, i
+        entry = after
+    if cuts > 0:
+        found[CODE], found[NEXT], found[INFORMATION] = entries[at - 1] >> shift, entries[at] >> shift, at
+    return float(best), cuts
+
+
+@kernel()
+def _gini_cuts(entries, end, rules, least, tie, left, total, found):
+    """Every cut of rows of weight one: Σ n_c² / n on both sides, compared without dividing. Returns the best and how many."""
+    shift, ids, mask = rules.id_bits + rules.class_bits, rules.id_bits, (1 << rules.class_bits) - 1
+    s_left, s_right = 0.0, 0.0
+    for c in range(len(total)):
+        left[c] = 0
+        s_right += float(total[c]) * float(total[c])
+    best, cuts, bar, at = -1.0, 0, -1.0, 0
+    n_left, n_right = 0.0, float(end)
+    entry = entries[0]
+    for i in range(1, end):
+        c = np.uint64((entry >> ids) & mask)
+        a = left[c]
+        b = total[c] - a
+        left[c] = a + 1
+        s_left += float(2 * a + 1)
+        s_right -= float(2 * b - 1)
+        n_left += 1.0
+        n_right -= 1.0
+        after = entries[i]
+        if (entry ^ after) >> shift != 0 and i >= least and end - i >= least:
+            cuts += 1
+            parts, whole = s_left * n_right + s_right * n_left, n_left * n_right
+            if parts > bar * whole:
+                best, at = parts / whole, i
+                bar = best + tie
+        entry = after
+    if cuts > 0:
+        found[CODE], found[NEXT], found[INFORMATION] = entries[at - 1] >> shift, entries[at] >> shift, at
+    return best, cuts
+
+
+@kernel()
+def _by_count(entries, end, rules, table, scale, limit, sides, found):
+    """Every cut of rows of weight one, none of them missing."""
+    left, total, n = sides[0], sides[1], float(end)
+    least = int(np.ceil(limit))
+    if rules.fused == ENTROPY:
+        best, cuts = _entropy_cuts(entries, end, rules, table, least, int(max(TIE * n * scale, 8.0)), left, total, found)
+        whole = -float(table[end])
+        for c in range(len(total)):
+            whole += table[total[c]]
+        found[VALUE] = (best - whole) / n / scale
+    else:
+        best, cuts = _gini_cuts(entries, end, rules, least, TIE * n, left, total, found)
+        whole = 0.0
+        for c in range(len(total)):
+            whole += float(total[c]) * float(total[c])
+        found[VALUE] = (best - whole / n) / n
+    found[CUTS] = cuts
+    found[INFORMATION] = _information(found[INFORMATION], n - found[INFORMATION], 0.0)
+
+
+@kernel()
 def _lost(absent, rules):
     """Weight that counts as an outcome of its own."""
     return absent.sum() if rules.missing == FRACTIONAL else 0.0
@@ -242,7 +324,10 @@ def search(entries, weight, counts, missing, rules, limits, table, goodness, wor
         for c in range(classes):
             sides[0, c] = 0
             sides[1, c] = int(counts[c] if modes else known[c])
-        _by_table(entries, end, weight, rules, table, limits.scale, limit, absent, fill, sides, found)
+        if rules.unit and (lost == 0 or not modes):
+            _by_count(entries, end, rules, table, limits.scale, limit, sides, found)
+        else:
+            _by_table(entries, end, weight, rules, table, limits.scale, limit, absent, fill, sides, found)
     else:
         for c in range(classes):
             work[0, c] = 0.0
