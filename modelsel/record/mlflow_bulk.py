@@ -19,15 +19,16 @@ from modelsel.record.mlflow_store import Store
 from modelsel.record.runs import Metric, Run
 
 KNOWN = frozenset({"dc11669786a5"})  # MLflow 3.17
+DIALECTS = ("sqlite", "postgresql")  # of these the rows were compared
 CHUNK = 500  # run ids in one IN (...)
 Rows = list[dict[str, Any]]
 
 
 def knows(store: Store, strict: bool = False) -> bool:
     """True when the store can be reached and its revision was tested; `strict` raises ConfigurationError instead of False."""
-    revision = _revision(store) if store.sql else None
+    revision = _revision(store) if store.uri.startswith(DIALECTS) else None
     if strict and revision not in KNOWN:
-        why = f"the store's schema {revision} was not tested" if revision else "a server's tables are out of reach"
+        why = f"the store's schema {revision} was not tested" if revision else "only SQLite and PostgreSQL are written directly"
         raise ConfigurationError(Problem("MSEL-633", f"tracking.writer=bulk: {why}", "tracking.writer", "use auto or client"))
     return revision in KNOWN
 

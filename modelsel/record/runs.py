@@ -152,7 +152,7 @@ def _guard(test: TestResult | None, audit: Mapping[str, Any]) -> dict[str, str]:
     facts = {name: getattr(test, name) for name in ("look", "replay", "price", "spent", "policy", "release", "n", "level")}
     facts |= {"interval": list(test.interval) if test.interval else None, "flags": list(test.flags), "refused": test.refused}
     facts["head"] = (audit.get("ledger") or {}).get("head")
-    return {f"guard.{name}": word(value) for name, value in facts.items()}
+    return {f"modelsel.guard.{name}": word(value) for name, value in facts.items()}
 
 
 def _parent_metrics(outcome: Outcome) -> list[Metric]:
