@@ -23,6 +23,7 @@ from modelsel.core.protocols import Measure, Progress
 from modelsel.core.selection import Assessed, Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, Finding, Outputs, Resampling, Sealed, Table, Task, positions, seal
+from modelsel.dataset._profile import profile
 from modelsel.guard.audit import audit
 from modelsel.guard.gate import Gate
 from modelsel.guard.request import LookRequest, Sealing, Selected
@@ -95,7 +96,7 @@ def prepare(config: Config) -> Material:
     development = loaded.task.take(partition.development)
     _refuse(("scheme", config.scheme.problems(development)), *_invalid(config.candidates, development))
     resampling = config.scheme.instantiate(development, config.seed)
-    findings = (*loaded.findings, *fewer_rows_than_folds(development, resampling))
+    findings = (*loaded.findings, *profile(development), *fewer_rows_than_folds(development, resampling))
     return Material(development, seal(loaded.task.take(partition.test)), resampling, findings)
 
 

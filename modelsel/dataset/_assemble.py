@@ -8,14 +8,17 @@ import numpy as np
 
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.types import Feature, Finding, Floats, Task
-from modelsel.dataset import _kinds, _profile, _roles, _target
+from modelsel.dataset import _kinds, _roles, _target
 from modelsel.dataset._column import Column
 from modelsel.dataset._settings import Settings, listed
 
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A task with everything that a person should know about how it was read and what it looks like."""
+    """A task with everything that a person should know about how it was read.
+
+    What it *looks* like (`_profile`) is asked of the development rows, because it reads labels.
+    """
 
     task: Task
     findings: tuple[Finding, ...]
@@ -44,7 +47,7 @@ def assemble(
     task = Task(name=name, features=features, values=values, rows=np.arange(rows), classes=target.classes,
                 target=target.codes, **extra)  # fmt: skip
     task = task if target.kept.all() else task.take(np.flatnonzero(target.kept))
-    return Loaded(task, (*findings, *target.findings, *_profile.profile(task)))
+    return Loaded(task, (*findings, *target.findings))
 
 
 def _features(

@@ -9,19 +9,17 @@ from numpy.typing import NDArray
 from modelsel.core.errors import Problem
 from modelsel.core.types import Feature, Floats, Task
 from modelsel.dataset._assemble import Loaded
-from modelsel.dataset._profile import profile
 
 
 class Given:
-    """A data set of known form: `read()` makes it, `load()` adds its profile."""
+    """A data set of known form: `read()` makes it, and there is nothing to say about how."""
 
     @abstractmethod
     def read(self) -> Task:
         """The task."""
 
     def load(self) -> Loaded:
-        task = self.read()
-        return Loaded(task, profile(task))
+        return Loaded(self.read(), ())
 
     def problems(self) -> Iterator[Problem]:
         yield from ()

@@ -1,4 +1,7 @@
-"""What a person should know about a task before choosing on it: the profile names, it never repairs."""
+"""What a person should know about the development rows before choosing on them: the profile names, it never repairs.
+
+It reads labels, so that it is never asked of sealed rows.
+"""
 
 import unicodedata
 from collections.abc import Iterator, Sequence
