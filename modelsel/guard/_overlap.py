@@ -18,7 +18,7 @@ from modelsel.guard._history import History
 from modelsel.guard._subject import IDENTIFIABLE, Subject
 from modelsel.guard._subject import known as kept
 from modelsel.ledger.home import Key
-from modelsel.ledger.identity import Hashes
+from modelsel.ledger.identity import Hashes, met, tally
 from modelsel.ledger.rowset import RowSet, containment, shared
 
 SAME = 0.9  # shared rows per rows of either set from which two sets are one with a few rows more or less
@@ -150,9 +150,10 @@ def _by_columns(subject: Subject, stored: RowSet, key: Key) -> Booleans:
     best = np.zeros(len(subject.test.bound), bool)
     theirs = [array for name, array in stored.arrays.items() if name.startswith("key:")]
     for tokens in subject.test.keys.values():
-        values, hashes = np.unique(tokens)[: len(kept(tokens, key))], kept(tokens, key)
+        hashes = kept(tokens, key)
+        values = tally(tokens)[0][: len(hashes)]
         for array in theirs:
-            met = np.isin(hashes, array)
-            if met.sum() >= FEWEST and met.mean() >= QUASI and np.isin(tokens, values[met]).sum() > best.sum():
-                best = np.isin(tokens, values[met])
+            again = np.isin(hashes, array)
+            if again.sum() >= FEWEST and again.mean() >= QUASI and met(tokens, values[again]).sum() > best.sum():
+                best = met(tokens, values[again])
     return best

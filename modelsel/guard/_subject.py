@@ -9,7 +9,18 @@ from modelsel.core.types import Booleans, Codes, Integers, Table
 from modelsel.guard.request import Sealing
 from modelsel.ledger.channels import FINE, KEPT, label_order, quasi_keys, ranked
 from modelsel.ledger.home import Key
-from modelsel.ledger.identity import Columns, Hashes, bound, columns, label_tokens, set_digest, unbound
+from modelsel.ledger.identity import (
+    Columns,
+    Hashes,
+    bound,
+    columns,
+    feature_tokens,
+    label_tokens,
+    met,
+    set_digest,
+    tally,
+    unbound,
+)
 from modelsel.ledger.matching import Sketch, keyed, matched, settled, sketches
 from modelsel.ledger.rowset import RowSet, identifiability
 
@@ -60,7 +71,7 @@ class Subject:
     @property
     def duplicated(self) -> Booleans:
         """Which test rows stand in the development rows too."""
-        return np.isin(self.test.bound, self.development.bound)
+        return met(self.test.bound, np.sort(self.development.bound))
 
 
 def subject_of(sealing: Sealing, labels: Codes, key: Key, known: Iterable[tuple[tuple[Sketch, ...], Hashes]] = ()) -> Subject:
@@ -89,15 +100,18 @@ def subject_of(sealing: Sealing, labels: Codes, key: Key, known: Iterable[tuple[
 
 def known(tokens: Hashes, key: Key) -> Hashes:
     """The smallest values of a column, keyed: what is remembered of it, and what a later one is compared by."""
-    return keyed(np.unique(tokens)[:KEPT], key)
+    return keyed(tally(tokens)[0][:KEPT], key)
 
 
 def _quasi_keys(sealing: Sealing) -> dict[str, Hashes]:
     """Columns of the test rows that nearly identify a row: distinct among them, and not met in the development rows."""
     found = quasi_keys(sealing.sealed)
-    fine = columns(sealing.development, FINE)
-    own = dict(zip(fine.names, fine.tokens.T))
-    return {name: tokens for name, tokens in found.items() if np.isin(tokens, own[name]).mean() < COMMON}
+    own = {
+        feature.name: np.sort(feature_tokens(feature, sealing.development.values[:, index], FINE))
+        for index, feature in enumerate(sealing.development.features)
+        if feature.name in found
+    }
+    return {name: tokens for name, tokens in found.items() if met(tokens, own[name]).mean() < COMMON}
 
 
 def _whole(sealing: Sealing) -> Table:

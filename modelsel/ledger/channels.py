@@ -14,7 +14,7 @@ import numpy as np
 
 from modelsel.core.types import Codes, Feature, Floats, Table
 from modelsel.ledger.home import Key
-from modelsel.ledger.identity import Columns, Hashes, bound, columns, number_tokens
+from modelsel.ledger.identity import Columns, Hashes, bound, columns, feature_tokens, number_tokens, tally
 
 FINE = 9  # digits
 DISTINCT = 0.5
@@ -24,11 +24,11 @@ KEPT = 4096
 
 def quasi_keys(table: Table) -> dict[str, Hashes]:
     """C2: tokens at nine digits of columns that nearly identify a row; counters say nothing and are left out."""
-    fine = columns(table, FINE).tokens
+    fine = {f.name: feature_tokens(f, table.values[:, index], FINE) for index, f in enumerate(table.features)}
     return {
-        feature.name: fine[:, index]
+        feature.name: fine[feature.name]
         for index, feature in enumerate(table.features)
-        if _telling(feature, table.values[:, index], fine[:, index])
+        if _telling(feature, table.values[:, index], fine[feature.name])
     }
 
 
@@ -53,7 +53,7 @@ def ranked(table: Table, names: tuple[str, ...], key: Key) -> Hashes:
 
 
 def _telling(feature: Feature, values: Floats, tokens: Hashes) -> bool:
-    distinct = len(np.unique(tokens))
+    distinct = len(tally(tokens)[0])
     if not len(tokens) or distinct < DISTINCT * len(tokens):
         return False
     return not _is_counter(_as_numbers(feature, values), distinct)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.types import Codes, Feature, Floats, Integers, Table
+from modelsel.core.types import Booleans, Codes, Feature, Floats, Integers, Table
 from modelsel.ledger.home import Key
 
 Hashes = NDArray[np.uint64]
@@ -46,7 +46,7 @@ def columns(table: Table, digits: int = DIGITS) -> Columns:
     """The features of a table as tokens."""
     cells = np.empty(table.values.shape, np.uint64)
     for index, feature in enumerate(table.features):
-        cells[:, index] = _feature_tokens(feature, table.values[:, index], digits)
+        cells[:, index] = feature_tokens(feature, table.values[:, index], digits)
     return Columns(tuple(feature.name for feature in table.features), cells)
 
 
@@ -99,7 +99,22 @@ def text_tokens(texts: Sequence[str], digits: int = DIGITS) -> Hashes:
     return np.array([_text_token(text, digits) for text in texts], np.uint64)
 
 
-def _feature_tokens(feature: Feature, values: Floats, digits: int) -> Hashes:
+def tally(values: Hashes) -> tuple[Hashes, Integers]:
+    """The distinct values in order, and how often each occurs (by one sort: faster on hashes than a table)."""
+    ordered = np.sort(values)
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]][: len(ordered)])
+    return ordered[starts], np.diff(np.r_[starts, len(ordered)])
+
+
+def met(values: Hashes, ordered: Hashes) -> Booleans:
+    """Which values stand in a sorted array."""
+    if not len(ordered):
+        return np.zeros(len(values), bool)
+    found: Booleans = ordered[np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)] == values
+    return found
+
+
+def feature_tokens(feature: Feature, values: Floats, digits: int) -> Hashes:
     if feature.kind == "numeric":
         return number_tokens(values, digits)
     known = np.append(text_tokens(feature.levels, digits), [UNSEEN, MISSING])

@@ -15,7 +15,7 @@ import numpy as np
 
 from modelsel.core.types import Floats
 from modelsel.ledger.home import Key
-from modelsel.ledger.identity import Columns, Hashes
+from modelsel.ledger.identity import Columns, Hashes, tally
 
 KEPT = 256  # values per column sketch
 ALIKE = 0.2  # least shared mass of two value distributions
@@ -97,7 +97,7 @@ def _climbed(names: tuple[str, ...], groups: list[list[int]], agreement: Callabl
 
 
 def _sketch(name: str, tokens: Hashes, key: Key) -> Sketch:
-    values, counts = np.unique(tokens, return_counts=True)
+    values, counts = tally(tokens)
     raw = np.sort(tokens).astype("<u8").tobytes()
     digest = hashlib.blake2b(raw, digest_size=16, key=key.secret, person=b"modelsel.col.1").hexdigest()
     return Sketch(name, digest, keyed(values[:KEPT], key), counts[:KEPT] / max(1, len(tokens)))

@@ -14,7 +14,7 @@ import numpy as np
 from modelsel.core.errors import LedgerError, Problem
 from modelsel.core.fingerprint import canonical
 from modelsel.core.types import Booleans
-from modelsel.ledger.identity import Hashes
+from modelsel.ledger.identity import Hashes, met, tally
 
 FULL, BOTTOM = 1_000_000, 4096  # rows beyond which a set is kept as a sketch, and how many hashes that sketch holds
 
@@ -65,8 +65,8 @@ def shared(rows: Hashes, stored: Hashes, repetitions: bool) -> Booleans:
     array([ True, False, False, False])
     """
     if not repetitions:
-        return np.isin(rows, stored)
-    values, counts = np.unique(stored, return_counts=True)
+        return met(rows, np.sort(stored))
+    values, counts = tally(stored)
     if not len(values):
         return np.zeros(len(rows), bool)
     where = np.minimum(np.searchsorted(values, rows), len(values) - 1)
@@ -77,14 +77,14 @@ def shared(rows: Hashes, stored: Hashes, repetitions: bool) -> Booleans:
 
 def containment(rows: Hashes, sketch: Hashes) -> float:
     """Estimated share of distinct rows that a sketched (bottom-k) set contains: of those below its largest kept hash."""
-    distinct = np.unique(rows)
+    distinct = tally(rows)[0]
     below = distinct[distinct <= sketch.max()] if len(sketch) else distinct[:0]
     return float(np.isin(below, sketch).mean()) if len(below) else 0.0
 
 
 def identifiability(hashes: Hashes) -> float:
     """Distinct rows per row: near one, equal values mean the same row; far below, they mean little."""
-    return len(np.unique(hashes)) / len(hashes) if len(hashes) else 1.0
+    return len(tally(hashes)[0]) / len(hashes) if len(hashes) else 1.0
 
 
 def _occurrence(rows: Hashes) -> np.ndarray[Any, np.dtype[np.int64]]:
