@@ -30,10 +30,17 @@ class ForwardSelection:
 
     selects: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        if isinstance(self.learner, tuple) and not self.learner[1]:  # a configuration gives it with its preparation steps
+            object.__setattr__(self, "learner", self.learner[0])
+
     def growing(self) -> dict[str, Any]:
         return {"kind": "forward_selection", "learner": resolved(self.learner), "folds": self.folds, "most": self.most}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
+        if isinstance(self.learner, tuple):
+            yield "the learner that forward_selection judges by takes no preparer of its own: put it before the selection"
+            return
         yield from self.learner.problems(task)
         if self.n is not None and self.n > self.most:
             yield f"n = {self.n} is more than most = {self.most}"

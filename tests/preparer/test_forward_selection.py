@@ -50,6 +50,12 @@ class Alone:
         self.smoothed = learner.smoothed
 
 
+def test_a_learner_with_steps_of_its_own_is_refused():
+    bayes, steps = make("learner", "naive_bayes"), (make("preparer", "impute"),)
+    assert ForwardSelection(learner=(bayes, ())) == ForwardSelection(learner=bayes)
+    assert "no preparer of its own" in next(iter(ForwardSelection(learner=(bayes, steps)).problems()))
+
+
 def test_keeping_more_than_are_added_is_said():
     assert list(ForwardSelection(n=5, most=3).problems()) == ["n = 5 is more than most = 3"]
 
