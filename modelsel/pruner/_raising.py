@@ -29,6 +29,8 @@ class Place:
     children: list["Place"]
     rows: Integers = field(default_factory=lambda: np.empty(0, np.int64))
     weights: Floats = field(default_factory=lambda: np.empty(0))
+    counts: Floats = field(default_factory=lambda: np.empty(0))
+    alone: float = 0.0  # estimated errors as a leaf
     errors: float = 0.0  # estimated, of the subtree as it stands
 
     def preorder(self) -> Iterator["Place"]:
@@ -50,7 +52,7 @@ def raised(cut: Cut, reroute: Reroute, estimate: Estimate, slack: float) -> Cut:
         leaf = cut.leaf.copy()
         leaf[[place.origin for place in places if not place.children]] = True
         return Cut(cut.tree, leaf, cut.prediction, cut.counts)
-    counts = np.array([judge.counts(place.rows, place.weights) for place in places])
+    counts = np.array([place.counts for place in places])
     return regrown(cut.tree, [place.origin for place in places], _parents(places), counts)
 
 
@@ -84,12 +86,16 @@ class _Judge:
         return np.asarray(np.bincount(self.target[rows], weights, self.classes), np.float64)
 
     def send(self, place: Place, rows: Integers, weights: Floats) -> None:
-        """Let rows arrive at a place and at all below it."""
+        """Let rows arrive at a place and at all below it, and estimate what each would be worth as a leaf."""
         place.rows, place.weights = rows, weights
-        for each in place.preorder():
+        places = list(place.preorder())
+        for each in places:
+            each.counts = self.counts(each.rows, each.weights)
             if each.children:
                 for child, (some, shares) in zip(each.children, self._divide(each, each.rows, each.weights), strict=True):
                     child.rows, child.weights = some, shares
+        for each, alone in zip(places, self._as_leaves([each.counts for each in places]).tolist(), strict=True):
+            each.alone = alone
 
     def settle(self, root: Place) -> bool:
         """Prune and raise, deepest places first; true when anything was raised."""
@@ -106,23 +112,23 @@ class _Judge:
 
     def _judged(self, place: Place) -> Place | None:
         """Settle one place as leaf or as it stands, or say which branch is to take it."""
-        as_leaf = self._as_leaf(place.rows, place.weights)
         if not place.children:
-            place.errors = as_leaf
+            place.errors = place.alone
             return None
         place.errors = sum(child.errors for child in place.children)
         bar = place.errors * (1 + TIE) + self.slack
         branch = _largest(place)
-        in_its_place = self._as_branch(branch, place.rows, place.weights)
-        if as_leaf <= bar and as_leaf <= in_its_place * (1 + TIE) + self.slack:
-            place.children, place.errors = [], as_leaf
+        in_its_place = self._as_branch(branch, place.rows, place.weights) if branch.children else place.alone
+        if place.alone <= bar and place.alone <= in_its_place * (1 + TIE) + self.slack:
+            place.children, place.errors = [], place.alone
             return None
         return branch if in_its_place <= bar else None
 
-    def _as_leaf(self, rows: Integers, weights: Floats) -> float:
-        counts = self.counts(rows, weights)
-        weight = counts.sum(keepdims=True)
-        return float(self.estimate(weight, np.maximum(weight - counts.max(), 0.0))[0])
+    def _as_leaves(self, each: list[Floats]) -> Floats:
+        """Estimated errors of leaves with these class weights."""
+        counts = np.array(each).reshape(-1, self.classes)
+        weight: Floats = counts.sum(axis=1)
+        return self.estimate(weight, np.maximum(weight - counts.max(axis=1), 0.0))
 
     def _as_branch(self, branch: Place, rows: Integers, weights: Floats) -> float:
         """Estimated errors of a subtree, as it stands, with these rows."""
@@ -134,9 +140,7 @@ class _Judge:
             elif len(some):
                 divided = self._divide(place, some, shares)
                 waiting.extend((child, *part) for child, part in zip(place.children, divided, strict=True))
-        counts = np.array(leaves).reshape(-1, self.classes)
-        weight: Floats = counts.sum(axis=1)
-        return float(self.estimate(weight, np.maximum(weight - counts.max(axis=1), 0.0)).sum())
+        return float(self._as_leaves(leaves).sum())
 
     def _divide(self, place: Place, rows: Integers, weights: Floats) -> list[tuple[Integers, Floats]]:
         return list(self.reroute.divide(place.origin, rows, weights))
