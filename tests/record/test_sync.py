@@ -63,8 +63,8 @@ def test_every_candidate_is_a_child_of_one_parent(folder, store, finished):
     assert sum(run.info.status == "FAILED" for run in children) == 1
     assert parent.data.metrics["test/error"] == pytest.approx(7 / 171)
     assert parent.data.metrics["best_cv_score"] == pytest.approx(finished.selection.board.mean[finished.selection.winner])
-    assert parent.data.params["guard.look"] == "1"
-    assert parent.data.params["guard.head"] == "a3:4:9f2c"
+    assert parent.data.params["modelsel.guard.look"] == "1"
+    assert parent.data.params["modelsel.guard.head"] == "a3:4:9f2c"
     assert "| rank |" in parent.data.tags["mlflow.note.content"]
     assert parent.inputs.dataset_inputs[0].dataset.digest == finished.task.fingerprint
 
@@ -154,7 +154,7 @@ def test_a_look_taken_later_is_added_to_the_same_run(folder, store, finished):
     parent = runs_of(store)[project(folder).parent.key]
     assert (again.run_id, again.written) == (first.run_id, 0)
     assert parent.data.metrics["test/error"] == pytest.approx(7 / 171)
-    assert parent.data.params["guard.look"] == "1"
+    assert parent.data.params["modelsel.guard.look"] == "1"
     assert "look 1" in parent.data.tags["mlflow.note.content"]
     assert [d.dataset.name for d in parent.inputs.dataset_inputs] == ["breast_cancer", "breast_cancer (test rows)"]
 
