@@ -119,7 +119,7 @@ def _stacked(top: Raw, bottom: Raw, path: str) -> Raw:
     lacking = [name for name in names if name not in others]
     if lacking:
         what = f"columns missing in the second file: {', '.join(lacking)}"
-        raise DataError(Problem("MSEL-319", what, path, "both files need the same columns"))
+        raise DataError(Problem("MSEL-371", what, path, "both files need the same columns"))
     columns = tuple(column.extend(others[column.name]) for column in top.columns)
     weights = None
     if top.weights is not None or bottom.weights is not None:

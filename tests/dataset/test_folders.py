@@ -1,0 +1,44 @@
+"""Sets that are read from a folder the person gives."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from modelsel.core.errors import ConfigurationError, DataError
+from modelsel.dataset.magic import Magic
+from modelsel.dataset.miniboone import Miniboone
+
+
+def test_magic_is_read_whole(shared: Path) -> None:
+    task = Magic(dir=str(shared / "data")).read()
+    assert (len(task), task.classes) == (19_020, ("g", "h"))
+    assert np.bincount(task.target).tolist() == [12_332, 6_688]
+
+
+def test_magic_without_a_header_is_the_same(shared: Path, tmp_path: Path) -> None:
+    text = (shared / "data" / "magic04.csv").read_text()
+    (tmp_path / "magic04.data").write_text(text.partition("\n")[2])
+    assert Magic(dir=str(tmp_path)).read().fingerprint == Magic(dir=str(shared / "data")).read().fingerprint
+
+
+def test_a_cut_off_download_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "magic04.data").write_text("1,2,3,4,5,6,7,8,9,10,g\n" * 5)
+    with pytest.raises(DataError, match=r"MSEL-315: 5 rows, where MAGIC has 19020"):
+        Magic(dir=str(tmp_path)).read()
+    with pytest.raises(ConfigurationError, match="MSEL-302"):
+        Miniboone(dir=str(tmp_path)).read()
+
+
+def test_miniboone_leaves_out_events_that_were_not_reconstructed(tmp_path: Path) -> None:
+    events = np.round(np.random.default_rng(0).normal(size=(7, 50)), 3)
+    events[4] = -999
+    lines = [" ".join(str(x) for x in event) for event in events]
+    (tmp_path / "MiniBooNE_PID.txt").write_text("  3  4\n" + "\n".join(lines) + "\n")
+    loaded = Miniboone(dir=str(tmp_path)).load()
+    assert loaded.task.target.tolist() == [1, 1, 1, 0, 0, 0]
+    assert np.array_equal(loaded.task.values, events[[0, 1, 2, 3, 5, 6]])
+    assert loaded.findings[0].message.startswith("1 events")
+    (tmp_path / "MiniBooNE_PID.txt").write_text("3 4\n1 2 3\n")
+    with pytest.raises(DataError, match="MSEL-315"):
+        Miniboone(dir=str(tmp_path)).read()
