@@ -1,0 +1,99 @@
+"""Every criterion: its NumPy form against its compiled loop, its order under merging, and numbers from elsewhere."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import gammaincc
+from scipy.stats import chi2_contingency
+
+from modelsel.core.spec import make
+from modelsel.core.types import Feature, Table
+from modelsel.criterion.chi_square import minus_log_p
+from modelsel.kernels.compiler import function_of
+
+KINDS = sorted(path.stem for path in (Path(__file__).parents[2] / "conf/criterion").glob("*.yaml"))
+RASCHKA = np.array([[[30.0, 10.0], [10.0, 30.0]], [[20.0, 40.0], [20.0, 0.0]]])
+
+
+def table_of(seed: int, binary: bool) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    shape = (2 if binary else rng.integers(2, 6), rng.integers(2, 6))
+    table = rng.integers(0, rng.choice([2, 20, 3000]), shape) * rng.choice([1.0, 0.37])
+    table[0, 0] += 1.0
+    return table
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=80, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_the_loop_says_what_the_formula_says(kind: str, seed: int) -> None:
+    from modelsel.kernels import types
+
+    criterion = make("criterion", kind)
+    table = table_of(seed, criterion.binary)
+    compiled = function_of(criterion.loop, types.goodness.signature)
+    assert compiled(table) == pytest.approx(float(criterion.goodness(table[None])[0]), rel=1e-10, abs=1e-12)
+    assert criterion.loop(table) == pytest.approx(compiled(table), rel=1e-10, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_test_that_says_nothing_has_no_goodness(kind: str) -> None:
+    criterion = make("criterion", kind)
+    assert criterion.goodness(np.array([[[6.0, 2.0, 4.0], [3.0, 1.0, 2.0]]]))[0] == pytest.approx(0.0, abs=1e-7)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_order_of_branches_and_of_classes_does_not_matter(kind: str, seed: int) -> None:
+    criterion = make("criterion", kind)
+    table = table_of(seed, criterion.binary)
+    rng = np.random.default_rng(seed)
+    other = table[rng.permutation(len(table))][:, rng.permutation(table.shape[1])]
+    assert criterion.goodness(other[None])[0] == pytest.approx(criterion.goodness(table[None])[0], rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "printed"), [("misclassification", (0.25, 0.25)), ("gini", (0.125, 0.1667)), ("entropy", (0.1887, 0.3113))]
+)
+def test_raschkas_example(kind: str, printed: tuple[float, float]) -> None:
+    assert make("criterion", kind).goodness(RASCHKA) == pytest.approx(printed, abs=5e-5)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7, 20, 51])
+@pytest.mark.parametrize("square", [0.01, 0.5, 3.0, 20.0, 200.0])
+def test_minus_log_p_against_scipy(freedom: int, square: float) -> None:
+    assert minus_log_p(square, freedom) == pytest.approx(-np.log(gammaincc(freedom / 2, square / 2)), rel=1e-9, abs=1e-12)
+
+
+def test_strong_tests_stay_ordered_beyond_what_a_float_can_hold() -> None:
+    strong = [minus_log_p(square, freedom) for freedom in (1, 2, 5) for square in (1_430.0, 5_000.0, 1e6)]
+    assert all(np.isfinite(strong))
+    assert minus_log_p(5_000.0, 1) > minus_log_p(1_430.0, 1) > 700
+
+
+def test_chi_square_is_pearsons() -> None:
+    table = np.array([[12.0, 5.0, 3.0], [4.0, 9.0, 8.0]])
+    p = chi2_contingency(table, correction=False).pvalue
+    assert make("criterion", "chi_square").goodness(table[None])[0] == pytest.approx(-np.log(p), rel=1e-10)
+
+
+def test_costs_of_play_tennis() -> None:
+    """Formula figures for costs 1, 5, 2, .5 of Outlook, Temperature, Humidity, Wind."""
+    gain, cost = (
+        np.array([0.246749819774439, 0.029222565658955, 0.151835501362342, 0.048127030408269]),
+        np.array([1, 5, 2, 0.5]),
+    )
+    tan, nunez = make("criterion", "tan_schlimmer"), make("criterion", "nunez", w=0.5)
+    assert tan.worth(gain, cost) == pytest.approx([0.060885473558718, 0.000170791668738, 0.011527009736977, 0.004632422111837])
+    assert nunez.worth(gain, cost) == pytest.approx(
+        [0.131897350156349, 0.008353606960351, 0.063975513724508, 0.027697009099407], rel=3e-3
+    )
+
+
+def test_a_cost_of_nothing_is_refused() -> None:
+    table = Table(name="t", features=(Feature("a", "numeric", cost=0.0),), values=np.zeros((1, 1)), rows=np.zeros(1, np.int64))
+    assert list(make("criterion", "tan_schlimmer").problems(table))
