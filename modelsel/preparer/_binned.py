@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 
 from modelsel.core.protocols import AnyTable
-from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Table, Task
+from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Task
 
 KINDS = ("nominal", "ordered")
 
@@ -62,12 +62,6 @@ def per_column(features: Sequence[Feature], cuts: Iterable[tuple[int, Floats]]) 
     """Cuts of some columns, None for the others."""
     found: dict[int, Floats] = dict(cuts)
     return tuple(found.get(column) for column in range(len(features)))
-
-
-def nothing_numeric(task: Table | None) -> Iterable[str]:
-    """A discretiser of nominal features is a mistake worth a word; of mixed ones it is not."""
-    if task is not None and all(feature.kind != "numeric" for feature in task.features):
-        yield "there is no numeric feature to discretise"
 
 
 def restored(kind: str, description: Description) -> Binned:

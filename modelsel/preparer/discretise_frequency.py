@@ -12,7 +12,7 @@ import numpy as np
 
 from modelsel.core.spec import one_of, whole
 from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Table, Task
-from modelsel.preparer._binned import Binned, Distinct, distinct_columns, nothing_numeric, per_column, restored
+from modelsel.preparer._binned import Binned, Distinct, distinct_columns, per_column, restored
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class DiscretiseFrequency:
         return {"kind": "discretise_frequency"}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
-        return nothing_numeric(task)
+        return ()
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Weights":
         return Weights(task.features, distinct_columns(task, rows))

@@ -11,7 +11,7 @@ import numpy as np
 
 from modelsel.core.spec import one_of
 from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Table, Task
-from modelsel.preparer._binned import Binned, distinct_columns, nothing_numeric, per_column, restored
+from modelsel.preparer._binned import Binned, distinct_columns, per_column, restored
 from modelsel.preparer._mdl import mdl_cuts
 
 
@@ -25,7 +25,7 @@ class DiscretiseMdl:
         return {"kind": "discretise_mdl"}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
-        return nothing_numeric(task)
+        return ()
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Cuts":
         return Cuts(task.features, {column: mdl_cuts(own) for column, own in distinct_columns(task, rows).items()})

@@ -11,7 +11,7 @@ import numpy as np
 
 from modelsel.core.spec import one_of, whole
 from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Table, Task
-from modelsel.preparer._binned import Binned, distinct_columns, nothing_numeric, per_column, restored
+from modelsel.preparer._binned import Binned, distinct_columns, per_column, restored
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class DiscretiseWidth:
         return {"kind": "discretise_width"}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
-        return nothing_numeric(task)
+        return ()
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Ranges":
         ranges = {c: (own.values[0], own.values[-1]) for c, own in distinct_columns(task, rows).items() if len(own.values)}

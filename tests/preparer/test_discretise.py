@@ -116,6 +116,9 @@ def test_a_damaged_description_is_refused(facts, cuts):
         DiscretiseMdl.restore(Description("discretise_mdl", facts, {"cuts_0": np.array(cuts)}))
 
 
-def test_nothing_to_discretise_is_said(task_of):
-    task = task_of([Feature("f", "nominal", ("a",))], [[0.0]], [0])
-    assert list(DiscretiseMdl().problems(task)) == ["there is no numeric feature to discretise"]
+def test_nominal_features_are_left_as_they_are(task_of):
+    task = task_of([Feature("f", "nominal", ("a", "b"))], [[0.0], [1.0]], [0, 1])
+    assert list(DiscretiseMdl().problems(task)) == []
+    after = DiscretiseMdl().fit(task, positions(task), np.random.default_rng(0)).apply(task)
+    assert after.features == task.features
+    assert np.array_equal(after.values, task.values)
