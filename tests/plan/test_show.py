@@ -1,0 +1,66 @@
+"""The plan in words, its warnings against simulation, and what it will cost."""
+
+import numpy as np
+import pytest
+
+from modelsel.core.types import Candidate
+from modelsel.learner.tree import Tree
+from modelsel.plan.make import make
+from modelsel.plan.probe import estimate, like
+from modelsel.plan.show import agnostic, lines, optimism, warnings
+from tests import doubles
+from tests.doubles import spread
+
+TASK = doubles.task(400, seed=7)
+
+
+def test_the_text_counts_what_is_planned():
+    plan = make((*spread(7), *spread(5, group=1)), TASK, doubles.folds(TASK, 10))
+    text = "\n".join(lines(plan, TASK, 100))
+    assert "candidates   12" in text
+    assert "batches      2" in text
+    assert "cells        20" in text
+    assert "fits         21 instead of 121: 5.8 × fewer" in text
+    assert "one look at 100 rows" in text
+
+
+def test_without_sealed_rows_there_is_no_interval():
+    plan = make(spread(2), TASK, doubles.folds(TASK))
+    assert "final test   none: there are no sealed rows" in lines(plan, TASK, 0)
+
+
+@pytest.mark.parametrize(("candidates", "rows"), [(10, 200), (200, 100), (1000, 500)])
+def test_the_optimism_of_the_best_is_that_of_coins(candidates, rows):
+    rng = np.random.default_rng(0)
+    best = (rng.binomial(rows, 0.5, (2000, candidates)) / rows).min(axis=1)
+    assert 0.5 - best.mean() == pytest.approx(optimism(candidates, rows, 0.5), abs=2e-3 + 0.02 / np.sqrt(rows))
+
+
+def test_the_agnostic_bound_holds_for_all_candidates_at_once():
+    rng = np.random.default_rng(1)
+    estimates = rng.binomial(300, 0.5, (2000, 50)) / 300
+    outside = (np.abs(estimates - 0.5) > agnostic(50, 300, 0.05)).any(axis=1).mean()
+    assert outside <= 0.05
+
+
+def test_too_many_candidates_for_the_rows_are_said_and_few_are_not():
+    small, large = doubles.task(60), doubles.task(3000)
+    many = make(spread(300), small, doubles.folds(small))
+    few = make(spread(2), large, doubles.folds(large))
+    assert [finding.code for finding in warnings(many, small)] == ["MSEL-P01", "MSEL-P02"]
+    assert warnings(few, large) == ()
+
+
+def test_generated_rows_are_like_the_task_and_none_of_it():
+    made = like(TASK, 100)
+    assert (made.features, made.classes, len(made)) == (TASK.features, TASK.classes, 100)
+    assert not set(made.values[:, 0]) & set(TASK.values[:, 0])
+    assert set(np.unique(made.target)) == {0, 1}
+
+
+def test_more_folds_and_candidates_cost_more():
+    some = tuple(Candidate(Tree(max_depth=depth)) for depth in range(1, 9))
+    short = estimate(make(some[:2], TASK, doubles.folds(TASK)), TASK, doubles.folds(TASK), False, 1)
+    long = estimate(make(some, TASK, doubles.folds(TASK, 50)), TASK, doubles.folds(TASK, 50), True, 1)
+    assert 0 < short.seconds < long.seconds
+    assert 0 < short.memory < long.memory
