@@ -8,7 +8,7 @@ COMMANDS = {
     "report": "write report.html again from the record",
     "compare": "paired comparison of learners over data sets",
     "predict": "predictions of a study's final model on new rows",
-    "export": "the final model for other systems: onnx, sql, rules, json, dot",
+    "export": "the final model for other systems: sql, rules, json, dot",
     "sync": "replay the record into MLflow",
     "ui": "show the embedded MLflow store in a browser",
     "doctor": "versions, stores, stale runs, ledger and anchors, permissions",

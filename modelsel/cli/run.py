@@ -17,7 +17,8 @@ def main(words: Sequence[str]) -> int:
 
 
 def study(words: tuple[str, ...], config: Config, swept: bool) -> Done:
-    """One study, its verdict on stdout. In a sweep the test set stays closed unless `guard.sweep_test` opens it every time."""
+    """One study, its verdict on stdout. In a sweep the table says it, and the test set stays closed for now, unless
+    `guard.sweep_test` opens it in every job."""
     from modelsel.record.folder import RunFolder
     from modelsel.report.terminal import progress
     from modelsel.report.verdict import verdict
@@ -27,7 +28,7 @@ def study(words: tuple[str, ...], config: Config, swept: bool) -> Done:
         print(note, file=sys.stderr)
     later = swept and not config.guard.sweep_test
     outcome = perform(replace(config, final_test=False) if later else config, progress(), ("modelsel", "run", *words))
-    print(verdict(RunFolder.open(outcome.folder)))
+    print(verdict(RunFolder.open(outcome.folder)) if not swept else outcome.folder, file=sys.stderr if swept else sys.stdout)
     return Done.of(outcome.winner["cv"]["mean"], code_of(outcome), result=(outcome, later and config.final_test))
 
 
@@ -35,8 +36,19 @@ def ended(jobs: Sequence[Done]) -> int:
     """The table over a sweep's jobs; then each test set is opened once, for the best job on it."""
     from modelsel.report.sweep import Job, table
 
-    print(table([Job(job.overrides, job.result and job.result[0], job.code) for job in jobs]))
+    names = telling([job.overrides.split() for job in jobs])
+    print(table([Job(name, job.result and job.result[0], job.code) for name, job in zip(names, jobs, strict=True)]))
     return open_tests([job.result[0] for job in jobs if job.result and job.result[1]])
+
+
+def telling(jobs: Sequence[Sequence[str]]) -> list[str]:
+    """What tells each job from the others; everything when nothing does.
+
+    >>> telling([["dataset=iris", "seed=1"], ["dataset=wine", "seed=1"]])
+    ['dataset=iris', 'dataset=wine']
+    """
+    common = set.intersection(*map(set, jobs)) if len(jobs) > 1 else set()
+    return [" ".join(word for word in words if word not in common) or " ".join(words) or "(defaults)" for words in jobs]
 
 
 def code_of(outcome: Outcome) -> int:

@@ -1,0 +1,78 @@
+"""`modelsel export RUN --to FORMAT`: the final model for other systems."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from modelsel.cli._arguments import RUN_HELP, Arguments
+from modelsel.core.errors import OK, ConfigurationError, Problem, StoreError
+
+FORMATS = ("sql", "rules", "json", "dot")
+
+
+def main(words: Sequence[str]) -> int:
+    parser = Arguments("export", "sql, rules and dot are of trees; json is of every model.")
+    parser.add_argument("run", metavar="RUN", help=RUN_HELP)
+    parser.add_argument("--to", metavar="FORMAT", choices=FORMATS, required=True, help=", ".join(FORMATS))
+    parser.add_argument("--table", default="rows", help="for sql: the table to predict (default: rows)")
+    parser.add_argument("-o", "--output", metavar="OUT", help="default: stdout")
+    args = parser.parse_args(words)
+    from modelsel.record.folder import RunFolder
+    from modelsel.record.model import load
+
+    folder = RunFolder.open(args.run)
+    predictor = load(folder.model, tuple(folder.config().get("plugins") or ()))
+    text = _WRITERS[args.to](predictor, args)
+    if args.output is None:
+        print(text, end="")
+        return OK
+    try:
+        Path(args.output).write_text(text, "utf-8")
+    except OSError as error:
+        raise StoreError(
+            Problem("MSEL-601", f"cannot be written ({error.strerror})", args.output, "choose another place")
+        ) from error
+    return OK
+
+
+def _sql(predictor: Any, args: Any) -> str:
+    from modelsel.cli._sql import sql
+
+    return sql(predictor, args.table)
+
+
+def _rules(predictor: Any, _: Any) -> str:
+    from modelsel.tree.rules import rules_text
+
+    return f"{rules_text(_cut(predictor))}\n"
+
+
+def _dot(predictor: Any, _: Any) -> str:
+    from modelsel.tree.export import to_dot
+
+    return f"{to_dot(_cut(predictor))}\n"
+
+
+def _json(predictor: Any, _: Any) -> str:
+    """A tree in the documented shape; another model as its kind restores it, arrays as lists."""
+    from modelsel.learner._tree_model import TreeModel
+    from modelsel.tree.export import to_dict
+
+    if isinstance(predictor.model, TreeModel):
+        return json.dumps(to_dict(predictor.model.cut), ensure_ascii=False) + "\n"
+    described = predictor.model.describe()
+    arrays = {key: array.tolist() for key, array in described.arrays.items()}
+    return json.dumps({"kind": described.kind, "facts": described.facts, "arrays": arrays}, ensure_ascii=False) + "\n"
+
+
+def _cut(predictor: Any) -> Any:
+    from modelsel.learner._tree_model import TreeModel
+
+    if not isinstance(predictor.model, TreeModel):
+        what = f"{type(predictor.model).__name__} is no tree"
+        raise ConfigurationError(Problem("MSEL-255", what, "--to", "json takes every model"))
+    return predictor.model.cut
+
+
+_WRITERS: Mapping[str, Callable[[Any, Any], str]] = {"sql": _sql, "rules": _rules, "json": _json, "dot": _dot}
