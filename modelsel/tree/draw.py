@@ -43,7 +43,7 @@ def to_svg(cut: Cut, widths: Widths | None = None) -> str:
     width, height = layout.depth * STEP + BOX + 60, layout.leaves * ROW
     nodes = "".join(_node(layout, int(node)) for node in layout.nodes)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 0 {width} {height}" width="{width}" height="{height}" '
         f'data-row="{ROW}" data-step="{STEP}" data-box="{BOX}" role="img" aria-label="decision tree, {layout.leaves} leaves" '
         f'font-family="system-ui, sans-serif" font-size="13">{nodes}</svg>'
     )

@@ -42,7 +42,7 @@
     size();
   };
   const size = () => {
-    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    svg.setAttribute("viewBox", `-1 0 ${width} ${height}`);
     svg.setAttribute("width", width * scale); svg.setAttribute("height", height * scale);
   };
   const zoom = (factor) => { scale = Math.min(3, Math.max(.1, scale * factor)); size(); };

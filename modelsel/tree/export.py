@@ -9,19 +9,21 @@ from modelsel.core.types import Booleans, Feature, Floats
 from modelsel.tree.conditions import branch_words
 from modelsel.tree.cutting import reached
 from modelsel.tree.node import EQUALITY, LEAF, MULTIWAY, SUBSET, TEST_NAMES, THRESHOLD, Cut, Tree
+from modelsel.tree.soft import Widths
 
 
-def to_dict(cut: Cut) -> dict[str, Any]:
+def to_dict(cut: Cut, widths: Widths | None = None) -> dict[str, Any]:
     """Classes, features and the nodes that stand, in preorder (the shape in the documentation, `classifier.to_dict()`).
 
     `weights` are the training weights that reached the node; `scores` stands beside them where class scores come from
-    other rows (those held back by reduced-error pruning).
+    other rows (those held back by reduced-error pruning); `softened` stands in a test whose threshold is a ramp: from
+    where to where, half each way at the threshold.
     """
     number = _renumbered(reached(cut))
     return {
         "classes": list(cut.tree.classes),
         "features": [{"name": f.name, "kind": f.kind, "levels": list(f.levels)} for f in cut.tree.features],
-        "nodes": [_node(cut, node, number) for node in number],
+        "nodes": [_node(cut, node, number, widths) for node in number],
     }
 
 
@@ -72,7 +74,7 @@ def _renumbered(stands: Booleans) -> dict[int, int]:
     return {int(node): number for number, node in enumerate(np.flatnonzero(stands))}
 
 
-def _node(cut: Cut, node: int, number: Mapping[int, int]) -> dict[str, Any]:
+def _node(cut: Cut, node: int, number: Mapping[int, int], widths: Widths | None) -> dict[str, Any]:
     tree, is_leaf = cut.tree, bool(cut.leaf[node])
     parent = int(tree.parent[node])
     record: dict[str, Any] = {
@@ -81,7 +83,7 @@ def _node(cut: Cut, node: int, number: Mapping[int, int]) -> dict[str, Any]:
         "depth": int(tree.depth[node]),
         "weights": tree.counts[node].tolist(),
         "prediction": int(cut.prediction[node]),
-        "test": None if is_leaf else _test(tree, node),
+        "test": None if is_leaf else _test(tree, node, widths),
         "children": [] if is_leaf else [number[int(child)] for child in tree.children(node)],
     }
     if not np.array_equal(tree.counts[node], cut.counts[node]):
@@ -91,20 +93,24 @@ def _node(cut: Cut, node: int, number: Mapping[int, int]) -> dict[str, Any]:
     return record
 
 
-def _test(tree: Tree, node: int) -> dict[str, Any]:
+def _test(tree: Tree, node: int, widths: Widths | None) -> dict[str, Any]:
     feature, kind = tree.features[tree.feature[node]], int(tree.test[node])
     levels: list[str] | None = None
     if kind == MULTIWAY:
         levels = list(feature.levels)
     elif kind == SUBSET:
         levels = [feature.levels[level] for level in np.flatnonzero(tree.subset[node])]
-    return {
+    test = {
         "feature": feature.name,
         "kind": TEST_NAMES[kind],
         "threshold": float(tree.threshold[node]) if kind == THRESHOLD else None,
         "level": feature.levels[int(tree.threshold[node])] if kind == EQUALITY else None,
         "levels": levels,
     }
+    if widths is not None and widths.below[node] + widths.above[node] > 0:
+        threshold = float(tree.threshold[node])
+        test["softened"] = [threshold - float(widths.below[node]), threshold + float(widths.above[node])]
+    return test
 
 
 def _threshold(test: Mapping[str, Any] | None, features: tuple[Feature, ...], position: Mapping[str, int]) -> float:

@@ -7,11 +7,12 @@ Dvořák 2019, *Softening splits in classification trees*; Quinlan 1993, section
 """
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.types import Booleans, Codes, Floats, Integers, Table
+from modelsel.core.types import Booleans, Codes, Floats, Integers, Table, Task
 from modelsel.kernels.compiler import load
 from modelsel.tree.node import BY_SURROGATES, DIVIDED, LEAF, THRESHOLD, Cut, Tree
 from modelsel.tree.reroute import by_surrogates, position
@@ -31,6 +32,14 @@ class Widths:
     @classmethod
     def none(cls, tree: Tree) -> "Widths":
         return cls(np.zeros(len(tree)), np.zeros(len(tree)))
+
+
+class Softener(Protocol):
+    """How wide the ramps of a pruned tree are; a frozen dataclass."""
+
+    def widths(self, cut: Cut, task: Task, rows: Integers) -> Widths:
+        """Widths for a tree that holds only nodes that stand, from its training rows (positions, repeats allowed)."""
+        ...
 
 
 def ramps(tree: Tree) -> Booleans:

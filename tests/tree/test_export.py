@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from modelsel.tree.export import from_dict, to_dict, to_dot
+from modelsel.tree.soft import Widths
 
 FIELDS = {"id", "parent", "depth", "weights", "prediction", "test", "children"}
 
@@ -74,6 +75,14 @@ def test_graphviz_names_classes_weights_and_branches(mixed):
     assert 'n0 -> n1 [label="age <= 30.25"];' in dot
     assert 'in {the \\"black\\" one, red}' in dot
     assert 'n7 [label="c\\n0 · 1.5 · 3", style=bold];' in dot
+
+
+def test_a_softened_threshold_says_from_where_to_where(mixed):
+    below, above = np.zeros(len(mixed.tree)), np.zeros(len(mixed.tree))
+    below[0], above[0] = 0.25, 1.75
+    nodes = to_dict(mixed, Widths(below, above))["nodes"]
+    assert nodes[0]["test"]["softened"] == [30.0, 32.0]
+    assert not any("softened" in node["test"] for node in nodes[1:] if node["test"])
 
 
 def test_goodness_survives(weather):
