@@ -201,7 +201,8 @@ class Candidate:
         spec = flat(resolved(self.learner))
         for step in self.preparers:
             own = flat(resolved(step))
-            spec[f"preparer.{own.pop('kind')}"] = ", ".join(f"{k}={v}" for k, v in own.items()) or True
+            name = f"preparer.{own.pop('kind')}"
+            spec[name] = ", ".join(f"{k}={v}" for k, v in own.items()) or True
         return spec
 
 
