@@ -1,5 +1,6 @@
 """Cost complexity against the minimum over all prunings, in exact fractions."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -91,3 +92,22 @@ def test_a_single_leaf_stays_one(grow):
     cut = grow(np.random.default_rng(0), inner=0)
     assert leaves(CostComplexity().path(cut, Evidence(1.0)).cut(CostComplexity(3.0))) == 1
     assert CostComplexity("path").alphas(cut, Evidence(1.0)).tolist() == [0.0]
+
+
+def test_with_a_cost_matrix_the_risk_is_the_mean_cost(grow, prunings, leaf_set):
+    rng = np.random.default_rng(21)
+    costs = np.array([[0.0, 1.0, 3.0], [2.0, 0.0, 1.0], [0.5, 4.0, 0.0]])
+    for _ in range(100):
+        cut = grow(rng, inner=int(rng.integers(0, 6)))
+        total = float(cut.tree.counts[0].sum())
+        if total == 0:
+            continue
+        cheapest = np.argmin(cut.counts @ costs, axis=1).astype(np.int32)
+        cut = replace(cut, prediction=cheapest)
+        path = CostComplexity().path(cut, Evidence(total, cost_matrix=costs))
+        for alpha in (0.0, 0.03, 0.2):
+            price = {
+                kept: sum(cut.tree.counts[leaf] @ costs[:, cheapest[leaf]] for leaf in kept) / total + alpha * len(kept)
+                for kept in prunings(cut)
+            }
+            assert price[leaf_set(path.cut(CostComplexity(alpha)))] == pytest.approx(min(price.values()))
