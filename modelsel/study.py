@@ -14,6 +14,7 @@ from typing import Any
 
 import modelsel
 from modelsel.compare.choose import choose
+from modelsel.compare.outer import Selecting, score_selection
 from modelsel.compare.pairs import pairs
 from modelsel.config.compose import Config, compose
 from modelsel.config.reopen import reopen
@@ -94,7 +95,8 @@ def prepare(config: Config) -> Material:
     _refuse(("split", config.split.problems(loaded.task)))
     partition = config.split.partition(loaded.task)
     development = loaded.task.take(partition.development)
-    _refuse(("scheme", config.scheme.problems(development)), *_invalid(config.candidates, development))
+    outer = () if config.outer is None else config.outer.problems(development)
+    _refuse(("scheme", config.scheme.problems(development)), ("outer", outer), *_invalid(config.candidates, development))
     resampling = config.scheme.instantiate(development, config.seed)
     findings = (*loaded.findings, *profile(development), *fewer_rows_than_folds(development, resampling))
     return Material(development, seal(loaded.task.take(partition.test)), resampling, findings)
@@ -120,7 +122,7 @@ def _performed(
     plan = make(candidates, material.development, material.resampling)
     gate, sealing = _sealed(config, material, candidates, folder, tracker)
     with clock.stage("select"), progress:
-        results = _results(config, material, plan, folder, progress)
+        results, extra = _results(config, material, plan, folder, progress)
         selection = choose(results, config.rule, material.resampling, config.seed)
     with clock.stage("final"):
         final = fit(candidates[selection.winner], material.development, config.seed)
@@ -133,7 +135,7 @@ def _performed(
             scheme=facts.scheme(kind_of(config.scheme), material.resampling), winner=facts.winner(selection), test=test,
             candidates={"declared": config.declared, "distinct": len(candidates), **results.counts},
             fits={"needed": plan.needed, "naive": plan.naive}, failures=facts.failures(selection), seconds=clock.read(),
-            findings=_findings(material, plan, selection, gate),
+            findings=_findings(material, plan, selection, gate), extra=extra,
         )  # fmt: skip
         folder.save(Finished(
             outcome, selection, config.resolved, material.development, material.resampling, model,
@@ -208,13 +210,26 @@ def _sealed(
     return gate, sealing
 
 
-def _results(config: Config, material: Material, plan: Plan, folder: RunFolder, progress: Progress) -> Results:
+def _results(
+    config: Config, material: Material, plan: Plan, folder: RunFolder, progress: Progress
+) -> tuple[Results, dict[str, Any]]:
+    """All cells of the plan, and with `outer` those of the selection inside each outer fold; the nested estimate beside."""
     first = (RunFolder.open(config.resume, folder.root).journal,) if config.resume else ()
+    task, limits = material.development, Limits(config.limit.seconds, config.limit.bytes)
     with Journal(folder.journal, older_journals(folder.root, first)) as journal:
-        return run_plan(
-            plan, material.development, material.resampling, config.measure, config.pool, journal, progress, seed=config.seed,
-            limits=Limits(config.limit.seconds, config.limit.bytes), retry_failed=config.retry_failed,
-        )  # fmt: skip
+
+        def compute(plan: Plan, task: Task, resampling: Resampling) -> Results:
+            return run_plan(
+                plan, task, resampling, config.measure, config.pool, journal, progress, seed=config.seed,
+                limits=limits, retry_failed=config.retry_failed,
+            )  # fmt: skip
+
+        results = compute(plan, task, material.resampling)
+        if config.outer is None:
+            return results, {}
+        selecting = Selecting(config.candidates, config.scheme, config.measure, config.rule, config.seed, compute)
+        nested = score_selection(selecting, task, config.outer.instantiate(task, config.seed))
+        return results, {"nested": nested.to_dict()}
 
 
 def _look(config: Config, gate: Gate | None, sealing: Sealing, selection: Selection, final: Final) -> TestResult | None:

@@ -61,6 +61,10 @@ def cross_validated(outcome: Outcome) -> list[str]:
     if corrected:
         ends = interval((corrected["low"], corrected["high"]))
         lines.append(f"{score(corrected['mean'])} {ends} after allowing for the choice ({corrected['method'].upper()})")
+    if nested := outcome.extra.get("nested"):
+        ends, folds = interval((nested["low"], nested["high"])), len(nested["scores"])
+        same = f"the same winner in {percent(nested['agreement'])} of {folds} outer folds"
+        lines.append(f"{score(nested['mean'])} {ends} by nested cross-validation, approximate; {same}")
     return lines
 
 
