@@ -1,0 +1,125 @@
+"""The path contract for learners that are no trees: neighbours, naive Bayes, tables, scikit-learn's.
+
+Their plain twins stand beside them (tests/learner/test_knn.py, test_naive_bayes.py, test_table.py). Here: one fit, a fit
+alone and a model read back say the same, for random spaces over random tasks, whoever else is asked and in whatever chunks.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from modelsel.core.protocols import Selected, SubsetPath
+from modelsel.core.spec import make
+from modelsel.core.types import Feature, Task, positions
+from modelsel.learner.knn import Knn
+from modelsel.learner.naive_bayes import NaiveBayes
+from modelsel.learner.sklearn import Sklearn
+from modelsel.learner.table import Table
+
+DISTANCES = ("euclidean", "manhattan", "chebyshev", "minkowski", "heom", "hvdm", "gower", "overlap")
+PRIORS = ("empirical", "uniform", (0.5, 0.3, 0.2))
+
+
+def random_task(rng: np.random.Generator) -> Task:
+    """Numbers that are tied and numbers that are not, names of 3 and of 1,000 levels, ranks; missing values; weights."""
+    rows = int(rng.integers(12, 120))
+    columns = {
+        "tied": (("numeric", 0), rng.integers(-2, 3, rows)), "real": (("numeric", 0), rng.normal(size=rows) * 1e3),
+        "few": (("nominal", 3), rng.integers(0, 4, rows)), "many": (("nominal", 1000), rng.integers(0, 1000, rows)),
+        "rank": (("ordered", 4), rng.integers(0, 4, rows)), "constant": (("numeric", 0), np.full(rows, 7)),
+    }  # fmt: skip
+    names = rng.permutation(list(columns))[: int(rng.integers(1, 7))]
+    features = tuple(Feature(str(name), columns[name][0][0], tuple(map(str, range(columns[name][0][1])))) for name in names)
+    values = np.column_stack([columns[name][1].astype(float) for name in names])
+    values[rng.random(values.shape) < rng.choice([0.0, 0.1])] = np.nan
+    return Task(
+        name="random", features=features, values=values, rows=np.arange(rows), classes=("A", "B", "C"),
+        target=rng.integers(0, rng.integers(1, 4), rows).astype(np.int32),
+        weights=None if rng.random() < 0.5 else rng.choice([0.5, 1.0, 3.0], rows),
+    )  # fmt: skip
+
+
+def neighbours(rng: np.random.Generator) -> Sequence[Any]:
+    distance, normalise = make("distance", str(rng.choice(DISTANCES))), str(rng.choice(["none", "range", "deviation"]))
+    votes, priors = rng.choice(["uniform", "inverse", "rank"], 6), rng.integers(0, 3, 6)
+    return [
+        Knn(int(k), distance, normalise, str(vote), PRIORS[prior])
+        for k, vote, prior in zip(rng.integers(1, 8, 6), votes, priors, strict=True)
+    ]
+
+
+def bayes(rng: np.random.Generator) -> Sequence[Any]:
+    numeric = str(rng.choice(["gaussian", "kernel"]))
+    m = lambda: None if rng.random() < 0.5 else float(rng.choice([0, 1, 5]))  # noqa: E731
+    form = lambda: str(rng.choice(["marginal", "uniform"]))  # noqa: E731
+    return [NaiveBayes(numeric, float(rng.choice([0, 0.5, 2])), m(), form(), PRIORS[int(rng.integers(3))]) for _ in range(6)]
+
+
+def tables(rng: np.random.Generator) -> Sequence[Any]:
+    return [Table(back_off, smoothing) for back_off in ("symmetric_uncertainty", "majority") for smoothing in (0.0, 0.5)]
+
+
+LEARNERS: dict[str, Callable[[np.random.Generator], Sequence[Any]]] = {"knn": neighbours, "naive_bayes": bayes, "table": tables}
+
+
+@pytest.mark.parametrize("name", sorted(LEARNERS))
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_path_fit_alone_and_model_read_back_say_the_same(name: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    task, learners = random_task(rng), LEARNERS[name](rng)
+    rows, asked = rng.integers(0, len(task), len(task)), positions(task)
+    path = learners[0].fit_path(task, rows, rng)
+    together = path.outputs(learners, task, asked, True)
+    np.testing.assert_allclose(together.scores.sum(axis=2), 1.0, atol=1e-12)
+    for index, learner in enumerate(learners):
+        alone = learner.fit(task, rows, rng)
+        for model in (path.model(learner), alone, type(learner).restore(alone.describe())):
+            assert model.predict(task).tolist() == together.predicted[index].tolist()
+            np.testing.assert_allclose(model.scores(task), together.scores[index], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(LEARNERS))
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_answers_do_not_depend_on_who_else_is_asked_about_which_rows(name: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    task, learners = random_task(rng), LEARNERS[name](rng)
+    path = learners[0].fit_path(task, positions(task), rng)
+    together = path.outputs(learners, task, positions(task), True)
+    order, some = rng.permutation(len(learners))[:3], np.flatnonzero(rng.random(len(task)) < 0.4)
+    fewer = path.outputs([learners[i] for i in order], task, some, True)
+    assert (fewer.predicted == together.predicted[order][:, some]).all()
+    np.testing.assert_allclose(fewer.scores, together.scores[order][:, some], rtol=0, atol=1e-12)
+    assert (path.outputs(learners, task, positions(task), False).predicted == together.predicted).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_a_selection_read_off_the_counts_is_a_fit_behind_the_selection(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    task, learners = random_task(rng), bayes(rng)
+    path = learners[0].fit_path(task, positions(task), rng)
+    assert isinstance(path, SubsetPath)
+    for n in range(1, len(task.features) + 1):
+        step = make("preparer", "select_top", n=n).fit(task, positions(task), rng)
+        assert isinstance(step, Selected)
+        read, left = path.subset(step.columns).outputs(learners, task, positions(task), True), step.apply(task)
+        for index, learner in enumerate(learners):
+            alone = learner.fit(left, positions(left), rng)
+            assert alone.predict(left).tolist() == read.predicted[index].tolist()
+            np.testing.assert_allclose(alone.scores(left), read.scores[index], rtol=0, atol=1e-12)
+
+
+def test_a_scikit_learn_candidate_says_the_same_alone_and_as_a_path() -> None:
+    task = random_task(np.random.default_rng(3))
+    learner = Sklearn(estimator="DecisionTreeClassifier", params={"max_features": 0.5})
+    path = learner.fit_path(task, positions(task), np.random.default_rng(5))
+    alone = learner.fit(task, positions(task), np.random.default_rng(5))
+    outputs = path.outputs([learner, learner], task, positions(task), True)
+    assert outputs.predicted.tolist() == [alone.predict(task).tolist()] * 2
+    np.testing.assert_array_equal(outputs.scores[1], alone.scores(task))
