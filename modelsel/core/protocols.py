@@ -190,6 +190,10 @@ class Measure(Protocol):
         """True when the score is the (weighted) mean of `losses` over rows."""
         ...
 
+    def problems(self, task: Task, resampling: Resampling) -> Iterable[str]:
+        """Why it cannot be used on this task and these folds (a cost matrix of another size, AUC on folds of one class)."""
+        ...
+
     def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
         """One number per candidate; NaN where it is not defined on these rows."""
         ...
@@ -201,6 +205,10 @@ class Measure(Protocol):
 
 class Rule(Protocol):
     """Scores to the chosen candidate: a pure function, so that it can be replayed and bootstrapped."""
+
+    def problems(self, resampling: Resampling, over_rows: bool) -> Iterable[str]:
+        """Why it cannot be used with these folds and a measure that is, or is not, a mean over rows."""
+        ...
 
     def choose(self, board: Scoreboard) -> int:
         """Index of the winner. Ties: simpler, then declared order. Raises ValueError when none is eligible."""

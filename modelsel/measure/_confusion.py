@@ -1,8 +1,10 @@
 """Measures computed from the confusion matrix N (N_ij: weight of class i predicted as j); they are no means over rows."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from modelsel.core.types import Codes, Floats, Outputs
+from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
 
 
 def confusion(truth: Codes, predicted: Codes, weights: Floats | None, classes: int) -> Floats:
@@ -24,6 +26,9 @@ class FromConfusion:
     higher_is_better = True
     needs_scores = False
     over_rows = False
+
+    def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
+        yield from ()
 
     def of(self, matrices: Floats) -> Floats:
         """One number per confusion matrix (candidates × classes × classes)."""

@@ -1,8 +1,10 @@
 """Measures that are means over rows: score = Σ w_i loss_i / Σ w_i."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from modelsel.core.types import Codes, Floats, Outputs
+from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
 
 
 class OverRows:
@@ -11,6 +13,9 @@ class OverRows:
     higher_is_better = False
     needs_scores = False
     over_rows = True
+
+    def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
+        yield from ()
 
     def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
         raise NotImplementedError

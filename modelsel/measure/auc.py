@@ -3,10 +3,12 @@
 How well the scores *rank*, whatever the threshold; says nothing of calibration. Not defined on one class: NaN there.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from modelsel.core.types import Codes, Floats, Outputs
+import numpy as np
+
+from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
 from modelsel.measure._over_rows import class_scores
 from modelsel.statistics.auc import multiclass_area, rankings
 
@@ -18,6 +20,11 @@ class Auc:
     higher_is_better = True
     needs_scores = True
     over_rows = False
+
+    def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
+        single = [fold.index for fold in resampling.folds if not np.ptp(task.target[fold.assessment])]
+        if single:
+            yield f"auc is not defined on {len(single)} folds that assess one class only (fold {single[0]}): use fewer folds"
 
     def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
         return self.reweighted(truth, outputs, classes)(weights)

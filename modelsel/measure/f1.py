@@ -4,12 +4,13 @@
 nothing. Source: van Rijsbergen (1979).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from modelsel.core.spec import one_of, whole
-from modelsel.core.types import Floats
+from modelsel.core.types import Floats, Resampling, Task
 from modelsel.measure._confusion import FromConfusion, ratio
 
 
@@ -19,6 +20,10 @@ class F1(FromConfusion):
 
     average: str = one_of("macro", "weighted", help="mean over classes: plain, or by class share")
     positive: int | None = whole(None, least=0, help="index of the one class that counts; none: the mean over classes")
+
+    def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
+        if self.positive is not None and self.positive >= len(task.classes):
+            yield f"measure.positive={self.positive}: the task has classes 0 to {len(task.classes) - 1}"
 
     def of(self, matrices: Floats) -> Floats:
         truly, said = matrices.sum(axis=2), matrices.sum(axis=1)

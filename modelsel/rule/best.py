@@ -7,7 +7,7 @@ from modelsel.rule import _simplest
 
 
 @dataclass(frozen=True)
-class Best:
+class Best(_simplest.AnyFolds):
     """Plain minimisation. Its winner's mean is optimistic, the more so the more candidates there are."""
 
     def choose(self, board: Scoreboard) -> int:

@@ -10,7 +10,7 @@ from modelsel.rule import _simplest
 
 
 @dataclass(frozen=True)
-class FewestLeavesWithin:
+class FewestLeavesWithin(_simplest.AnyFolds):
     """`margin` in units of the score. When no tree is within it, the best candidate is chosen."""
 
     margin: float = number(0.01, least=0, help="tolerated loss, in units of the score")

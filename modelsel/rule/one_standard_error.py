@@ -3,12 +3,13 @@
 The standard error is the best candidate's own. Source: Breiman, Friedman, Olshen & Stone (1984, 3.4.3).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from modelsel.core.spec import number, one_of
-from modelsel.core.types import Scoreboard
+from modelsel.core.types import Resampling, Scoreboard
 from modelsel.rule import _simplest
 
 
@@ -23,6 +24,13 @@ class OneStandardError:
     across: str = one_of("unit", "bits", help="compare within the best one's unit, or code lengths of all (complexity in bits)")
 
     needs_se = True
+
+    def problems(self, resampling: Resampling, over_rows: bool) -> Iterator[str]:
+        if not over_rows and len(resampling.folds) == resampling.repeats:
+            yield (
+                "one_standard_error needs a standard error, and single folds of a measure that is no mean over rows give "
+                "none: use several folds, or measure=error"
+            )
 
     def choose(self, board: Scoreboard) -> int:
         first = _simplest.best(board)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modelsel.core.spec import make
-from modelsel.core.types import Outputs
+from modelsel.core.types import Feature, Fold, Outputs, Resampling, Task
 
 CONF = Path(__file__).parents[2] / "conf" / "measure"
 SPECS = {path.stem: {"kind": path.stem, **yaml.safe_load(path.read_text())} for path in sorted(CONF.glob("*.yaml"))}
@@ -118,6 +118,30 @@ def test_scikit_learn_says_the_same(name: str, seed: int) -> None:
 
 def test_every_measure_is_compared_or_defined_by_hand() -> None:
     assert set(SPECS) - set(ORACLES) == {"cost_matrix"}
+
+
+TASK = Task(
+    name="t", features=(Feature("x", "numeric"),), values=np.zeros((6, 1)), rows=np.arange(6), classes=("a", "b", "c"),
+    target=np.array([0, 0, 1, 1, 2, 2], np.int32),
+)  # fmt: skip
+
+
+def folds(*assessed: list[int]) -> Resampling:
+    every = np.arange(6)
+    return Resampling("s", "t", tuple(Fold(i, 0, np.setdiff1d(every, a), np.array(a)) for i, a in enumerate(assessed)))
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_what_a_measure_needs_is_said_beforehand(name: str) -> None:
+    assert list(make("measure", **SPECS[name]).problems(TASK, folds([0, 2], [1, 3, 4]))) == []
+
+
+def test_a_measure_that_cannot_be_used_says_why() -> None:
+    mixed, single = folds([0, 2], [1, 3]), folds([0, 2], [0, 1])
+    assert "fold 1" in "".join(make("measure", "auc").problems(TASK, single))
+    assert "3 × 3" in "".join(make("measure", "cost_matrix", costs=((0, 1), (1, 0))).problems(TASK, mixed))
+    assert "finite" in "".join(make("measure", "cost_matrix", costs=((0, 1, np.inf),) * 3).problems(TASK, mixed))
+    assert "classes 0 to 2" in "".join(make("measure", "f1", positive=3).problems(TASK, mixed))
 
 
 def test_costs_are_paid_by_true_and_predicted_class() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modelsel.core.spec import make
-from modelsel.core.types import Scoreboard
+from modelsel.core.types import Fold, Resampling, Scoreboard
 
 CONF = Path(__file__).parents[2] / "conf" / "rule"
 SPECS = {path.stem: {"kind": path.stem, **yaml.safe_load(path.read_text())} for path in sorted(CONF.glob("*.yaml"))}
@@ -89,6 +89,18 @@ def test_one_standard_error_without_one_is_an_error() -> None:
         choose("one_standard_error", board([0.1, 0.2], se=np.nan))
     with pytest.raises(ValueError, match="bits"):
         choose("one_standard_error", board([0.1, 0.2]), across="bits")
+
+
+def folds(each: int, repeats: int) -> Resampling:
+    rows = np.arange(4)
+    return Resampling("s", "t", tuple(Fold(i, i // each, rows[:2], rows[2:]) for i in range(each * repeats)))
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_a_rule_without_its_standard_error_is_refused_beforehand(name: str) -> None:
+    rule = make("rule", **SPECS[name])
+    assert list(rule.problems(folds(5, 2), False)) == list(rule.problems(folds(1, 1), True)) == []
+    assert bool(list(rule.problems(folds(1, 3), False))) == (name == "one_standard_error")
 
 
 def test_within_percent_is_relative_to_the_best() -> None:
