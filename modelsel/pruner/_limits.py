@@ -22,7 +22,7 @@ def normal(n: Floats, e: Floats, confidence: float) -> Floats:
     """Extra errors by the normal quantile; none from CF = ½ on beyond the continuity correction.
 
     >>> normal(np.array([14.0]), np.array([5.0]), 0.25).round(4)
-    array([1.8211])
+    array([1.7611])
     """
     if confidence > 0.5:
         return np.zeros_like(n)
