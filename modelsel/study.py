@@ -98,6 +98,10 @@ def prepare(config: Config) -> Material:
     outer = () if config.outer is None else config.outer.problems(development)
     _refuse(("scheme", config.scheme.problems(development)), ("outer", outer), *_invalid(config.candidates, development))
     resampling = config.scheme.instantiate(development, config.seed)
+    _refuse(
+        ("measure", config.measure.problems(development, resampling)),
+        ("rule", config.rule.problems(resampling, config.measure.over_rows)),
+    )
     findings = (*loaded.findings, *profile(development), *fewer_rows_than_folds(development, resampling))
     return Material(development, seal(loaded.task.take(partition.test)), resampling, findings)
 
