@@ -87,7 +87,8 @@ def _details(one: Mapping[str, Any]) -> Iterator[Section]:
     if one["budget"]:
         left = Grid(("released", "within ±0.05", "within ±0.10"), tuple(_left(one["budget"]["left"])))
         fresh = ", ".join(f"{int(n):,} rows ±{width:.3f}" for n, width in one["budget"]["fresh"].items())
-        yield Section("Looks left", (left, f"A fresh test set would give: {fresh}."))
+        remark = f"At an error of {one['budget']['at']:.3f}. Fresh test rows would give, as a first look: {fresh}."
+        yield Section("Looks left", (left, remark))
     if one["siblings"]:
         studies = Grid(("study", "run", "candidates", "winner", "CV"), tuple(_sibling(each) for each in one["siblings"]))
         yield Section("Studies over the same rows", (studies,))
