@@ -65,16 +65,21 @@ def _add(sums: Array, terms: Array, power: float) -> None:
 
 @kernel()
 def _add_numbers(sums: Array, column: Array, value: float, missing: float, power: float) -> None:
-    """The two steps above in one, for the commonest case: a known number, and p = 1 or 2."""
+    """The two steps above in one, for the commonest case: a known number, and p = 1, 2 or ∞."""
     if power == 2.0:
         for j in range(len(sums)):
             term = abs(column[j] - value)
             term = term if term == term else missing
             sums[j] += term * term
-    else:
+    elif power == 1.0:
         for j in range(len(sums)):
             term = abs(column[j] - value)
             sums[j] += term if term == term else missing
+    else:
+        for j in range(len(sums)):
+            term = abs(column[j] - value)
+            term = term if term == term else missing
+            sums[j] = term if term > sums[j] else sums[j]
 
 
 @kernel()
@@ -118,11 +123,16 @@ def _limit(distance: float, power: float) -> float:
 @kernel()
 def _insert(index: Array, distance: Array, row: int, near: float) -> None:
     """Put a row behind those that are not farther, and drop the last."""
-    place, key = len(distance) - 1, _rounded(near)
-    while place > 0 and _rounded(distance[place - 1]) > key:
-        distance[place] = distance[place - 1]
-        index[place] = index[place - 1]
-        place -= 1
+    key, place, end = _rounded(near), 0, len(distance) - 1
+    while place < end:
+        middle = (place + end) // 2
+        if _rounded(distance[middle]) > key:
+            end = middle
+        else:
+            place = middle + 1
+    for after in range(len(distance) - 1, place, -1):
+        distance[after] = distance[after - 1]
+        index[after] = index[after - 1]
     distance[place] = near
     index[place] = row
 
@@ -150,7 +160,7 @@ def search(
     power: float, known_only: bool, count: int,
 ) -> tuple[Array, Array]:  # fmt: skip
     """Positions and distances of the `count` nearest stored rows per query; both matrices are features × rows."""
-    rows, fused = stored.shape[1], not known_only and (power == 1.0 or power == 2.0)
+    rows, fused = stored.shape[1], not known_only and (power == 1.0 or power == 2.0 or np.isinf(power))
     index = np.full((queries.shape[1], count), -1, np.int64)
     distance = np.full((queries.shape[1], count), np.inf)
     terms, sums, known = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
