@@ -1,6 +1,6 @@
 """What a plan will cost, measured instead of guessed: some of its batches are tried for half a second, on generated rows.
 
-    seconds ≈ folds · Σ over batches (fit + members · answer) / speed-up of the workers
+    seconds ≈ folds · Σ over batches (fit + members · answer) / speed-up of threads on the dearest batch
 
 Fit and answer are measured per kind of learner, at n and n/2 rows where the task has more than n: the growth between the two
 is extrapolated. The rows have the task's features, classes and gaps and a class that leans on the features; no row of the
@@ -10,9 +10,11 @@ task is fitted. Agreement within a factor of two is what can be hoped for, since
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain, cycle
 from math import log2
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 import numpy as np
@@ -20,10 +22,12 @@ import numpy as np
 from modelsel.core.types import Candidate, Feature, Floats, Integers, Resampling, Task, positions
 from modelsel.plan.make import Plan
 
-ROWS = 2_000  # tried at most
+ROWS = 5_000  # tried at most
+MEMBERS = 500  # answers asked for in a trial, at most
 BUDGET = 0.5  # seconds, after compilation
 OVERHEAD = 0.002  # seconds per cell for journal, scores and dispatch
-SHARED = 0.6  # what a further worker adds: the interpreter lock and the memory bus are shared
+START = 0.05  # seconds per run
+TURNS = 3
 
 
 @dataclass(frozen=True)
@@ -45,22 +49,38 @@ class Trial:
 
 def estimate(plan: Plan, task: Task, resampling: Resampling, scores: bool, workers: int, budget: float = BUDGET) -> Estimate:
     """Try batches of every kind of learner until the budget is spent."""
-    trials: dict[type, list[Trial]] = defaultdict(list)
     share = fmean(len(fold.analysis) / len(task) for fold in resampling.folds)
-    trial = _Trier(task, share, scores)
-    spent = 0.0
+    try_, trials, spent = _Trier(task, share, scores), defaultdict[type, list[Trial]](list), 0.0
+    kinds = {type(candidate.learner) for candidate in plan.candidates}
     for members in _by_turns(plan):
-        kind = type(members[0].learner)
-        if spent < budget or not trials[kind]:
+        if spent >= budget and len(trials) == len(kinds):
+            break
+        trial, seconds = try_(members)
+        trials[type(members[0].learner)].append(trial)
+        spent += seconds
+    costs = [_seconds(trials[type(plan.candidates[batch.members[0]].learner)], len(batch.members)) for batch in plan.batches]
+    dearest = plan.batches[int(np.argmax(costs))].members
+    speed = _speed_up(try_, tuple(plan.candidates[member] for member in dearest), workers)
+    return Estimate(START + plan.folds * sum(costs) / speed, _memory(plan, task, share, scores, workers), workers)
+
+
+def _speed_up(try_: "_Trier", members: Sequence[Candidate], workers: int) -> float:
+    """How much more so many threads get done than one: they share the interpreter lock, the memory bus and the machine."""
+    if workers == 1:
+        return 1.0
+    with ThreadPoolExecutor(workers) as pool:
+        ratios = []
+        for _ in range(TURNS):
+            alone = try_(members)[1]
             start = time.perf_counter()
-            trials[kind].append(trial(members))
-            spent += time.perf_counter() - start
-    work = sum(_seconds(trials[type(plan.candidates[batch.members[0]].learner)], len(batch.members)) for batch in plan.batches)
-    return Estimate(plan.folds * work / (1 + SHARED * (workers - 1)), _memory(plan, task, share, scores, workers), workers)
+            list(pool.map(try_, [members] * workers))
+            ratios.append(workers * alone / (time.perf_counter() - start))
+    return min(max(median(ratios), 1.0), float(workers))
 
 
 def _seconds(trials: Sequence[Trial], members: int) -> float:
-    return fmean(trial.fit for trial in trials) + members * fmean(trial.answer for trial in trials) + OVERHEAD
+    """Of one cell; medians forgive what else the machine did."""
+    return median(trial.fit for trial in trials) + members * median(trial.answer for trial in trials) + OVERHEAD
 
 
 def _memory(plan: Plan, task: Task, share: float, scores: bool, workers: int) -> float:
@@ -72,20 +92,16 @@ def _memory(plan: Plan, task: Task, share: float, scores: bool, workers: int) ->
 
 
 def _by_turns(plan: Plan) -> Iterator[tuple[Candidate, ...]]:
-    """Members of the batches, kinds of learners by turns, so that every kind is tried early."""
+    """Members of the batches without end, kinds of learners by turns, so that every kind is tried early."""
     queues: dict[type, list[tuple[int, ...]]] = defaultdict(list)
     for batch in plan.batches:
         queues[type(plan.candidates[batch.members[0]].learner)].append(batch.members)
-    for turn in range(max(map(len, queues.values()))):
-        for queue in queues.values():
-            if turn < len(queue):
-                yield tuple(plan.candidates[member] for member in queue[turn])
+    for members in chain.from_iterable(zip(*map(cycle, queues.values()), strict=False)):
+        yield tuple(plan.candidates[member] for member in members)
 
 
 class _Trier:
     """Tries a batch on generated rows; a kind's first trial is preceded by a small one that compiles and warms up."""
-
-    MEMBERS = 64  # answers asked for in a trial
 
     def __init__(self, task: Task, share: float, scores: bool) -> None:
         most = min(len(task), ROWS)
@@ -96,13 +112,16 @@ class _Trier:
         self._scores = scores
         self._warm: set[type] = set()
 
-    def __call__(self, members: Sequence[Candidate]) -> Trial:
-        some = members[:: max(1, len(members) // self.MEMBERS)]
+    def __call__(self, members: Sequence[Candidate]) -> tuple[Trial, float]:
+        """The trial, and the seconds it took (compilation left out)."""
+        some = members[:: -(-len(members) // MEMBERS)]
         if type(some[0].learner) not in self._warm:
             self._warm.add(type(some[0].learner))
             self._try(some[:2], *self._small)
+        start = time.perf_counter()
         tried = [self._try(some, *trial) for trial in self._trials]
-        return Trial(self._grown([trial.fit for trial in tried]), self._grown([trial.answer for trial in tried]))
+        trial = Trial(self._grown([one.fit for one in tried]), self._grown([one.answer for one in tried]))
+        return trial, time.perf_counter() - start
 
     def _grown(self, seconds: Sequence[float]) -> float:
         """Extrapolate by the power of n that lies between the two sizes, from constant to cubic."""
@@ -142,14 +161,13 @@ def like(task: Task, rows: int, seed: int = 0) -> Task:
 
 
 def _column(feature: Feature, like_: Floats, rows: int, rng: np.random.Generator) -> Floats:
-    distinct = len(np.unique(like_[:1000]))
-    drawn = (
-        rng.normal(size=rows)
-        if feature.kind == "numeric"
-        else rng.integers(max(len(feature.levels), 1), size=rows).astype(float)
-    )
-    if feature.kind == "numeric" and distinct < 100:
-        drawn = np.round(drawn * distinct / 5)
+    """Levels alike; numbers about as coarse as the first thousand are; gaps in proportion."""
+    if feature.kind == "numeric":
+        distinct = len(np.unique(like_[:1000]))
+        drawn = rng.normal(size=rows)
+        drawn = np.round(drawn * distinct / 5) if distinct < 100 else drawn
+    else:
+        drawn = rng.integers(max(len(feature.levels), 1), size=rows).astype(np.float64)
     drawn[rng.random(rows) < np.isnan(like_).mean()] = np.nan
     return drawn
 
