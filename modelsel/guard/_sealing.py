@@ -128,7 +128,7 @@ class Session:
         return self._tell(facts)
 
     def witness_unguarded(self, subject: Subject) -> list[Finding]:
-        facts = {"ledger": "", "testset": subject.digest, "look": "0", "spent": "0", "n": str(len(subject.test.bound)),
+        facts = {"ledger": "none", "testset": subject.digest, "look": "0", "spent": "0", "n": str(len(subject.test.bound)),
                  "head": f"unguarded:0:{secrets.token_hex(16)}", "policy": "off", "key": self.key.id}  # fmt: skip
         return self._tell(facts)
 
