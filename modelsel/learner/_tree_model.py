@@ -155,6 +155,7 @@ def _check_preorder(parent: NDArray[np.int64]) -> None:
 def _check_tests(arrays: dict[str, NDArray[Any]], features: tuple[Feature, ...], branches: NDArray[np.int64]) -> None:
     test, feature, missing_to = _whole(arrays["test"]), _whole(arrays["feature"]), _whole(arrays["missing_to"])
     _demand((test >= LEAF) & (test <= SUBSET) & ((test != LEAF) == (branches > 0)), "a leaf has children, or a test none")
+    _demand(feature[test == LEAF] == -1, "a leaf tests a feature")
     for node in np.flatnonzero(test != LEAF):
         _demand(0 <= feature[node] < len(features), f"node {node} tests a feature that is not there")
         tested, threshold = features[feature[node]], arrays["threshold"][node]

@@ -1,0 +1,52 @@
+"""Kernels are kept under a digest of their sources, can be done without, and fall back with one word."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from modelsel.kernels import compiler
+
+SCRIPT = """
+import numpy as np
+from modelsel.core.types import Feature, Task
+from modelsel.learner.tree import Tree
+rng = np.random.default_rng(0)
+x = np.where(rng.random((80, 3)) < .1, np.nan, rng.integers(0, 5, (80, 3)))
+task = Task(name="t", features=tuple(Feature(f"f{i}", "numeric") for i in range(3)), values=x, rows=np.arange(80),
+            classes=("a", "b"), target=rng.integers(0, 2, 80).astype(np.int32))
+model = Tree(missing="fractional").fit(task, np.arange(80), rng)
+print(model.n_nodes, model.predict(task).tolist())
+"""
+
+
+def run(home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    settings = {**os.environ, "MODELSEL_HOME": str(home), **environment}
+    return subprocess.run([sys.executable, "-c", SCRIPT], env=settings, capture_output=True, text=True, check=True, timeout=240)
+
+
+def test_the_twins_alone_give_the_same_answer(tmp_path: Path) -> None:
+    home = Path(os.environ["MODELSEL_HOME"])
+    compiled, plain = run(home), run(tmp_path, MODELSEL_KERNELS="python")
+    assert plain.stdout == compiled.stdout
+    assert plain.stderr == ""
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_a_folder_that_cannot_be_written_is_said_once(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("in the way")
+    said = run(tmp_path).stderr
+    assert said.count("cannot be kept") == 1
+
+
+def test_the_folder_names_the_sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MODELSEL_HOME", str(tmp_path))
+    compiler.folder.cache_clear()
+    place = compiler.folder()
+    assert place is not None
+    assert place.name == compiler.digest()
+    assert place.is_relative_to(tmp_path)
+    compiler.folder.cache_clear()
