@@ -80,6 +80,8 @@ def _looks(seen: Seen) -> Iterator[Finding]:
         yield flag("G011", "the same study was tested on these rows before, trained on other rows")
     if any(look.same_question(seen.subject.digest, seen.metric, seen.spec_id, seen.subject.train) for look in revealed):
         yield flag("G010", "the same study predicts otherwise than at its earlier look")
+    if any(look.facts["metric"] == "labels" for look in seen.position.past):
+        yield flag("G061", "the labels of these rows were given away before")
     if any(look.status == "open" for look in seen.position.past):
         yield flag("G060", "an earlier look was interrupted between record and answer; it is counted at its highest price")
 

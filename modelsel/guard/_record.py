@@ -15,6 +15,8 @@ import numpy as np
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import kind_of, resolved
+from modelsel.guard._flags import flag
+from modelsel.guard._history import History
 from modelsel.guard._policy import Policy
 from modelsel.guard._subject import Subject
 from modelsel.guard.request import Sealing
@@ -64,6 +66,17 @@ def seal_facts(subject: Subject, sealing: Sealing, terms: Mapping[str, Any], key
         "names": list(subject.names), "space": space, "seed": sealing.seed,
         "study": sealing.study, "folder": sealing.folder, "spec_id": sealing.spec_id,
         "terms": {**terms, "noise": secrets.randbits(62)},
+    }  # fmt: skip
+
+
+def burned(subject: Subject, sealing: Sealing, price: float, history: History) -> dict[str, Any]:
+    """The intent of giving all labels away."""
+    past = history.looks_at([subject.digest])
+    return {
+        **who(), "testset": subject.digest, "train": subject.train, "metric": "labels", "spec_id": sealing.spec_id,
+        "predictions": "", "study": sealing.study, "folder": sealing.folder, "n": len(subject.test.bound), "certified": False,
+        "look": 1 + len(past), "spent": sum(look.price for look in past), "worst": price, "release": "labels", "policy": "burn",
+        "flags": as_facts([flag("G061", "the labels of these rows were given away")]),
     }  # fmt: skip
 
 

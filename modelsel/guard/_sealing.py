@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from modelsel.guard._flags import flag
 from modelsel.guard._history import History
 from modelsel.guard._integrity import checked, mark, recovered
 from modelsel.guard._policy import Policy
-from modelsel.guard._record import seal_facts, space_set, table_set, table_sketches, terms_of, weaker, who
+from modelsel.guard._record import burned, seal_facts, space_set, table_set, table_sketches, terms_of, weaker, who
 from modelsel.guard._release import Released
 from modelsel.guard._subject import Subject
 from modelsel.guard.request import Sealing, Selected
@@ -103,6 +104,19 @@ class Session:
 
         self.ledger.write(step)
         self._mark()
+
+    def burn(self, sealing: Sealing, subject: Subject) -> list[Finding]:
+        """A look that releases everything."""
+        price = len(subject.test.bound) * log(max(2, len(sealing.development.classes)))
+
+        def step(writing: Writing) -> Entry:
+            facts = burned(subject, sealing, price, History.of(writing.entries()))
+            intent = writing.append("intent", facts)
+            shown = {"symbol": "labels", "score": None, "errors": None, "price": price, "interval": None}
+            writing.append("reveal", {**who(), "intent": intent.facts["id"], **shown, "released": None})
+            return intent
+
+        return self.witness(self.ledger.write(step), price)
 
     def reveal(self, go: Go, released: Released) -> Mapping[str, Any]:
         """Commit the answer; where another process resolved the same intent meanwhile, its answer stands."""

@@ -31,7 +31,7 @@ def _knows(look: PastLook, other: PastLook) -> bool:
 
 def _interval(look: PastLook, index: int, spent: float) -> list[float] | None:
     facts = look.facts
-    if not facts["certified"]:
+    if not facts["certified"] or not look.answer.get("released"):
         return None
     released = Released(**{**look.answer["released"], "bounds": tuple(look.answer["released"]["bounds"])})
     limits = released.interval(facts["n"], Standing(index, spent, facts["space"], facts["member"]).nats(facts["delta"]))

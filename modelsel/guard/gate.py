@@ -13,7 +13,7 @@ from modelsel.core.errors import ModelselError, Problem
 from modelsel.core.outcome import TestResult
 from modelsel.core.protocols import Anchor
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Finding, Outputs, open_labels
+from modelsel.core.types import Codes, Finding, Outputs, open_labels
 from modelsel.guard._afterwards import answer
 from modelsel.guard._decide import Ask, Go, Refused, Replayed, decide
 from modelsel.guard._flags import flag
@@ -98,6 +98,13 @@ class Gate:
         if isinstance(decided, Replayed):
             return answered(decided.intent.facts, decided.answer, self.policy, replay=True, extra=("G002",))
         return self._reveal(ask, decided, outputs)
+
+    def burn(self, sealing: Sealing) -> tuple[tuple[str, ...], Codes]:
+        """Give the labels away, for good: on record first, at n · ln C nats, which leaves nothing to be tested here."""
+        self.seal(sealing)
+        self._notice(self.session.burn(sealing, self.subject(sealing)))
+        classes, target, _ = open_labels(sealing.sealed)
+        return classes, target
 
     def _reveal(self, ask: Ask, go: Go, outputs: Outputs) -> TestResult:
         try:
