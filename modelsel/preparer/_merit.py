@@ -3,7 +3,8 @@
     gain = known share × I(a, c)                      gain_ratio = gain / E(a), a missing value being one more level of a
     symmetric_uncertainty = known share × SU(a, c)    chi_square = Σ (observed − expected)² / expected over known rows
 
-Numeric features are first cut by MDL (Fayyad & Irani 1993), as Weka's rankers do; without an accepted cut they score 0.
+Numeric features are first cut by MDL (Fayyad & Irani 1993), much as Weka's rankers do (with another
+encoding of the cuts); without an accepted cut they score 0.
 """
 
 from collections.abc import Callable
