@@ -69,12 +69,7 @@ def _parsed(text: str) -> Override:
     try:
         return _parser().parse_override(f"sweep={text}")
     except (HydraException, TypeError, ValueError) as error:
-        raise SweepError(f"{text!r} is not in the sweep grammar ({_reason(error)})", _remedy(text)) from error
-
-
-def _reason(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
+        raise SweepError(f"{text!r} is not in the sweep grammar", _remedy(text)) from error
 
 
 def _remedy(text: str) -> str:

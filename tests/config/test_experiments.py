@@ -1,0 +1,20 @@
+"""Frozen studies compose, one by one."""
+
+import pytest
+
+from modelsel.config.compose import compose
+from modelsel.config.folders import Folders
+
+
+@pytest.mark.parametrize("name", Folders.of().options("experiment"))
+def test_every_experiment_is_a_study(name: str) -> None:
+    config = compose([f"experiment={name}"])
+    assert config.candidates
+    assert config.name == name
+
+
+@pytest.mark.parametrize("group", ["guard", "pool", "tracking", "split", "scheme", "measure", "rule"])
+def test_every_option_of_a_group_composes_and_keeps_its_name(group: str) -> None:
+    for name in Folders.of().options(group):
+        part = getattr(compose(["dataset=iris", "space=majority", f"{group}={name}"]), group)
+        assert part is not None
