@@ -11,7 +11,7 @@ The digests find accidents; against intent every kind's `restore` checks every i
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.protocols import Model, Prepared
 from modelsel.core.spec import class_of
-from modelsel.core.types import Description, Feature, Floats, Table
+from modelsel.core.types import Description, Feature, Floats, Table, Task, positions
 from modelsel.record import archive, columns, flavor
 from modelsel.record.files import npz, write_directory
 from modelsel.record.finished import FinalModel
@@ -48,12 +48,34 @@ class Predictor:
         return columns.table(raw, self.features)
 
     def predict(self, table: Table) -> NDArray[np.str_]:
-        """The predicted class of each row, as text."""
-        return np.array(self.classes, dtype=np.str_)[self.model.predict(self.prepared(table))]
+        """The predicted class of each row, as text. Raises DataError for a recipe that was not refitted."""
+        return np.array(self.classes, dtype=np.str_)[self._fitted.predict(self.prepared(table))]
 
     def scores(self, table: Table) -> Floats:
-        """Class scores, rows × classes in the order of `classes`."""
-        return self.model.scores(self.prepared(table))
+        """Class scores, rows × classes in the order of `classes`. Raises DataError for a recipe that was not refitted."""
+        return self._fitted.scores(self.prepared(table))
+
+    @property
+    def is_recipe(self) -> bool:
+        """True when only how to fit was kept (scikit-learn's models), so that `refit` has to come first."""
+        return hasattr(self.model, "refit")
+
+    def refit(self, development: Task) -> "Predictor":
+        """A recipe fitted again on the development rows. Raises DataError when they, or the versions, are others."""
+        ready = development
+        for step in self.steps:
+            ready = step.apply(ready)
+        try:
+            return replace(self, model=self.model.refit(ready, positions(ready)))  # type: ignore[attr-defined]
+        except ValueError as error:
+            raise DataError(Problem("MSEL-621", f"the model cannot be fitted again: {error}", development.name)) from error
+
+    @property
+    def _fitted(self) -> Model:
+        if self.is_recipe:
+            fix = "refit it on the development rows, which have to be at hand"
+            raise DataError(Problem("MSEL-621", "only the recipe of this scikit-learn model was kept", "model", fix))
+        return self.model
 
     def prepared(self, table: Table) -> Table:
         for step in self.steps:

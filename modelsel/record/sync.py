@@ -8,12 +8,14 @@ import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from typing import ClassVar
 
-from modelsel.core.errors import ModelselError, Problem, StoreError
+from modelsel.core.errors import ConfigurationError, ModelselError, Problem, StoreError
 from modelsel.record import mlflow_store
 from modelsel.record.folder import MLFLOW, RunFolder
 from modelsel.record.mlflow_store import Store
+from modelsel.record.redact import HIDDEN
 from modelsel.record.runs import project
 
 Told = Callable[[int, int], None]
@@ -29,6 +31,29 @@ class Synced:
     found: int
     writer: str
     uri: str  # without password
+
+
+def store_of(folder: RunFolder, uri: str | None = None) -> Store:
+    """Where a run belongs: an address given now, else what its configuration says, else the embedded store beside it.
+
+    Raises ConfigurationError when the configuration's address had a password, which is not on record.
+    """
+    said = Said(**{name: value for name, value in (folder.config().get("tracking") or {}).items() if name in Said.NAMES})
+    if uri is None and HIDDEN in (said.uri or ""):
+        fix = "give it with --uri, or use tracking.uri_env for studies to come"
+        raise ConfigurationError(Problem("MSEL-634", "the address had a password, which is not on record", str(said.uri), fix))
+    found = mlflow_store.locate(replace(said, uri=uri or said.uri), folder.root)
+    return found or mlflow_store.embedded(folder.root)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a recorded configuration says of tracking."""
+
+    NAMES: ClassVar[tuple[str, ...]] = ("kind", "uri", "uri_env")
+    kind: str = "sqlite"
+    uri: str | None = None
+    uri_env: str | None = None
 
 
 def sync(folder: RunFolder, store: Store, writer: str = "auto", told: Told | None = None) -> Synced:

@@ -164,6 +164,18 @@ def touch(content: bytes, rng: np.random.Generator) -> bytes:
     return bytes(data)
 
 
+def test_a_scikit_learn_model_is_a_recipe_that_fits_itself_again(tmp_path):
+    final, fitted, task = final_of("sklearn", ("select_top",))
+    back = model.load(model.save(tmp_path / "model", final, "0.1.0"))
+    assert back.is_recipe
+    with pytest.raises(DataError, match="MSEL-621"):
+        back(columns(task))
+    again = back.refit(task)
+    np.testing.assert_array_equal(again.scores(task), fitted.scores(task))
+    with pytest.raises(DataError, match="not the rows"):
+        back.refit(task.take(positions(task)[1:]))
+
+
 def test_a_kind_that_is_not_installed_or_private_is_refused(tmp_path):
     final, *_ = final_of("majority")
     for kind in ("nothing_like_it", "_prior", "os", "../x"):

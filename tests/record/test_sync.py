@@ -18,7 +18,7 @@ from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow_client import Client
 from modelsel.record.mlflow_store import Store
 from modelsel.record.runs import KEY, LONGEST_PARAM, project
-from modelsel.record.sync import sync
+from modelsel.record.sync import store_of, sync
 
 TABLES = ("runs", "tags", "params", "metrics", "latest_metrics", "experiments", "datasets", "inputs", "input_tags")
 
@@ -262,6 +262,19 @@ def test_a_store_that_cannot_be_written_is_exit_6_and_says_how_to_go_on(folder):
         sync(folder, Store("http://127.0.0.1:9"))
     assert error.value.exit_code == UNWRITABLE
     assert "does not answer" in str(error.value)
+
+
+def test_a_replay_goes_where_the_study_said(folder, monkeypatch):
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    assert store_of(folder) == mlflow_store.embedded(folder.root)
+    assert store_of(folder, "http://given:1") == Store("http://given:1")
+    folder.write_config({"tracking": {"kind": "server", "uri": "http://said:2", "on_error": "warn"}})
+    assert store_of(folder) == Store("http://said:2")
+    folder.write_config({"tracking": {"kind": "off"}})
+    assert store_of(folder) == mlflow_store.embedded(folder.root)
+    folder.write_config({"tracking": {"kind": "server", "uri": "http://me:secret-77@said:2"}})
+    with pytest.raises(ModelselError, match="uri_env"):
+        store_of(folder)
 
 
 def test_recording_leaves_no_tracking_address_behind(folder, store):
