@@ -64,9 +64,7 @@ def function_of(function: Callable[..., float], signature: Any) -> Any:
 @cache
 def folder() -> Path | None:
     """Where machine code is kept, or None (said once) where nothing can be written."""
-    home = os.environ.get("MODELSEL_HOME")
-    base = Path(home) / "cache" if home else platformdirs.user_cache_path("modelsel")
-    place = base / "kernels" / digest()
+    place = _base() / "kernels" / digest()
     try:
         place.mkdir(parents=True, exist_ok=True)
         if not os.access(place, os.W_OK):
@@ -75,6 +73,12 @@ def folder() -> Path | None:
         warnings.warn(f"modelsel: compiled kernels cannot be kept, every process compiles anew: {reason}", stacklevel=2)
         return None
     return place
+
+
+def _base() -> Path:
+    """`MODELSEL_CACHE`, else the platform's cache: machine code is nobody's secret, and no part of a person's home."""
+    cache = os.environ.get("MODELSEL_CACHE")
+    return Path(cache) if cache else platformdirs.user_cache_path("modelsel")
 
 
 @cache
