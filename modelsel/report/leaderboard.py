@@ -5,11 +5,13 @@ from typing import Any
 from modelsel.report.view import View
 from modelsel.report.words import number, score, settings
 
+SHOWN, INVALID = 1000, 100  # rows; all of them are in candidates.csv
+
 
 def section(view: View) -> dict[str, Any]:
-    """Rows as text, with the bare number beside it where the table sorts."""
+    """The best rows, then those without a valid score, as text."""
     equal = set(view.outcome.winner.get("indistinguishable", ()))
-    rest = [row for row in view.rows if not row.rank]
+    best, rest = view.ranked[:SHOWN], [row for row in view.rows if not row.rank][:INVALID]
     rows = [
         {
             "rank": row.rank or None,
@@ -26,6 +28,11 @@ def section(view: View) -> dict[str, Any]:
             "reason": row.reason,
             "mark": "winner" if row.id == view.outcome.winner["id"] else "equal" if row.id in equal else "",
         }
-        for row in [*view.ranked, *rest]
+        for row in [*best, *rest]
     ]
-    return {"rows": rows, "entries": [(entry, i % 8) for i, entry in enumerate(view.entries)], "equal": len(equal)}
+    return {
+        "rows": rows,
+        "entries": [(entry, i % 8) for i, entry in enumerate(view.entries)],
+        "equal": len(equal),
+        "more": len(view.rows) - len(rows),
+    }

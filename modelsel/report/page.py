@@ -46,6 +46,7 @@ def context(view: View) -> dict[str, Any]:
     return {
         "o": outcome,
         "test": outcome.test,
+        "nested": outcome.extra.get("nested"),
         "winner_settings": words.settings(view.varied.get(outcome.winner["id"], {})),
         "called": view.called,
         "fits": verdict.fits(outcome.fits),

@@ -12,6 +12,8 @@ from modelsel.report.words import brief
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 380, 250, 52, 14, 12, 208
 PANELS = 18
+MARKS = 700  # in a panel and series
+Point = tuple[float, float]
 JITTER = 0.26  # share of a column's width
 
 
@@ -65,7 +67,7 @@ def _slice(view: View, entry: str, name: str, rows: Sequence[Row]) -> str:
     else:
         at = _columns(plot, values, name)
         points = [(at[row.parameters[name]] + _aside(i, len(values)), up.within(row.mean)) for i, row in enumerate(rows)]
-    plot.marks(points, series, "faint")
+    plot.marks(thin(points), series, "faint")
     best = [(at[value], up.within(_best(view, [r.mean for r in rows if r.parameters[name] == value]))) for value in values]
     if known:
         plot.path(best, f"trend s{series % 8}")
@@ -113,13 +115,18 @@ def _complexity(view: View, unit: str) -> dict[str, str]:
     plot.axis_below(across, TOP, BOTTOM, unit, 5)
     for series in dict.fromkeys(view.series(row) for row in rows):
         mine = [row for row in rows if view.series(row) == series]
-        plot.marks(((across(row.complexity), up.within(row.mean)) for row in mine), series, "faint")
+        plot.marks(thin([(across(row.complexity), up.within(row.mean)) for row in mine]), series, "faint")
     if view.outcome.measure == "error":
         trained = [row for row in rows if np.isfinite(row.training_error)]
-        plot.marks(((across(row.complexity), up.within(row.training_error)) for row in trained), 4, "training")
+        plot.marks(thin([(across(row.complexity), up.within(row.training_error)) for row in trained]), 4, "training")
         plot.path(_medians([(across(r.complexity), up.within(r.training_error)) for r in trained]), "trend dashed")
     plot.path(_medians([(across(row.complexity), up.within(row.mean)) for row in rows]), "trend")
     return {"title": f"Training and assessment by {unit}", "svg": plot.svg()}
+
+
+def thin(points: Sequence[Point]) -> list[Point]:
+    """Every n-th of very many points: more would be a blot, and megabytes."""
+    return list(points[:: max(1, -(-len(points) // MARKS))])
 
 
 def _medians(points: Sequence[tuple[float, float]], groups: int = 9) -> list[tuple[float, float]]:
@@ -138,9 +145,10 @@ def _so_far(view: View) -> str:
     across = Scale(0.5, len(rows) + 0.5, LEFT + 4, WIDTH - RIGHT)
     plot.axis_below(across, TOP, BOTTOM, "candidates in declared order", 5)
     for series in range(len(view.entries)):
-        points = ((across(i + 1), up.within(row.mean)) for i, row in enumerate(rows) if view.series(row) == series)
-        plot.marks(points, series, "faint")
-    plot.steps([(across(i + 1), up.within(float(value))) for i, value in enumerate(best)], "trend")
+        points = [(across(i + 1), up.within(row.mean)) for i, row in enumerate(rows) if view.series(row) == series]
+        plot.marks(thin(points), series, "faint")
+    turns = [i for i in range(len(rows)) if i in (0, len(rows) - 1) or best[i] != best[i - 1]]
+    plot.steps([(across(i + 1), up.within(float(best[i]))) for i in turns], "trend")
     return plot.svg()
 
 

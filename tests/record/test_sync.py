@@ -197,6 +197,20 @@ def test_names_and_texts_fit_what_mlflow_accepts(finished, tmp_path, empty_store
     assert sync(folder, store).run_id == done.run_id
 
 
+def test_no_secret_reaches_the_store(finished, tmp_path, empty_store, monkeypatch):
+    monkeypatch.setenv("SOME_API_TOKEN", "cAnArY-12")
+    winner = {**finished.outcome.winner, "parameters": {"note": "cAnArY-12"}}
+    folder = RunFolder.create(tmp_path / "runs", "study")
+    reasons = ("cAnArY-12", *finished.selection.reasons[1:])
+    folder.save(replace(finished, outcome=replace(finished.outcome, winner=winner), command=("x=cAnArY-12",),
+                        selection=replace(finished.selection, reasons=reasons)))  # fmt: skip
+    store = mlflow_store.embedded(folder.root)
+    store.sqlite.write_bytes(empty_store.read_bytes())
+    sync(folder, store)
+    written = [path for path in folder.root.rglob("*") if path.is_file()]
+    assert not [path for path in written if b"cAnArY" in path.read_bytes()]
+
+
 def test_a_deleted_experiment_is_brought_back(folder, store):
     client = Client(store)
     client.api.delete_experiment(client.experiment(folder.outcome().study))

@@ -80,19 +80,21 @@ def test_a_real_study_is_small_and_whole(finished, recorded):
     assert html.count("<svg") >= 8
 
 
-def test_a_thousand_candidates_stay_below_a_megabyte(finished, recorded):
+@pytest.mark.parametrize("wanted", [1_000, 12_000])
+def test_a_thousand_candidates_stay_below_a_megabyte_and_more_do_too(wanted, finished, recorded):
     selection = finished.selection
-    times = 1000 // len(selection.candidates) + 1
+    times = wanted // len(selection.candidates) + 1
     folder = recorded(finished)
     head, *lines = (folder.path / "candidates.csv").read_text().splitlines()
     many = [line.replace(line[:16], f"{i:08x}{line[8:16]}", 1) if i else line for i in range(times) for line in lines]
-    assert len(many) >= 1000
+    assert len(many) >= wanted
     (folder.path / "candidates.csv").write_text("\n".join([head, *many]) + "\n")
     assert len(selection.candidates) * times == len(folder.candidates())
     html = page.render(folder)
     checked(html)
     assert len(html.encode()) < 1_000_000
-    assert html.count("<tr class=") >= 1000
+    assert html.count("<tr class=") >= min(wanted, 1000)
+    assert ("more rows are in candidates.csv" in html) == (wanted > 1000)
 
 
 HOSTILE = "</script><script>alert(1)</script>\"'<img src=x onerror=alert(1)>{{ 7*7 }}&amp;"
@@ -123,6 +125,14 @@ def test_the_page_is_a_function_of_the_record(finished, recorded):
     folder = recorded(finished)
     first = page.write(folder).read_bytes()
     assert page.write(folder).read_bytes() == first
+
+
+def test_the_nested_estimate_stands_beside_the_corrected_one(small, recorded):
+    nested = {"mean": 0.1711, "low": 0.1, "high": 0.2, "label": "approximate", "agreement": 0.5, "scores": [0.1, 0.2]}
+    study = small.finished()
+    folder = recorded(replace(study, outcome=replace(study.outcome, extra={"nested": nested})))
+    assert "0.1711" in page.render(folder)
+    assert "0.1711" not in page.render(recorded(study))
 
 
 def test_more_classes_than_a_matrix_holds_are_listed(small, recorded):
