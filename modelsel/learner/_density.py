@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Floats, Integers, Task
-from modelsel.learner._likelihood import chunks
+from modelsel.learner._chunks import chunks
 
 
 @dataclass(frozen=True, eq=False)

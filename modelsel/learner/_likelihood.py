@@ -16,10 +16,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from modelsel.core.types import Codes, Floats, Integers, Task
+from modelsel.learner._chunks import chunks
 
 NARROWEST = 0.01  # of the whole column's deviation: a class of equal values is sharp, not infinitely so
 EQUAL = 1e-9  # a deviation below this share of the column's is rounding
-CELLS = 1 << 22  # numbers held at a time
 
 
 class Smoothing(NamedTuple):
@@ -96,7 +96,7 @@ class Counted:
         logs, zeros = (table.reshape(flat) for table in self.log_tables(smoothings))
         likelihood, impossible = np.zeros((flat[0], len(values))), np.zeros((flat[0], len(values)))
         some = zeros.any(axis=1)
-        for rows in chunks(len(values), max(1, self.counts.shape[1])):
+        for rows in chunks(len(values), self.counts.shape[1]):
             marks = self._marks(values[rows])
             likelihood[:, rows] = logs @ marks
             impossible[some, rows] = zeros[some] @ marks
@@ -178,9 +178,3 @@ def _mean_and_deviation(values: Floats, weights: Floats) -> tuple[float, float]:
         return float(values.sum() and values.mean()), 0.0
     mean = weights @ values / total
     return float(mean), float(np.sqrt(weights @ (values - mean) ** 2 / (total - 1)))
-
-
-def chunks(rows: int, each: int) -> list[slice]:
-    """Slices of rows such that a matrix of `each` numbers per row stays small: a fixed grid."""
-    size = max(1, CELLS // each)
-    return [slice(start, start + size) for start in range(0, rows, size)]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modelsel.core.types import Codes, Floats, Integers
+from modelsel.core.types import Codes, Floats
 
 VOTES = ("uniform", "inverse", "rank")
 EQUAL = 1e-12  # relative: what summation order may do to equal votes
@@ -66,8 +66,3 @@ def elect(votes: Floats, farness: Floats, prior: Floats, class_weight: Floats) -
     tied &= far <= far.min(axis=-1, keepdims=True) * (1 + EQUAL)
     likely = np.where(tied, prior, -1.0)
     return np.argmax(likely >= likely.max(axis=-1, keepdims=True) * (1 - EQUAL), axis=-1).astype(np.int32), scores
-
-
-def neighbours_ballot(labels: Codes, weights: Floats, index: Integers, distance: Floats, class_weight: Floats) -> Ballot:
-    """The ballot of the neighbours at `index` among stored labels and weights."""
-    return Ballot(labels[index], weights[index], distance, class_weight)

@@ -17,9 +17,10 @@ from modelsel.core.types import Codes, Description, Feature, Floats, Integers, O
 from modelsel.distance._metric import DECIMALS, LEVELS, Distance, Metric, row_digests
 from modelsel.distance._plain import Neighbours
 from modelsel.distance._search import nearest
+from modelsel.learner._chunks import chunks
 from modelsel.learner._path_model import PathModel
 from modelsel.learner._prior import Prior, as_prior, prior_of, prior_problems
-from modelsel.learner._votes import VOTES, elect, neighbours_ballot
+from modelsel.learner._votes import VOTES, Ballot, elect
 
 
 @dataclass(frozen=True)
@@ -91,17 +92,19 @@ class KnnPath:
         return nearest(self.metric, self.stored, self.metric.encode(table.values[rows], self.features), count)
 
     def outputs(self, learners: Sequence[Knn], table: Table, rows: Integers, scores: bool) -> Outputs:
-        found = self.neighbours(table, rows, max(learner.k for learner in learners))
-        ballot = neighbours_ballot(self.labels, self.weights, found.rows, found.distance, self.class_weight)
         predicted = np.empty((len(learners), len(rows)), np.int32)
         shares = np.empty((len(learners), len(rows), self.classes)) if scores else None
-        for (vote, prior), members in _groups(learners).items():
-            ks = [learners[member].k for member in members]
-            votes, prior_shares = ballot.count(vote, ks), prior_of(prior, self.class_weight)
-            classes, share = elect(votes, ballot.farness(ks), prior_shares, self.class_weight)
-            predicted[members] = classes
-            if shares is not None:
-                shares[members] = share
+        most = max(learner.k for learner in learners)
+        for block in chunks(len(rows), most):
+            found = self.neighbours(table, rows[block], most)
+            ballot = Ballot(self.labels[found.rows], self.weights[found.rows], found.distance, self.class_weight)
+            for (vote, prior), members in _groups(learners).items():
+                ks = [learners[member].k for member in members]
+                odds = prior_of(prior, self.class_weight)
+                classes, share = elect(ballot.count(vote, ks), ballot.farness(ks), odds, self.class_weight)
+                predicted[members, block] = classes
+                if shares is not None:
+                    shares[members, block] = share
         return Outputs(predicted, shares)
 
     def complexity(self, learners: Sequence[Knn]) -> Floats:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from modelsel.core.spec import make
 from modelsel.core.types import Description, Feature, Task, positions
 from modelsel.distance._metric import row_digests
+from modelsel.learner._votes import VOTES
 from modelsel.learner.knn import Knn, KnnModel
 
 NOTHING = np.random.default_rng(0)
@@ -102,7 +103,7 @@ class Twin:
         return best, scores
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.data(), st.lists(knns, min_size=1, max_size=6))
 def test_one_search_answers_every_k_vote_and_prior_as_a_plain_search_would(tied, data, learners):
     task = data.draw(tied(weighted=True))
@@ -209,3 +210,14 @@ def test_equal_votes_go_to_the_nearer_class(task_of):
     query = task.with_features(task.features, np.full((4, 1), 3.4))
     learner = Knn(k=2, distance=make("distance", "euclidean"), normalise="none")
     assert learner.fit(task, positions(task), NOTHING).predict(query)[0] == 1  # 3 is nearer than 4
+
+
+def test_rows_asked_in_parts_get_the_same_answers(task_of, monkeypatch):
+    rng = np.random.default_rng(2)
+    task = task_of([Feature("f", "numeric")], rng.integers(0, 9, (60, 1)), rng.integers(0, 3, 60))
+    path, learners = Knn().fit_path(task, positions(task), NOTHING), [Knn(k=k, vote=v) for k in (1, 7) for v in VOTES]
+    at_once = path.outputs(learners, task, positions(task), scores=True)
+    monkeypatch.setattr("modelsel.learner._chunks.CELLS", 50)
+    in_parts = path.outputs(learners, task, positions(task), scores=True)
+    assert np.array_equal(at_once.predicted, in_parts.predicted)
+    assert np.array_equal(at_once.scores, in_parts.scores)
