@@ -5,7 +5,6 @@ A digest is the SHA-256 of a canonical form, cut to 128 bits where people see it
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -64,11 +63,11 @@ def _plain(value: object) -> object:
     if type(value) in _AS_IT_IS:
         return value
     if type(value) is dict or isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, np.generic):
+        return {str(key): item if type(item) in _AS_IT_IS else _plain(item) for key, item in value.items()}
+    if isinstance(value, np.generic) and not isinstance(value, float):
         return _plain(value.item())
-    if isinstance(value, float) and value.is_integer() and math.isfinite(value) and abs(value) < 2**53:
-        return int(value)
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < 2**53 else float(value)
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(item) for item in value]
     return value

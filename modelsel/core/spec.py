@@ -114,7 +114,8 @@ def resolved(part: Any) -> dict[str, Any]:
     """
     spec: dict[str, Any] = {} if getattr(part, "nested", False) else {"kind": kind_of(part)}
     for name in _identity(part.__class__):
-        spec[name] = _plain(getattr(part, name))
+        value = getattr(part, name)
+        spec[name] = value if type(value) in _SCALARS else _plain(value)
     return spec
 
 
