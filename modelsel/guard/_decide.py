@@ -1,100 +1,29 @@
 """Replay, refuse or record an intent: decided under the ledger's write lock, so that two looks cannot both be first."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from modelsel.core.fingerprint import short
-from modelsel.core.spec import kind_of, resolved
-from modelsel.core.types import Booleans, Finding
+from modelsel.core.spec import kind_of
+from modelsel.core.types import Finding
 from modelsel.guard._afterwards import selection
+from modelsel.guard._ask import Ask, Go, Refused, Replayed
 from modelsel.guard._flags import flag
 from modelsel.guard._history import History, PastLook
 from modelsel.guard._judge import Question, judge
 from modelsel.guard._notice import Seen, noticed
 from modelsel.guard._overlap import Memory, relations
-from modelsel.guard._policy import Policy
 from modelsel.guard._record import as_facts, space_hashes, who
 from modelsel.guard._release import Channel, count_channel
 from modelsel.guard._standing import Position
-from modelsel.guard._subject import Subject
 from modelsel.guard._values import Values, bounds_of
-from modelsel.guard.request import LookRequest
-from modelsel.ledger.entry import Entry, heads
-from modelsel.ledger.home import Key
+from modelsel.ledger.entry import heads
 from modelsel.ledger.rowset import RowSet
 from modelsel.ledger.store import Writing
 from modelsel.statistics.certificate import interval
-
-
-@dataclass(frozen=True, eq=False)
-class Ask:
-    """A look as it arrives at the ledger: everything is known but what the labels say."""
-
-    request: LookRequest
-    subject: Subject
-    policy: Policy
-    predictions: str
-    key: Key
-    leaks: tuple[Finding, ...]
-
-    @property
-    def metric(self) -> str:
-        """The kind of the measure, with a digest of its settings where it has any."""
-        spec = resolved(self.request.sealing.measure)
-        return kind_of(self.request.sealing.measure) + (f":{short(spec)}" if len(spec) > 1 else "")
-
-    @property
-    def counted(self) -> bool:
-        """Is the answer a plain error count?"""
-        return kind_of(self.request.sealing.measure) == "error" and self.request.sealing.development.weights is None
-
-    @property
-    def foreseen(self) -> tuple[float, int] | None:
-        """The error rate that cross-validation found, and its rows."""
-        selected = self.request.selected
-        error = selected.cv_mean if self.counted and selected.cv_error is None else selected.cv_error
-        usable = error is not None and isfinite(error) and 0 <= error <= 1 and selected.cv_rows > 0
-        return (float(error), selected.cv_rows) if usable and error is not None else None
-
-
-@dataclass(frozen=True, eq=False)
-class Go:
-    """The intent is on record: labels may be opened for these rows and shown through this channel."""
-
-    intent: Entry
-    channel: Channel
-    rows: Booleans
-    findings: tuple[Finding, ...]
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        return self.intent.facts
-
-
-@dataclass(frozen=True)
-class Replayed:
-    """The answer is known already."""
-
-    intent: Entry
-    answer: Mapping[str, Any]
-    findings: tuple[Finding, ...]
-
-
-@dataclass(frozen=True)
-class Refused:
-    """The policy says no; the refusal is on record."""
-
-    reason: str
-    n: int
-    look: int
-    spent: float
-    delta: float
-    release: str
-    findings: tuple[Finding, ...]
 
 
 def decide(writing: Writing, ask: Ask) -> Go | Replayed | Refused:

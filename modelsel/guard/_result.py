@@ -5,7 +5,7 @@ from typing import Any
 
 from modelsel.core.outcome import TestResult
 from modelsel.core.spec import kind_of
-from modelsel.guard._decide import Refused
+from modelsel.guard._ask import Refused
 from modelsel.guard._policy import Policy
 from modelsel.guard._release import Truth
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from modelsel.core.protocols import Anchor
 from modelsel.core.types import Finding
-from modelsel.guard._decide import Go
+from modelsel.guard._ask import Go
 from modelsel.guard._flags import flag
 from modelsel.guard._history import History
 from modelsel.guard._integrity import checked, mark, recovered

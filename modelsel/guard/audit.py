@@ -14,6 +14,7 @@ from modelsel.guard._forecast import budget, next_look
 from modelsel.guard._history import History, PastLook, differences
 from modelsel.guard._integrity import losses
 from modelsel.guard._record import now
+from modelsel.guard._remembered import of_looks, of_record, of_time
 from modelsel.guard._superseded import as_first, superseded
 from modelsel.guard.gate import Gate
 from modelsel.guard.request import Sealing
@@ -34,8 +35,9 @@ def audit(gate: Gate, sealing: Sealing | None = None, study: str | None = None) 
     sets = [_test_set(history, testset) for testset in wanted]
     ledger, findings = _ledger(gate, entries)
     upcoming = next_look(history, wanted[0]) if len(wanted) == 1 else None
+    flags = [*findings, *of_looks(sets), *of_record(history, wanted), *of_time(history)]
     return {
-        "ledger": ledger, "test_sets": sets, "flags": [_flag(f) for f in (*findings, *_of_looks(sets), *_of_time(history))],
+        "ledger": ledger, "test_sets": sets, "flags": [_flag(one) for one in flags],
         "state": gate.policy.__class__.__name__.lower(), "next": upcoming, "at": now(),
     }  # fmt: skip
 
@@ -140,6 +142,21 @@ def _of_looks(sets: list[dict[str, Any]]) -> list[Finding]:
                 text = f"look {look['look']} of test set {one['id'][:8]} has no answer on record"
                 found["G060", text] = flag("G060", text)
     return list(found.values())
+
+
+def _of_record(history: History, testsets: list[str]) -> Iterator[Finding]:
+    """What was found out about the ledger earlier, settings that were loosened, looks that only an anchor saw."""
+    for entry in history.entries:
+        facts = entry.facts
+        if entry.kind == "note" and "code" in facts:
+            yield flag(facts["code"], f"{facts['text']} (noticed {facts['at'][:10]})")
+        elif entry.kind == "policy_change" and facts["weaker"] and facts["testset"] in testsets:
+            yield flag("G073", f"{', '.join(facts['weaker'])} changed after test set {facts['testset'][:8]} was sealed")
+        elif entry.kind == "recovered" and facts["testset"] in testsets:
+            what = "opened without a guard" if facts["unguarded"] else "looked at beside this ledger"
+            yield flag(
+                "G076" if facts["unguarded"] else "G072", f"{facts['anchor']} saw test set {facts['testset'][:8]} {what}"
+            )
 
 
 def _of_time(history: History) -> Iterator[Finding]:

@@ -15,7 +15,8 @@ from modelsel.core.protocols import Anchor
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Codes, Finding, Outputs, open_labels
 from modelsel.guard._afterwards import answer
-from modelsel.guard._decide import Ask, Go, Refused, Replayed, decide
+from modelsel.guard._ask import Ask, Go, Refused, Replayed
+from modelsel.guard._decide import decide
 from modelsel.guard._flags import flag
 from modelsel.guard._leakage import leaks
 from modelsel.guard._policy import Policy

@@ -89,3 +89,17 @@ def test_off_says_that_there_is_no_ledger(home: Path) -> None:
     assert report["ledger"]["intact"] is None
     assert "guard=off" in markdown(report)
     assert not (home / "ledger.db").exists()
+
+
+def test_what_was_once_found_out_is_said_ever_after(home: Path) -> None:
+    study = Study(numbers(), home)
+    study.look()
+    for path in home.glob("ledger.db*"):
+        path.unlink()
+    study.but(rule=Rule(1)).look()
+    study.but(rule=Rule(2), settings={"delta": 0.2}).look()
+    report = audit(study.gate())
+    assert report["ledger"]["intact"] is True
+    assert {"G072", "G073"} <= {one["code"] for one in report["flags"]}
+    assert [look["status"] for look in report["test_sets"][0]["looks"]] == ["recovered", "revealed", "revealed"]
+    assert "recovered" in markdown(report)

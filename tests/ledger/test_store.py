@@ -146,7 +146,7 @@ def _append(path: Path, replica: str, times: int) -> None:
 
 @pytest.mark.parametrize("replicas", [("r1",) * 4, ("a", "b", "c", "d")])
 def test_processes_that_start_together_and_write_together_lose_nothing(path: Path, replicas: tuple[str, ...]) -> None:
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("fork")
     workers = [context.Process(target=_append, args=(path, replica, 15)) for replica in replicas]
     for worker in workers:
         worker.start()

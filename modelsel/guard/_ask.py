@@ -1,0 +1,83 @@
+"""What arrives at the ledger before labels are opened, and the three ways in which it is answered there."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from modelsel.core.fingerprint import short
+from modelsel.core.spec import kind_of, resolved
+from modelsel.core.types import Booleans, Finding
+from modelsel.guard._policy import Policy
+from modelsel.guard._release import Channel
+from modelsel.guard._subject import Subject
+from modelsel.guard.request import LookRequest
+from modelsel.ledger.entry import Entry
+from modelsel.ledger.home import Key
+
+
+@dataclass(frozen=True, eq=False)
+class Ask:
+    """A look as it arrives at the ledger: everything is known but what the labels say."""
+
+    request: LookRequest
+    subject: Subject
+    policy: Policy
+    predictions: str
+    key: Key
+    leaks: tuple[Finding, ...]
+
+    @property
+    def metric(self) -> str:
+        """The kind of the measure, with a digest of its settings where it has any."""
+        spec = resolved(self.request.sealing.measure)
+        return kind_of(self.request.sealing.measure) + (f":{short(spec)}" if len(spec) > 1 else "")
+
+    @property
+    def counted(self) -> bool:
+        """Is the answer a plain error count?"""
+        return kind_of(self.request.sealing.measure) == "error" and self.request.sealing.development.weights is None
+
+    @property
+    def foreseen(self) -> tuple[float, int] | None:
+        """The error rate that cross-validation found, and its rows."""
+        selected = self.request.selected
+        error = selected.cv_mean if self.counted and selected.cv_error is None else selected.cv_error
+        usable = error is not None and isfinite(error) and 0 <= error <= 1 and selected.cv_rows > 0
+        return (float(error), selected.cv_rows) if usable and error is not None else None
+
+
+@dataclass(frozen=True, eq=False)
+class Go:
+    """The intent is on record: labels may be opened for these rows and shown through this channel."""
+
+    intent: Entry
+    channel: Channel
+    rows: Booleans
+    findings: tuple[Finding, ...]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return self.intent.facts
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """The answer is known already."""
+
+    intent: Entry
+    answer: Mapping[str, Any]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The policy says no; the refusal is on record."""
+
+    reason: str
+    n: int
+    look: int
+    spent: float
+    delta: float
+    release: str
+    findings: tuple[Finding, ...]
