@@ -42,15 +42,17 @@ def load(name: str) -> ModuleType | None:
 
 
 def kernel(signature: Any = None, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Decorator: compile without the interpreter lock, and keep the machine code; with a signature at once, else on use."""
+    """Decorator: compile at once and keep the machine code; without a signature, a piece that kernels are made of."""
     import numba
 
     settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", **options}
-    arguments = () if signature is None else (signature,)
+    if signature is None:  # a piece of other kernels, kept with them: nothing calls it from Python
+        inner = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        return lambda function: numba.njit(**inner, **settings)(function)
 
     def compile_(function: Callable[..., Any]) -> Any:
         with _LOCK, _cache_folder() as folder:
-            return numba.njit(*arguments, cache=folder is not None, **settings)(function)
+            return numba.njit(signature, cache=folder is not None, **settings)(function)
 
     return compile_
 
