@@ -8,9 +8,6 @@ import pytest
 
 _HOME = tempfile.TemporaryDirectory(prefix="modelsel-tests-")
 os.environ["MODELSEL_HOME"] = _HOME.name  # before anything asks for the ledger; worker processes inherit it
-_CACHE = Path(__file__).resolve().parents[1] / ".pytest_cache" / "modelsel"
-_CACHE.mkdir(parents=True, exist_ok=True)
-Path(_HOME.name, "cache").symlink_to(_CACHE)  # compiled kernels outlive the home: they are named by a digest of their source
 for name in [name for name in os.environ if name.startswith("MLFLOW_")]:
     del os.environ[name]
 
