@@ -15,7 +15,7 @@ import numpy as np
 from modelsel.core.fingerprint import generator
 from modelsel.core.types import Booleans
 from modelsel.guard._history import History
-from modelsel.guard._subject import IDENTIFIABLE, Subject
+from modelsel.guard._subject import Subject
 from modelsel.guard._subject import known as kept
 from modelsel.ledger.home import Key
 from modelsel.ledger.identity import Hashes, met, tally
@@ -105,7 +105,7 @@ def _comparable(name: str, subject: Subject, stored: RowSet) -> bool:
     if name == "id":
         ours, theirs = set(subject.names), set(stored.facts["names"])
         return len(ours & theirs) >= ALIKE * len(ours | theirs)
-    return name == "bound" or subject.u[name] >= IDENTIFIABLE
+    return name == "bound" or subject.tells(name)
 
 
 def _relation(testset: str, role: str, seen: Booleans, stored: RowSet, channel: str) -> Relation:
@@ -117,7 +117,7 @@ def _relation(testset: str, role: str, seen: Booleans, stored: RowSet, channel: 
 def _seen(name: str, subject: Subject, stored: RowSet) -> Booleans:
     """Which test rows stand in a stored set; none where it is no more than chance."""
     ours, theirs = subject.test.arrays[name], stored.arrays[name]
-    telling = subject.u[name] >= IDENTIFIABLE or name == "id"
+    telling = name == "id" or subject.tells(name)
     if stored.facts.get("sketch"):
         seen = np.arange(len(ours)) < round(containment(ours, theirs) * len(ours))
     else:
@@ -130,7 +130,7 @@ def _by_chance(test: Hashes, own: Hashes, size: int, name: str) -> float:
     """The overlap that a fresh sample of the same kind may show with `size` rows."""
     if size < len(own):
         own = own[generator(0, name).permutation(len(own))[:size]]
-    q = float(shared(test, own, repetitions=True).mean()) if len(test) else 0.0
+    q = (int(shared(test, own, repetitions=True).sum()) + 1) / (len(test) + 2)  # not quite nought in a small set
     return q + max(0.02, 3 * sqrt(q * (1 - q) / max(1, len(test))))
 
 

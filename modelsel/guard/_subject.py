@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from modelsel.ledger.rowset import RowSet, identifiability
 IDENTIFIABLE = 0.95  # distinct rows per row from which equal values mean the same row
 COMMON = 0.10  # share of a column's test values met in the development rows from which it identifies nothing
 SAMPLE = 200
+FEW, ROOMY = 100, 10  # rows below which, and different rows per row from which, being distinct says something
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +66,15 @@ class Subject:
     order: str | None  # of the test labels
     u: Mapping[str, float]  # distinct hashes per row over both sides, by kind of hash
 
+    cramped: bool  # so few rows in so small a space that distinct ones mean nothing
+
+    def tells(self, name: str) -> bool:
+        """Do equal hashes of this kind mean the same row?"""
+        return not self.cramped and self.u[name] >= IDENTIFIABLE
+
     @property
     def identifiable(self) -> bool:
-        return self.u["bound"] >= IDENTIFIABLE
+        return self.tells("bound")
 
     @property
     def duplicated(self) -> Booleans:
@@ -95,7 +103,13 @@ def subject_of(sealing: Sealing, labels: Codes, key: Key, known: Iterable[tuple[
         cells.names, named, test, development,
         set_digest(test.bound, key), set_digest(development.bound, key), set_digest(arrays["bound"], key),
         label_order(labels, key), {name: identifiability(array) for name, array in arrays.items()},
+        len(table) < FEW and _room(cells) < ROOMY * len(table),
     )  # fmt: skip
+
+
+def _room(cells: Columns) -> float:
+    """How many different rows the values of the columns could make up."""
+    return prod(float(len(tally(column)[0])) for column in cells.tokens.T)
 
 
 def known(tokens: Hashes, key: Key) -> Hashes:
