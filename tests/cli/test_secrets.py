@@ -18,8 +18,8 @@ def files_with_it(folder: Path) -> list[str]:
     "words",
     [
         ("tracking=server", f"tracking.uri={DEAD}"),
-        ("tracking=server", "tracking.uri_env=MODELSEL_TEST_ADDRESS"),
-        ("tracking=server", "tracking.uri=${oc.env:MODELSEL_TEST_ADDRESS}"),
+        pytest.param(("tracking=server", "tracking.uri_env=MODELSEL_TEST_ADDRESS"), marks=pytest.mark.slow),
+        pytest.param(("tracking=server", "tracking.uri=${oc.env:MODELSEL_TEST_ADDRESS}"), marks=pytest.mark.slow),
         pytest.param(("-m", "seed=1,2", "final_test=false", "tracking=server", f"tracking.uri={DEAD}"), marks=pytest.mark.slow),
         ("tracking=off", f"guard.ledger={LEDGER}"),
         ("tracking=off", "name=${oc.env:MODELSEL_TEST_ADDRESS}"),

@@ -152,7 +152,13 @@ def write(folder: Path, group: str, text: str) -> Path:
     return folder / "conf"
 
 
-@pytest.mark.parametrize(("group", "call"), list(product(FILES, CALLS)))
+QUICK = ("dataset", "space", "experiment")  # read by Hydra, by ourselves, and merged at the root; the others in `make check`
+
+
+@pytest.mark.parametrize(
+    ("group", "call"),
+    [pytest.param(*pair, marks=() if pair[0] in QUICK else pytest.mark.slow) for pair in product(FILES, CALLS)],
+)
 def test_a_file_of_a_group_runs_nothing(mark: Path, group: str, call: str) -> None:
     folder = write(mark.parent, group, FILES[group].format(call=call.format(mark=mark)))
     said = refused(["dataset=iris", f"{group}=evil"], folder)
