@@ -6,6 +6,7 @@ leaf where its rows end, and predictions are looked up through it. Candidates th
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,8 @@ class TreePath:
     _bases: dict[Any, Cut] = field(default_factory=dict)
     _prunings: dict[Any, PruningPath] = field(default_factory=dict)
     _standing: dict[Any, Standing] = field(default_factory=dict)
+    _asked: dict[int, tuple[Any, Standing]] = field(default_factory=dict)  # by identity: the learner is kept alive
+    _wrong: dict[int, tuple[Codes, Floats]] = field(default_factory=dict)  # training weight misclassified, per prediction
     _scores: dict[Any, Floats] = field(default_factory=dict)
     _soft: dict[Any, tuple[Cut, Widths | None]] = field(default_factory=dict)
 
@@ -86,6 +89,12 @@ class TreePath:
 
     def standing(self, learner: Any) -> Standing:
         """The tree that is left for a learner, shared by all that leave the same one."""
+        known = self._asked.get(id(learner))
+        if known is None:
+            known = self._asked[id(learner)] = learner, self._found(learner)
+        return known[1]
+
+    def _found(self, learner: Any) -> Standing:
         base = self._base(learner.limits, learner)
         sharing = (id(base), learner.costs, learner.pruner.sharing())
         if sharing not in self._prunings:
@@ -139,14 +148,22 @@ class TreePath:
             classes, _ = self._softly(learner, self.task, self.rows, scores=False)
             return self._share_wrong(classes)
         if standing.cut.tree is self.tree and self.certain:
-            counts = (
-                self.tree.counts if self.evidence.pruning_counts is None else self.tree.counts + self.evidence.pruning_counts
-            )
-            wrong = errors_as_leaf(counts, standing.cut.prediction, None)
             leaves = standing.cut.leaf & (standing.end == np.arange(len(self.tree)))
-            return float(wrong[leaves].sum() / counts[0].sum())
+            return float(self._misclassified(standing.cut.prediction)[leaves].sum() / self._counts[0].sum())
         routed = route(standing.cut.tree, self.task, self.rows)
         return self._share_wrong(predicted(standing.cut, routed, learner.cost_matrix, standing.end))
+
+    @cached_property
+    def _counts(self) -> Floats:
+        """Class weights of the analysis rows per node, held back ones included."""
+        held_back = self.evidence.pruning_counts
+        return self.tree.counts if held_back is None else self.tree.counts + held_back
+
+    def _misclassified(self, prediction: Codes) -> Floats:
+        """Training weight that each node misclassifies when it predicts these classes."""
+        if id(prediction) not in self._wrong:
+            self._wrong[id(prediction)] = prediction, errors_as_leaf(self._counts, prediction, None)
+        return self._wrong[id(prediction)][1]
 
     def _share_wrong(self, classes: Codes) -> float:
         weight = self.task.row_weights[self.rows]

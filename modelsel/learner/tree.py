@@ -95,7 +95,8 @@ class Tree:
             yield f"costs has {len(self.costs)} rows for {classes} classes"
 
     def refusal(self, task: Task, rows: Integers) -> str | None:
-        return None if task.row_weights[rows].sum() > 0 else "no analysis row has weight"
+        weight = len(rows) if task.weights is None else task.weights[rows].sum()
+        return None if weight > 0 else "no analysis row has weight"
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> TreePath:
         return self._path(task, rows, rng, Growth(**self._growth()))

@@ -18,6 +18,7 @@ from modelsel.tree.node import LEAF, Cut, Tree
 
 _SIGNIFICANCE: WeakKeyDictionary[Tree, Floats] = WeakKeyDictionary()
 _FILLED: WeakKeyDictionary[Tree, Floats] = WeakKeyDictionary()
+_LABELS: WeakKeyDictionary[Tree, Codes] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,17 @@ def truncate(tree: Tree, limits: Limits, costs: Floats | None = None) -> Cut:
     if limits.significance is not None:
         leaf |= ~(p_values(tree) <= limits.significance)
     counts = filled(tree)
-    cut = Cut(tree, leaf, best_class(counts, costs), counts)
+    cut = Cut(tree, leaf, _labels(tree, costs), counts)
     return collapsed(cut, costs) if limits.collapse else cut
+
+
+def _labels(tree: Tree, costs: Floats | None) -> Codes:
+    """The class of each node; without costs the same for every truncation, and found once."""
+    if costs is not None:
+        return best_class(filled(tree), costs)
+    if tree not in _LABELS:
+        _LABELS[tree] = best_class(filled(tree), None)
+    return _LABELS[tree]
 
 
 def best_class(counts: Floats, costs: Floats | None) -> Codes:
