@@ -23,6 +23,7 @@ from modelsel.ledger.rowset import RowSet, containment, shared
 
 SAME = 0.9  # shared rows per rows of either set from which two sets are one with a few rows more or less
 ALIKE = 0.5  # shared column names from which equal declared identities mean equal rows
+DRAWS = 8
 QUASI, FEWEST = 0.2, 10  # share and number of a column's values that must be met again
 
 
@@ -127,10 +128,11 @@ def _seen(name: str, subject: Subject, stored: RowSet) -> Booleans:
 
 
 def _by_chance(test: Hashes, own: Hashes, size: int, name: str) -> float:
-    """The overlap that a fresh sample of the same kind may show with `size` rows."""
-    if size < len(own):
-        own = own[generator(0, name).permutation(len(own))[:size]]
-    q = (int(shared(test, own, repetitions=True).sum()) + 1) / (len(test) + 2)  # not quite nought in a small set
+    """The overlap that a fresh sample of the same kind may show with `size` rows: the largest of some draws, and a margin."""
+    rng, draws = generator(0, name), DRAWS if size < len(own) else 1
+    samples = (own[rng.permutation(len(own))[:size]] for _ in range(draws))
+    most = max(int(shared(test, sample, repetitions=True).sum()) for sample in samples)
+    q = (most + 1) / (len(test) + 2)  # not quite nought in a small set
     return q + max(0.02, 3 * sqrt(q * (1 - q) / max(1, len(test))))
 
 

@@ -28,6 +28,7 @@ from modelsel.ledger.rowset import RowSet, identifiability
 IDENTIFIABLE = 0.95  # distinct rows per row from which equal values mean the same row
 COMMON = 0.10  # share of a column's test values met in the development rows from which it identifies nothing
 SAMPLE = 200
+VAST = 1000  # possible rows per row from which rows do not agree by chance
 FEW, ROOMY = 100, 10  # rows below which, and different rows per row from which, being distinct says something
 
 
@@ -142,6 +143,7 @@ def _names(
     """The names of the stored table whose rows these are, else their own."""
     sample = _sample(len(cells.tokens))
     best, agreed = cells.names, 0.0
+    enough = 0.05 if _room(cells) > VAST * len(cells.tokens) else 0.9  # in a small space wrong names make other rows that exist
     for theirs, rows in known:
         pairing = matched(ours, theirs)
         if pairing is None or pairing[0] == cells.names:
@@ -151,7 +153,7 @@ def _names(
             return float(np.isin(bound(cells.take(sample).renamed(names), key), rows).mean())
 
         names = settled(*pairing, agreement)
-        if agreement(names) > max(agreed, agreement(cells.names)):
+        if agreement(names) > max(agreed, agreement(cells.names), enough):
             best, agreed = names, agreement(names)
     return best
 
