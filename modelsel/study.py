@@ -37,7 +37,6 @@ from modelsel.record.folder import ROOT, RunFolder
 from modelsel.record.log import logged
 from modelsel.record.model import Predictor
 from modelsel.record.model import load as load_model
-from modelsel.record.model import save as save_model
 from modelsel.record.redact import Redactor
 from modelsel.record.track import Tracker
 from modelsel.report import page
@@ -145,7 +144,6 @@ def _performed(
             outcome, selection, config.resolved, material.development, material.resampling, model,
             audit=audit(gate, sealing) if gate else {}, pairs=pairs(selection, material.resampling), command=tuple(command),
         ))  # fmt: skip
-        save_model(folder.model, model, modelsel.__version__)
         page.write(folder)
         tracker.finish()
     timed = replace(outcome, seconds=clock.read())

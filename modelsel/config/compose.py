@@ -8,6 +8,7 @@ One ConfigurationError names every problem of every step.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig
@@ -100,7 +101,7 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
     space = expand(wanted, builder, root.seed if root else 0, place)
     if root is None or builder.problems:
         return None
-    name = root.name or f"{dataset or settings['dataset']['kind']}-{space.name}"
+    name = root.name or f"{_called(parts['dataset'], dataset or settings['dataset']['kind'])}-{space.name}"
     notes = (
         (f"{space.merged} of {space.declared} candidates say the same as another one and were merged",) if space.merged else ()
     )
@@ -110,6 +111,12 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
         name=name, **own, **parts, outer=outer, candidates=space.candidates, declared=space.declared, resolved=kept,
         space=space.name, notes=notes,
     )  # fmt: skip
+
+
+def _called(dataset: Any, choice: str) -> str:
+    """How people call a data set: a file by its name, another one by its option."""
+    path = getattr(dataset, "path", None)
+    return Path(path).stem if path else choice
 
 
 def recorded(settings: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:

@@ -77,6 +77,8 @@ def grave(outcome: Outcome) -> list[str]:
 def test(outcome: Outcome, audit: Mapping[str, Any], folder: RunFolder) -> list[str]:
     """The released answer with its interval, which look it was, and what the next one would cost."""
     result, flags = outcome.test, grave(outcome)
+    if not outcome.task["test_rows"]:
+        return ["no rows are sealed (split=none)"]
     if result is None:
         return [f"not opened; `modelsel test {folder.path.parent.name}` opens it"]
     if result.refused:
