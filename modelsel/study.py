@@ -276,9 +276,9 @@ def _findings(material: Material, plan: Plan, selection: Selection, gate: Gate |
 
 def _untestable(outcome: Outcome, development: Task, sealed: int, folder: RunFolder) -> Iterator[Problem]:
     if development.fingerprint != outcome.task["fingerprint"]:
-        yield Problem("MSEL-241", "the data are not those of the study", str(folder.path), "run the study again")
+        yield Problem("MSEL-801", "the data are not those of the study", str(folder.path), "run the study again")
     if not sealed:
-        yield Problem("MSEL-242", "the study sealed no rows", str(folder.path), "run it with split=random")
+        yield Problem("MSEL-802", "the study sealed no rows", str(folder.path), "run it with split=random")
 
 
 def _complain(config: Config, results: Results) -> None:

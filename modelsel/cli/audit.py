@@ -62,5 +62,5 @@ def _show(report: Mapping[str, Any], as_json: bool, page: str | None) -> None:
             Path(page).write_text(html(report), "utf-8")
         except OSError as error:
             raise StoreError(
-                Problem("MSEL-601", f"cannot be written ({error.strerror})", page, "choose another place")
+                Problem("MSEL-605", f"cannot be written ({error.strerror})", page, "choose another place")
             ) from error

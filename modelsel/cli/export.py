@@ -31,7 +31,7 @@ def main(words: Sequence[str]) -> int:
         Path(args.output).write_text(text, "utf-8")
     except OSError as error:
         raise StoreError(
-            Problem("MSEL-601", f"cannot be written ({error.strerror})", args.output, "choose another place")
+            Problem("MSEL-605", f"cannot be written ({error.strerror})", args.output, "choose another place")
         ) from error
     return OK
 

@@ -60,7 +60,7 @@ def main(words: Sequence[str]) -> int:
             print(folder / name)
     except OSError as error:
         raise StoreError(
-            Problem("MSEL-601", f"cannot be written ({error.strerror})", str(folder), "choose another folder")
+            Problem("MSEL-605", f"cannot be written ({error.strerror})", str(folder), "choose another folder")
         ) from error
     print(f"next: put your data into {folder}/dataset/mine.yaml, then", file=sys.stderr)
     print(f"  modelsel plan --config-dir {folder} experiment=first", file=sys.stderr)

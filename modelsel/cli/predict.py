@@ -55,5 +55,5 @@ def _write(output: str | None, classes: Sequence[str], predicted: Sequence[str],
             writer.writerows([label, *row] for label, row in zip(predicted, scores, strict=True))
     except OSError as error:
         raise StoreError(
-            Problem("MSEL-601", f"cannot be written ({error.strerror})", str(output), "choose another place")
+            Problem("MSEL-605", f"cannot be written ({error.strerror})", str(output), "choose another place")
         ) from error

@@ -59,7 +59,7 @@ class Plan:
         """Refuse folds or rows that the plan was not made for."""
         if resampling.fingerprint != self.resampling or resampling.task_fingerprint != task.fingerprint:
             raise ConfigurationError(
-                Problem("MSEL-301", "the plan was made for other rows or folds", f"task {task.name!r}", "make the plan again")
+                Problem("MSEL-521", "the plan was made for other rows or folds", f"task {task.name!r}", "make the plan again")
             )
 
 
@@ -75,10 +75,10 @@ def make(candidates: Sequence[Candidate], task: Task, resampling: Resampling) ->
 def _problems(candidates: Sequence[Candidate], task: Task, resampling: Resampling) -> list[Problem]:
     found = []
     if resampling.task_fingerprint != task.fingerprint:
-        found.append(Problem("MSEL-301", "the folds were made for other rows", f"scheme {resampling.scheme}",
+        found.append(Problem("MSEL-521", "the folds were made for other rows", f"scheme {resampling.scheme}",
                              "instantiate the scheme on this task"))  # fmt: skip
     if not candidates:
-        found.append(Problem("MSEL-302", "there is no candidate", "space", "add an entry, or widen its sweep"))
+        found.append(Problem("MSEL-522", "there is no candidate", "space", "add an entry, or widen its sweep"))
     if len({candidate.id for candidate in candidates}) < len(candidates):
-        found.append(Problem("MSEL-303", "two candidates are the same", "space", "merge duplicates before planning"))
+        found.append(Problem("MSEL-523", "two candidates are the same", "space", "merge duplicates before planning"))
     return found

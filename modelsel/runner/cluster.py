@@ -73,7 +73,7 @@ def _client(distributed: ModuleType, scheduler: str | None, jobs: int) -> Iterat
         client = distributed.Client(scheduler, set_as_default=False)
     except OSError as problem:
         what = f"no Dask scheduler answers at {scheduler}"
-        raise ConfigurationError(Problem("MSEL-314", what, "pool.scheduler", "start it, or leave it out")) from problem
+        raise ConfigurationError(Problem("MSEL-534", what, "pool.scheduler", "start it, or leave it out")) from problem
     with client:
         yield client
 
@@ -83,4 +83,4 @@ def _module(name: str, pool: str, fix: str) -> ModuleType:
         return importlib.import_module(name)
     except ImportError as problem:
         what = f"pool={pool} needs a package that is not installed"
-        raise ConfigurationError(Problem("MSEL-313", what, "pool", fix)) from problem
+        raise ConfigurationError(Problem("MSEL-533", what, "pool", fix)) from problem

@@ -109,4 +109,4 @@ def _stop_if_hopeless(book: Book, done: Done) -> None:
         found = [f"{reason} ({count} of {len(reasons)})" for reason, count in Counter(reasons).most_common(3)]
         what = "every candidate failed on the first fold: " + "; ".join(found)
         fix = "mend the cause, or declare candidates that can be fitted on these rows"
-        raise NoCandidateError(Problem("MSEL-701", what, "space", fix))
+        raise NoCandidateError(Problem("MSEL-704", what, "space", fix))

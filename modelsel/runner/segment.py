@@ -146,7 +146,7 @@ class store_errors:  # noqa: N801  reads as a statement
         if isinstance(problem, OSError):
             what = f"{self._what} cannot be written: {problem.strerror or problem}"
             fix = "make room or choose another folder, then run the same command again: finished cells are kept"
-            raise StoreError(Problem("MSEL-601", what, str(self._folder), fix)) from problem
+            raise StoreError(Problem("MSEL-604", what, str(self._folder), fix)) from problem
 
 
 def encoded(facts: Mapping[str, Any], arrays: Arrays) -> bytes:

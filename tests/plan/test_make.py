@@ -34,16 +34,16 @@ def test_the_fingerprint_tells_candidates_and_folds_apart_and_nothing_else():
 def test_a_plan_is_refused_for_other_rows():
     other = doubles.task(seed=1)
     plan = make(spread(4), TASK, doubles.folds(TASK))
-    with pytest.raises(ConfigurationError, match="MSEL-301"):
+    with pytest.raises(ConfigurationError, match="MSEL-521"):
         plan.check(other, doubles.folds(other))
-    with pytest.raises(ConfigurationError, match="MSEL-301"):
+    with pytest.raises(ConfigurationError, match="MSEL-521"):
         make(spread(4), other, doubles.folds(TASK))
 
 
 def test_no_candidate_and_equal_candidates_are_refused():
-    with pytest.raises(ConfigurationError, match="MSEL-302"):
+    with pytest.raises(ConfigurationError, match="MSEL-522"):
         make((), TASK, doubles.folds(TASK))
-    with pytest.raises(ConfigurationError, match="MSEL-303"):
+    with pytest.raises(ConfigurationError, match="MSEL-523"):
         make(candidates(Double(), Double()), TASK, doubles.folds(TASK))
 
 

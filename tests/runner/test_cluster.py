@@ -89,5 +89,5 @@ def test_a_worker_that_is_killed_in_the_middle_loses_nothing(tmp_path, scheduler
 def test_a_scheduler_that_does_not_answer_is_named(tmp_path, monkeypatch):
     import dask
 
-    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}), pytest.raises(ConfigurationError, match="MSEL-314"):
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}), pytest.raises(ConfigurationError, match="MSEL-534"):
         study(tmp_path, SOME, pool=Pool("dask", 2, "tcp://127.0.0.1:9"))

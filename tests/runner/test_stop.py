@@ -81,7 +81,7 @@ def test_a_full_disk_ends_the_run_with_one_clear_message_and_loses_nothing(tmp_p
     process = started(tmp_path, kind, "full")
     _, said = process.communicate(timeout=20)
     assert process.returncode == 1
-    assert "MSEL-601: the journal cannot be written: File too large" in said
+    assert "MSEL-604: the journal cannot be written: File too large" in said
     some = [candidate for group in range(12) for candidate in spread(3, group=group, seconds=0.15)]
     again = study(tmp_path, some, pool=Pool("threads", 2), name="again", older=[tmp_path / "a"])
     assert again.reused > 0
@@ -89,7 +89,7 @@ def test_a_full_disk_ends_the_run_with_one_clear_message_and_loses_nothing(tmp_p
 
 
 def test_a_first_fold_on_which_everybody_fails_ends_the_study(tmp_path):
-    with pytest.raises(NoCandidateError, match=r"MSEL-701.*asked to raise \(fold 0\) \(4 of 4\)"):
+    with pytest.raises(NoCandidateError, match=r"MSEL-704.*asked to raise \(fold 0\) \(4 of 4\)"):
         study(tmp_path, candidates(*(Double(cut=cut, deed="raise") for cut in range(4))))
 
 
@@ -107,7 +107,7 @@ def test_wrong_data_end_the_study(tmp_path):
 
 def test_a_limit_that_nobody_can_hold_is_refused_before_anything_is_run(tmp_path):
     for kind in ("threads", "sequential"):
-        with pytest.raises(ConfigurationError, match=r"MSEL-312.*cannot be stopped, limit; use pool=processes"):
+        with pytest.raises(ConfigurationError, match=r"MSEL-532.*cannot be stopped, limit; use pool=processes"):
             study(tmp_path, spread(2), pool=Pool(kind), limits=Limits(seconds=1))
     assert chosen(Pool("auto"), Limits(seconds=1), False).kind == "processes"
     assert chosen(Pool("auto"), Limits(), True).kind == "processes"
@@ -115,16 +115,16 @@ def test_a_limit_that_nobody_can_hold_is_refused_before_anything_is_run(tmp_path
 
 
 def test_an_unknown_pool_and_a_pool_that_is_not_installed_are_named(tmp_path):
-    with pytest.raises(ConfigurationError, match="MSEL-311: unknown pool 'theads'"):
+    with pytest.raises(ConfigurationError, match="MSEL-531: unknown pool 'theads'"):
         study(tmp_path, spread(2), pool=Pool("theads"))
-    with pytest.raises(ConfigurationError, match="MSEL-313: pool=ray needs a package"):
+    with pytest.raises(ConfigurationError, match="MSEL-533: pool=ray needs a package"):
         study(tmp_path, spread(2), pool=Pool("ray"))
 
 
 def test_a_plan_of_other_rows_is_refused(tmp_path):
     task, other = doubles.task(), doubles.task(seed=5)
     plan = make(spread(3), task, doubles.folds(task))
-    with Journal(tmp_path / "a") as journal, pytest.raises(ConfigurationError, match="MSEL-301"):
+    with Journal(tmp_path / "a") as journal, pytest.raises(ConfigurationError, match="MSEL-521"):
         run(plan, other, doubles.folds(other), Wrong(), Pool("sequential"), journal)
 
 
