@@ -17,7 +17,7 @@ from modelsel.runner.answers import OK, Answers, numbers
 from modelsel.runner.desk import Done
 from modelsel.runner.journal import Journal
 from modelsel.runner.key import Key
-from modelsel.runner.segment import Place
+from modelsel.runner.record import Place
 from modelsel.runner.tally import Tally, positions_of
 from modelsel.runner.work import Job, Work
 

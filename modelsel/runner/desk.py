@@ -22,7 +22,8 @@ from threadpoolctl import threadpool_limits
 from modelsel.core.types import Task
 from modelsel.kernels.stop import Stopped
 from modelsel.runner.journal import STARTED, facts_of
-from modelsel.runner.segment import Place, Segment, encoded, store_errors
+from modelsel.runner.record import Place, encoded
+from modelsel.runner.segment import Segment, store_errors
 from modelsel.runner.work import Job, Summary, Work
 
 

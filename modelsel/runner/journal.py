@@ -12,7 +12,8 @@ from typing import Any
 
 from modelsel.runner.answers import Answers, restored
 from modelsel.runner.key import Key
-from modelsel.runner.segment import SUFFIX, Damage, Entry, Place, Segment, raw, read, scan
+from modelsel.runner.record import Damage, Entry, Place, raw, read, scan
+from modelsel.runner.segment import SUFFIX, Segment
 
 ANSWERS, STARTED = "answers", "started"
 

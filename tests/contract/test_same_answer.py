@@ -36,7 +36,8 @@ if __name__ == "__main__":
               "shuffled": lambda jobs: [jobs[i] for i in np.random.default_rng().permutation(len(jobs))]}
     for seed, measure in ((0, Error()), (1, LogLoss())):
         task = doubles.task(150, classes=3, seed=seed, whole_numbers=True)
-        results = study(Path(folder), some, measure, Pool(kind, int(workers)), task, name=str(seed), repeats=2, order=orders[order])
+        pool = Pool(kind, int(workers))
+        results = study(Path(folder), some, measure, pool, task, name=str(seed), repeats=2, order=orders[order])
         assert all(status == "ok" for status in results.status), results.reasons
         print(answer(results), Best().choose(results.board))
 """

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 
 from modelsel.core.errors import StoreError
-from modelsel.runner.segment import Damage, Entry, Place, Segment, encoded, read, scan
+from modelsel.runner.record import Damage, Entry, Place, encoded, read, scan
+from modelsel.runner.segment import Segment
 
 ARRAYS = {"x": np.arange(7, dtype=np.uint8), "y": np.eye(3), "empty": np.zeros((0, 4))}
 
