@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers
+from modelsel.kernels.compiler import load
 from modelsel.tree.node import Cut, Tree
 
 TIE = 1e-12  # relative; sums in another order differ by less, different counts by more
@@ -103,13 +104,22 @@ def weakest_links(cut: Cut, risk: Floats, price: Floats) -> Floats:
     is weighed again (Breiman, Friedman, Olshen and Stone 1984, ch. 3). `price` is above 0 at every test. Strengths below
     0 count as 0; a node that never stands alone as the top of a collapsed subtree keeps infinity.
     """
-    tree, critical = cut.tree, np.full(len(risk), np.inf)
+    tree = cut.tree
     gap = risk - below(cut, risk)
     prices = tests_below(cut, price)
     link = np.full(len(risk), np.inf)
     inner = reached(cut) & ~cut.leaf
     link[inner] = gap[inner] / prices[inner]
-    strength, tie = 0.0, 0.1 * TIE * float(risk[0])
+    tie, kernel = 0.1 * TIE * float(risk[0]), load("links")
+    if kernel is None:
+        return _collapse(tree, gap, prices, link, tie)
+    critical: Floats = kernel.collapse(tree.parent, tree.size, gap, prices, link, tie)
+    return critical
+
+
+def _collapse(tree: Tree, gap: Floats, prices: Floats, link: Floats, tie: float) -> Floats:
+    """The twin of the compiled `collapse`."""
+    critical, strength = np.full(len(link), np.inf), 0.0
     while (least := link[node := int(np.argmin(link))]) < np.inf:
         strength = float(least) if least > strength + tie else strength
         critical[node] = strength

@@ -1,0 +1,31 @@
+"""The compiled collapse of weakest links against its twin."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from modelsel.core.spec import make
+from modelsel.core.types import Feature, Task, positions
+from modelsel.kernels.compiler import load
+from modelsel.tree.cutting import _collapse
+from modelsel.tree.grow import grow
+from modelsel.tree.growth import Growth
+
+
+@pytest.mark.skipif(load("links") is None, reason="only the twin is there")
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_both_collapse_alike(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values, target = rng.integers(0, 4, (60, 3)).astype(float), rng.integers(0, 3, 60).astype(np.int32)
+    features = tuple(Feature(f"f{i}", "numeric") for i in range(3))
+    task = Task(name="t", features=features, values=values, rows=np.arange(60), classes=tuple("abc"), target=target)
+    tree = grow(task, positions(task), make("criterion", "gini"), Growth())
+    price = 1.0 + np.arange(len(tree)) % 2
+    gap = rng.integers(0, 5, len(tree)) * tree.size.astype(float)
+    link = np.where(tree.test > 0, gap / (price * tree.size), np.inf)
+    arguments = [gap, price * tree.size * 100, link]
+    plain = _collapse(tree, *[each.copy() for each in arguments], 1e-9)
+    compiled = load("links").collapse(tree.parent, tree.size, *[each.copy() for each in arguments], 1e-9)
+    np.testing.assert_array_equal(compiled, plain)
