@@ -22,7 +22,11 @@ def same(goodness: float, cost: float, exponent: float) -> float:  # noqa: ARG00
 
 
 class Criterion:
-    """Defaults of `tree.growth.Criterion`: a slow but complete criterion, compared as it is."""
+    """Defaults of `tree.growth.Criterion`: a slow but complete criterion, compared as it is.
+
+    `convex` (a mean of a concave impurity) spares trying all sets of levels for two classes; among equal sets another may
+    win then, and `min_leaf` chooses among prefixes only.
+    """
 
     fused: ClassVar[int] = GENERAL
     boundary: ClassVar[bool] = False

@@ -138,7 +138,9 @@ def _weights(task: Task, mask: np.ndarray) -> np.ndarray:
 
 
 class PlainGini(Criterion):
-    """What somebody writes in ten lines: no loop, no hints."""
+    """What somebody writes in ten lines, without a loop."""
+
+    convex = True  # else all sets of levels are tried, and among equal ones another may win
 
     def goodness(self, tables: np.ndarray) -> np.ndarray:
         weight = tables.sum(axis=-1)
