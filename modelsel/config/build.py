@@ -129,6 +129,8 @@ class Builder:
             return self._record(slot.record, base, over, where)
         if isinstance(over, Swept):
             return self._swept(slot, over, where)
+        if _sweeps(over):
+            return self._mapping(slot, merge(base, over), where)
         return only(self._value(slot, merge(base, over) if over != {} else base, where))
 
     def _part(self, slot: Slot, base: Any, over: Any, where: str) -> Options:
@@ -151,6 +153,14 @@ class Builder:
         for end in (over.interval.low, over.interval.high):
             self._value(slot, int(end) if whole else end, where)
         return Interval(over.interval.low, over.interval.high, over.interval.logarithmic, whole)
+
+    def _mapping(self, slot: Slot, values: Mapping[str, Any], where: str) -> Options:
+        """A mapping, some of whose values are swept; no value's type is known, so an interval stands for real numbers."""
+        fields = {str(name): _opened(value) for name, value in values.items()}
+        for name, options in fields.items():
+            for value in options.all() if options.finite else ():
+                self._value(slot, {name: value}, f"{where}.{name}")
+        return Combined(lambda **chosen: checked(slot, chosen), {}, fields)
 
     def _steps(self, group: str, base: Any, over: Any, where: str) -> Options:
         """One part or a list of parts; settings beneath go to the steps that have them."""
@@ -242,6 +252,19 @@ def _chosen(over: Any) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
     if KIND not in over:
         return (), settings
     return (over[KIND].values if isinstance(over[KIND], Swept) else (over[KIND],)), settings
+
+
+def _sweeps(over: Any) -> bool:
+    return isinstance(over, Swept) or (isinstance(over, Mapping) and any(_sweeps(value) for value in over.values()))
+
+
+def _opened(value: Any) -> Options:
+    """The options of a value inside a mapping."""
+    if isinstance(value, Swept):
+        return value.interval or Values(value.values)
+    if isinstance(value, Mapping) and _sweeps(value):
+        return Combined(dict, {}, {str(key): _opened(item) for key, item in value.items()})
+    return only(value)
 
 
 def _slots_of(group: str, cls: Any) -> Mapping[str, Slot]:

@@ -195,3 +195,34 @@ def test_a_large_space_is_listed_without_building_parts_again() -> None:
     found = space({"t": {"learner": "tree", "sweep": sweep}})
     assert len(found.candidates) == 10_000
     assert len({id(candidate.learner.criterion) for candidate in found.candidates}) == 1
+
+
+def test_values_inside_a_mapping_may_be_swept() -> None:
+    sweep = {"params.n_estimators": "choice(10, 50)", "params.criterion": ["gini", "entropy"]}
+    entry = {"learner": "sklearn", "estimator": "RandomForestClassifier", "params": {"max_depth": 3}, "sweep": sweep}
+    found = space({"forest": entry}).candidates
+    expected = [{"max_depth": 3, "n_estimators": n, "criterion": c} for n in (10, 50) for c in ("gini", "entropy")]
+    assert [dict(candidate.learner.params) for candidate in found] == expected
+    assert len(set(ids(found))) == 4
+
+
+def test_mappings_inside_a_mapping_are_swept_too_and_intervals_are_drawn() -> None:
+    nested_entry = {"learner": "sklearn", "sweep": {"params.class_weight.0": "choice(1, 2)", "params.C": [0.5]}}
+    found = space({"linear": nested_entry}).candidates
+    assert [dict(candidate.learner.params) for candidate in found] == [
+        {"class_weight": {"0": weight}, "C": 0.5} for weight in (1, 2)
+    ]
+    drawn = space({"linear": {"learner": "sklearn", "draw": 5, "sweep": {"params": {"C": "tag(log, interval(0.01, 10))"}}}})
+    assert len({candidate.learner.params["C"] for candidate in drawn.candidates}) == 5
+    assert all(0.01 <= candidate.learner.params["C"] <= 10 for candidate in drawn.candidates)
+
+
+def test_an_interval_inside_a_mapping_needs_draw_as_everywhere() -> None:
+    (said,) = problems({"linear": {"learner": "sklearn", "sweep": {"params.C": "interval(0.1, 1)"}}})
+    assert said.startswith("MSEL-224")
+
+
+def test_a_misspelt_parameter_in_a_swept_mapping_is_said() -> None:
+    builder = Builder(FOLDERS)
+    expand({"linear": {"learner": "sklearn", "sweep": {"params.CC": "choice(1, 2)"}}}, builder)
+    assert "LogisticRegression has no parameter 'CC'" in str(builder.problems[0])
