@@ -47,6 +47,8 @@ class TreePath:
     _prunings: dict[Any, PruningPath] = field(default_factory=dict)
     _standing: dict[Any, Standing] = field(default_factory=dict)
     _asked: dict[int, tuple[Any, Standing]] = field(default_factory=dict)  # by identity: the learner is kept alive
+    _cuts: dict[Any, tuple[Cut, Standing]] = field(default_factory=dict)  # by identity too: the cut is kept alive
+    _errors: dict[Any, float] = field(default_factory=dict)  # training error per standing
     _wrong: dict[int, tuple[Codes, Floats]] = field(default_factory=dict)  # training weight misclassified, per prediction
     _scores: dict[Any, Floats] = field(default_factory=dict)
     _soft: dict[Any, tuple[Cut, Widths | None]] = field(default_factory=dict)
@@ -101,9 +103,14 @@ class TreePath:
             evidence = replace(self.evidence, cost_matrix=learner.cost_matrix)
             self._prunings[sharing] = learner.pruner.path(base, evidence)
         cut = self._prunings[sharing].cut(learner.pruner)
+        if (id(cut), learner.costs) not in self._cuts:
+            self._cuts[id(cut), learner.costs] = cut, self._left(cut, learner.costs)
+        return self._cuts[id(cut), learner.costs][1]
+
+    def _left(self, cut: Cut, costs: Any) -> Standing:
         moved = cut.tree is not self.tree
         marks = (cut.leaf.tobytes(), cut.prediction.tobytes(), cut.tree.parent.tobytes() if moved else b"")
-        key = (learner.costs, *marks, id(cut.counts))  # an array that a kept answer holds is never another one
+        key = (costs, *marks, id(cut.counts))  # an array that a kept answer holds is never another one
         if key not in self._standing:
             end, leaves = ends(cut)
             self._standing[key] = Standing(cut, end, leaves, key)
@@ -148,8 +155,11 @@ class TreePath:
             classes, _ = self._softly(learner, self.task, self.rows, scores=False)
             return self._share_wrong(classes)
         if standing.cut.tree is self.tree and self.certain:
-            leaves = standing.cut.leaf & (standing.end == np.arange(len(self.tree)))
-            return float(self._misclassified(standing.cut.prediction)[leaves].sum() / self._counts[0].sum())
+            if standing.key not in self._errors:
+                leaves = standing.cut.leaf & (standing.end == np.arange(len(self.tree)))
+                wrong = self._misclassified(standing.cut.prediction)[leaves].sum()
+                self._errors[standing.key] = float(wrong / self._counts[0].sum())
+            return self._errors[standing.key]
         routed = route(standing.cut.tree, self.task, self.rows)
         return self._share_wrong(predicted(standing.cut, routed, learner.cost_matrix, standing.end))
 
