@@ -36,8 +36,8 @@ from modelsel.record.finished import FinalModel, Finished
 from modelsel.record.folder import ROOT, RunFolder
 from modelsel.record.log import logged
 from modelsel.record.model import Predictor
-from modelsel.record.model import load as load_model
 from modelsel.record.redact import Redactor
+from modelsel.record.refit import ready
 from modelsel.record.track import Tracker
 from modelsel.report import page
 from modelsel.runner.families import resolve
@@ -152,10 +152,11 @@ def _performed(
     return timed
 
 
-def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT) -> Outcome:
+def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, progress: Progress = QUIET) -> Outcome:
     """Open the sealed test of a study that ran with `final_test=false`; `category` and `text` justify a further look.
 
-    The recorded model is what is tested; the rows are read and split again, and have to be those of the record.
+    The recorded model is what is tested (a recipe is fitted again, and `progress` is told); the rows are read and split
+    again, and have to be those of the record.
     """
     folder = RunFolder.open(run, root)
     outcome, recorded = folder.outcome(), folder.config()
@@ -172,7 +173,7 @@ def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT) -
         folder=str(folder.path), spec_id=outcome.spec_id, config=recorded,
         candidates=tuple(row.id for row in folder.candidates()), seed=outcome.seed,
     )  # fmt: skip
-    model = load_model(folder.model, tuple(recorded.get("plugins") or ()))
+    model = ready(folder, progress.say, development)
     selected = _selected(outcome.winner["id"], outcome.winner["cv"]["mean"], folder.assessed(), outcome.candidates["distinct"])
     result = gate.look(LookRequest(sealing, selected, lambda table: _outputs(model, table, parts.measure)))
     tested = replace(outcome, test=result, folder=str(folder.path))

@@ -4,6 +4,7 @@ import csv
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,14 @@ def main(words: Sequence[str]) -> int:
     args = parser.parse_args(words)
     from modelsel.dataset._like import read_like
     from modelsel.record.folder import RunFolder
-    from modelsel.record.model import load
+    from modelsel.record.refit import ready
 
     path, folder = Path(args.file), RunFolder.open(args.run)
     if not path.is_file():
         raise ConfigurationError(
             Problem("MSEL-254", f"there is no file {args.file!r}", "FILE", "give a CSV, ARFF or Parquet file")
         )
-    predictor = load(folder.model)
+    predictor = ready(folder, partial(print, file=sys.stderr))
     rows = read_like(path, predictor.features, **inherited(path, folder.config()["dataset"]))
     for finding in rows.findings:
         print(f"{finding.message}; {finding.do}", file=sys.stderr)

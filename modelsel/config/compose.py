@@ -97,6 +97,10 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
     outer = None if settings.get(OUTER) is None else builder.part("scheme", settings[OUTER], OUTER)
     if parts["dataset"] is not None:
         builder.problems.extend(parts["dataset"].problems())
+    if parts["tracking"] is not None:
+        builder.problems.extend(
+            Problem("MSEL-205", reason, "tracking.allow_skops", "leave it false") for reason in parts["tracking"].problems()
+        )
     wanted, place = _wanted(settings)
     space = expand(wanted, builder, root.seed if root else 0, place)
     if root is None or builder.problems:

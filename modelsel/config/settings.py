@@ -63,8 +63,12 @@ class Tracking:
     uri: str | None = field(default=None, repr=False, metadata={"help": "null: runs/mlflow.db, or MLFLOW_TRACKING_URI"})
     uri_env: str | None = plain(None, help="the environment variable that holds the address, so that no file does")
     on_error: str = one_of("warn", "fail", help="fail: exit 6 when tracking failed")
-    allow_skops: bool = plain(False, help="learner=sklearn: store the fitted model with skops")
+    allow_skops: bool = plain(False, help="learner=sklearn: store the fitted model with skops: not available, true is refused")
     writer: str = one_of("auto", "bulk", "client", help="auto: bulk where the store's revision is known, else client")
+
+    def problems(self) -> tuple[str, ...]:
+        why = "fitted scikit-learn models cannot be stored: the recipe is kept, and `predict` fits it again"
+        return (why,) if self.allow_skops else ()
 
 
 CLASSES: dict[str, type[Any]] = {"pool": Pool, "tracking": Tracking}

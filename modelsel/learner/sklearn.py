@@ -155,6 +155,9 @@ class SklearnRecipe:
     rows: str
     version: str
 
+    def __str__(self) -> str:
+        return f"{self.learner.estimator} (scikit-learn {self.version})"
+
     def refit(self, task: Task, rows: Integers) -> SklearnModel:
         """The same fit on the same rows. Raises ValueError when the rows are others, or scikit-learn is another version."""
         if rows_digest(task, rows) != self.rows:

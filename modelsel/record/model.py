@@ -60,6 +60,11 @@ class Predictor:
         """True when only how to fit was kept (scikit-learn's models), so that `refit` has to come first."""
         return hasattr(self.model, "refit")
 
+    @property
+    def recipe(self) -> str:
+        """What a recipe makes: `RandomForestClassifier (scikit-learn 1.9.1)`; empty for a model that was kept whole."""
+        return str(self.model) if self.is_recipe else ""
+
     def refit(self, development: Task) -> "Predictor":
         """A recipe fitted again on the development rows. Raises DataError when they, or the versions, are others."""
         ready = development
@@ -68,13 +73,15 @@ class Predictor:
         try:
             return replace(self, model=self.model.refit(ready, positions(ready)))  # type: ignore[attr-defined]
         except ValueError as error:
-            raise DataError(Problem("MSEL-621", f"the model cannot be fitted again: {error}", development.name)) from error
+            fix = "put back what the study ran with, or run it again"
+            raise DataError(Problem("MSEL-621", f"the model cannot be fitted again: {error}", development.name, fix)) from error
 
     @property
     def _fitted(self) -> Model:
         if self.is_recipe:
-            fix = "refit it on the development rows, which have to be at hand"
-            raise DataError(Problem("MSEL-621", "only the recipe of this scikit-learn model was kept", "model", fix))
+            what = f"only the recipe of this {self.recipe} was kept, which needs the study's development rows"
+            fix = "`modelsel predict RUN FILE` fits it again where they are at hand; in Python, modelsel.record.model's `refit`"
+            raise DataError(Problem("MSEL-621", what, "model", fix))
         return self.model
 
     def prepared(self, table: Table) -> Table:
