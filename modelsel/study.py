@@ -39,7 +39,8 @@ from modelsel.record.model import Predictor
 from modelsel.record.redact import Redactor
 from modelsel.record.refit import ready
 from modelsel.record.track import Tracker
-from modelsel.report import page
+from modelsel.report import page, show
+from modelsel.report.shows._studied import Studied
 from modelsel.runner.families import resolve
 from modelsel.runner.final import Final, fit
 from modelsel.runner.journal import Journal, older_journals
@@ -140,9 +141,11 @@ def _performed(
             fits={"needed": plan.needed, "naive": plan.naive}, failures=facts.failures(selection), seconds=clock.read(),
             findings=_findings(material, plan, selection, gate), extra=extra,
         )  # fmt: skip
+        studied = Studied(material.development, selection, final, config.seed, outcome.measure)
         folder.save(Finished(
             outcome, selection, config.resolved, material.development, material.resampling, model,
             audit=audit(gate, sealing) if gate else {}, pairs=pairs(selection, material.resampling), command=tuple(command),
+            shows=show.facts(config.show, studied),
         ))  # fmt: skip
         page.write(folder)
         tracker.finish()

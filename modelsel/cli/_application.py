@@ -88,12 +88,13 @@ def _one(job: Job, config_dir: str | None, composed: DictConfig) -> Done:
 
 
 def _is_sweep(wanted: typed.Typed, folders: Folders) -> bool:
-    """True when an experiment says so in its own file."""
+    """True when an experiment says so in its own file, and what it sweeps is not all fixed by what was typed."""
     if not any(line.startswith(("experiment=", "hydra.mode")) for line in wanted.lines):
         return False
     loader = GuardedLoader(folders, wanted.hydra)
     composed = loader.load_configuration(ROOT, list(wanted.lines), RunMode.MULTIRUN, validate_sweep_overrides=False)
-    return bool(composed.hydra.mode == RunMode.MULTIRUN)
+    swept, fixed = set(composed.hydra.sweeper.params or ()), {line.lstrip("+").split("=")[0] for line in wanted.lines}
+    return bool(composed.hydra.mode == RunMode.MULTIRUN) and not (swept and swept <= fixed)
 
 
 def _shown(args: argparse.Namespace, folders: Folders) -> int:

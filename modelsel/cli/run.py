@@ -20,6 +20,7 @@ def study(words: tuple[str, ...], config: Config, swept: bool) -> Done:
     """One study, its verdict on stdout. In a sweep the table says it, and the test set stays closed for now, unless
     `guard.sweep_test` opens it in every job."""
     from modelsel.record.folder import RunFolder
+    from modelsel.report.show import text
     from modelsel.report.terminal import progress
     from modelsel.report.verdict import verdict
     from modelsel.study import perform
@@ -28,7 +29,10 @@ def study(words: tuple[str, ...], config: Config, swept: bool) -> Done:
         print(note, file=sys.stderr)
     later = swept and not config.guard.sweep_test
     outcome = perform(replace(config, final_test=False) if later else config, progress(), ("modelsel", "run", *words))
-    print(verdict(RunFolder.open(outcome.folder)) if not swept else outcome.folder, file=sys.stderr if swept else sys.stdout)
+    folder = RunFolder.open(outcome.folder)
+    if shown := text(folder):
+        print(f"== {outcome.task['name']} ==\n\n{shown}" if swept else shown)
+    print(verdict(folder) if not swept else outcome.folder, file=sys.stderr if swept else sys.stdout)
     return Done.of(outcome.winner["cv"]["mean"], code_of(outcome), result=(outcome, later and config.final_test))
 
 

@@ -43,6 +43,8 @@ class Config:
     retry_failed: bool
     plugins: tuple[str, ...]
     limit: Limit
+    show: tuple[str, ...]
+    note: str | None
     outer: Any
     dataset: Any
     split: Any
@@ -154,6 +156,7 @@ def _root(settings: Mapping[str, Any], builder: Builder) -> Root | None:
     )
     own = {name: settings[name] for name in Root.__dataclass_fields__ if name in settings and name != "limit"}
     root = builder.record(Root, own, "")
+    builder.problems.extend(root.problems() if root else ())
     return replace(root, limit=limit) if root and limit else None
 
 

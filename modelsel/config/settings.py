@@ -5,8 +5,11 @@ Declared like parts (`core.spec`), so that the same checks and the same "did you
 
 import re
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any, ClassVar
 
+from modelsel.config.suggest import near
+from modelsel.core.errors import Problem
 from modelsel.core.spec import number, one_of, plain, whole
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
@@ -43,7 +46,14 @@ class Root:
     resume: str | None = plain(None, help="a run whose finished cells are used, beside those found by themselves")
     retry_failed: bool = plain(False, help="compute failed cells again")
     plugins: tuple[str, ...] = plain((), help="names of installed entry points that may be used as kinds")
+    show: tuple[str, ...] = plain((), help="what is shown beside the scores: gains, tree, concept, pruning_path, overfitting")
+    note: str | None = plain(None, help="a remark that stands above what is shown")
     limit: Limit = field(default_factory=Limit)
+
+    def problems(self) -> tuple[Problem, ...]:
+        known = shows()
+        unknown = (name for name in self.show if name not in known)
+        return tuple(Problem("MSEL-201", f"unknown show {name!r}", "show", near(name, known)) for name in unknown)
 
 
 @dataclass(frozen=True)
@@ -76,6 +86,19 @@ KINDS = {
     "pool": ("threads", "processes", "sequential", "dask", "ray", "spark"),
     "tracking": ("sqlite", "server", "off"),
 }
+
+
+def shows() -> tuple[str, ...]:
+    """What `show` may name: the modules of `report/shows`, read off the folder, not imported.
+
+    >>> "gains" in shows()
+    True
+    """
+    return tuple(sorted(each.name[:-3] for each in files("modelsel.report.shows").iterdir() if _is_show(each.name)))
+
+
+def _is_show(name: str) -> bool:
+    return name.endswith(".py") and not name.startswith("_")
 
 
 def size(text: int | str) -> int:

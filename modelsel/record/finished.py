@@ -58,3 +58,4 @@ class Finished:
     audit: Mapping[str, Any] = field(default_factory=dict)
     pairs: tuple[Pair, ...] = ()
     command: tuple[str, ...] = ()
+    shows: Mapping[str, Any] = field(default_factory=dict)  # name to what it shows, plain data

@@ -170,6 +170,7 @@ def details(finished: Finished) -> dict[str, Any]:
             "assessment": [len(fold.assessment) for fold in folds],
         },
         "higher_is_better": finished.selection.board.higher_is_better,
+        "shows": finished.shows,
         "drawing": final.drawing if final else "",
         "rules": final.rules if final else "",
     }

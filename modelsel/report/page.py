@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from modelsel.record.files import write as write_file
 from modelsel.record.folder import RunFolder
-from modelsel.report import facts, leaderboard, pairs, predictions, slices, strips, verdict, words
+from modelsel.report import facts, leaderboard, pairs, predictions, show, slices, strips, verdict, words
 from modelsel.report.svg import SHAPES
 from modelsel.report.view import View
 
@@ -56,6 +56,8 @@ def context(view: View) -> dict[str, Any]:
         "board": leaderboard.section(view),
         "final": {"drawing": view.details.get("drawing", ""), "rules": view.details.get("rules", "")},
         "predicted": predictions.section(view),
+        "shows": show.sections(view.details.get("shows", {})),
+        "note": view.config.get("note"),
         "data": facts.data(view),
         "looks": facts.looks(view),
         "again": facts.again(view),

@@ -78,7 +78,13 @@ def test(outcome: Outcome, audit: Mapping[str, Any], folder: RunFolder) -> list[
     """The released answer with its interval, which look it was, and what the next one would cost."""
     result, flags = outcome.test, grave(outcome)
     if not outcome.task["test_rows"]:
-        return ["no rows are sealed (split=none)"]
+        many = outcome.candidates.get("ok", 0)
+        shown = (
+            f"the score above is the best of {many:,} on assessment rows"
+            if many > 1
+            else "the score above is on assessment rows"
+        )
+        return [f"no rows are sealed (split=none): {shown}"]
     if result is None:
         return [f"not opened; `modelsel test {folder.path.parent.name}` opens it"]
     if result.refused:

@@ -32,13 +32,14 @@ def is_family(candidate: Candidate) -> bool:
 
 def _members(candidate: Candidate, task: Task, seed: int, paths: Memo[Path]) -> Iterator[Candidate]:
     shared = growing(candidate)
-    path: Any = paths.get(shared, lambda: _path(candidate, task, seed, shared))
+    path: Any = paths.get(shared, lambda: path_of(candidate, task, seed))
     for learner in path.members(candidate.learner):
         yield replace(candidate, learner=learner)
 
 
-def _path(candidate: Candidate, task: Task, seed: int, shared: str) -> Path:
+def path_of(candidate: Candidate, task: Task, seed: int) -> Path:
+    """The candidate's path on all rows of the task: every twin of equal growing is answered by it."""
     rows = positions(task)
     _, ready = prepare(candidate.preparers, task, rows, seed)
-    path: Path = candidate.learner.fit_path(ready, rows, generator(seed, rows_digest(task, rows), shared))
+    path: Path = candidate.learner.fit_path(ready, rows, generator(seed, rows_digest(task, rows), growing(candidate)))
     return path

@@ -132,8 +132,8 @@ class Grower:
         deep = growth.max_depth is not None and node.depth >= growth.max_depth
         return not deep and bool((counts > 0).sum() > 1) and float(counts.sum()) >= room
 
-    def _contest(self, node: Node) -> tuple[int, Test, float] | None:
-        """The feature that wins, its test and goodness."""
+    def contenders(self, node: Node) -> list[tuple[int, Test, float]]:
+        """Features in order, each with its best test and the value by which features compete; those ruled out are left out."""
         total = float(node.weight.sum())
         rivals = {}
         for feature in sorted(node.features):
@@ -144,15 +144,23 @@ class Grower:
         if self.criterion.penalty:
             rivals = {f: (test, gain) for f, (test, gain) in rivals.items() if test.kind != THRESHOLD or gain > TIE}
         least = self._average(rivals) - 1e-3 if self.criterion.average else -np.inf
+        return [
+            (feature, test, self._value(feature, test, gain))
+            for feature, (test, gain) in rivals.items()
+            if not self.criterion.ratio or (gain >= least and test.information > TIE)
+        ]
+
+    def _contest(self, node: Node) -> tuple[int, Test, float] | None:
+        """The feature that wins, its test and value."""
         best = None
-        for feature, (test, gain) in rivals.items():
-            if self.criterion.ratio and (gain < least or test.information <= TIE):
-                continue
-            value = gain / test.information if self.criterion.ratio else gain
-            value = float(self.criterion.worth(np.array(value), np.array(self.chosen.task.features[feature].cost)))
+        for feature, test, value in self.contenders(node):
             if best is None or value > best[2] + TIE:
                 best = feature, test, value
         return best
+
+    def _value(self, feature: int, test: Test, gain: float) -> float:
+        value = gain / test.information if self.criterion.ratio else gain
+        return float(self.criterion.worth(np.array(value), np.array(self.chosen.task.features[feature].cost)))
 
     def _gain(self, test: Test, column: Column, total: float) -> float:
         """Goodness over all rows, and less the price of a numeric cut."""
