@@ -20,8 +20,9 @@ from modelsel.tree.node import Cut
 from modelsel.tree.soft import Widths
 from modelsel.tree.text import amount, own_counts
 
-ROW, STEP, BOX, HEIGHT = 40, 280, 116, 30  # pixels: a leaf's line, a level, a node
-LETTERS = 22  # of a label; the whole stands in its title
+ROW, STEP, BOX, HEIGHT = 40, 344, 116, 30  # pixels: a leaf's line, a level, a node
+BEND, ROOM = 38, 186  # pixels: from a node to where the label of its branch starts, and what the label may take
+LETTERS, NAME = 25, 6  # of a label, and of the feature's name in it at least; the whole stands in its title
 OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8ab00", "#8a8a8a")  # told apart by all
 BUTTONS = (("smaller", "−"), ("larger", "+"), ("fit", "fit"), ("fold", "fold"), ("unfold", "unfold all"))
 
@@ -117,10 +118,12 @@ def _node(layout: _Layout, node: int) -> str:
 def _branch(layout: _Layout, node: int, parent: int) -> str:
     tree = layout.cut.tree
     words = branch_words(tree, parent, int(np.flatnonzero(tree.children(parent) == node)[0]))
+    label = _label(words, tree.features[tree.feature[parent]].name)
     rise = layout.y[parent] - layout.y[node]
     return (
-        f'<path class="edge" fill="none" stroke="currentColor" d="M{BOX - STEP},{rise:g} h12 L{BOX - STEP + 36},0 H0"/>'
-        f'<text x="{BOX - STEP + 38}" y="-4"><title>{escape(words)}</title>{_short(words, LETTERS)}</text>'
+        f'<path class="edge" fill="none" stroke="currentColor" d="M{BOX - STEP},{rise:g} h12 L{BOX - STEP + BEND - 2},0 H0"/>'
+        f'<svg x="{BOX - STEP + BEND}" y="-18" width="{ROOM}" height="18"><text class="branch" y="14">'
+        f"<title>{escape(words)}</title>{label}</text></svg>"
     )
 
 
@@ -180,8 +183,18 @@ def _colour(index: int) -> str:
     return f"#{round(red * 255):02x}{round(green * 255):02x}{round(blue * 255):02x}"
 
 
+def _label(words: str, name: str) -> str:
+    """The branch in few letters: what is asked matters more than the end of a feature's long name."""
+    asked = words.removeprefix(name)
+    return _short(_cut_off(name, max(LETTERS - len(asked), NAME)) + asked, LETTERS)
+
+
 def _short(text: str, letters: int) -> str:
-    return escape(text if len(text) <= letters else text[: letters - 1] + "…")
+    return escape(_cut_off(text, letters))
+
+
+def _cut_off(text: str, letters: int) -> str:
+    return text if len(text) <= letters else text[: letters - 1] + "…"
 
 
 def _resource(name: str) -> str:

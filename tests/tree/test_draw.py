@@ -59,8 +59,22 @@ def test_an_empty_branch_says_so(mixed):
 def test_names_are_escaped_and_long_ones_shortened_with_the_whole_in_the_title(mixed):
     page = to_html(mixed, caption="<script>alert(1)</script>")
     assert "<script>alert" not in page
-    assert "sky &amp; &lt;sea&gt; in {blue,…" in page
+    assert "sky &amp; &lt;s… in {blue, grey}" in page
     assert "sky &amp; &lt;sea&gt; in {blue, grey}" in page
+
+
+def test_a_label_keeps_what_is_asked_and_has_room_of_its_own_beside_the_box(mixed):
+    name = "mean of the worst three concave points"
+    features = tuple(replace(f, name=name) if f.kind == "numeric" else f for f in mixed.tree.features)
+    groups = nodes(replace(mixed, tree=replace(mixed.tree, features=features)))
+    labels = [group.find("svg:svg", NAMESPACE) for group in groups[1:]]
+    assert all(-344 + 116 < int(label.get("x")) < 0 and int(label.get("x")) + int(label.get("width")) < 0 for label in labels)
+    texts = [(label[0].find("svg:title", NAMESPACE).text, label[0].find("svg:title", NAMESPACE).tail) for label in labels]
+    for whole, shown in texts:
+        assert len(shown) <= 25
+        if whole.startswith(name):
+            assert shown.endswith(whole.removeprefix(name))
+            assert "…" in shown
 
 
 def test_nothing_is_fetched(mixed):
