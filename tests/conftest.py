@@ -2,8 +2,10 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 _HOME = tempfile.TemporaryDirectory(prefix="modelsel-tests-")
@@ -20,3 +22,15 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("../shared (data sets and reference answers) is not there")
     return SHARED
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _the_persons_own_ledger_is_left_alone() -> Iterator[None]:
+    """Whatever stands in the person's data folder before the tests stands there, untouched, after them."""
+    before = _state(platformdirs.user_data_path("modelsel"))
+    yield
+    assert _state(platformdirs.user_data_path("modelsel")) == before
+
+
+def _state(folder: Path) -> dict[str, tuple[int, int]]:
+    return {str(path): (path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(folder.rglob("*")) if path.is_file()}
