@@ -111,7 +111,8 @@ class KnnPath:
         return np.full(len(learners), float(self.stored.shape[1]))
 
     def training_error(self, learners: Sequence[Knn]) -> Floats:
-        """Not known: it would take another search."""
+        """NaN: it would take a search for every analysis row, n / a times that for the a assessment rows, to say that each
+        row's nearest neighbour is itself."""
         return np.full(len(learners), np.nan)
 
     def model(self, learner: Knn) -> "KnnModel":

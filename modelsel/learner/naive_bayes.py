@@ -18,6 +18,7 @@ from modelsel.learner._density import Densities, densities
 from modelsel.learner._likelihood import Counted, Smoothing, counted
 from modelsel.learner._path_model import PathModel
 from modelsel.learner._prior import Prior, as_prior, prior_of, prior_problems
+from modelsel.learner._training import training_error
 
 TIED = 1e-10  # of log posteriors: far above rounding, far below anything that matters
 
@@ -58,7 +59,7 @@ class NaiveBayes:
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "NaiveBayesPath":
         counts = counted(task, rows)
         kernels = densities(task, rows, counts.deviation) if self.numeric == "kernel" else None
-        return NaiveBayesPath(counts, np.arange(len(task.features)), kernels)
+        return NaiveBayesPath(counts, np.arange(len(task.features)), kernels, (task, rows))
 
     def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "NaiveBayesModel":
         return self.fit_path(task, rows, rng).model(self)
@@ -75,11 +76,12 @@ class NaiveBayesPath:
     counted: Counted
     columns: Integers
     densities: Densities | None = None  # in place of means and deviations
+    seen: tuple[Task, Integers] | None = None  # what was counted; a model does not keep it
 
     def subset(self, columns: Integers) -> "NaiveBayesPath":
         """The same counts with fewer features."""
         kernels = None if self.densities is None else self.densities.subset(self.counted.numbers_of(columns))
-        return NaiveBayesPath(self.counted.subset(columns), self.columns[columns], kernels)
+        return NaiveBayesPath(self.counted.subset(columns), self.columns[columns], kernels, self.seen)
 
     def outputs(self, learners: Sequence[NaiveBayes], table: Table, rows: Integers, scores: bool) -> Outputs:
         smoothings = list(dict.fromkeys(learner.smoothed for learner in learners))
@@ -109,8 +111,10 @@ class NaiveBayesPath:
         return np.full(len(learners), float(classes - 1 + classes * np.maximum(levels - 1, 0).sum() + numeric))
 
     def training_error(self, learners: Sequence[NaiveBayes]) -> Floats:
-        """Not known: the counts do not keep the rows."""
-        return np.full(len(learners), np.nan)
+        """NaN with kernel densities: every analysis row would be compared with every other one, n times the counting."""
+        if self.seen is None or (self.densities is not None and (self.counted.levels == 0).any()):
+            return np.full(len(learners), np.nan)
+        return training_error(self, learners, *self.seen)
 
     def model(self, learner: NaiveBayes) -> "NaiveBayesModel":
         prior = tuple(prior_of(learner.prior, self.counted.class_weight).tolist())

@@ -18,6 +18,7 @@ from modelsel.core.spec import one_of, plain, resolved
 from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
 from modelsel.learner._columns import Columns
 from modelsel.learner._path_model import PathModel
+from modelsel.learner._training import training_error
 
 
 class Params(Mapping[str, Any]):
@@ -108,6 +109,7 @@ class SklearnPath:
     columns: Columns
     classes: int
     recipe: "SklearnRecipe"
+    seen: tuple[Task, Integers]  # what it was fitted on
 
     def outputs(self, learners: Sequence[Sklearn], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Without `predict_proba`, the predicted class has the whole score."""
@@ -128,8 +130,10 @@ class SklearnPath:
         return np.full(len(learners), float(getattr(self.estimator, "n_features_in_", len(self.columns.features))))
 
     def training_error(self, learners: Sequence[Sklearn]) -> Floats:
-        """Not known: the rows are not kept."""
-        return np.full(len(learners), np.nan)
+        """NaN for estimators that search neighbours: every analysis row would be a search, and each finds itself."""
+        if hasattr(self.estimator, "kneighbors") or hasattr(self.estimator, "radius_neighbors"):
+            return np.full(len(learners), np.nan)
+        return np.repeat(training_error(self, learners[:1], *self.seen), len(learners))
 
     def model(self, learner: Sklearn) -> "SklearnModel":
         return SklearnModel(self, learner)
@@ -190,7 +194,7 @@ def _fitted(learner: Sklearn, task: Task, rows: Integers, random_state: int) -> 
     weights = {} if task.weights is None else {"sample_weight": task.weights[rows]}
     estimator = kind(**{**drawn, **learner.params}).fit(columns.matrix(task, rows), task.target[rows], **weights)
     recipe = SklearnRecipe(learner, random_state, rows_digest(task, rows), _version())
-    return SklearnPath(estimator, columns, len(task.classes), recipe)
+    return SklearnPath(estimator, columns, len(task.classes), recipe, (task, rows))
 
 
 @cache

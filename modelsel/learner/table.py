@@ -81,9 +81,10 @@ class TablePath:
         return np.array([float(sum(sizes) if learner.back_off != "majority" else short) for learner in learners])
 
     def training_error(self, learners: Sequence[Table]) -> Floats:
-        """Every analysis row finds its full cell."""
+        """Every analysis row finds its full cell; exactly 0 where no cell holds two classes."""
         full = self.counts[-1]
-        return np.full(len(learners), 1 - full.max(axis=1).sum() / max(full.sum(), np.finfo(np.float64).tiny))
+        wrong = (full.sum(axis=1) - full.max(axis=1)).sum()
+        return np.full(len(learners), wrong / max(full.sum(), np.finfo(np.float64).tiny))
 
     def model(self, learner: Table) -> "TableModel":
         return TableModel(self, learner)

@@ -225,3 +225,23 @@ def test_counts_by_difference_are_those_of_counting(tied, data):
     assert np.array_equal(counted(task, kept).counts, counted(alone, positions(alone)).counts)
     twice = np.concatenate([kept, kept])
     assert np.array_equal(counted(task, twice).counts, 2 * counted(task, kept).counts)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data(), st.lists(learners, min_size=1, max_size=3))
+def test_training_error_is_what_predicting_the_analysis_rows_gives(tied, data, some):
+    task = data.draw(tied(weighted=True))
+    some = [replace(learner, numeric="gaussian") for learner in some]
+    columns = np.array(data.draw(st.lists(st.integers(0, len(task.features) - 1), min_size=1, unique=True)))
+    path = some[0].fit_path(task, positions(task), NOTHING).subset(columns)
+    for learner, found in zip(some, path.training_error(some)):
+        wrong = path.outputs([learner], task, positions(task), scores=False).predicted[0] != task.target
+        assert found == pytest.approx(task.weights[wrong].sum() / task.weights.sum(), abs=1e-12)
+
+
+def test_training_error_of_kernel_densities_is_left_open_where_there_are_numbers(task_of):
+    numbers = task_of([Feature("x", "numeric")], np.arange(6.0)[:, None], [0, 1, 0, 1, 0, 1])
+    levels = task_of([Feature("x", "nominal", ("a", "b"))], np.arange(6.0)[:, None] % 2, [0, 1, 0, 1, 0, 0])
+    found = [NaiveBayes(numeric="kernel").fit_path(task, positions(task), NOTHING) for task in (numbers, levels)]
+    assert np.isnan(found[0].training_error([NaiveBayes(numeric="kernel")])[0])
+    assert found[1].training_error([NaiveBayes(numeric="kernel")])[0] == pytest.approx(1 / 6)

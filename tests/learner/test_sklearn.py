@@ -102,3 +102,19 @@ def test_candidates_are_told_apart_by_their_parameters():
     assert Candidate(one).id == Candidate(same).id != Candidate(other).id
     assert hash(one) == hash(same)
     assert Candidate(one).parameters["params.C"] == 1.0
+
+
+def test_training_error_is_what_the_estimator_says_of_its_own_rows(task, task_of):
+    weighted = task_of(task.features, task.values, task.target, np.arange(90.0) + 1)
+    rows = np.arange(70)
+    for learner in (Sklearn(), Sklearn(estimator="DecisionTreeClassifier", params={"max_depth": 2})):
+        path = learner.fit_path(weighted, rows, np.random.default_rng(0))
+        wrong = path.model(learner).predict(weighted)[rows] != weighted.target[rows]
+        expected = weighted.weights[rows][wrong].sum() / weighted.weights[rows].sum()
+        assert path.training_error([learner])[0] == pytest.approx(expected, abs=1e-12)
+        assert 0 < expected < 0.6
+
+
+def test_training_error_of_neighbours_is_left_open(task):
+    learner = Sklearn(estimator="KNeighborsClassifier")
+    assert np.isnan(learner.fit_path(task, positions(task), np.random.default_rng(0)).training_error([learner])[0])

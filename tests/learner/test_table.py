@@ -63,6 +63,7 @@ def test_training_error_is_what_predicting_the_analysis_rows_gives(tied, data, l
     path = learner.fit_path(task, positions(task), NOTHING)
     wrong = path.model(learner).predict(task) != task.target
     assert path.training_error([learner])[0] == pytest.approx(task.weights[wrong].sum() / task.weights.sum())
+    assert (path.training_error([learner])[0] == 0) == (not wrong.any())
 
 
 @settings(max_examples=40, deadline=None)
