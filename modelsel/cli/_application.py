@@ -28,7 +28,7 @@ from modelsel.config import overrides as typed
 from modelsel.config.compose import Config, assemble, compose
 from modelsel.config.folders import ROOT, Folders
 from modelsel.config.loader import GuardedLoader, problem_of
-from modelsel.core.errors import OK, ConfigurationError, Problem, worst
+from modelsel.core.errors import NOT_AT_HAND, OK, ConfigurationError, Problem, worst
 
 REFUSED = {"config_path": "--config-path", "config_name": "--config-name", "experimental_rerun": "--experimental-rerun"}
 
@@ -39,15 +39,16 @@ class Done(float):
     code: int = OK
     overrides: str = ""
     result: Any = None
+    place: str = ""  # the folder of the sweep
 
     @classmethod
-    def of(cls, score: float, code: int = OK, overrides: str = "", result: Any = None) -> "Done":
+    def of(cls, score: float, code: int = OK, overrides: str = "", result: Any = None, place: str = "") -> "Done":
         done = cls(score)
-        done.code, done.overrides, done.result = code, overrides, result
+        done.code, done.overrides, done.result, done.place = code, overrides, result, place
         return done
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Done.of, (float(self), self.code, self.overrides, self.result)
+        return Done.of, (float(self), self.code, self.overrides, self.result, self.place)
 
 
 Job = Callable[[Config, bool], Done]
@@ -81,10 +82,16 @@ def _one(job: Job, config_dir: str | None, composed: DictConfig) -> Done:
     try:
         config = assemble(composed, dict(hydra.runtime.choices), Folders.of(config_dir))
         done = job(config, True)
-        return Done.of(float(done), done.code, line, done.result)
+        return Done.of(float(done), done.code, line, done.result, str(hydra.sweep.dir))
     except (KeyboardInterrupt, Exception) as error:
         print(f"[{line}]", file=sys.stderr)
-        return Done.of(float("nan"), _errors.said(error), line)
+        code = _errors.said(error)
+        return Done.of(float("nan"), OK if _is_passed_over(error) else code, line)
+
+
+def _is_passed_over(error: BaseException) -> bool:
+    """True when nothing is wrong but that a data set is not at hand, and the sweep may go on without it."""
+    return isinstance(error, ConfigurationError) and all(problem.code == NOT_AT_HAND for problem in error.problems)
 
 
 def _is_sweep(wanted: typed.Typed, folders: Folders) -> bool:

@@ -28,7 +28,7 @@ from modelsel.core.spec import resolved as spec_of
 from modelsel.core.types import Candidate
 
 PARTS = ("dataset", "split", "scheme", "measure", "rule", "guard", "pool", "tracking")
-LOOSE = ("path", "test_path", "name")  # where a data set lies is no part of what is studied
+LOOSE = ("path", "test_path", "name", "dir", "absent")  # where a data set lies is no part of what is studied
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ class Config:
     limit: Limit
     show: tuple[str, ...]
     note: str | None
+    compare: bool
     outer: Any
     dataset: Any
     split: Any
@@ -122,7 +123,7 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
 def _called(dataset: Any, choice: str) -> str:
     """How people call a data set: a file by its name, another one by its option."""
     path = getattr(dataset, "path", None)
-    return Path(path).stem if path else choice
+    return Path(path).stem if path else dataset.which if choice == "named" else choice
 
 
 def recorded(settings: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:

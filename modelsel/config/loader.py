@@ -20,7 +20,7 @@ from hydra.errors import HydraException
 from hydra.plugins.config_source import ConfigResult
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf, flag_override
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
@@ -63,7 +63,7 @@ class GuardedLoader(ConfigLoaderImpl):
             raise ConfigurationError(problem_of(error)) from error
         if self.folders.own is not None:
             ConfigurationError.raise_if(_foreign(config, self.trusted))
-        return config
+        return _typed_wins(config, overrides)
 
     def _parse_overrides_and_create_caching_repo(self, config_name: Any, overrides: Any) -> Any:
         return OverridesParser.create().parse_overrides(overrides), _Repository(self.repository)
@@ -95,6 +95,15 @@ def problem_of(error: Exception) -> Problem:
     lines = [line.strip() for cause in (error, error.__cause__) if cause for line in str(cause).splitlines() if line.strip()]
     what = lines[0].rstrip(".") if lines else type(error).__name__
     return Problem("MSEL-212", what, "configuration", "`modelsel run --info defaults` shows its files")
+
+
+def _typed_wins(config: DictConfig, overrides: list[str]) -> DictConfig:
+    """What is typed takes the place of what an experiment's file sweeps under the same key."""
+    params = config.hydra.sweeper.get("params")
+    for key in {line.lstrip("+").partition("=")[0] for line in overrides} & set(params or ()):
+        with flag_override(params, ["struct", "readonly"], [False, False]):
+            del params[key]
+    return config
 
 
 def _search_path(folders: Folders) -> ConfigSearchPathImpl:

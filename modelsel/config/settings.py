@@ -48,6 +48,7 @@ class Root:
     plugins: tuple[str, ...] = plain((), help="names of installed entry points that may be used as kinds")
     show: tuple[str, ...] = plain((), help="what is shown beside the scores: gains, tree, concept, pruning_path, overfitting")
     note: str | None = plain(None, help="a remark that stands above what is shown")
+    compare: bool = plain(False, help="after a sweep over data sets: compare the entries of the space over them")
     limit: Limit = field(default_factory=Limit)
 
     def problems(self) -> tuple[Problem, ...]:

@@ -9,7 +9,7 @@ from modelsel.report.words import score
 
 @dataclass(frozen=True)
 class Job:
-    """A job by the overrides that tell it from the others; `outcome` is None where it ended with `code`."""
+    """A job by the overrides that tell it from the others; `outcome` is None where it ended with `code`, or was passed over."""
 
     overrides: str
     outcome: Outcome | None
@@ -26,7 +26,7 @@ def table(jobs: Sequence[Job]) -> str:
 
 def _row(job: Job) -> tuple[str, ...]:
     if job.outcome is None:
-        return (job.overrides, f"ended with exit code {job.code}", "–", "–", "–")
+        return (job.overrides, f"ended with exit code {job.code}" if job.code else "passed over: not at hand", "–", "–", "–")
     won, corrected = job.outcome.winner, job.outcome.winner.get("corrected")
     return (
         job.overrides,

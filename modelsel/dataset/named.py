@@ -1,0 +1,109 @@
+"""A data set by its name: one that modelsel makes or ships, else NAME.csv of a folder that you give.
+
+Beside NAME.csv may lie NAME.json, which says what is in it: {"target": COLUMN, "columns": [{"name": COLUMN, "type": "nominal"
+or "numeric"}, ...]}. Without it the target is the column `class`, the kinds are inferred, and both are said.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from modelsel.core.errors import NOT_AT_HAND, ConfigurationError, DataError, Problem
+from modelsel.core.spec import one_of, plain
+from modelsel.core.types import Task
+from modelsel.dataset._assemble import Loaded
+from modelsel.dataset._given import Given
+from modelsel.dataset._settings import KINDS, nearest
+from modelsel.dataset.balloons import Balloons
+from modelsel.dataset.csv import Csv
+from modelsel.dataset.led import Led
+from modelsel.dataset.monks import Monks
+from modelsel.dataset.play_tennis import PlayTennis
+from modelsel.dataset.sklearn_bundled import SklearnBundled
+from modelsel.dataset.tic_tac_toe import TicTacToe
+from modelsel.dataset.waveform import Waveform
+
+MADE: dict[str, Given] = {
+    **{name: SklearnBundled(which=name) for name in ("iris", "wine", "breast_cancer", "digits")},
+    **{f"monks_{problem}": Monks(problem=problem) for problem in (1, 2, 3)},
+    "monks_3_noisy": Monks(problem=3, noise=0.05),
+    "tic_tac_toe": TicTacToe(),
+    "led": Led(),
+    "led_irrelevant": Led(irrelevant=17),
+    "waveform": Waveform(rows=1000),
+    "play_tennis": PlayTennis(),
+    "balloons": Balloons(),
+}
+CLASS = "class"
+
+
+@dataclass(frozen=True)
+class Named:
+    """In a sweep, `absent=skip` passes over a data set that is not at hand, by name, instead of ending with an error.
+
+    >>> Named("monks_2").read().classes
+    ('0', '1')
+    """
+
+    which: str = plain("iris", help="its name: made here, or that of a CSV file without its ending")
+    dir: str | None = plain(None, help="the folder with NAME.csv, and NAME.json where there is one")
+    absent: str = one_of("refuse", "skip", help="a name that is not to be had: an error, or passed over in a sweep")
+
+    def problems(self) -> Iterator[Problem]:
+        if self.which in MADE:
+            return
+        if not self._path.is_file():
+            yield self._missing()
+            return
+        try:
+            yield from self._csv().problems()
+        except DataError as error:
+            yield from error.problems
+
+    def load(self) -> Loaded:
+        ConfigurationError.raise_if(self.problems())
+        loaded = (MADE.get(self.which) or self._csv()).load()
+        return replace(loaded, task=replace(loaded.task, name=self.which))
+
+    def read(self) -> Task:
+        return self.load().task
+
+    @property
+    def _path(self) -> Path:
+        return Path(self.dir or "") / f"{self.which}.csv"
+
+    def _missing(self) -> Problem:
+        if self.dir is None:
+            what, fix = (
+                f"'{self.which}' is not made here and no folder is named",
+                f"set dataset.dir=FOLDER with {self.which}.csv",
+            )
+        else:
+            what, fix = f"'{self.dir}' holds no {self.which}.csv", f"{self._near()}made here: {', '.join(sorted(MADE))}"
+        return Problem(NOT_AT_HAND if self.absent == "skip" else "MSEL-302", what, "dataset.which", fix)
+
+    def _near(self) -> str:
+        beside = [path.stem for path in Path(self.dir or "").glob("*.csv")]
+        return nearest(self.which, [*beside, *MADE])
+
+    def _csv(self) -> Csv:
+        """The file with its target and kinds; DataError for a description that cannot be read."""
+        said = self._description()
+        kinds = {column["name"]: column["type"] for column in said.get("columns", ()) if column.get("type") in KINDS}
+        source = Csv(path=str(self._path), target=said.get("target"))
+        names = source.header(self._path)
+        target = source.target or next((name for name in names if name.casefold() == CLASS), None)
+        return Csv(path=source.path, target=target, features={name: kind for name, kind in kinds.items() if name != target})
+
+    def _description(self) -> dict[str, Any]:
+        path = self._path.with_suffix(".json")
+        if not path.is_file():
+            return {}
+        try:
+            return dict(json.loads(path.read_text("utf-8")))
+        except ValueError as error:
+            raise DataError(
+                Problem("MSEL-317", f"no JSON ({error})", str(path), "mend the description, or remove it")
+            ) from error
