@@ -32,44 +32,89 @@ from modelsel.kernels.layout import (
 
 
 @kernel()
-def _count(codes, rows, y, weight, table, size, seen, absent):
-    """Weights per level and class; returns how many levels occur. `seen` lists them in order."""
+def _copy(work, branch, table, level):
+    """A branch of one level (loops, as array expressions take seconds to compile)."""
+    for c in range(work.shape[1]):
+        work[branch, c] = table[level, c]
+
+
+@kernel()
+def _add(work, branch, weights):
+    for c in range(work.shape[1]):
+        work[branch, c] += weights[c]
+
+
+@kernel()
+def _total(row):
+    total = 0.0
+    for c in range(len(row)):
+        total += row[c]
+    return total
+
+
+@kernel()
+def _arrange(items, key):
+    """Sort items by their keys, equal ones staying in order: merges of runs of 1, 2, 4, …"""
+    n, other = len(items), np.empty(len(items), np.int64)
+    run = 1
+    while run < n:
+        for start in range(0, n, 2 * run):
+            a, b, middle, end = start, start + run, min(start + run, n), min(start + 2 * run, n)
+            for k in range(start, end):
+                if b >= end or (a < middle and key[items[a]] <= key[items[b]]):
+                    other[k] = items[a]
+                    a += 1
+                else:
+                    other[k] = items[b]
+                    b += 1
+        for k in range(n):
+            items[k] = other[k]
+        run *= 2
+
+
+@kernel()
+def _count(codes, rows, y, weight, table, seen, absent):
+    """Weights per level and class, and (last) per level; returns how many levels occur. `seen` lists them in order."""
+    whole = len(absent)
     for i in range(len(rows)):
         level = codes[rows[i]]
         if level >= 0:
-            size[level] = 0.0
-            table[level] = 0.0
+            for c in range(whole + 1):
+                table[level, c] = 0.0
     present = 0
     for i in range(len(rows)):
         level, c = codes[rows[i]], y[rows[i]]
         if level < 0:
             absent[c] += weight[i]
             continue
-        if size[level] == 0.0:
+        if table[level, whole] == 0.0:
             seen[present] = level
             present += 1
-        size[level] += weight[i]
+        table[level, whole] += weight[i]
         table[level, c] += weight[i]
-    seen[:present].sort()
+    number = np.empty(table.shape[0])
+    for level in range(len(number)):
+        number[level] = level
+    _arrange(seen[:present], number)
     return present
 
 
 @kernel()
-def _most(size, seen):
+def _most(table, column, seen):
     best = seen[0]
     for level in seen:
-        if size[level] > size[best] + 1e-9:
+        if table[level, column] > table[best, column] + 1e-9:
             best = level
     return best
 
 
 @kernel()
-def _fill(table, size, seen, rules, fill):
+def _fill(table, seen, rules, fill):
     """The most common level, of each class and (last) of the node; ties go to the first level."""
-    classes = table.shape[1]
-    best = _most(size, seen)
+    classes = table.shape[1] - 1
+    best = _most(table, classes, seen)
     for c in range(classes):
-        own = _most(table[:, c], seen)
+        own = _most(table, c, seen)
         fill[c] = own if rules.missing == CLASS_MODE and table[own, c] > 0 else best
     fill[classes] = best
 
@@ -111,9 +156,9 @@ def _information(work, branches, lost):
     """Split information; rows that are divided count as one more outcome."""
     total, bits = lost, 0.0
     for b in range(branches):
-        total += work[b].sum()
+        total += _total(work[b])
     for b in range(branches):
-        part = work[b].sum()
+        part = _total(work[b])
         if part > 0:
             bits -= part / total * np.log2(part / total)
     if lost > 0:
@@ -131,14 +176,15 @@ def _keep(value, work, lost, rules, found):
 
 
 @kernel()
-def _multiway(table, size, seen, absent, lost, rules, limits, units, goodness, work, found):
+def _multiway(table, seen, absent, lost, rules, limits, units, goodness, work, found):
     branches, large = 0, 0
     for level in seen:
-        work[branches] = table[level]
+        _copy(work, branches, table, level)
         branches += 1
-        large += size[level] >= limits.min_leaf - 1e-9
+        large += table[level, len(absent)] >= limits.min_leaf - 1e-9
     if rules.missing == BRANCH and lost > 0:
-        work[branches] = absent
+        for c in range(len(absent)):
+            work[branches, c] = absent[c]
         branches += 1
         large += lost >= limits.min_leaf - 1e-9
     if large >= 2:
@@ -153,11 +199,11 @@ def _equality(table, seen, absent, lost, whole, rules, limits, units, goodness, 
     either = rules.missing == BRANCH and lost > 0
     for level in seen:
         for side in range(2 if either else 1):
-            work[0] = table[level]
+            _copy(work, 0, table, level)
             _rest(work, whole)
             if either:
-                work[side] += absent
-            if min(work[0].sum(), work[1].sum()) < limits.min_leaf - 1e-9:
+                _add(work, side, absent)
+            if min(_total(work[0]), _total(work[1])) < limits.min_leaf - 1e-9:
                 continue
             if _keep(_value(work, 2, rules, limits, units, goodness), work, lost, rules, found):
                 found[CODE], found[SIDE] = level, side
@@ -167,21 +213,25 @@ def _equality(table, seen, absent, lost, whole, rules, limits, units, goodness, 
 def _try(work, whole, lost, rules, limits, units, goodness, found):
     """The test whose first branch is work[0], the rest being the second; is it admissible and the best so far?"""
     _rest(work, whole)
-    if min(work[0].sum(), work[1].sum()) < limits.min_leaf - 1e-9:
+    if min(_total(work[0]), _total(work[1])) < limits.min_leaf - 1e-9:
         return False
     return _keep(_value(work, 2, rules, limits, units, goodness), work, lost, rules, found)
 
 
 @kernel()
-def _ordered(table, size, seen, whole, lost, rules, limits, units, goodness, work, found, inside):
+def _ordered(table, seen, whole, lost, rules, limits, units, goodness, work, found, inside):
     """Prefixes of the levels in order of the second class's share."""
     share = np.empty(len(seen))
     for i in range(len(seen)):
-        share[i] = table[seen[i], 1] / size[seen[i]]
-    order, best = np.argsort(share, kind="mergesort"), -1
-    work[0] = 0.0
+        share[i] = table[seen[i], 1] / table[seen[i], 2]
+    order, best = np.empty(len(seen), np.int64), -1
+    for i in range(len(seen)):
+        order[i] = i
+    _arrange(order, share)
+    for c in range(2):
+        work[0, c] = 0.0
     for i in range(len(seen) - 1):
-        work[0] += table[seen[order[i]]]
+        _add(work, 0, table[seen[order[i]]])
         if _try(work, whole, lost, rules, limits, units, goodness, found):
             best = i
     for i in range(best + 1):
@@ -194,10 +244,10 @@ def _exhaustive(table, seen, whole, lost, rules, limits, units, goodness, work, 
     """Every subset that holds the first level, as the binary digits of a number."""
     best = -1
     for number in range((1 << (len(seen) - 1)) - 1):
-        work[0] = table[seen[0]]
+        _copy(work, 0, table, seen[0])
         for i in range(1, len(seen)):
             if number >> (i - 1) & 1:
-                work[0] += table[seen[i]]
+                _add(work, 0, table[seen[i]])
         if _try(work, whole, lost, rules, limits, units, goodness, found):
             best = number
     if best >= 0:
@@ -218,14 +268,16 @@ def _greedy(table, seen, whole, lost, rules, limits, units, goodness, work, foun
         for i in range(len(seen)):
             if chosen[i]:
                 continue
-            work[0] = have + table[seen[i]]
+            _copy(work, 0, table, seen[i])
+            _add(work, 0, have)
             _rest(work, whole)
             trial = _value(work, 2, rules, limits, units, goodness)
             if trial > value + TIE:
                 best, value = i, trial
         chosen[best], rank[best] = 1, step
-        have += table[seen[best]]
-        work[0] = have
+        for c in range(len(have)):
+            have[c] += table[seen[best], c]
+            work[0, c] = have[c]
         if _try(work, whole, lost, rules, limits, units, goodness, found):
             kept = step
     for i in range(len(seen)):
@@ -234,10 +286,10 @@ def _greedy(table, seen, whole, lost, rules, limits, units, goodness, work, foun
 
 
 @kernel()
-def _subset(table, size, seen, whole, lost, rules, limits, units, goodness, work, found, inside):
+def _subset(table, seen, whole, lost, rules, limits, units, goodness, work, found, inside):
     inside[:] = 0
-    if table.shape[1] == 2 and rules.convex:
-        any_ = _ordered(table, size, seen, whole, lost, rules, limits, units, goodness, work, found, inside)
+    if len(whole) == 2 and rules.convex:
+        any_ = _ordered(table, seen, whole, lost, rules, limits, units, goodness, work, found, inside)
     elif len(seen) <= EXHAUSTIVE:
         any_ = _exhaustive(table, seen, whole, lost, rules, limits, units, goodness, work, found, inside)
     else:
@@ -290,37 +342,39 @@ def _side(rules, fill, inside, found, levels):
 def search(codes, rows, y, weight, counts, levels, rules, limits, units, goodness, table, work, seen, fill, inside, found):
     """Write the best test of a nominal feature into `found` (CODE < 0: none; CUTS < 0: it has one value here)."""
     classes = len(counts)
-    size = table[:, classes]
-    own = table[:, :classes]
-    absent, whole = np.zeros(classes), counts.copy()
-    found[:] = 0.0
+    absent, whole = np.zeros(classes), np.zeros(classes)
+    for c in range(classes):
+        whole[c] = counts[c]
+    for k in range(len(found)):
+        found[k] = 0.0
     found[CODE], found[VALUE] = NOTHING, -np.inf
-    present = _count(codes, rows, y, weight, own, size, seen, absent)
-    lost = absent.sum()
+    present = _count(codes, rows, y, weight, table, seen, absent)
+    lost = _total(absent)
     found[ABSENT] = lost
     pieces = present + (rules.missing == BRANCH and rules.nominal != EQUALITY and lost > 0)
     if present == 0 or pieces < 2:
         found[CUTS] = NOTHING
         return
     if rules.missing <= CLASS_MODE:
-        _fill(own, size, seen[:present], rules, fill)
+        _fill(table, seen[:present], rules, fill)
         for c in range(classes):
             if absent[c] > 0:
-                own[fill[c], c] += absent[c]
-                size[fill[c]] += absent[c]
+                table[fill[c], c] += absent[c]
+                table[fill[c], classes] += absent[c]
     elif rules.missing != BRANCH or rules.nominal == EQUALITY:
         for c in range(classes):
             whole[c] -= absent[c]
             if whole[c] < TIE * counts[c]:
                 whole[c] = 0.0
     if rules.nominal == MULTIWAY:
-        _multiway(own, size, seen[:present], absent, lost, rules, limits, units, goodness, work, found)
+        _multiway(table, seen[:present], absent, lost, rules, limits, units, goodness, work, found)
     elif rules.nominal == EQUALITY:
-        _equality(own, seen[:present], absent, lost, whole, rules, limits, units, goodness, work, found)
+        _equality(table, seen[:present], absent, lost, whole, rules, limits, units, goodness, work, found)
     else:
         if pieces > present:  # missing is one level more
-            own[levels] = absent
-            size[levels] = lost
+            for c in range(classes):
+                table[levels, c] = absent[c]
+            table[levels, classes] = lost
             seen[present] = levels
-        _subset(own, size, seen[:pieces], whole, lost, rules, limits, units, goodness, work, found, inside)
+        _subset(table, seen[:pieces], whole, lost, rules, limits, units, goodness, work, found, inside)
     found[SIDE] = _side(rules, fill[classes], inside, found, levels)
