@@ -28,7 +28,6 @@ from modelsel.dataset._profile import profile
 from modelsel.guard.audit import audit
 from modelsel.guard.gate import Gate
 from modelsel.guard.request import LookRequest, Sealing, Selected
-from modelsel.learner._tree_model import TreeModel
 from modelsel.plan.make import Plan, make
 from modelsel.plan.show import warnings
 from modelsel.record import facts
@@ -49,8 +48,6 @@ from modelsel.runner.quiet import QUIET
 from modelsel.runner.results import Results
 from modelsel.runner.run import run as run_plan
 from modelsel.scheme._rare import fewer_rows_than_folds
-from modelsel.tree.draw import to_html
-from modelsel.tree.rules import rules_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,11 +262,10 @@ def _outputs(fitted: Final | Predictor, table: Table, measure: Measure) -> Outpu
 
 
 def _described(final: Final, task: Task) -> FinalModel:
-    """The model as data, with a drawing and rules where it is a tree, and a few rows as an example."""
-    cut = final.model.cut if isinstance(final.model, TreeModel) else None
+    """The model as data, with a few rows as an example."""
     return FinalModel(
         features=final.features, classes=final.classes, learner=final.learner, steps=final.descriptions,
-        example=task.take(positions(task)[:5]), drawing=to_html(cut) if cut else "", rules=rules_text(cut) if cut else "",
+        example=task.take(positions(task)[:5]),
     )  # fmt: skip
 
 

@@ -22,8 +22,6 @@ class FinalModel:
     learner: Description
     steps: tuple[Description, ...]
     example: Table
-    drawing: str = ""  # SVG of a tree
-    rules: str = ""  # the model as text
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ class RunFolder:
         return candidates.read(self._text(CANDIDATES))
 
     def details(self) -> dict[str, Any]:
-        """What the report shows beyond study.json: data, looks, pairs, drawing, rules, command, environment."""
+        """What the report shows beyond study.json: data, looks, pairs, command, environment."""
         return self.read_json(DETAILS) if (self.path / DETAILS).exists() else {}
 
     def losses(self) -> Losses:
@@ -153,7 +153,7 @@ class RunFolder:
 
 def details(finished: Finished) -> dict[str, Any]:
     """What the report needs beyond study.json, config.yaml, candidates.csv and losses.npz."""
-    final, folds = finished.final, finished.resampling.folds
+    folds = finished.resampling.folds
     return {
         "command": list(finished.command),
         "ended": time.time_ns() // 10**6,
@@ -171,8 +171,6 @@ def details(finished: Finished) -> dict[str, Any]:
         },
         "higher_is_better": finished.selection.board.higher_is_better,
         "shows": finished.shows,
-        "drawing": final.drawing if final else "",
-        "rules": final.rules if final else "",
     }
 
 

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from modelsel.record.files import write as write_file
 from modelsel.record.folder import RunFolder
-from modelsel.report import facts, leaderboard, pairs, predictions, show, slices, strips, verdict, words
+from modelsel.report import facts, final, leaderboard, pairs, predictions, show, slices, strips, verdict, words
 from modelsel.report.svg import SHAPES
 from modelsel.report.view import View
 
@@ -54,7 +54,7 @@ def context(view: View) -> dict[str, Any]:
         "flags": verdict.grave(outcome),
         "findings": facts.findings(view),
         "board": leaderboard.section(view),
-        "final": {"drawing": view.details.get("drawing", ""), "rules": view.details.get("rules", "")},
+        "final": final.section(view),
         "predicted": predictions.section(view),
         "shows": show.sections(view.details.get("shows", {})),
         "note": view.config.get("note"),
