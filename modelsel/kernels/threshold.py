@@ -139,10 +139,10 @@ def _entropy_cuts(entries, end, rules, table, least, tie, left, total, found):
     best, cuts, bar, at = -(2**62), 0, -(2**62), 0
     entry = entries[0]
     for i in range(1, end):
-        c = np.uint64((entry >> ids) & mask)
-        a = left[c]
-        b = total[c] - a
-        left[c] = a + 1
+        label = np.uint64((entry >> ids) & mask)
+        a = left[label]
+        b = total[label] - a
+        left[label] = a + 1
         s += table[np.uint64(a + 1)] - table[np.uint64(a)] + table[np.uint64(b - 1)] - table[np.uint64(b)]
         after = entries[i]
         if (entry ^ after) >> shift != 0 and i >= least and end - i >= least:
@@ -168,10 +168,10 @@ def _gini_cuts(entries, end, rules, least, tie, left, total, found):
     n_left, n_right = 0.0, float(end)
     entry = entries[0]
     for i in range(1, end):
-        c = np.uint64((entry >> ids) & mask)
-        a = left[c]
-        b = total[c] - a
-        left[c] = a + 1
+        label = np.uint64((entry >> ids) & mask)
+        a = left[label]
+        b = total[label] - a
+        left[label] = a + 1
         s_left += float(2 * a + 1)
         s_right -= float(2 * b - 1)
         n_left += 1.0
