@@ -15,14 +15,18 @@ def main(words: Sequence[str]) -> int:
 def planned(config: Config, swept: bool) -> Done:
     """Print the plan of one study."""
     from modelsel.plan.make import make
+    from modelsel.plan.probe import estimate
     from modelsel.plan.show import lines
+    from modelsel.runner.pool import Pool
     from modelsel.study import prepare
 
     for note in config.notes:
         print(note, file=sys.stderr)
     material = prepare(config)
     plan = make(config.candidates, material.development, material.resampling)
+    workers = Pool(config.pool.kind, config.pool.n_jobs).jobs
+    cost = estimate(plan, material.development, material.resampling, config.measure.needs_scores, workers)
     if swept:
         print(f"\n{config.name}")
-    print("\n".join(lines(plan, material.development, len(material.sealed))))
+    print("\n".join(lines(plan, material.development, len(material.sealed), cost)))
     return Done.of(float("nan"))

@@ -138,12 +138,13 @@ class _Trier:
                 task = step.fit(task.take(analysis), np.arange(len(analysis)), np.random.default_rng(0)).apply(task)
             path: Any = learners[0].fit_path(task, analysis, np.random.default_rng(0))
             fitted = time.perf_counter()
+            learners = [own for one in learners for own in (path.members(one) if getattr(one, "is_family", False) else (one,))]
             path.outputs(learners, task, assessment, self._scores)
             path.complexity(learners)
             path.training_error(learners)
         except Exception:  # the run will say what is wrong; a plan only cannot tell its cost
             return Trial(0.0, 0.0)
-        return Trial(fitted - start, (time.perf_counter() - fitted) / len(learners))
+        return Trial(fitted - start, (time.perf_counter() - fitted) / len(members))
 
 
 def like(task: Task, rows: int, seed: int = 0) -> Task:

@@ -26,7 +26,7 @@ def lines(plan: Plan, task: Task, test_rows: int, estimate: Estimate | None = No
     """What `modelsel plan` prints; `test_rows` are the rows of the declared split, 0 where there are none."""
     return [
         f"rows         {plan.rows:,} for development, {test_rows:,} sealed",
-        f"candidates   {len(plan.candidates):,}{''.join(_families(plan))}",
+        f"candidates   {len(plan.candidates):,}{_families(plan)}",
         f"batches      {len(plan.batches):,} (candidates that one fit answers)",
         f"cells        {len(plan.cells):,} (batches × {plan.folds} folds)",
         f"fits         {plan.needed:,} instead of {plan.naive:,}: {plan.naive / plan.needed:,.1f} × fewer",
@@ -92,10 +92,12 @@ def _warnings(candidates: int, rows: int, error: float, delta: float) -> Iterato
         )
 
 
-def _families(plan: Plan) -> Iterator[str]:
-    for family in plan.families:
-        most = int(plan.rows / max(float(getattr(family.learner, "min_leaf", 1)), 1.0)) - 1
-        yield f", one of them a family of up to {max(most, 1):,} (alpha: path)"
+def _families(plan: Plan) -> str:
+    """How many candidates the open strengths stand for at most: leaves less one."""
+    most = [int(plan.rows / max(float(getattr(family.learner, "min_leaf", 1)), 1.0)) - 1 for family in plan.families]
+    if not most:
+        return ""
+    return f", of which {len(most)} stand for up to {' + '.join(f'{max(one, 1):,}' for one in most)} (alpha: path)"
 
 
 def _estimated(estimate: Estimate) -> list[str]:

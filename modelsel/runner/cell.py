@@ -9,7 +9,6 @@ a batch fails it is halved until the guilty candidate stands alone.
 import errno
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from copy import deepcopy
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, cast
@@ -50,7 +49,7 @@ def answer(
     everyone = tuple(range(len(candidates)))
     try:
         with limited():
-            bench = _Bench.set_up(task, fold, candidates, generator(seed, rows_digest(task, fold.analysis), growing), seed)
+            bench = _Bench.set_up(task, fold, candidates, (seed, rows_digest(task, fold.analysis), growing))
             invited = tuple(member for member in everyone if _invited(sheet, bench, member))
     except BaseException as problem:
         _raise_if_final(problem)
@@ -68,23 +67,23 @@ class _Bench:
     fold: Fold
     candidates: Sequence[Candidate]
     selected: dict[tuple[Any, ...], tuple[Integers | None, Task]]
-    rng: np.random.Generator
+    identity: tuple[int, str, str]  # what the fit's generator is derived from
 
     @classmethod
-    def set_up(cls, task: Task, fold: Fold, candidates: Sequence[Candidate], rng: np.random.Generator, seed: int) -> "_Bench":
-        common = preparation(candidates[0])
+    def set_up(cls, task: Task, fold: Fold, candidates: Sequence[Candidate], identity: tuple[int, str, str]) -> "_Bench":
+        seed, common = identity[0], preparation(candidates[0])
         _, ready = prepare(common, task, fold.analysis, seed)
         selected: dict[tuple[Any, ...], tuple[Integers | None, Task]] = {common: (None, ready)}
         for steps in dict.fromkeys(candidate.preparers for candidate in candidates):
             if steps not in selected:
                 fitted, left = prepare(steps, task, fold.analysis, seed)
                 selected[steps] = columns_left(fitted[len(common) :]), left
-        return cls(ready, fold, candidates, selected, rng)
+        return cls(ready, fold, candidates, selected, identity)
 
     def path(self, members: Sequence[int]) -> Path:
         """One fit for all members. Every fit of the batch begins with the same generator."""
         learner = self.candidates[members[0]].learner
-        path: Path = learner.fit_path(self.task, self.fold.analysis, deepcopy(self.rng))
+        path: Path = learner.fit_path(self.task, self.fold.analysis, generator(*self.identity))
         return path
 
     def answered(self, path: Path, members: Sequence[int]) -> Iterator[tuple[Path, tuple[int, ...]]]:

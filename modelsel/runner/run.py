@@ -81,7 +81,7 @@ class _Reporter:
 
     def __init__(self, book: Book, progress: Progress) -> None:
         self._book, self._progress = book, progress
-        self._looked = 0.0
+        self._looked, self._left = 0.0, len(book.parts) - book.reused
         cells = book.work.plan.cells
         progress.start(len(cells), len(book.work.plan.candidates))
         if book.reused:
@@ -92,7 +92,8 @@ class _Reporter:
 
     def finished(self, done: Done) -> None:
         best, tally = None, self._book.tally
-        if time.monotonic() - self._looked > LOOK_AGAIN:
+        self._left -= 1
+        if time.monotonic() - self._looked > LOOK_AGAIN or self._left <= 0:
             best, self._looked = tally.best(self._book.work.measure.higher_is_better), time.monotonic()
         self._progress.advance(1, best, sum(reason != "" for reason in done.summary.reasons.values()))
 

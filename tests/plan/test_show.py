@@ -8,6 +8,7 @@ from modelsel.learner.tree import Tree
 from modelsel.plan.make import make
 from modelsel.plan.probe import estimate, like
 from modelsel.plan.show import agnostic, lines, optimism, warnings
+from modelsel.pruner.cost_complexity import CostComplexity
 from tests import doubles
 from tests.doubles import spread
 
@@ -64,3 +65,10 @@ def test_more_folds_and_candidates_cost_more():
     long = estimate(make(some, TASK, doubles.folds(TASK, 50)), TASK, doubles.folds(TASK, 50), True, 1)
     assert 0 < short.seconds < long.seconds
     assert 0 < short.memory < long.memory
+
+
+def test_a_family_says_for_how_many_candidates_it_may_stand():
+    family = Candidate(Tree(pruner=CostComplexity(alpha="path"), min_leaf=4))
+    plan = make((family, *spread(2)), TASK, doubles.folds(TASK))
+    assert "candidates   3, of which 1 stand for up to 99 (alpha: path)" in lines(plan, TASK, 0)
+    assert estimate(plan, TASK, doubles.folds(TASK), False, 1).seconds > 0
