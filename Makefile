@@ -23,10 +23,10 @@ study: setup
 	$(BIN)/modelsel run
 
 test: setup
-	$(BIN)/python -m pytest -m 'not slow and not soak'
+	$(BIN)/python -m pytest -n auto -m 'not slow and not soak'
 
 check: $(VENV)/.dev lint types imports
-	$(BIN)/python -m pytest -m 'not soak'
+	$(BIN)/python -m pytest -n auto -m 'not soak'
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
