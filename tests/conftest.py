@@ -5,10 +5,11 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import platformdirs
 import pytest
 
 _HOME = tempfile.TemporaryDirectory(prefix="modelsel-tests-")
+_DATA = tempfile.TemporaryDirectory(prefix="modelsel-nobody-")
+os.environ["XDG_DATA_HOME"] = _DATA.name
 os.environ["MODELSEL_HOME"] = _HOME.name  # before anything asks for the ledger; worker processes inherit it
 for name in [name for name in os.environ if name.startswith("MLFLOW_")]:
     del os.environ[name]
@@ -26,11 +27,6 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def _the_persons_own_ledger_is_left_alone() -> Iterator[None]:
-    """Whatever stands in the person's data folder before the tests stands there, untouched, after them."""
-    before = _state(platformdirs.user_data_path("modelsel"))
+    """The platform's data folder, where a person's ledger would be, is an empty one, and stays empty."""
     yield
-    assert _state(platformdirs.user_data_path("modelsel")) == before
-
-
-def _state(folder: Path) -> dict[str, tuple[int, int]]:
-    return {str(path): (path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(folder.rglob("*")) if path.is_file()}
+    assert not list(Path(_DATA.name).rglob("*"))
