@@ -6,7 +6,7 @@ Each step is a room of its own; this page says in which order they are entered, 
 """
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -23,8 +23,7 @@ from modelsel.core.outcome import Outcome, TestResult
 from modelsel.core.protocols import Measure, Progress
 from modelsel.core.selection import Assessed, Selection
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Candidate, Finding, Outputs, Resampling, Sealed, Table, Task, positions, seal
-from modelsel.dataset._profile import profile
+from modelsel.core.types import Candidate, Outputs, Resampling, Table, Task, positions, seal
 from modelsel.guard.audit import audit
 from modelsel.guard.gate import Gate
 from modelsel.guard.request import LookRequest, Sealing, Selected
@@ -44,20 +43,10 @@ from modelsel.runner.families import resolve
 from modelsel.runner.final import Final, fit
 from modelsel.runner.journal import Journal, older_journals
 from modelsel.runner.limits import Limits
+from modelsel.runner.material import Material, prepare
 from modelsel.runner.quiet import QUIET
 from modelsel.runner.results import Results
 from modelsel.runner.run import run as run_plan
-from modelsel.scheme._rare import fewer_rows_than_folds
-
-
-@dataclass(frozen=True, eq=False)
-class Material:
-    """What a study works on: the rows that choose and how they are resampled, the rows that are sealed, what was noticed."""
-
-    development: Task
-    sealed: Sealed
-    resampling: Resampling
-    findings: tuple[Finding, ...]
 
 
 @dataclass
@@ -84,23 +73,6 @@ def run(*overrides: str, config_dir: str | None = None) -> Outcome:
     `outcome.test.refused` says why.
     """
     return perform(compose(overrides, config_dir), command=("modelsel", "run", *overrides))
-
-
-def prepare(config: Config) -> Material:
-    """Read, check against the data, split and seal, draw the folds. Raises errors that name all problems."""
-    loaded = config.dataset.load()
-    _refuse(("split", config.split.problems(loaded.task)))
-    partition = config.split.partition(loaded.task)
-    development = loaded.task.take(partition.development)
-    outer = () if config.outer is None else config.outer.problems(development)
-    _refuse(("scheme", config.scheme.problems(development)), ("outer", outer), *_invalid(config.candidates, development))
-    resampling = config.scheme.instantiate(development, config.seed)
-    _refuse(
-        ("measure", config.measure.problems(development, resampling)),
-        ("rule", config.rule.problems(resampling, config.measure.over_rows)),
-    )
-    findings = (*loaded.findings, *profile(development), *fewer_rows_than_folds(development, resampling))
-    return Material(development, seal(loaded.task.take(partition.test)), resampling, findings)
 
 
 def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] = (), root: Path = ROOT) -> Outcome:
@@ -181,20 +153,6 @@ def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, p
     page.write(folder)
     tracker.finish()
     return tested
-
-
-def _refuse(*reasons: tuple[str, Iterable[str]]) -> None:
-    ConfigurationError.raise_if(Problem("MSEL-240", reason, where) for where, each in reasons for reason in each)
-
-
-def _invalid(candidates: Sequence[Candidate], task: Task) -> Iterator[tuple[str, list[str]]]:
-    """Reasons against candidates on these features, each said once, under the name of its space entry."""
-    said: set[str] = set()
-    for candidate in candidates:
-        for part in (*candidate.preparers, candidate.learner):
-            fresh = [reason for reason in part.problems(task) if reason not in said]
-            said.update(fresh)
-            yield f"space.{candidate.entry}", fresh
 
 
 def _sealed(

@@ -18,7 +18,7 @@ def planned(config: Config, swept: bool) -> Done:
     from modelsel.plan.probe import estimate
     from modelsel.plan.show import lines
     from modelsel.runner.pool import Pool
-    from modelsel.study import prepare
+    from modelsel.runner.material import prepare
 
     for note in config.notes:
         print(note, file=sys.stderr)

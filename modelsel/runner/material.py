@@ -1,0 +1,54 @@
+"""What a study works on: the rows that choose and how they are resampled, the rows that are sealed.
+
+Everything that can be known before a fit is checked here, and said in one message.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from modelsel.config.compose import Config
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.types import Candidate, Finding, Resampling, Sealed, Task, seal
+from modelsel.dataset._profile import profile
+from modelsel.scheme._rare import fewer_rows_than_folds
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """What a study works on: the rows that choose and how they are resampled, the rows that are sealed, what was noticed."""
+
+    development: Task
+    sealed: Sealed
+    resampling: Resampling
+    findings: tuple[Finding, ...]
+
+
+def prepare(config: Config) -> Material:
+    """Read, check against the data, split and seal, draw the folds. Raises errors that name all problems."""
+    loaded = config.dataset.load()
+    _refuse(("split", config.split.problems(loaded.task)))
+    partition = config.split.partition(loaded.task)
+    development = loaded.task.take(partition.development)
+    outer = () if config.outer is None else config.outer.problems(development)
+    _refuse(("scheme", config.scheme.problems(development)), ("outer", outer), *_invalid(config.candidates, development))
+    resampling = config.scheme.instantiate(development, config.seed)
+    _refuse(
+        ("measure", config.measure.problems(development, resampling)),
+        ("rule", config.rule.problems(resampling, config.measure.over_rows)),
+    )
+    findings = (*loaded.findings, *profile(development), *fewer_rows_than_folds(development, resampling))
+    return Material(development, seal(loaded.task.take(partition.test)), resampling, findings)
+
+
+def _refuse(*reasons: tuple[str, Iterable[str]]) -> None:
+    ConfigurationError.raise_if(Problem("MSEL-240", reason, where) for where, each in reasons for reason in each)
+
+
+def _invalid(candidates: Sequence[Candidate], task: Task) -> Iterator[tuple[str, list[str]]]:
+    """Reasons against candidates on these features, each said once, under the name of its space entry."""
+    said: set[str] = set()
+    for candidate in candidates:
+        for part in (*candidate.preparers, candidate.learner):
+            fresh = [reason for reason in part.problems(task) if reason not in said]
+            said.update(fresh)
+            yield f"space.{candidate.entry}", fresh
