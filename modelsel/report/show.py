@@ -21,15 +21,15 @@ WIDTH = 110
 def facts(names: Iterable[str], studied: Studied) -> dict[str, Any]:
     """The facts of the shows asked for, in their order, and of those that are kept wherever there is something to show."""
     asked = tuple(names)
-    found = {name: dict(_show(name).facts(studied)) for name in dict.fromkeys((*asked, *ALWAYS))}
-    return {name: one for name, one in found.items() if name in asked or "reason" not in one}
+    found = {name: {"asked": name in asked, **_show(name).facts(studied)} for name in dict.fromkeys((*asked, *ALWAYS))}
+    return {name: one for name, one in found.items() if one["asked"] or "reason" not in one}
 
 
 def text(folder: RunFolder) -> str:
     """The note of a recorded study and the shows that it asked for; nothing where it asked for none."""
-    config, kept = folder.config(), folder.details().get("shows", {})
-    blocks = [fill(config["note"], WIDTH)] if config.get("note") else []
-    blocks += [_text(name, kept[name]) for name in config.get("show") or () if name in kept]
+    note, kept = folder.config().get("note"), folder.details().get("shows", {})
+    blocks = [fill(note, WIDTH)] if note else []
+    blocks += [_text(name, one) for name, one in kept.items() if one["asked"]]
     return "".join(f"{block.rstrip()}\n\n" for block in blocks)
 
 

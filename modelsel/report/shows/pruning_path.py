@@ -16,9 +16,10 @@ import numpy as np
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, Floats, Scoreboard
 from modelsel.pruner.unpruned import Unpruned
+from modelsel.record.candidates import word
 from modelsel.report.shows._studied import Studied
 from modelsel.report.svg import Plot, Scale, label_of
-from modelsel.report.words import score
+from modelsel.report.words import score, settings
 from modelsel.rule.best import Best
 from modelsel.rule.one_standard_error import OneStandardError
 from modelsel.runner.families import path_of
@@ -34,8 +35,9 @@ def facts(studied: Studied) -> Mapping[str, Any]:
     groups = sorted(_groups(studied.selection.candidates), key=lambda members: float(_cost(studied, members).min()))
     if not groups:
         return {"reason": "no candidates that differ in the strength of cost_complexity alone"}
-    return {"measure": studied.measure, "paths": [_path(studied, members) for members in groups[:PATHS]],
-            "more": max(0, len(groups) - PATHS)}  # fmt: skip
+    titles = _titles([studied.selection.candidates[members[0]] for members in groups])
+    paths = [{"title": title, **_path(studied, members)} for title, members in list(zip(titles, groups, strict=True))[:PATHS]]
+    return {"measure": studied.measure, "paths": paths, "more": len(groups) - len(paths)}
 
 
 def text(one: Mapping[str, Any]) -> str:
@@ -63,6 +65,16 @@ def _groups(candidates: Sequence[Candidate]) -> list[list[int]]:
     return [members for members in groups.values() if len(members) > 1]
 
 
+def _titles(firsts: Sequence[Candidate]) -> list[str]:
+    """Each path's entry, what R is, and the settings that tell it from the others."""
+    own = [{name: word(value) for name, value in one.parameters.items() if name != "pruner.alpha"} for one in firsts]
+    names = [name for name in dict.fromkeys(name for each in own for name in each) if len({each.get(name) for each in own}) > 1]
+    telling = [settings({name: each[name] for name in names if name in each}) for each in own]
+    return [
+        f"{one.entry}{f' ({told})' if told else ''}, R by {one.learner.pruner.impurity}" for one, told in zip(firsts, telling)
+    ]
+
+
 def _cost(studied: Studied, members: Sequence[int]) -> Floats:
     cost: Floats = studied.selection.board.cost[members]
     return cost
@@ -80,7 +92,6 @@ def _path(studied: Studied, members: Sequence[int]) -> dict[str, Any]:
     training, weight = path.training_error(learners), float(studied.task.row_weights.sum())
     board = _part(studied.selection.board, members)
     return {
-        "title": f"{candidates[members[0]].entry}: {kind_of(first.criterion)}, R by {first.pruner.impurity}",
         "weight": weight,
         "higher": board.higher_is_better,
         "grown": {"leaves": int(path.complexity(unpruned)[0]), "training": float(path.training_error(unpruned)[0])},
