@@ -7,6 +7,7 @@ writes only what is missing. A parent is ended last: while children are missing 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -15,7 +16,7 @@ from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
 
 from modelsel.record.mlflow_store import Store
-from modelsel.record.runs import KEY, STATE, DataSet, Metric, Run, Runs
+from modelsel.record.runs import CHANGED, KEY, LONGEST_TAG, STATE, DataSet, Metric, Run, Runs
 
 METRICS, PARAMS, PAGE = 1000, 100, 1000
 THREADS = 4  # against a server; an SQL store is written by one
@@ -97,6 +98,17 @@ class Client:
         if end:
             self.end(run_id, run)
 
+    def renew(self, run_id: str, run: Run) -> None:
+        """As `complete`, for a run that may tell of an earlier look: MLflow never changes params, so they keep what they say.
+
+        What a later look says otherwise stands in the tag CHANGED.
+        """
+        there = self.api.get_run(run_id).data.params
+        changed = {name: value for name, value in run.params.items() if there.get(name, value) != value}
+        self.complete(run_id, replace(run, params={name: run.params[name] for name in run.params.keys() - there}), end=False)
+        if changed:
+            self.api.set_tag(run_id, CHANGED, json.dumps(changed, sort_keys=True)[:LONGEST_TAG])
+
     def end(self, run_id: str, run: Run) -> None:
         self.api.set_terminated(run_id, run.status, run.end)
 
@@ -112,9 +124,12 @@ class Client:
         self.api.log_inputs(run_id, inputs)
 
     def log_test(self, run_id: str, test: Metric, model: str | None, data: DataSet, when: int) -> None:
-        """The released answer, linked to the model and to the rows it was measured on."""
+        """The released answer, linked to the model and to the rows it was measured on; said once, another one as a next step."""
+        said = sorted(self.api.get_metric_history(run_id, test.name), key=lambda metric: metric.step)
+        if said and said[-1].value == test.value:
+            return
         linked: dict[str, Any] = {"model_id": model, "dataset_name": data.name, "dataset_digest": data.digest} if model else {}
-        self.api.log_metric(run_id, test.name, test.value, timestamp=when, step=0, **linked)
+        self.api.log_metric(run_id, test.name, test.value, timestamp=when, step=len(said), **linked)
 
     def tell(self, run_id: str, run: Run) -> None:
         """Note and state of the record, as they are now."""

@@ -43,7 +43,7 @@ def write(runs: Runs, store: Store, writer: str, told: Told) -> Written:
 
 
 def _finish(client: Client, experiment: str, parent: str, runs: Runs) -> None:
-    client.complete(parent, runs.parent, end=False)
+    client.renew(parent, runs.parent)
     client.log_data(parent, runs.data)
     model = client.model(experiment, parent, runs)
     if runs.test is not None:

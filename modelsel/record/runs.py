@@ -18,6 +18,7 @@ from modelsel.record.candidates import Row, word
 from modelsel.record.folder import CANDIDATES, CONFIG, OUTCOME, RunFolder
 
 KEY, STATE = "modelsel.key", "modelsel.state"  # which run, and of which state of the record it tells
+CHANGED = "modelsel.changed"  # params of which the record now says something else
 LONGEST_NAME, LONGEST_PARAM, LONGEST_TAG = 250, 6000, 8000
 IN_NOTE = 20  # candidates of the leaderboard in the parent's note
 _NOT_ALLOWED = re.compile(r"[^\w\-. /]")

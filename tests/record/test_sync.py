@@ -17,7 +17,7 @@ from modelsel.record.finished import FinalModel
 from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow_client import Client
 from modelsel.record.mlflow_store import Store
-from modelsel.record.runs import KEY, LONGEST_PARAM, project
+from modelsel.record.runs import CHANGED, KEY, LONGEST_PARAM, project
 from modelsel.record.sync import store_of, sync
 
 TABLES = ("runs", "tags", "params", "metrics", "latest_metrics", "experiments", "datasets", "inputs", "input_tags")
@@ -91,6 +91,37 @@ def test_a_second_pass_writes_nothing(folder, store):
     again = sync(folder, store)
     assert (again.run_id, again.written, again.found) == (first.run_id, 0, first.written)
     assert tables_of(store) == before
+
+
+def test_a_replay_leaves_the_params_of_the_look_and_says_what_changed(folder, store):
+    first = sync(folder, store)
+    outcome = folder.outcome()
+    look = folder.read_json("details.json")["audit"]
+    folder.amend(replace(outcome, test=replace(outcome.test, replay=True, price=0.0, flags=("G002",))), look)
+    again = sync(folder, store)
+    assert (again.run_id, again.written) == (first.run_id, 0)
+    parent = MlflowClient(store.uri).get_run(first.run_id)
+    assert parent.info.status == "FINISHED"
+    assert (parent.data.params["modelsel.guard.replay"], parent.data.params["modelsel.guard.price"] != "0") == ("false", True)
+    changed = json.loads(parent.data.tags[CHANGED])
+    assert (changed["modelsel.guard.replay"], changed["modelsel.guard.price"]) == ("true", "0")
+    assert "a replay" in parent.data.tags["mlflow.note.content"]
+    before = tables_of(store)
+    sync(folder, store)
+    assert tables_of(store) == before
+
+
+def test_a_look_after_the_first_pass_adds_its_params(folder, store):
+    outcome = folder.outcome()
+    folder.write_outcome(replace(outcome, test=None))
+    first = sync(folder, store)
+    assert "modelsel.guard.look" not in MlflowClient(store.uri).get_run(first.run_id).data.params
+    folder.write_outcome(outcome)
+    sync(folder, store)
+    parent = MlflowClient(store.uri).get_run(first.run_id)
+    assert parent.data.params["modelsel.guard.look"] == "1"
+    assert CHANGED not in parent.data.tags
+    assert parent.data.metrics["test/error"] == pytest.approx(7 / 171)
 
 
 def test_both_writers_leave_the_same_rows(folder, store, empty_store, tmp_path):
@@ -236,6 +267,13 @@ def test_the_model_is_logged_once_and_loads_as_a_pyfunc(finished, tmp_path, empt
     assert str(models[0].status) == "READY"
     assert models[0].source_run_id == done.run_id
     assert [m.key for m in models[0].metrics] == ["test/error"]
+    replayed = replace(finished.outcome, test=replace(finished.outcome.test, replay=True))
+    folder.write_outcome(replayed)
+    sync(folder, store)
+    folder.write_outcome(replace(replayed, test=replace(replayed.test, score=0.05)))
+    sync(folder, store)
+    history = client.get_metric_history(done.run_id, "test/error")
+    assert [(m.step, round(m.value, 6)) for m in sorted(history, key=lambda m: m.step)] == [(0, round(7 / 171, 6)), (1, 0.05)]
     frame = pd.DataFrame(task.values[:7], columns=[f.name for f in task.features])
     for place in (str(folder.model), models[0].artifact_location):
         loaded = mlflow.pyfunc.load_model(place)
