@@ -4,9 +4,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from modelsel.cli._application import Done, application
 from modelsel.cli._tests import open_tests
+from modelsel.cli.compare import compared
 from modelsel.config.compose import Config
 from modelsel.core.errors import OK, REFUSED
 from modelsel.core.outcome import Outcome
@@ -37,12 +39,25 @@ def study(words: tuple[str, ...], config: Config, swept: bool) -> Done:
 
 
 def ended(jobs: Sequence[Done]) -> int:
-    """The table over a sweep's jobs; then each test set is opened once, for the best job on it."""
+    """The table over a sweep's jobs; then each test set is opened once, for the best job on it, and `compare` is done."""
     from modelsel.report.sweep import Job, table
 
     names = telling([job.overrides.split() for job in jobs])
     print(table([Job(name, job.result and job.result[0], job.code) for name, job in zip(names, jobs, strict=True)]))
-    return open_tests([job.result[0] for job in jobs if job.result and job.result[1]])
+    code = open_tests([job.result[0] for job in jobs if job.result and job.result[1]])
+    _compared([job for job in jobs if job.result])
+    return code
+
+
+def _compared(jobs: Sequence[Done]) -> None:
+    """Where `compare` is set: the space's entries over the data sets, printed, and written beside what Hydra notes."""
+    from modelsel.record.folder import RunFolder
+
+    folders = [job.result[0].folder for job in jobs]
+    if folders and RunFolder.open(folders[0]).config().get("compare"):
+        place = Path(jobs[0].place)
+        place.mkdir(parents=True, exist_ok=True)
+        compared(folders, [place / "comparison.html", place / "comparison.md"])
 
 
 def telling(jobs: Sequence[Sequence[str]]) -> list[str]:

@@ -31,7 +31,7 @@ def over_folds(runs: Sequence[Run], rope: float = 0.01, level: float = 0.95) -> 
 
     `rope` is half the width of the region of practical equivalence, in units of the score.
     """
-    learners = _named(runs)
+    learners = named(runs)
     if len(next(iter(learners.values())).folds) < 2:
         fix = "use scheme=stratified_kfold"
         raise ConfigurationError(Problem("MSEL-286", "one holdout has no fold differences to compare", "compare", fix))
@@ -68,7 +68,7 @@ def _advantage(pair: FoldPair, run: Run) -> str:
     return f"{better} has a {word} {run.measure} than {worse}, by {abs(pair.difference):.4f} {interval}"
 
 
-def _named(runs: Sequence[Run]) -> dict[str, Best]:
+def named(runs: Sequence[Run]) -> dict[str, Best]:
     """Learners by name; those of several runs are told apart by the run's name and, where that repeats, its number."""
     names = [best.learner for run in runs for best in run.best]
     made: dict[str, Best] = {}

@@ -1,18 +1,19 @@
 """Learners compared over data sets: Friedman with Iman–Davenport, Nemenyi's critical difference, Wilcoxon with Holm, Bayes.
 
-Each learner is represented on each data set by the mean score of its best candidate, picked on the same folds: learners with
-more candidates are favoured a little. Source: Demšar (2006); Benavoli, Corani, Demšar & Zaffalon (2017).
+Each learner is represented on each data set by the mean over folds of what was chosen on the other folds (`choice`), so that
+many candidates are no advantage. Source: Demšar (2006); Benavoli, Corani, Demšar & Zaffalon (2017).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
-from modelsel.compare.runs import Run, common_learners
+from modelsel.compare.duels import duels
+from modelsel.compare.runs import Run, common_learners, left_out
 from modelsel.core.fingerprint import digest, generator
-from modelsel.core.types import Floats
+from modelsel.core.types import Floats, Integers
 from modelsel.statistics.bayes import Posterior, bayes_signed_rank
 from modelsel.statistics.paired import holm
 from modelsel.statistics.ranks_test import Friedman, cliques, critical_difference, friedman, wilcoxon
@@ -32,7 +33,11 @@ class SetPair:
 
 @dataclass(frozen=True, eq=False)
 class OverSets:
-    """The table (data sets × learners), its ranks, and the critical-difference diagram: `bars` join what is not told apart."""
+    """The table (data sets × learners), its ranks, and the critical-difference diagram: `bars` join what is not told apart.
+
+    `won` counts the data sets on which the row's learner is told apart as better than the column's; `sizes` is the
+    complexity of each learner's best candidate, in `unit` (empty where the learners' units differ).
+    """
 
     data: tuple[str, ...]
     learners: tuple[str, ...]
@@ -42,38 +47,85 @@ class OverSets:
     difference: float
     bars: tuple[tuple[int, ...], ...]
     pairs: tuple[SetPair, ...]
+    won: Integers
+    sizes: Floats
+    unit: str
+    left_out: Mapping[str, tuple[str, ...]]
+    chosen: bool
 
 
 def over_sets(runs: Sequence[Run], rope: float = 0.01, alpha: float = 0.05) -> OverSets:
-    """Compare the learners that all runs share; each run is one data set."""
-    learners = common_learners(runs)
-    table = np.array([[run.of(name).mean for name in learners] for run in runs])
+    """Compare the learners that all runs share, in the order of their mean ranks; each run is one data set."""
+    learners = _best_first(runs)
+    table = _means(runs, learners)
     ranked = friedman(table, runs[0].higher_is_better)
     difference = critical_difference(len(learners), len(runs), alpha)
     return OverSets(
         data=tuple(run.data for run in runs), learners=learners, measure=runs[0].measure, table=table, friedman=ranked,
         difference=difference, bars=cliques(ranked.ranks, difference), pairs=_pairs(table, learners, rope),
+        won=duels(runs, learners, alpha), sizes=np.array([[run.of(name).complexity for name in learners] for run in runs]),
+        unit=_unit(runs, learners), left_out=left_out(runs), chosen=any(best.tried > 1 for run in runs for best in run.best),
     )  # fmt: skip
 
 
 def sentences(of: OverSets, rope: float = 0.01, alpha: float = 0.05) -> tuple[str, ...]:
     """What the comparison says, as it can be quoted."""
-    order = np.argsort(of.friedman.ranks, kind="stable")
-    ranks = ", ".join(f"{of.learners[i]} {of.friedman.ranks[i]:.2f}" for i in order)
-    said = [
+    ranks = ", ".join(f"{name} {rank:.2f}" for name, rank in zip(of.learners, of.friedman.ranks))
+    return (
         f"Mean ranks by {of.measure} over {len(of.data)} data sets (1 is best): {ranks}.",
-        f"Friedman's test with Iman–Davenport's correction: F = {of.friedman.f:.2f}, p = {of.friedman.f_p:.4f}: the learners "
+        f"Friedman's test with Iman–Davenport's correction: F = {of.friedman.f:.2f}, {_p(of.friedman.f_p)}: the learners "
         f"{'differ' if of.friedman.f_p <= alpha else 'are not told apart'} at {alpha:g}.",
         f"Nemenyi's critical difference of mean ranks at {alpha:g} is {of.difference:.2f}.",
-    ]
-    said += [f"Not told apart by Nemenyi's test: {', '.join(of.learners[i] for i in bar)}." for bar in of.bars]
-    for pair in of.pairs:
-        apart = "told apart" if pair.adjusted <= alpha else "not told apart"
-        said.append(
-            f"{pair.first} and {pair.second}: {apart} (Wilcoxon p = {pair.p:.4f}, Holm {pair.adjusted:.4f}); practically equal "
-            f"(within {rope:g}) with probability {pair.posterior.within:.2f}."
+        *(f"Not told apart by Nemenyi's test: {', '.join(of.learners[i] for i in bar)}." for bar in of.bars),
+        *_told(of.pairs, rope, alpha),
+        *_too_few(len(of.data), len(of.pairs), alpha),
+        *(f"Left out: {name}, which has no score on {', '.join(data)}." for name, data in of.left_out.items()),
+        *(_CHOSEN for _ in range(of.chosen)),
+    )
+
+
+_CHOSEN = (
+    "The settings of each learner were chosen for every fold on the other folds, so that many candidates are no advantage."
+)
+
+
+def _told(pairs: Sequence[SetPair], rope: float, alpha: float) -> Iterator[str]:
+    """A sentence per pair that Wilcoxon's test tells apart, and one for all others."""
+    told = [pair for pair in pairs if pair.adjusted <= alpha]
+    for pair in told:
+        yield (
+            f"{pair.first} and {pair.second}: told apart (Wilcoxon {_p(pair.p)}, Holm {_p(pair.adjusted)}), median difference "
+            f"{abs(pair.median):.4f}; practically equal (within {rope:g}) with probability {pair.posterior.within:.2f}."
         )
-    return tuple(said)
+    if len(told) < len(pairs):
+        others = f"{len(pairs) - len(told)} of {len(pairs)} pairs"
+        yield f"Not told apart by Wilcoxon's test with Holm's correction at {alpha:g}: {others}."
+
+
+def _too_few(sets: int, pairs: int, alpha: float) -> Iterator[str]:
+    """The smallest p-value of Wilcoxon's test over n data sets is 2^(1 - n)."""
+    least = 2.0 ** (1 - sets)
+    if least * pairs > alpha:
+        yield f"{sets} data sets are too few for that test of {pairs} pairs: its smallest p-value is {least:.4f}."
+
+
+def _p(value: float) -> str:
+    return "p < 0.0001" if value < 0.0001 else f"p = {value:.4f}"
+
+
+def _means(runs: Sequence[Run], learners: Sequence[str]) -> Floats:
+    return np.array([[run.of(name).mean for name in learners] for run in runs])
+
+
+def _best_first(runs: Sequence[Run]) -> tuple[str, ...]:
+    names = common_learners(runs)
+    ranks = friedman(_means(runs, names), runs[0].higher_is_better).ranks
+    return tuple(names[i] for i in np.argsort(ranks, kind="stable"))
+
+
+def _unit(runs: Sequence[Run], learners: Sequence[str]) -> str:
+    units = {run.of(name).unit for run in runs for name in learners}
+    return units.pop() if len(units) == 1 else ""
 
 
 def _pairs(table: Floats, learners: tuple[str, ...], rope: float) -> tuple[SetPair, ...]:

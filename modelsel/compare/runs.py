@@ -1,25 +1,34 @@
 """Finished runs, paired: on the same rows and folds, or learner by learner over data sets. What is not paired is refused."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from modelsel.compare.choice import score_choice
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import class_of
 from modelsel.core.types import Floats, Integers
+from modelsel.record.candidates import Row
 from modelsel.record.folder import RunFolder
 
 
 @dataclass(frozen=True, eq=False)
 class Best:
-    """The best candidate of one learner (space entry) in a run: its mean and fold scores."""
+    """One learner (space entry) in a run: the scores of its choice on each fold, and their mean.
+
+    `candidate` is the one of best mean over all folds out of `tried`, and `complexity` its size.
+    """
 
     learner: str
     candidate: str
     mean: float
     folds: Floats
+    tried: int = 1
+    complexity: float = math.nan
+    unit: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +52,24 @@ def of_folder(folder: RunFolder) -> Run:
     """Read a run's record: study.json, candidates.csv, losses.npz."""
     outcome = folder.outcome()
     measure: Any = class_of("measure", outcome.measure, tuple(folder.config().get("plugins") or ()))
-    best: dict[str, Best] = {}
+    higher = bool(measure.higher_is_better)
+    repeat = np.array(folder.details()["folds"]["repeat"], np.int64)
+    entries: dict[str, list[Row]] = {}
     for row in sorted((row for row in folder.candidates() if row.rank > 0), key=lambda row: row.rank):
-        best.setdefault(row.label, Best(row.label, row.id, row.mean, np.asarray(row.folds, np.float64)))
+        entries.setdefault(row.label, []).append(row)
     return Run(
         name=outcome.study, data=str(outcome.task["name"]), task=str(outcome.task["fingerprint"]),
         resampling=str(outcome.scheme["fingerprint"]), measure=outcome.measure,
-        ratio=ratio_of(folder.losses().fold), best=tuple(best.values()),
-        higher_is_better=bool(measure.higher_is_better),
+        ratio=ratio_of(folder.losses().fold), best=tuple(_best(rows, repeat, higher) for rows in entries.values()),
+        higher_is_better=higher,
     )  # fmt: skip
+
+
+def _best(rows: Sequence[Row], repeat: Integers, higher_is_better: bool) -> Best:
+    """`rows` best first. Ties of a choice go to the simpler candidate: their order in rank would know the fold's score."""
+    first, simpler = rows[0], sorted(rows, key=lambda row: (row.complexity, row.id))
+    folds = score_choice(np.array([row.folds for row in simpler], np.float64), repeat, higher_is_better)
+    return Best(first.label, first.id, float(folds.mean()), folds, len(rows), first.complexity, first.unit)
 
 
 def ratio_of(fold: Integers) -> float:
@@ -71,6 +89,13 @@ def paired(runs: Sequence[Run]) -> str:
     """
     ConfigurationError.raise_if(_problems(runs))
     return "folds" if len({run.task for run in runs}) == 1 else "sets"
+
+
+def left_out(runs: Sequence[Run]) -> dict[str, tuple[str, ...]]:
+    """Learners that some run lacks, each with the data sets where it is missing."""
+    names = dict.fromkeys(best.learner for run in runs for best in run.best)
+    lacking = {name: tuple(run.data for run in runs if all(best.learner != name for best in run.best)) for name in names}
+    return {name: data for name, data in lacking.items() if data}
 
 
 def common_learners(runs: Sequence[Run]) -> tuple[str, ...]:

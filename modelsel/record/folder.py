@@ -207,8 +207,9 @@ def _find(run: str, root: Path) -> Path:
     for path in places:
         if (path / OUTCOME).exists() or (path / "journal").is_dir():
             return path.resolve()
-    if (root / run).is_dir() and (finished := _finished(root / run)):
-        return finished[-1].resolve()
+    for study in (root / run, Path(run)):
+        if study.is_dir() and (finished := _finished(study)):
+            return finished[-1].resolve()
     if _RUN_ID.fullmatch(run):
         for note in sorted(root.glob(f"*/*/{MLFLOW}")):
             if run in note.read_text("utf-8", errors="replace"):

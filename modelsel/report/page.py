@@ -63,12 +63,13 @@ def context(view: View) -> dict[str, Any]:
         "again": facts.again(view),
         "limits": facts.limits(view),
         "folds": view.details.get("folds", {}),
-        "style": _resource("style.css"),
-        "script": _resource("script.js"),
+        "style": resource("style.css"),
+        "script": resource("script.js"),
         "shapes": SHAPES,
         **drawn,
     }
 
 
-def _resource(name: str) -> str:
+def resource(name: str) -> str:
+    """The text of a file beside the templates."""
     return (files("modelsel.report") / "templates" / name).read_text("utf-8")

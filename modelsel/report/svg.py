@@ -11,6 +11,7 @@ from html import escape
 import numpy as np
 
 SERIES = 8
+SPACE = ' xmlns="http://www.w3.org/2000/svg"'
 LOG_SPAN = 100.0  # positive values over more than this factor are drawn on a logarithmic axis
 
 
@@ -60,12 +61,13 @@ class Plot:
     title: str
     parts: list[str] = field(default_factory=list)
 
-    def svg(self) -> str:
+    def svg(self, style: str = "") -> str:
+        """The picture for a page; with a `style` of its own, for a file."""
         body = "".join(self.parts)
-        return (
-            f'<svg viewBox="0 0 {_p(self.width)} {_p(self.height)}" width="{_p(self.width)}" height="{_p(self.height)}" '
-            f'role="img" aria-label="{escape(self.title)}">{body}</svg>'
-        )
+        if style:
+            body = f"<style>{style}</style>{body}"
+        size = f'viewBox="0 0 {_p(self.width)} {_p(self.height)}" width="{_p(self.width)}" height="{_p(self.height)}"'
+        return f'<svg{SPACE if style else ""} {size} role="img" aria-label="{escape(self.title)}">{body}</svg>'
 
     def line(self, x1: float, y1: float, x2: float, y2: float, css: str = "grid") -> None:
         self.parts.append(f'<line class="{css}" x1="{_p(x1)}" y1="{_p(y1)}" x2="{_p(x2)}" y2="{_p(y2)}"/>')
