@@ -266,3 +266,59 @@ def with_target(task: Task, rows: np.ndarray, target: np.ndarray) -> Task:
     changed = task.target.copy()
     changed[rows] = target
     return replace(task, target=changed)
+
+
+PEEKS = ("none", "average", "labels", "answers", "drop")
+
+
+@dataclass(frozen=True)
+class Peeping:
+    """A preparer that centres the numbers; `peek` is what it looks at beyond its analysis rows.
+
+    average: of all rows that it is applied to; labels: hands on the classes of the rows it is applied to; answers: knows the
+    whole task from elsewhere and looks its rows up, by their number, among the rows that it was shown; drop: leaves out a row.
+    """
+
+    peek: str = one_of(*PEEKS)
+    kind = "peeping"
+
+    def growing(self) -> dict[str, Any]:
+        return {"kind": "peeping"}
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        return ()
+
+    def fit_path(self, task: Task, rows: np.ndarray, rng: np.random.Generator) -> "PeepingRanking":
+        return PeepingRanking(float(np.nanmean(task.values[rows, 0])), dict(zip(task.rows.tolist(), task.target.tolist())))
+
+    def fit(self, task: Task, rows: np.ndarray, rng: np.random.Generator) -> "PeepingFitted":
+        return self.fit_path(task, rows, rng).prepared(self)
+
+
+@dataclass(frozen=True)
+class PeepingRanking:
+    mean: float
+    known: dict[int, int]
+
+    def prepared(self, preparer: Peeping) -> "PeepingFitted":
+        return PeepingFitted(preparer.peek, self.mean, self.known)
+
+
+@dataclass(frozen=True)
+class PeepingFitted:
+    peek: str
+    mean: float
+    known: dict[int, int]
+
+    def apply(self, table: Table) -> Table:
+        values = table.values.copy()
+        values[:, 0] -= np.nanmean(values[:, 0]) if self.peek == "average" else self.mean
+        if self.peek == "labels":
+            values[:, 0] = table.target  # type: ignore[attr-defined]
+        if self.peek == "answers":
+            values[:, 0] = [self.known.get(int(row), -1) for row in table.rows]
+        changed = table.with_features(table.features, values)
+        return replace(changed, values=values[1:], rows=table.rows[1:]) if self.peek == "drop" else changed
+
+    def describe(self) -> Description:
+        return Description("peeping", {"mean": self.mean})

@@ -3,7 +3,7 @@
 A step is handed a task that *consists* of the analysis rows: it could not look at others if it wanted to. Steps of equal
 growing (one ranking of features, one set of cuts) share a fit per fold, whichever candidates and learners stand behind them.
 
-Three things are checked in every cell, and what breaks one is refused as a `Leak`, by name: the fit saw the fold's analysis
+Three things are checked in every cell, and what breaks one is refused as a `LeakError`, by name: the fit saw the fold's analysis
 rows; a fitted step is applied without labels; and it says of a few rows, shown alone, what it says of them among all others
 (a mean taken while it is applied would have seen the assessment rows).
 """
@@ -24,7 +24,7 @@ PROBED = 64  # rows of either half that a step is asked about alone
 SAME = 1e-9  # of a column's largest value: far above what the order of summation does
 
 
-class Leak(ValueError):
+class LeakError(ValueError):
     """A preparation step knows more than its analysis rows."""
 
 
@@ -67,7 +67,7 @@ def rows_digest(task: Task, rows: Integers) -> str:
 
 
 def _fit(step: Any, task: Task, rows: Integers, identity: tuple[int, str, str]) -> Ranking:
-    """The step's fit; `identity` names all that it depends on. Raises Leak when it saw other rows than these."""
+    """The step's fit; `identity` names all that it depends on. Raises LeakError when it saw other rows than these."""
 
     def fit() -> Fit:
         seen = task.take(rows)
@@ -75,22 +75,22 @@ def _fit(step: Any, task: Task, rows: Integers, identity: tuple[int, str, str]) 
 
     known = RANKINGS.get(identity, fit)
     if known.seen != array_digest(task.rows[rows]):
-        raise Leak(f"preparer {kind_of(step)} was fitted on other rows than the analysis rows")
+        raise LeakError(f"preparer {kind_of(step)} was fitted on other rows than the analysis rows")
     return known.ranking
 
 
 def _applied(step: Any, fitted: Prepared, task: Task, probes: Mapping[str, Integers]) -> Task:
-    """The task as the fitted step describes it. Raises Leak when a row's description depends on other rows."""
+    """The task as the fitted step describes it. Raises LeakError when a row's description depends on other rows."""
     try:
         ready = fitted.apply(_unlabelled(task, slice(None)))
     except AttributeError as error:
-        raise Leak(f"preparer {kind_of(step)} asks for what rows to be predicted do not have: {error}") from error
+        raise LeakError(f"preparer {kind_of(step)} asks for what rows to be predicted do not have: {error}") from error
     if not np.array_equal(ready.rows, task.rows):
-        raise Leak(f"preparer {kind_of(step)} changed which rows there are")
+        raise LeakError(f"preparer {kind_of(step)} changed which rows there are")
     for half, some in probes.items():
         alone = fitted.apply(_unlabelled(task, some))
         if alone.features != ready.features or not _same(alone.values, ready.values[some]):
-            raise Leak(f"preparer {kind_of(step)} says something else of {half} rows when it is not shown the other rows")
+            raise LeakError(f"preparer {kind_of(step)} says something else of {half} rows when it is not shown the other rows")
     return task.with_features(ready.features, ready.values)
 
 

@@ -12,7 +12,7 @@ from modelsel.preparer.select_top import SelectTop
 from modelsel.runner.answers import STATUSES
 from modelsel.runner.cell import answer
 from modelsel.runner.final import fit
-from modelsel.runner.prepared import RANKINGS, Fit, Leak, prepare, rows_digest
+from modelsel.runner.prepared import RANKINGS, Fit, LeakError, prepare, rows_digest
 from tests import doubles
 from tests.doubles import Double, Peeping
 from tests.runner.studies import study
@@ -41,14 +41,14 @@ def test_steps_that_keep_to_their_rows_pass(steps):
 def test_a_step_that_peeps_is_refused_by_name(peek):
     status, reason = said(Peeping(peek))
     assert status == "error"
-    assert reason.startswith("Leak: preparer peeping ")
+    assert reason.startswith("LeakError: preparer peeping ")
     assert WORDS[peek] in reason
     assert said(Peeping(), Peeping(peek))[0] == "error"
 
 
 @pytest.mark.parametrize("peek", WORDS)
 def test_the_final_fit_refuses_it_too(peek):
-    with pytest.raises(Leak, match=WORDS[peek]):
+    with pytest.raises(LeakError, match=WORDS[peek]):
         fit(Candidate(Double(), (Peeping(peek),)), TASK, 0)
 
 
@@ -58,7 +58,7 @@ def test_a_fit_on_all_rows_is_refused_by_name():
     identity = (seed, rows_digest(TASK, FOLD.analysis), digest([[], "peeping", step.growing()]))
     everything = step.fit_path(TASK, positions(TASK), np.random.default_rng(0))
     RANKINGS.get(identity, lambda: Fit(everything, array_digest(TASK.rows)))
-    assert said(step, seed=seed) == ("error", "Leak: preparer peeping was fitted on other rows than the analysis rows")
+    assert said(step, seed=seed) == ("error", "LeakError: preparer peeping was fitted on other rows than the analysis rows")
     assert said(step, seed=seed + 1) == ("ok", "")
 
 
@@ -95,5 +95,5 @@ def test_a_study_goes_on_without_the_leaking_candidate(tmp_path):
     some = [Candidate(Double(), (Peeping(peek),)) for peek in ("none", "average")]
     results = study(tmp_path, some, task=TASK)
     assert list(results.status) == ["ok", "error"]
-    assert results.reasons[1].startswith("Leak: preparer peeping says something else of")
+    assert results.reasons[1].startswith("LeakError: preparer peeping says something else of")
     assert results.board.eligible.tolist() == [True, False]
