@@ -13,8 +13,13 @@ from modelsel.core.types import Feature, Floats, Table
 
 
 def described(frame: pd.DataFrame) -> tuple[Feature, ...]:
-    """A feature per column, in order; ValueError for a column that is neither numbers nor categories."""
-    return tuple(_feature(str(name), frame.iloc[:, index]) for index, name in enumerate(frame.columns))
+    """A feature per column, in order, called x0, x1, ... where columns are not named by words.
+
+    Raises ValueError for a column that is neither numbers nor categories.
+    """
+    named = all(isinstance(name, str) for name in frame.columns)
+    names = [str(name) if named else f"x{index}" for index, name in enumerate(frame.columns)]
+    return tuple(_feature(name, frame.iloc[:, index]) for index, name in enumerate(names))
 
 
 def table(frame: pd.DataFrame, features: Sequence[Feature]) -> Table:

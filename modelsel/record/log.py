@@ -7,25 +7,39 @@ from contextlib import contextmanager
 from modelsel.record.folder import RunFolder
 from modelsel.record.redact import RedactingFilter
 
-LOGGER = logging.getLogger("modelsel")
+LOGGER = logging.getLogger("modelsel")  # what people should hear: warnings
+STUDY = logging.getLogger("modelsel.study")  # what goes to study.log alone
 FORM = "%(asctime)s %(levelname)s %(message)s"
 
 
 @contextmanager
 def logged(folder: RunFolder) -> Iterator[logging.Logger]:
-    """Everything said to the logger `modelsel` in between also goes to the run's study.log; an error that ends it, too."""
+    """A logger for the run's study.log, which also gets every warning of modelsel and the error that ends the study.
+
+    Warnings are heard as before: by whatever handlers a person has set up, else on stderr.
+    """
     handler = logging.FileHandler(folder.log, encoding="utf-8")
     handler.setFormatter(logging.Formatter(FORM))
     handler.addFilter(RedactingFilter(folder.redactor))
-    level = LOGGER.level
-    LOGGER.addHandler(handler)
-    LOGGER.setLevel(logging.INFO)
+    heard = [] if LOGGER.hasHandlers() or logging.lastResort is None else [logging.lastResort]
+    STUDY.propagate = False
+    STUDY.setLevel(logging.INFO)
+    with _attached(LOGGER, handler, *heard), _attached(STUDY, handler):
+        try:
+            yield STUDY
+        except BaseException as error:
+            STUDY.error("ended by %s: %s", type(error).__name__, error)
+            raise
+        finally:
+            handler.close()
+
+
+@contextmanager
+def _attached(logger: logging.Logger, *handlers: logging.Handler) -> Iterator[None]:
+    for handler in handlers:
+        logger.addHandler(handler)
     try:
-        yield LOGGER
-    except BaseException as error:
-        LOGGER.error("ended by %s: %s", type(error).__name__, error)
-        raise
+        yield
     finally:
-        LOGGER.removeHandler(handler)
-        LOGGER.setLevel(level)
-        handler.close()
+        for handler in handlers:
+            logger.removeHandler(handler)
