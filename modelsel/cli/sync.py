@@ -10,19 +10,18 @@ from modelsel.core.errors import OK
 def main(words: Sequence[str]) -> int:
     parser = Arguments("sync")
     parser.add_argument("run", metavar="RUN", nargs="?", help=f"{RUN_HELP}; default: every run here")
-    parser.add_argument("--uri", help="another store than the embedded one (default: MLFLOW_TRACKING_URI, else runs/mlflow.db)")
+    parser.add_argument(
+        "--uri", help="another store than the run's own (its tracking.uri, MLFLOW_TRACKING_URI or runs/mlflow.db)"
+    )
     parser.add_argument("--writer", choices=("auto", "bulk", "client"), default="auto")
     args = parser.parse_args(words)
-    from modelsel.config.settings import Tracking
     from modelsel.record.folder import OUTCOME, ROOT, RunFolder
-    from modelsel.record.mlflow_store import locate
-    from modelsel.record.sync import sync
+    from modelsel.record.sync import store_of, sync
 
     runs = [args.run] if args.run else sorted(path.parent for path in ROOT.glob(f"*/*/{OUTCOME}"))
-    store = locate(Tracking("sqlite", uri=args.uri), ROOT)
-    assert store is not None, "tracking is not off here"
     for run in runs:
-        done = sync(RunFolder.open(run), store, args.writer)
+        folder = RunFolder.open(run)
+        done = sync(folder, store_of(folder, args.uri), args.writer)
         print(f"{run}: {done.written} candidates written, {done.found} found there ({done.writer}), {done.uri}")
     if not runs:
         print("nothing has been run here yet", file=sys.stderr)
