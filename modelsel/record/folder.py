@@ -223,12 +223,12 @@ def _finished(study: Path) -> list[Path]:
 
 
 def _nearest(run: str, root: Path) -> str:
-    studies = [path.name for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
+    studies = sorted({journal.parts[-3] for journal in root.glob("*/*/journal")})
     if not studies:
         return "nothing has been run here yet: start with `modelsel run`"
     near = get_close_matches(run, studies, 1)
     return (
         f"did you mean {near[0]!r}?"
         if near
-        else f"give a run folder, 'latest', an MLflow run id or one of: {', '.join(sorted(studies))}"
+        else f"give a run folder, 'latest', an MLflow run id or one of: {', '.join(studies)}"
     )
