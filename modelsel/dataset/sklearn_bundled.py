@@ -27,7 +27,7 @@ class SklearnBundled(Given):
         classes = _classes(self._bunch())
         if self.positive not in classes:
             fix = f"one of {', '.join(classes)}, or null"
-            yield Problem("MSEL-205", f"{self.which} has no class {self.positive!r}", "dataset.positive", fix)
+            yield Problem("MSEL-305", f"{self.which} has no class {self.positive!r}", "dataset.positive", fix)
 
     def read(self) -> Task:
         bunch = self._bunch()

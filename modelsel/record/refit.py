@@ -40,7 +40,7 @@ def development_rows(folder: RunFolder) -> Task:
     task: Task = parts.dataset.load().task
     development = task.take(parts.split.partition(task).development)
     if development.fingerprint != folder.outcome().task["fingerprint"]:
-        changed = Problem("MSEL-241", "the data are not those of the study", task.name)
+        changed = Problem("MSEL-626", "the data are not those of the study", task.name)
         raise DataError(_needed(folder, "put the data of the study back, or run it again"), changed)
     return development
 
