@@ -2,10 +2,10 @@
 
 import os
 import platform
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from pathlib import Path
 
 from modelsel.cli._arguments import Arguments
@@ -23,8 +23,8 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--warm", action="store_true", help="compile the kernels now, so that no study waits for it")
     args = parser.parse_args(words)
     codes = []
-    for what, found, code in (*versions(), *stores(), *runs(), *ledger(), *(warm() if args.warm else ())):
-        print(f"{'  ' if code == OK else '! '}{what:<14} {found}")
+    for what, found, code in chain(versions(), stores(), runs(), ledger(), warm() if args.warm else ()):
+        print(f"{'  ' if code == OK else '! '}{what:<14} {found}", flush=True)
         codes.append(code)
     return worst(codes)
 
@@ -103,5 +103,4 @@ def warm() -> Iterator[Line]:
     for path in sorted(Path(modelsel.kernels.__path__[0]).glob("*.py")):
         name = path.stem
         if "@kernel" in path.read_text("utf-8"):
-            print(f"compiling {name}", file=sys.stderr)
             yield "kernel", f"{name}: {'compiled' if load(name) is not None else 'its slower twin is used'}", OK
