@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from modelsel.record.files import write as write_file
 from modelsel.record.folder import RunFolder
-from modelsel.report import facts, final, leaderboard, pairs, predictions, show, slices, strips, verdict, words
+from modelsel.report import bounds, facts, final, leaderboard, pairs, predictions, show, slices, strips, verdict, words
 from modelsel.report.svg import SHAPES
 from modelsel.report.view import View
 
@@ -61,6 +61,7 @@ def context(view: View) -> dict[str, Any]:
         "data": facts.data(view),
         "looks": facts.looks(view),
         "again": facts.again(view),
+        "bounds": bounds.section(view),
         "limits": facts.limits(view),
         "folds": view.details.get("folds", {}),
         "style": resource("style.css"),
