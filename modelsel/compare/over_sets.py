@@ -52,6 +52,7 @@ class OverSets:
     unit: str
     left_out: Mapping[str, tuple[str, ...]]
     chosen: bool
+    higher_is_better: bool
 
 
 def over_sets(runs: Sequence[Run], rope: float = 0.01, alpha: float = 0.05) -> OverSets:
@@ -65,6 +66,7 @@ def over_sets(runs: Sequence[Run], rope: float = 0.01, alpha: float = 0.05) -> O
         difference=difference, bars=cliques(ranked.ranks, difference), pairs=_pairs(table, learners, rope),
         won=duels(runs, learners, alpha), sizes=np.array([[run.of(name).complexity for name in learners] for run in runs]),
         unit=_unit(runs, learners), left_out=left_out(runs), chosen=any(best.tried > 1 for run in runs for best in run.best),
+        higher_is_better=runs[0].higher_is_better,
     )  # fmt: skip
 
 
@@ -73,11 +75,11 @@ def sentences(of: OverSets, rope: float = 0.01, alpha: float = 0.05) -> tuple[st
     ranks = ", ".join(f"{name} {rank:.2f}" for name, rank in zip(of.learners, of.friedman.ranks))
     return (
         f"Mean ranks by {of.measure} over {len(of.data)} data sets (1 is best): {ranks}.",
-        f"Friedman's test with Iman–Davenport's correction: F = {of.friedman.f:.2f}, {_p(of.friedman.f_p)}: the learners "
+        f"Friedman's test with Iman–Davenport's correction: F = {_f(of.friedman.f)}, {_p(of.friedman.f_p)}: the learners "
         f"{'differ' if of.friedman.f_p <= alpha else 'are not told apart'} at {alpha:g}.",
         f"Nemenyi's critical difference of mean ranks at {alpha:g} is {of.difference:.2f}.",
         *(f"Not told apart by Nemenyi's test: {', '.join(of.learners[i] for i in bar)}." for bar in of.bars),
-        *_told(of.pairs, rope, alpha),
+        *_told(of, rope, alpha),
         *_too_few(len(of.data), len(of.pairs), alpha),
         *(f"Left out: {name}, which has no score on {', '.join(data)}." for name, data in of.left_out.items()),
         *(_CHOSEN for _ in range(of.chosen)),
@@ -89,13 +91,14 @@ _CHOSEN = (
 )
 
 
-def _told(pairs: Sequence[SetPair], rope: float, alpha: float) -> Iterator[str]:
+def _told(of: OverSets, rope: float, alpha: float) -> Iterator[str]:
     """A sentence per pair that Wilcoxon's test tells apart, and one for all others."""
-    told = [pair for pair in pairs if pair.adjusted <= alpha]
+    pairs, told = of.pairs, [pair for pair in of.pairs if pair.adjusted <= alpha]
     for pair in told:
+        better, worse = (pair.first, pair.second) if (pair.median > 0) != of.higher_is_better else (pair.second, pair.first)
         yield (
-            f"{pair.first} and {pair.second}: told apart (Wilcoxon {_p(pair.p)}, Holm {_p(pair.adjusted)}), median difference "
-            f"{abs(pair.median):.4f}; practically equal (within {rope:g}) with probability {pair.posterior.within:.2f}."
+            f"{better} is better than {worse}, in the median by {abs(pair.median):.4f} (Wilcoxon {_p(pair.p)}, Holm "
+            f"{_p(pair.adjusted)}); practically equal (within {rope:g}) with probability {pair.posterior.within:.2f}."
         )
     if len(told) < len(pairs):
         others = f"{len(pairs) - len(told)} of {len(pairs)} pairs"
@@ -107,6 +110,11 @@ def _too_few(sets: int, pairs: int, alpha: float) -> Iterator[str]:
     least = 2.0 ** (1 - sets)
     if least * pairs > alpha:
         yield f"{sets} data sets are too few for that test of {pairs} pairs: its smallest p-value is {least:.4f}."
+
+
+def _f(value: float) -> str:
+    """All data sets agree on the ranks where F is infinite."""
+    return f"{value:.2f}" if np.isfinite(value) else "∞"
 
 
 def _p(value: float) -> str:
@@ -133,7 +141,7 @@ def _pairs(table: Floats, learners: tuple[str, ...], rope: float) -> tuple[SetPa
     p = [wilcoxon(table[:, b], table[:, a]) for a, b in names]
     made = []
     for (a, b), own, adjusted in zip(names, p, holm(p)):
-        differences = np.round(table[:, b] - table[:, a], 12)
+        differences = np.sort(np.round(table[:, b] - table[:, a], 12))  # the order of the data sets is nobody's business
         rng = generator(0, digest([learners[a], learners[b], differences.tolist()]))
         posterior = bayes_signed_rank(differences, rng, rope)
         made.append(SetPair(learners[a], learners[b], float(np.median(differences)), own, float(adjusted), posterior))

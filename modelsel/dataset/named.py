@@ -47,12 +47,15 @@ class Named:
     ('0', '1')
     """
 
-    which: str = plain("iris", help="its name: made here, or that of a CSV file without its ending")
+    which: str | None = plain(None, help="its name: made here, or that of a CSV file without its ending")
     dir: str | None = plain(None, help="the folder with NAME.csv, and NAME.json where there is one")
     absent: str = one_of("refuse", "skip", help="a name that is not to be had: an error, or passed over in a sweep")
 
     def problems(self) -> Iterator[Problem]:
         if self.which in MADE:
+            return
+        if self.which is None:
+            yield Problem("MSEL-301", "no data set is named", "dataset.which", f"name a file of the folder, or {self._made()}")
             return
         if not self._path.is_file():
             yield self._missing()
@@ -64,8 +67,9 @@ class Named:
 
     def load(self) -> Loaded:
         ConfigurationError.raise_if(self.problems())
-        loaded = (MADE.get(self.which) or self._csv()).load()
-        return replace(loaded, task=replace(loaded.task, name=self.which))
+        name = str(self.which)
+        loaded = (MADE.get(name) or self._csv()).load()
+        return replace(loaded, task=replace(loaded.task, name=name))
 
     def read(self) -> Task:
         return self.load().task
@@ -81,12 +85,15 @@ class Named:
                 f"set dataset.dir=FOLDER with {self.which}.csv",
             )
         else:
-            what, fix = f"'{self.dir}' holds no {self.which}.csv", f"{self._near()}made here: {', '.join(sorted(MADE))}"
+            what, fix = f"'{self.dir}' holds no {self.which}.csv", f"{self._near()}made here: {self._made()}"
         return Problem(NOT_AT_HAND if self.absent == "skip" else "MSEL-302", what, "dataset.which", fix)
+
+    def _made(self) -> str:
+        return ", ".join(sorted(MADE))
 
     def _near(self) -> str:
         beside = [path.stem for path in Path(self.dir or "").glob("*.csv")]
-        return nearest(self.which, [*beside, *MADE])
+        return nearest(str(self.which), [*beside, *MADE])
 
     def _csv(self) -> Csv:
         """The file with its target and kinds; DataError for a description that cannot be read."""

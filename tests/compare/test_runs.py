@@ -43,6 +43,24 @@ def test_the_paper_s_table_is_read_as_the_paper_reads_it() -> None:
     assert len(of.pairs) == 6
 
 
+def test_a_pair_that_is_told_apart_says_who_is_better() -> None:
+    for measure, better in (("error", "cart"), ("auc", "knn")):
+        runs = [run(f"s{i}", {"cart": 0.2 + i / 90, "knn": 0.3 + i / 99}, task=f"t{i}", measure=measure) for i in range(9)]
+        worse = "knn" if better == "cart" else "cart"
+        said = [words for words in sentences(over_sets(runs)) if words.startswith(f"{better} is better than {worse}")]
+        assert len(said) == 1
+        assert "in the median by 0.09" in said[0]
+
+
+def test_the_order_of_data_sets_changes_nothing() -> None:
+    rng = np.random.default_rng(5)
+    runs = [run(f"s{i}", dict(zip("abc", rng.random(3).round(2))), task=f"t{i}", seed=i) for i in range(8)]
+    first, second = over_sets(runs), over_sets(runs[::-1])
+    assert first.pairs == second.pairs
+    assert sentences(first) == sentences(second)
+    assert np.array_equal(first.won, second.won)
+
+
 def test_learners_on_the_same_folds_are_compared_by_the_corrected_test() -> None:
     one = run("s", {"cart": 0.2, "knn": 0.21, "majority": 0.5})
     pairs = over_folds([one])
