@@ -11,7 +11,9 @@ import numpy as np
 
 from modelsel.core.types import Floats, Integers, Task
 from modelsel.kernels.layout import EQUALITY, THRESHOLD
+from modelsel.tree.assemble import midpoint
 from modelsel.tree.columns import columns
+from modelsel.tree.conditions import value_words
 from modelsel.tree.growth import Criterion, Growth
 from modelsel.tree.node import Cut
 from modelsel.tree.numpy_grower import Grower, Node
@@ -61,13 +63,20 @@ def _same(grown: list[Floats], kept: Floats) -> bool:
 
 def _rival(grower: Grower, feature: int, test: Test, goodness: float) -> Rival:
     """Thresholds and single levels are named; a test of all levels, or of a set of them, is the feature's name."""
-    own, values = grower.chosen.task.features[feature], grower.columns.values[feature]
+    own = grower.chosen.task.features[feature]
     words = own.name
-    if test.kind == THRESHOLD and own.kind == "numeric":
-        low, high = float(values[test.code]), float(values[test.next])
-        words = f"{own.name} <= {low if grower.growth.threshold == 'observed' else (low + high) / 2:.6g}"
-    elif test.kind == THRESHOLD:
-        words = f"{own.name} <= {own.levels[int(values[test.code])]}"
+    if test.kind == THRESHOLD:
+        words = f"{own.name} <= {value_words(own, _threshold(grower, feature, test))}"
     elif test.kind == EQUALITY:
         words = f"{own.name} = {own.levels[test.code]}"
     return Rival(feature, words, goodness)
+
+
+def _threshold(grower: Grower, feature: int, test: Test) -> float:
+    """As in the assembled tree: halfway, or the largest value below that any row has."""
+    values, codes = grower.columns.values[feature], grower.columns.codes[feature, grower.chosen.rows]
+    middle = midpoint(values[test.code], values[test.next])
+    if grower.growth.threshold == "midpoint":
+        return float(middle)
+    seen = values[np.unique(codes[codes >= 0])]
+    return float(seen[np.searchsorted(seen, middle, "right") - 1])

@@ -10,9 +10,10 @@ from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task
 from modelsel.dataset.play_tennis import PlayTennis
 from modelsel.learner.tree import Splits, Tree
+from modelsel.tree.conditions import branch_words
 from modelsel.tree.contests import contests
 from modelsel.tree.growth import MISSING, Growth
-from modelsel.tree.node import Cut
+from modelsel.tree.node import EQUALITY, THRESHOLD, Cut
 
 NOISY = ("entropy", "gini", "gain_ratio", "chi_square", "hellinger", "nunez")
 
@@ -39,7 +40,10 @@ def test_the_first_of_the_largest_is_the_test_that_was_made(kind: str, missing: 
     for _ in range(6):
         task = _task(rng)
         nominal = str(rng.choice(["equality", "subset"] if missing == "surrogate" else ["equality", "subset", "multiway"]))
-        learner = Tree(criterion=make("criterion", kind), missing=missing, splits=Splits(nominal=nominal), min_leaf=2)
+        threshold = str(rng.choice(["midpoint", "observed"]))
+        learner = Tree(
+            criterion=make("criterion", kind), missing=missing, splits=Splits(nominal=nominal, threshold=threshold), min_leaf=2
+        )
         cut, growth = _fitted(learner, task)
         held = list(contests(cut, task, np.arange(len(task)), learner.criterion, growth))
         assert [contest.node for contest in held] == np.flatnonzero(~cut.leaf).tolist()
@@ -47,8 +51,10 @@ def test_the_first_of_the_largest_is_the_test_that_was_made(kind: str, missing: 
             goodness = np.array([rival.goodness for rival in contest.rivals])
             first = contest.rivals[int(np.argmax(goodness >= goodness.max() - 1e-9))]
             assert first.goodness == pytest.approx(cut.tree.goodness[contest.node], abs=1e-9)
-            made = [rival.goodness for rival in contest.rivals if rival.feature == cut.tree.feature[contest.node]]
-            assert made == [pytest.approx(first.goodness, abs=1e-9)]
+            (made,) = (rival for rival in contest.rivals if rival.feature == cut.tree.feature[contest.node])
+            assert made.goodness == pytest.approx(first.goodness, abs=1e-9)
+            if cut.tree.test[contest.node] in (THRESHOLD, EQUALITY):
+                assert made.test == branch_words(cut.tree, contest.node, 0)
 
 
 def test_a_pruned_tree_has_the_contests_of_the_tests_that_stand() -> None:

@@ -16,7 +16,7 @@ from modelsel.report.words import score
 
 TITLE = "Overfitting: accuracy against the size of the tree"
 LINES = 40
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 940, 360, 60, 20, 20, 290
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 940, 330, 60, 20, 20, 290
 
 
 def facts(studied: Studied) -> Mapping[str, Any]:

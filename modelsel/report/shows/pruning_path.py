@@ -28,7 +28,7 @@ from modelsel.tree.truncate import truncate
 TITLE = "The pruning path"
 PATHS = 4  # shown, each at the price of growing one more tree; those of the best members first
 LINES = 24
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 940, 340, 60, 20, 44, 270
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 940, 332, 60, 20, 44, 270
 
 
 def facts(studied: Studied) -> Mapping[str, Any]:
