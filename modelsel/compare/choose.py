@@ -1,10 +1,12 @@
 """From results to the choice: the rule's winner, who cannot be told from it, what its score is worth."""
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from modelsel.compare._folds import LARGEST, Answered, bbc_of_folds
+from modelsel.compare._kept import part, place
 from modelsel.compare.bbc import Corrected, bbc
 from modelsel.compare.indistinguishable import indistinguishable
 from modelsel.compare.point632 import estimates
@@ -21,22 +23,22 @@ from modelsel.runner.results import Results
 
 def choose(results: Results, rule: Rule, resampling: Resampling, seed: int) -> Selection:
     """Apply the rule; NoCandidateError (exit 7) when no candidate finished all folds with a finite score."""
-    board = results.board
-    if not board.eligible.any():
+    if not results.board.eligible.any():
         raise NoCandidateError(_nobody(results))
-    winner = rule.choose(board)
+    winner = rule.choose(results.board)
+    results = results.including(winner)
     corrected = _corrected(results, rule, winner, generator(seed, resampling.fingerprint, "bbc"))
     assessed = results.assessed([winner, *best_of_each(results, winner)])
     return Selection(
         candidates=results.candidates,
         status=results.status,
         reasons=results.reasons,
-        board=board,
+        board=results.board,
         training_error=results.training_error,
         losses=results.losses,
         assessed=assessed,
         winner=winner,
-        indistinguishable=indistinguishable(board, winner, assessed_per_analysed(resampling), results.losses.matrix),
+        indistinguishable=_near(results, winner, assessed_per_analysed(resampling)),
         corrected=None if corrected is None else {**corrected.to_dict(), **_beside(results, assessed, winner)},
     )
 
@@ -56,9 +58,21 @@ def ranked(board: Scoreboard) -> list[int]:
     return sorted((i for i in range(len(board.ids)) if board.eligible[i]), key=lambda i: (cost[i], board.complexity[i], i))
 
 
+def _near(results: Results, winner: int, ratio: float) -> tuple[int, ...]:
+    """Who cannot be told from the winner: by the folds of all, or by the rows (one fold) of those whose rows were kept."""
+    if results.board.folds.shape[1] > 1:
+        return indistinguishable(results.board, winner, ratio)
+    kept = results.kept
+    near = indistinguishable(part(results.board, kept), place(kept, winner), ratio, results.losses.matrix)
+    return tuple(kept[list(near)].tolist())
+
+
 def _corrected(results: Results, rule: Rule, winner: int, rng: np.random.Generator) -> Corrected | None:
-    """BBC-CV from the loss matrix, or from the answers where the measure is no mean over rows."""
-    board, task = results.board, results.book.work.task
+    """BBC-CV from the loss matrix, or from the answers where the measure is no mean over rows.
+
+    In a very large space the choice is repeated among the candidates whose rows were kept: the best, and the winner.
+    """
+    task, board, winner = results.book.work.task, part(results.board, results.kept), place(results.kept, winner)
     if results.losses.matrix is not None:
         return bbc(results.losses.matrix, board, rule, winner=winner, groups=task.groups, weights=task.weights, rng=rng)
     work, candidates = results.book.work, np.flatnonzero(board.eligible)
@@ -66,7 +80,7 @@ def _corrected(results: Results, rule: Rule, winner: int, rng: np.random.Generat
     if len(candidates) * len(task) * classes * work.resampling.repeats > LARGEST:
         return None
     return bbc_of_folds(
-        _answered(results, candidates), candidates, board, rule, work.measure, classes,
+        _answered(results, results.kept[candidates]), candidates, board, rule, work.measure, classes,
         winner=winner, groups=task.groups, weights=task.weights, rng=rng,
     )  # fmt: skip
 
@@ -77,7 +91,7 @@ def _answered(results: Results, candidates: Integers) -> list[Answered]:
     task, place = work.task, np.full(len(results.candidates), -1)
     place[candidates] = np.arange(len(candidates))
     made: dict[int, Answered] = {}
-    for fold, members, answers in results.book.records(candidates.tolist()):
+    for fold, members, answers in chain(results.book.records(candidates), results.book.afresh(candidates.tolist())):
         if fold.index not in made:
             shape = (len(candidates), len(fold.assessment))
             scores = np.empty((*shape, len(task.classes))) if work.measure.needs_scores else None

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from modelsel.compare._kept import kept, part, place
 from modelsel.compare.indistinguishable import p_values
 from modelsel.compare.ratio import assessed_per_analysed
 from modelsel.core.selection import Selection
@@ -20,7 +21,8 @@ from modelsel.statistics.paired import Paired, corrected_t, holm, paired_t
 
 def pairs(selection: Selection, resampling: Resampling) -> tuple[Pair, ...]:
     """The winner against each other candidate of `selection.assessed`; none where a single fold has no row losses."""
-    board, winner, matrix = selection.board, selection.winner, selection.losses.matrix
+    columns, matrix = kept(selection.board, selection.losses), selection.losses.matrix
+    board, winner = part(selection.board, columns), place(columns, selection.winner)
     others = np.array([board.ids.index(name) for name in selection.assessed.ids[1:]], np.int64)
     if not len(others) or (board.folds.shape[1] == 1 and matrix is None):
         return ()

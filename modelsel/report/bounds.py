@@ -121,9 +121,11 @@ def _occam(tree: TreeCode) -> dict[str, str]:
     if any(feature.kind != "nominal" for feature in tree.features):
         words += ": a threshold is coded as one of the cuts that these rows allow, so the bound is approximate"
     words += "; the preparation steps are not counted." if tree.prepared else "."
-    excess = bounds.occam_excess(tree.bits, errors.rows, DELTA)
-    bound = errors.share + excess if errors.share else bounds.occam_error(tree.bits, errors.rows, DELTA)
-    return _row("Occam", errors, bound, words, bounds.occam_rows(tree.bits, WITHIN, DELTA))
+    if errors.share:
+        bound = errors.share + bounds.occam_excess(tree.bits, errors.rows, DELTA)
+        return _row("Occam", errors, bound, words, bounds.occam_rows(tree.bits, WITHIN, DELTA))
+    bound, codes = bounds.occam_error(tree.bits, errors.rows, DELTA), 2 ** math.ceil(tree.bits)
+    return _row("Occam", errors, bound, f"{words[:-1]}; no row is wrong.", bounds.consistent_rows(codes, WITHIN, DELTA))
 
 
 def _no_dimension(training: Errors | None, tree: TreeCode | None, classes: int) -> str:

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import Floats, Integers
+from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.report.svg import Plot, Scale
 from modelsel.report.view import View
 from modelsel.report.words import percent
+from modelsel.statistics.delong import areas
 
 MOST_CLASSES = 25  # a larger matrix is not read; its largest entries are listed instead
 CURVES = 6
@@ -102,8 +103,16 @@ def _roc(truth: Integers, scores: Floats, classes: list[str]) -> dict[str, Any]:
     for series, k in enumerate(wanted):
         false, true, area = roc(scores[:, k], (truth == k).astype(np.int64))
         plot.path([(across(float(f)), up(float(t))) for f, t in _thin(false, true)], f"curve c{series} s{series}")
-        legend.append({"name": classes[k], "series": series, "value": f"area {area:.3f}"})
-    return {"title": "ROC, one class against the rest", "svg": plot.svg(), "legend": legend}
+        legend.append({"name": classes[k], "series": series, "value": area_words(area, truth == k, scores[:, k])})
+    return {"title": "ROC, one class against the rest; areas with DeLong’s 95 % interval", "svg": plot.svg(), "legend": legend}
+
+
+def area_words(area: float, positive: Booleans, scores: Floats) -> str:
+    """The area with DeLong's interval where there is one, which takes all rows for scored by one model."""
+    if min(np.count_nonzero(positive), np.count_nonzero(~positive)) < 2:
+        return f"area {area:.3f}"
+    low, high = areas(positive, scores).interval()
+    return f"area {area:.3f} [{low:.3f}, {high:.3f}]"
 
 
 def _calibration(truth: Integers, scores: Floats) -> dict[str, Any]:

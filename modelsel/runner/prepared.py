@@ -3,9 +3,9 @@
 A step is handed a task that *consists* of the analysis rows: it could not look at others if it wanted to. Steps of equal
 growing (one ranking of features, one set of cuts) share a fit per fold, whichever candidates and learners stand behind them.
 
-Three things are checked in every cell, and what breaks one is refused as a `LeakError`, by name: the fit saw the fold's analysis
-rows; a fitted step is applied without labels; and it says of a few rows, shown alone, what it says of them among all others
-(a mean taken while it is applied would have seen the assessment rows).
+Three things are checked in every cell, and what breaks one is refused as a `LeakError`, by name: the fit saw the fold's
+analysis rows; a fitted step is applied without labels; and it says of a few rows, shown alone, what it says of them among
+all others (a mean taken while it is applied would have seen the assessment rows).
 """
 
 from collections.abc import Mapping, Sequence

@@ -3,16 +3,16 @@
 mean = unweighted mean of the fold scores
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal
 
 import numpy as np
 
 from modelsel.core.selection import Assessed, Losses
-from modelsel.core.types import Candidate, Floats, Integers, Scoreboard, Status
-from modelsel.runner.answers import OK
+from modelsel.core.types import Booleans, Candidate, Floats, Fold, Integers, Scoreboard, Status
+from modelsel.runner.answers import OK, Answers
 from modelsel.runner.book import Book
 from modelsel.runner.losses import LossMatrix, fold_errors, folds_of
 from modelsel.runner.work import Work, part_of
@@ -22,7 +22,7 @@ SeOf = Literal["rows", "folds"]
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """Everything about the candidates, in declared order."""
+    """Everything about the candidates, in declared order. `kept` are those whose rows are kept: the loss matrix's columns."""
 
     candidates: tuple[Candidate, ...]
     status: tuple[Status, ...]
@@ -31,6 +31,7 @@ class Results:
     board: Scoreboard
     training_error: Floats
     losses: Losses
+    kept: Integers
     se_of: SeOf
     reused: int  # cells found in journals
     computed: int
@@ -43,10 +44,20 @@ class Results:
         ok, skipped = self.status.count("ok"), self.status.count("skipped")
         return {"ok": ok, "failed": len(self.status) - ok - skipped, "skipped": skipped}
 
-    @property
-    def kept(self) -> Integers:
-        """Candidates whose rows are kept: the columns of the loss matrix."""
-        return np.flatnonzero(self.book.which)
+    def including(self, member: int) -> "Results":
+        """With the rows of this candidate too; where they were not kept, they are computed again, in this process."""
+        if member in self.kept:
+            return self
+        at = int(np.searchsorted(self.kept, member))
+        kept = np.insert(self.kept, at, member)
+        if self.losses.matrix is None:
+            return replace(self, kept=kept)
+        work, one = self.book.work, np.array([member])
+        column, error = _losses(work, one, self.board.eligible, self.book.afresh(one.tolist()))
+        matrix = np.insert(self.losses.matrix, at, column.matrix[:, 0], axis=1)
+        se = np.where(np.isnan(error), self.board.se, error) if self.se_of == "rows" else self.board.se
+        losses = replace(self.losses, matrix=matrix, ids=_ids(work, kept))
+        return replace(self, kept=kept, losses=losses, board=replace(self.board, se=se))
 
     def assessed(self, which: Sequence[int]) -> Assessed:
         """Out-of-fold predictions of some candidates (first repeat), −1 and NaN where a row was not assessed.
@@ -76,7 +87,10 @@ def gather(book: Book, rows: Book, se_of: SeOf | None = None) -> Results:
     work, tally = book.work, book.tally
     status, reasons = tally.verdicts()
     over: SeOf = se_of or ("rows" if work.measure.over_rows else "folds")
-    losses, row_errors = _losses(rows) if work.measure.over_rows else (_none(work), None)
+    kept = np.flatnonzero(rows.which)
+    losses, row_errors = _none(work), None
+    if work.measure.over_rows:
+        losses, row_errors = _losses(rows.work, kept, rows.tally.eligible, rows.records(kept))
     se = row_errors if over == "rows" and row_errors is not None else fold_errors(tally.score, work.resampling)
     candidates = work.plan.candidates
     board = Scoreboard(
@@ -97,6 +111,7 @@ def gather(book: Book, rows: Book, se_of: SeOf | None = None) -> Results:
         board=board,
         training_error=tally.mean(tally.training_error),
         losses=losses,
+        kept=kept,
         se_of=over,
         reused=book.reused,
         computed=len(book.parts) - book.reused,
@@ -105,18 +120,20 @@ def gather(book: Book, rows: Book, se_of: SeOf | None = None) -> Results:
     )
 
 
-def _losses(book: Book) -> tuple[Losses, Floats]:
-    """The loss matrix of the candidates that the book is about, and standard errors of all (NaN where rows were not kept)."""
-    work, kept = book.work, np.flatnonzero(book.which)
-    column = np.cumsum(book.which) - 1
+def _losses(
+    work: Work, kept: Integers, eligible: Booleans, records: Iterable[tuple[Fold, Integers, Answers]]
+) -> tuple[Losses, Floats]:
+    """The loss matrix of some candidates, and standard errors of all (NaN where rows were not kept)."""
+    column = np.full(len(eligible), -1)
+    column[kept] = np.arange(len(kept))
     matrix = LossMatrix(work.task, work.resampling, len(kept))
-    for fold, members, answers in book.records(kept):
+    for fold, members, answers in records:
         ok = np.flatnonzero(answers.status == OK)
         truth = work.task.target[fold.assessment]
         losses = work.measure.losses(truth, part_of(answers, ok), len(work.task.classes))
         matrix.add(fold.assessment, column[members[ok]], losses)
-    filled = matrix.finish(book.tally.eligible[kept])
-    errors = np.full(len(book.which), np.nan)
+    filled = matrix.finish(eligible[kept])
+    errors = np.full(len(eligible), np.nan)
     errors[kept] = matrix.standard_errors()
     return Losses(filled, matrix.fold, work.task.rows, _ids(work, kept)), errors
 

@@ -27,54 +27,66 @@ from tests import doubles
 from tests.runner.studies import answer, study
 
 if __name__ == "__main__":
-    folder, kind, workers, order = sys.argv[1:]
+    folder, *ways = sys.argv[1:]
     learners = [Tree(max_depth=depth, min_leaf=leaf) for depth in (1, 2, 3, None) for leaf in (1, 5)]
     learners += [Knn(k=k, vote=vote) for k in (1, 2, 4, 7) for vote in ("uniform", "inverse")]
     learners += [NaiveBayes(smoothing=smoothing) for smoothing in (0.0, 1.0)] + [Table()]
     some = (*map(Candidate, learners), *doubles.spread(5, noise=True))
     orders = {"planned": tuple, "backwards": lambda jobs: jobs[::-1],
               "shuffled": lambda jobs: [jobs[i] for i in np.random.default_rng().permutation(len(jobs))]}
-    for seed, measure in ((0, Error()), (1, LogLoss())):
-        task = doubles.task(150, classes=3, seed=seed, whole_numbers=True)
-        pool = Pool(kind, int(workers))
-        results = study(Path(folder), some, measure, pool, task, name=str(seed), repeats=2, order=orders[order])
-        assert all(status == "ok" for status in results.status), results.reasons
-        print(answer(results), Best().choose(results.board))
+    for way in ways:
+        kind, workers, order = way.split(":")
+        found = []
+        for seed, measure in ((0, Error()), (1, LogLoss())):
+            task = doubles.task(150, classes=3, seed=seed, whole_numbers=True)
+            pool = Pool(kind, int(workers))
+            results = study(Path(folder), some, measure, pool, task, name=f"{way}-{seed}", repeats=2, order=orders[order])
+            assert all(status == "ok" for status in results.status), results.reasons
+            found += [answer(results), Best().choose(results.board)]
+        print(*found)
 """
 
 
-def said(folder, pool, workers, order, hash_seed, threads):
-    """What a study prints in a process of its own."""
+def said(folder, ways, hash_seed, threads):
+    """What studies print in a process of its own, one line for each way of computing them (`pool:workers:order`)."""
     folder.mkdir()
     script = folder / "study.py"
     script.write_text(STUDY)
     settings = {"PYTHONPATH": HERE, "PYTHONHASHSEED": hash_seed, "OMP_NUM_THREADS": threads}
-    command = [sys.executable, str(script), str(folder), pool, workers, order]
-    done = subprocess.run(command, env={**os.environ, **settings}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, str(script), str(folder), *ways], env={**os.environ, **settings}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return dict(zip(ways, done.stdout.splitlines(), strict=True))
 
 
-def check(folder, settings):
-    answers = {setting: said(folder / str(number), *setting) for number, setting in enumerate(settings)}
+def check(folder, *settings):
+    """`settings` are (ways, hash seed, OpenMP threads), each a process."""
+    answers = {
+        (way, *rest): answer
+        for number, (ways, *rest) in enumerate(settings)
+        for way, answer in said(folder / str(number), ways, *rest).items()
+    }
     assert len(set(answers.values())) == 1, answers
 
 
 def test_the_answer_does_not_depend_on_how_it_was_computed(tmp_path):
-    check(tmp_path, [
-        ("sequential", "1", "planned", "0", "1"),
-        ("threads", "2", "shuffled", "1", "2"),
-        ("threads", "4", "backwards", "random", "1"),
-        ("processes", "2", "shuffled", "1", "2"),
-    ])  # fmt: skip
+    check(
+        tmp_path,
+        (["sequential:1:planned", "threads:4:backwards"], "0", "1"),
+        (["threads:2:shuffled", "processes:2:shuffled"], "random", "2"),
+    )
 
 
 @pytest.mark.slow
 def test_a_dask_cluster_gives_the_same_answer(tmp_path):
-    check(tmp_path, [("sequential", "1", "planned", "0", "1"), ("dask", "2", "shuffled", "1", "2")])
+    check(tmp_path, (["sequential:1:planned", "dask:2:shuffled"], "1", "2"))
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(900)
 def test_the_whole_grid_gives_one_answer(tmp_path):
-    pools = [("sequential", "1"), *product(("threads", "processes", "dask"), ("1", "2", "4"))]
-    check(tmp_path, [(*pool, "shuffled", *rest) for pool in pools for rest in product(("0", "1", "random"), ("1", "2"))])
+    pools = ["sequential:1", *(f"{kind}:{workers}" for kind, workers in product(("threads", "processes", "dask"), (1, 2, 4)))]
+    ways = [f"{pool}:{order}" for pool, order in product(pools, ("planned", "backwards", "shuffled"))]
+    check(tmp_path, *((ways, *rest) for rest in product(("0", "1", "random"), ("1", "2"))))

@@ -75,6 +75,7 @@ def test_occams_bound_counts_the_bits():
     right, wrong = (named(of_trees(None, tree(share=share), 2))["Occam"] for share in (0.0, 0.1))
     assert right["bound"] == f"≤ {(20 * math.log(2) + math.log(20)) / 400:.4f}"
     assert wrong["bound"] == f"≤ {0.1 + math.sqrt((20 * math.log(2) + math.log(20)) / 800):.4f}"
+    assert right["needed"] == str(math.ceil((20 * math.log(2) + math.log(20)) / 0.05))
     assert "approximate" not in right["words"]
     assert "approximate" in named(of_trees(None, tree(NUMERIC), 2))["Occam"]["words"]
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from modelsel.report.predictions import calibration, confusion, roc
+from modelsel.report.predictions import area_words, calibration, confusion, roc
 
 
 @given(st.integers(0, 10_000), st.integers(2, 5), st.integers(1, 60))
@@ -39,3 +39,11 @@ def test_calibration_keeps_every_row_and_the_means(seed, rows, levels):
     assert (held * said).sum() == pytest.approx(score.sum())
     assert (held * came).sum() == pytest.approx(right.sum())
     assert (np.diff(said) > 0).all()
+
+
+def test_the_interval_beside_an_area_is_delongs_and_needs_two_rows_of_each_class():
+    """Hand-worked: V10 = (1, 1, 2/3), V01 = (2/3, 1, 1); variance = 2 · (1/27) / 3."""
+    positive, scores = np.array([1, 1, 0, 1, 0, 0], bool), np.array([0.9, 0.8, 0.7, 0.6, 0.55, 0.4])
+    half = 1.959964 * (2 / 81) ** 0.5
+    assert area_words(8 / 9, positive, scores) == f"area 0.889 [{8 / 9 - half:.3f}, 1.000]"
+    assert area_words(1.0, positive[:3], scores[:3]) == "area 1.000"

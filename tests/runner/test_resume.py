@@ -143,8 +143,10 @@ def check_kills(tmp_path, kind, kills, groups, seconds):
     undisturbed = tmp_path / "undisturbed"
     undisturbed.mkdir()
     assert killed_at_random(undisturbed, "sequential", 0, groups, seconds, None)[0] == digest
+    rework = len(fits) - len(set(fits))
+    print(f"{kind}: {kills} kills, {rework} of {groups * 4} cells computed again, at most {kills * 2} may be")
     assert len(set(fits)) == groups * 4
-    assert len(fits) - len(set(fits)) <= kills * 2
+    assert rework <= kills * 2
 
 
 @pytest.mark.parametrize("kind", ["threads", "processes"])
@@ -153,6 +155,7 @@ def test_killed_runs_end_resumed_with_the_answer_of_the_undisturbed_one(tmp_path
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("kind", ["threads", "processes"])
 def test_killed_twenty_times(tmp_path, kind):
     check_kills(tmp_path, kind, kills=20, groups=250, seconds=0.04)
