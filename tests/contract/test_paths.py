@@ -11,24 +11,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2_contingency
 
 from modelsel.core.fingerprint import canonical
 from modelsel.core.spec import make
-from modelsel.core.types import Feature, Outputs, Task, positions
+from modelsel.core.types import Feature, Outputs, Table, Task, positions
 from modelsel.learner._leaf import Leaf
 from modelsel.learner.tree import Splits, Tree
-from modelsel.tree.assemble import assemble
-from modelsel.tree.columns import columns
-from modelsel.tree.growth import Growth
-from modelsel.tree.node import LEAF, Cut
-from modelsel.tree.numpy_grower import grow as grow_in_numpy
-from modelsel.tree.numpy_router import walk
-from modelsel.tree.rows import Rows
+from tests.contract.plain_tree import PlainTree
 
-Twin = Callable[[Any, Task, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, float]]
+Twin = Callable[[Any, Task, np.ndarray, Table], tuple[np.ndarray, np.ndarray, float]]
 Drawn = tuple[Task, Sequence[Any], Twin]
 
 
@@ -59,16 +52,19 @@ def trees(rng: np.random.Generator) -> Drawn:
     nominal = str(rng.choice(["equality", "subset"] if missing == "surrogate" else ["multiway", "equality", "subset"]))
     share = {"share": float(rng.choice([0.2, 0.4]))} if rng.random() < 0.3 else None
     fixed = {
-        "criterion": make("criterion", str(rng.choice(["entropy", "gini", "gain_ratio", "chi_square"]))),
+        "criterion": make("criterion", str(rng.choice(["entropy", "gini", "gain_ratio", "chi_square", "hellinger"]))),
         "splits": Splits(nominal=nominal),
         "missing": missing,
         "min_leaf": float(rng.choice([1, 2])),
         "min_leaf_rule": str(rng.choice(["plain", "c45"])),
     }
-    return task, [_tree(rng, fixed, share) for _ in range(6)], tree_twin
+    return task, [_tree(rng, fixed, share, len(task.classes)) for _ in range(6)], tree_twin
 
 
-def _tree(rng: np.random.Generator, fixed: dict[str, Any], share: dict[str, float] | None) -> Tree:
+def _tree(rng: np.random.Generator, fixed: dict[str, Any], share: dict[str, float] | None, classes: int) -> Tree:
+    relabel = bool(rng.random() < 0.5)
+    pruner = make("pruner", "reduced_error", **share, relabel=relabel) if share else _pruner(rng)
+    costs = [row[:classes] for row in COSTS[:classes]] if rng.random() < 0.3 and not list(pruner.problems(costs=True)) else ()
     return Tree(
         **fixed,
         max_depth=rng.choice([None, 1, 2, 4]),
@@ -77,132 +73,56 @@ def _tree(rng: np.random.Generator, fixed: dict[str, Any], share: dict[str, floa
         purity=float(rng.choice([1.0, 0.8])),
         significance=rng.choice([None, 0.3, 0.05]),
         collapse=bool(rng.random() < 0.3),
-        pruner=make("pruner", "reduced_error", **share, relabel=bool(rng.random() < 0.5)) if share else _pruner(rng),
+        pruner=pruner,
+        costs=costs,
         leaf=Leaf(
             str(rng.choice(["frequency", "laplace", "m_estimate"])), prior=str(rng.choice(["root", "parent", "uniform"]))
         ),
     )
 
 
+COSTS = ((0, 1, 3), (2, 0, 1), (0.5, 4, 0))
+STRENGTHS: dict[str, tuple[dict[str, Any], ...]] = {
+    "unpruned": ({},),
+    "cost_complexity": tuple(
+        {"alpha": a, "impurity": i} for a in (0, 0.01, 0.05) for i in ("misclassification", "gini", "entropy")
+    ),
+    "minimum_error": tuple({"m": m, "prior": p} for m in (0.5, 2, 10, "laplace") for p in ("root", "uniform")),
+    "pessimistic": tuple({"standard_errors": s} for s in (0, 0.5, 1, 2)),
+    "critical_value": tuple({"threshold": t} for t in (0.01, 0.1, 1.0)),
+    "mdl": tuple({"weight": w} for w in (0, 0.2, 1, 3)),
+    "error_based": tuple(
+        {"confidence": c, "raising": r, "bound": b}
+        for c in (0.5, 0.25, 0.05) for r in (True, False) for b in ("normal", "c45_table", "exact")
+    ),
+}  # fmt: skip
+
+
 def _pruner(rng: np.random.Generator) -> Any:
-    kind = str(rng.choice(["unpruned", "cost_complexity", "minimum_error", "pessimistic", "critical_value"]))
-    strength = {
-        "cost_complexity": {"alpha": float(rng.choice([0, 0.01, 0.05]))},
-        "minimum_error": {"m": float(rng.choice([0.5, 2, 10]))},
-        "pessimistic": {"standard_errors": float(rng.choice([0, 1, 2]))},
-        "critical_value": {"threshold": float(rng.choice([0.01, 0.1]))},
-    }
-    return make("pruner", kind, **strength.get(kind, {}))
+    kind = str(rng.choice(sorted(STRENGTHS)))
+    return make("pruner", kind, **STRENGTHS[kind][int(rng.integers(len(STRENGTHS[kind])))])
 
 
-def tree_twin(learner: Tree, task: Task, rows: np.ndarray, asked: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Grow with the limits inside the loop, prune, and send each row down by itself."""
-    from modelsel.learner._held_back import held_back
-    from modelsel.tree.evidence import Evidence
-
-    growing, pruning = held_back(task, rows, learner.pruner.growing().get("share"), generator_of(learner))
-    tree = _halted(learner, task, growing)
-    counts = _with_parents(tree)
-    shares = np.round(counts / counts.sum(axis=1, keepdims=True), 12)
-    cut = Cut(tree, tree.test == LEAF, shares.argmax(axis=1).astype(np.int32), counts)
-    if learner.collapse:
-        _collapse(cut, 0)
-    held = None if pruning is None else _weights_of(tree, task, pruning)
-    cut = learner.pruner.path(cut, Evidence(float(tree.weight[0]), held)).cut(learner.pruner)
-    table = _scores(cut, learner.leaf)
-    classes, scores = [], []
-    for row in asked:
-        fragments = walk(tree, task, np.array([row]))
-        ends = [_end(cut, int(leaf)) for leaf in fragments.leaf]
-        scores.append(sum(part * table[end] for part, end in zip(fragments.part, ends)))
-        shares = sum(part * cut.counts[end] / cut.counts[end].sum() for part, end in zip(fragments.part, ends))
-        classes.append(cut.prediction[ends[0]] if len(ends) == 1 else int(np.argmax(np.round(shares, 12))))
-    return np.array(classes), np.array(scores), float(_leaves(cut, 0))
-
-
-def _halted(learner: Tree, task: Task, growing: np.ndarray) -> Any:
-    def halt(counts: np.ndarray, depth: int, goodness: float, children: np.ndarray) -> bool:
-        if round(goodness, 12) < learner.min_gain or counts.max() >= learner.purity * counts.sum() - 1e-9:
-            return True
-        if learner.significance is None:
-            return False
-        table = children[children.sum(axis=1) > 0][:, counts > 0]
-        return bool(chi2_contingency(table, correction=False).pvalue > learner.significance)
-
-    growth = Growth(
-        learner.missing, learner.splits.nominal, learner.splits.threshold, learner.min_leaf, learner.min_leaf_rule,
-        learner.min_split, learner.max_depth,
-    )  # fmt: skip
-    chosen, ranked = Rows.of(task, growing), columns(task)
-    return assemble(grow_in_numpy(chosen, ranked, learner.criterion, growth, halt), task, ranked, None)
-
-
-def _with_parents(tree: Any) -> np.ndarray:
-    counts = tree.counts.copy()
-    for node in range(1, len(tree)):
-        if counts[node].sum() == 0:
-            counts[node] = counts[tree.parent[node]]
-    return counts
-
-
-def _collapse(cut: Cut, node: int) -> float:
-    own = float(cut.tree.counts[node].sum() - cut.tree.counts[node][cut.prediction[node]])
-    if cut.leaf[node]:
-        return own
-    below = sum(_collapse(cut, int(child)) for child in cut.tree.children(node))
-    if own <= below + 1e-3:
-        cut.leaf[node] = True
-        return own
-    return below
-
-
-def _weights_of(tree: Any, task: Task, rows: np.ndarray) -> np.ndarray:
-    counts = np.zeros(tree.counts.shape)
-    for row in rows:
-        fragments = walk(tree, task, np.array([row]))
-        for leaf, part in zip(fragments.leaf, fragments.part):
-            node = int(leaf)
-            while node >= 0:
-                counts[node, task.target[row]] += part * task.row_weights[row]
-                node = int(tree.parent[node])
-    return counts
-
-
-def _end(cut: Cut, node: int) -> int:
-    above = [node]
-    while (node := int(cut.tree.parent[node])) >= 0:
-        above.append(node)
-    return next(each for each in reversed(above) if cut.leaf[each])
-
-
-def _leaves(cut: Cut, node: int) -> int:
-    return 1 if cut.leaf[node] else sum(_leaves(cut, int(child)) for child in cut.tree.children(node))
-
-
-def _scores(cut: Cut, leaf: Leaf) -> np.ndarray:
-    table = np.empty(cut.counts.shape)
-    for node, counts in enumerate(cut.counts):
-        n, k = counts.sum(), len(counts)
-        parent = cut.counts[max(int(cut.tree.parent[node]), 0)]
-        root = cut.tree.counts[0]
-        prior = {"root": root / root.sum(), "parent": parent / parent.sum(), "uniform": np.full(k, 1 / k)}[leaf.prior]
-        if leaf.score == "laplace":
-            table[node] = (counts + leaf.l) / (n + leaf.l * k)
-        else:
-            m = leaf.m if leaf.score == "m_estimate" else 0.0
-            table[node] = (counts + m * prior) / (n + m)
-    return table
+def tree_twin(learner: Tree, task: Task, rows: np.ndarray, asked: Table) -> tuple[np.ndarray, np.ndarray, float]:
+    plain = PlainTree(learner, task, rows, generator_of(learner))
+    classes, scores = zip(*(plain.answer(asked, row) for row in range(len(asked))), strict=True)
+    return np.array(classes), np.array(scores), float(len(plain.root.leaves()))
 
 
 def softened_trees(rng: np.random.Generator) -> Drawn:
-    """Softening is checked row by row in its own tests; here, that a path and a model say the same."""
     task, learners, twin = trees(rng)
-    soft = [make("softener", "range_fraction", q=float(q)) for q in (0, 1, 3)] + [make("softener", "c45")]
-    return task, [replace(learner, softener=soft[i % 4]) for i, learner in enumerate(learners)], twin
+    soft = [make("softener", "range_fraction", q=float(q)) for q in (0, 1, 3)]
+    return task, [replace(learner, softener=soft[i % 3]) for i, learner in enumerate(learners)], twin
 
 
-LEARNERS: dict[str, Callable[[np.random.Generator], Drawn]] = {"tree": trees}
-CHECKED_ELSEWHERE = {"softened_tree": softened_trees}
+def trees_softened_as_c45(rng: np.random.Generator) -> Drawn:
+    """C4.5's widths are checked against release 8 in tests/reference; here, that a path and a model say the same."""
+    task, learners, twin = trees(rng)
+    return task, [replace(learner, softener=make("softener", "c45")) for learner in learners], twin
+
+
+LEARNERS: dict[str, Callable[[np.random.Generator], Drawn]] = {"tree": trees, "softened_tree": softened_trees}
+CHECKED_ELSEWHERE = {"tree_softened_as_c45": trees_softened_as_c45}
 ALL = {**LEARNERS, **CHECKED_ELSEWHERE}
 
 
@@ -211,13 +131,22 @@ def generator_of(learner: Any) -> np.random.Generator:
     return np.random.default_rng(list(canonical(learner.growing()).encode()))
 
 
-def outputs_of(task: Task, learners: Sequence[Any], rows: np.ndarray, asked: np.ndarray) -> tuple[Any, Outputs]:
+def with_strange_levels(task: Task, rng: np.random.Generator) -> Table:
+    """The rows to predict: the task's own, and in some a level that was never declared."""
+    values = task.values.copy()
+    for index, feature in enumerate(task.features):
+        if feature.kind == "nominal":
+            values[rng.random(len(task)) < 0.05, index] = len(feature.levels)
+    return task.with_features(task.features, values)
+
+
+def outputs_of(task: Task, learners: Sequence[Any], rows: np.ndarray, asked: Table) -> tuple[Any, Outputs]:
     path = learners[0].fit_path(task, rows, generator_of(learners[0]))
-    return path, path.outputs(learners, task, asked, True)
+    return path, path.outputs(learners, asked, positions(asked), True)
 
 
 @pytest.mark.parametrize("name", sorted(LEARNERS))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))  # a seed shrinks to nothing
 @given(seed=st.integers(0, 2**32 - 1))
 def test_one_fit_answers_every_path_candidate_exactly(name: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -225,7 +154,7 @@ def test_one_fit_answers_every_path_candidate_exactly(name: str, seed: int) -> N
     rows = np.sort(
         rng.integers(0, len(task), len(task)) if rng.random() < 0.3 else rng.permutation(len(task))[: len(task) * 2 // 3 + 2]
     )
-    asked = positions(task)
+    asked = with_strange_levels(task, rng)
     path, outputs = outputs_of(task, learners, rows, asked)
     assert outputs.scores is not None
     for index, learner in enumerate(learners):
@@ -240,8 +169,8 @@ def test_one_fit_answers_every_path_candidate_exactly(name: str, seed: int) -> N
 @given(seed=st.integers(0, 2**32 - 1))
 def test_a_model_says_what_its_path_says_also_when_read_back(name: str, seed: int) -> None:
     task, learners, _ = ALL[name](np.random.default_rng(seed))
-    rows, asked = positions(task), positions(task)
-    path, outputs = outputs_of(task, learners, rows, asked)
+    rows = positions(task)
+    path, outputs = outputs_of(task, learners, rows, task)
     for index, learner in enumerate(learners):
         alone = learner.fit(task, rows, generator_of(learner))
         for model in (path.model(learner), alone, type(learner).restore(alone.describe())):
@@ -255,9 +184,8 @@ def test_a_model_says_what_its_path_says_also_when_read_back(name: str, seed: in
 def test_answers_do_not_depend_on_who_else_is_asked(name: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     task, learners, _ = ALL[name](rng)
-    rows = asked = positions(task)
-    path, together = outputs_of(task, learners, rows, asked)
+    path, together = outputs_of(task, learners, positions(task), task)
     order = rng.permutation(len(learners))
-    shuffled = path.outputs([learners[i] for i in order], task, asked, True)
+    shuffled = path.outputs([learners[i] for i in order], task, positions(task), True)
     assert (shuffled.predicted == together.predicted[order]).all()
     assert (shuffled.scores == together.scores[order]).all()
