@@ -16,11 +16,12 @@ from modelsel.guard._history import History, PastLook
 from modelsel.guard._judge import Question, judge
 from modelsel.guard._notice import Seen, noticed
 from modelsel.guard._overlap import Memory, relations
-from modelsel.guard._record import as_facts, space_hashes, who
+from modelsel.guard._record import ONLY_ERRORS, as_facts, space_hashes, who
 from modelsel.guard._release import Channel, count_channel
 from modelsel.guard._standing import Position
 from modelsel.guard._values import Values, bounds_of
 from modelsel.ledger.entry import heads
+from modelsel.ledger.home import Key
 from modelsel.ledger.rowset import RowSet
 from modelsel.ledger.store import Writing
 from modelsel.statistics.certificate import interval
@@ -32,13 +33,16 @@ def decide(writing: Writing, ask: Ask) -> Go | Replayed | Refused:
     known = _answered_before(history, ask)
     if known is not None:
         return _replay(writing, ask, known)
-    position = _position(writing, ask, history)
-    channel = _channel(ask, position)
     open_one = _interrupted(history, ask)
     if open_one is not None:
-        return Go(open_one.entry, channel, position.rows, ())
+        return _resumed(writing, ask, history, open_one)
+    position = _position(writing, ask, history)
+    channel = _channel(ask, history, int(position.rows.sum()), position.standing.look)
+    hidden = _hidden(ask, position)
+    if hidden:
+        return _refuse(writing, ask, position, (), hidden)
     seen = Seen(ask.subject, position, ask.request.sealing.spec_id, ask.request.sealing.config, ask.metric,
-                ask.predictions, ask.key.id, who()["at"], ask.leaks)  # fmt: skip
+                ask.predictions, ask.subject.labels, ask.key.id, who()["at"], ask.leaks)  # fmt: skip
     findings = (*noticed(seen), *selection(ask.request, history, ask.subject))
     question = _question(ask, position, findings)
     verdict = judge(ask.policy, question)
@@ -52,7 +56,12 @@ def _answered_before(history: History, ask: Ask) -> PastLook | None:
     """The same predictions for the same rows have the same answer, under whatever specification."""
     mine = [look for look in history.looks_at([ask.subject.digest]) if look.status == "revealed"]
     same = (look for look in mine if look.facts["predictions"] == ask.predictions and look.facts["metric"] == ask.metric)
-    return next(same, None)
+    return next((look for look in same if _same_labels(look, ask)), None)
+
+
+def _same_labels(look: PastLook, ask: Ask) -> bool:
+    """Corrected labels have another answer; what was recorded without their digest is taken to be the same."""
+    return bool(look.facts.get("labels", ask.subject.labels) == ask.subject.labels)
 
 
 def _replay(writing: Writing, ask: Ask, known: PastLook) -> Replayed:
@@ -70,23 +79,34 @@ def _interrupted(history: History, ask: Ask) -> PastLook | None:
     sealing = ask.request.sealing
     for look in history.looks_at([ask.subject.digest]):
         asked = look.status == "open" and look.same_question(ask.subject.digest, ask.metric, sealing.spec_id, ask.subject.train)
-        if asked and look.facts["predictions"] == ask.predictions:
+        if asked and look.facts["predictions"] == ask.predictions and _same_labels(look, ask):
             return look
     return None
 
 
+def _resumed(writing: Writing, ask: Ask, history: History, look: PastLook) -> Go:
+    """The interrupted look goes on as it was: on the rows that were clean then, whatever has been done with them since."""
+    rows = _position(writing, ask, history.before(look.entry)).rows
+    return Go(look.entry, _channel(ask, history, int(rows.sum()), int(look.facts["look"])), rows, ())
+
+
 def _position(writing: Writing, ask: Ask, history: History) -> Position:
-    memory = Memory(history, lambda digest: RowSet.unpack(writing.rowset(digest)), ask.key)
-    found = relations(ask.subject, memory)
+    found = relations(ask.subject, memory_of(writing, history, ask.key))
     seal = history.seals[ask.subject.digest].facts
     commits = history.commits_on([ask.subject.digest])
     spec_id = ask.request.sealing.spec_id
     used = {look.facts.get("commit") for look in history.looks}
-    free = (entry for entry in commits if entry.facts["spec_id"] == spec_id and entry.facts["id"] not in used)
+    mine = (entry for entry in commits if (entry.facts["spec_id"], entry.facts["train"]) == (spec_id, ask.subject.train))
+    free = (entry for entry in mine if entry.facts["id"] not in used)
     return Position(
         ask.subject.digest, len(ask.subject.test.bound), history, found,
         seal["space"], _member(writing, ask, seal), next(free, None),
     )  # fmt: skip
+
+
+def memory_of(writing: Writing, history: History, key: Key) -> Memory:
+    """The history with its stored row sets."""
+    return Memory(history, lambda digest: RowSet.unpack(writing.rowset(digest)), key)
 
 
 def _member(writing: Writing, ask: Ask, seal: Mapping[str, Any]) -> bool:
@@ -98,17 +118,25 @@ def _member(writing: Writing, ask: Ask, seal: Mapping[str, Any]) -> bool:
     return same and bool(np.isin(space_hashes((ask.request.selected.winner,)), ids).all())
 
 
-def _channel(ask: Ask, position: Position) -> Channel:
-    n, terms = int(position.rows.sum()), position.history.terms(ask.subject.digest)
-    past = [look.answer for look in position.history.looks_at([ask.subject.digest]) if look.status == "revealed"]
+def _hidden(ask: Ask, position: Position) -> str:
+    """Why this measure may not be shown: a set that was sealed to show less than a count shows nothing else."""
+    release = position.history.terms(ask.subject.digest)["release"]
+    if release not in ONLY_ERRORS or ask.counted:
+        return ""
+    return f"these rows were sealed with guard.release={release}, which shows plain error rates only; use measure=error"
+
+
+def _channel(ask: Ask, history: History, n: int, look: int) -> Channel:
+    terms = history.terms(ask.subject.digest)
+    past = [past.answer for past in history.looks_at([ask.subject.digest]) if past.status == "revealed"]
     if ask.counted:
         foreseen = ask.foreseen or (0.5, 1)
-        return count_channel(terms, n, foreseen, past, position.standing.look)
+        return count_channel(terms, n, foreseen, past, look)
     selected, told = ask.request.selected, terms["release"] == "predicted"
     expected = (selected.cv_mean, selected.cv_rows) if told and isfinite(selected.cv_mean) else None
     kind = kind_of(ask.request.sealing.measure)
     return Values(kind, n, int(terms["steps"] or n), bounds_of(ask.request.sealing.measure), expected,
-                  ask.foreseen if told else None)  # fmt: skip
+                  ask.foreseen if told else None, rounded=terms["steps"] is not None)  # fmt: skip
 
 
 def _question(ask: Ask, position: Position, findings: tuple[Finding, ...]) -> Question:
@@ -136,7 +164,8 @@ def _intent(ask: Ask, position: Position, channel: Channel, findings: tuple[Find
     terms = position.history.terms(ask.subject.digest)
     return {
         **who(), "testset": ask.subject.digest, "train": ask.subject.train, "metric": ask.metric, "spec_id": sealing.spec_id,
-        "predictions": ask.predictions, "study": sealing.study, "folder": sealing.folder, "config": sealing.config,
+        "predictions": ask.predictions, "labels": ask.subject.labels, "study": sealing.study, "folder": sealing.folder,
+        "config": sealing.config,
         "winner": selected.winner, "cv_mean": selected.cv_mean, "cv_rows": selected.cv_rows, "cv_error": selected.cv_error,
         "n": int(position.rows.sum()), "n_clean": int(position.clean.sum()), "certified": position.certified,
         "look": standing.look, "spent": standing.spent, "space": standing.space, "member": standing.member,

@@ -17,6 +17,7 @@ CATALOGUE: dict[str, tuple[str, str, str]] = {
     "G012": ("SPEC_CHANGED_AFTER_SCORE", "high", f"{_QUOTE}; decide by cross-validation before the next look"),
     "G013": ("COMMITTED_LOOK", "info", ""),
     "G014": ("OUTSIDE_DECLARED_SPACE", "medium", "declare all that may be tested before the first look"),
+    "G015": ("LABELS_CHANGED", "medium", f"say what was corrected; {_QUOTE}"),
     "G020": ("OVERLAP_RESEED", "high", _FRESH),
     "G021": ("TEST_ROWS_IN_EARLIER_SELECTION", "critical", _FRESH),
     "G022": ("PROBABLE_SAME_ROWS", "high", "say which rows these are (dataset.id), or collect fresh test rows"),

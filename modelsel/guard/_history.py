@@ -49,12 +49,20 @@ class History:
 
     @classmethod
     def of(cls, entries: Iterable[Entry]) -> "History":
-        return cls(tuple(sorted(entries, key=_when)))
+        return cls(tuple(_ordered(entries)))
 
     @cached_property
     def looks(self) -> tuple[PastLook, ...]:
         ends = {entry.facts["intent"]: entry for entry in self.entries if entry.kind in ("reveal", "abort")}
-        return tuple(_look(e, ends.get(e.facts["id"])) for e in self.entries if e.kind in ("intent", "recovered"))
+        return tuple(_look(e, ends.get(e.facts["id"])) for e in self.entries if e.kind == "intent" or self.is_missing(e))
+
+    def is_missing(self, entry: Entry) -> bool:
+        """Is this a look that an anchor saw, and that no merge has brought back?"""
+        return entry.kind == "recovered" and entry.facts["head"] not in self._places
+
+    @cached_property
+    def _places(self) -> frozenset[str]:
+        return frozenset(entry.place for entry in self.entries)
 
     @cached_property
     def seals(self) -> dict[str, Entry]:
@@ -75,6 +83,11 @@ class History:
     @cached_property
     def replays(self) -> tuple[Entry, ...]:
         return self._of_kind("replay")
+
+    def before(self, intent: Entry) -> "History":
+        """What stood in the ledger when an intent was written."""
+        seen = intent.facts["seen"]
+        return History(tuple(entry for entry in self.entries if entry.seq <= seen.get(entry.replica, 0)))
 
     def looks_at(self, testsets: Iterable[str]) -> tuple[PastLook, ...]:
         wanted = set(testsets)
@@ -123,5 +136,12 @@ def _look(intent: Entry, end: Entry | None) -> PastLook:
     return PastLook(intent, "revealed" if end.kind == "reveal" else "failed", end.facts if end.kind == "reveal" else {})
 
 
-def _when(entry: Entry) -> tuple[str, str, int]:
-    return str(entry.facts.get("at", "")), entry.replica, entry.seq
+def _ordered(entries: Iterable[Entry]) -> list[Entry]:
+    """By number within a replica, whatever its clock said; between replicas by the latest time that each has stated."""
+    latest: dict[str, str] = {}
+    stated: dict[tuple[str, int], str] = {}
+    chains = sorted(entries, key=lambda entry: (entry.replica, entry.seq))
+    for entry in chains:
+        latest[entry.replica] = max(latest.get(entry.replica, ""), str(entry.facts.get("at", "")))
+        stated[entry.replica, entry.seq] = latest[entry.replica]
+    return sorted(chains, key=lambda entry: (stated[entry.replica, entry.seq], entry.replica, entry.seq))

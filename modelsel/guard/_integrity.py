@@ -38,14 +38,16 @@ def losses(home: Home, ledger: Ledger, url: str, entries: Sequence[Entry]) -> li
 
 def mark(home: Home, ledger: Ledger, url: str) -> None:
     """Remember the heads of all chains, and which ledger stands at this address."""
-    tops = {replica: [entry.seq, entry.hash] for replica, entry in heads(ledger.entries()).items()}
     with home.changing() as state:
+        tops = {replica: [entry.seq, entry.hash] for replica, entry in heads(ledger.entries()).items()}
         state.setdefault("places", {})[url] = ledger.id
         state.setdefault("marks", {})[ledger.id] = tops
 
 
 def recovered(ledger: Ledger, testset: str, n: int, seen: Sequence[tuple[str, Mapping[str, str]]]) -> list[Finding]:
     """Write down the looks that anchors saw and this ledger does not know; say what that means."""
+    if {facts["head"] for _, facts in seen} <= {entry.place for entry in ledger.entries()}:
+        return []
     return ledger.write(lambda writing: _recover(writing, ledger, testset, n, seen))
 
 

@@ -27,6 +27,7 @@ class Seen:
     config: Mapping[str, Any]
     metric: str
     predictions: str
+    labels: str
     key_id: str
     at: str
     leaks: tuple[Finding, ...] = ()  # what the features alone show
@@ -76,14 +77,23 @@ def _looks(seen: Seen) -> Iterator[Finding]:
     if other and seen.position.commit is None:
         keys = differences(other[-1].facts.get("config", {}), seen.config)
         yield flag("G012", f"the study was changed after look {other[-1].facts['look']}: {_listed(keys)}")
-    if any(look.facts["spec_id"] == seen.spec_id and look.facts["train"] != seen.subject.train for look in revealed):
-        yield flag("G011", "the same study was tested on these rows before, trained on other rows")
-    if any(look.same_question(seen.subject.digest, seen.metric, seen.spec_id, seen.subject.train) for look in revealed):
-        yield flag("G010", "the same study predicts otherwise than at its earlier look")
+    yield from _asked_again(seen, revealed)
     if any(look.facts["metric"] == "labels" for look in seen.position.past):
         yield flag("G061", "the labels of these rows were given away before")
     if any(look.status == "open" for look in seen.position.past):
         yield flag("G060", "an earlier look was interrupted between record and answer; it is counted at its highest price")
+
+
+def _asked_again(seen: Seen, revealed: list[PastLook]) -> Iterator[Finding]:
+    if any(look.facts["spec_id"] == seen.spec_id and look.facts["train"] != seen.subject.train for look in revealed):
+        yield flag("G011", "the same study was tested on these rows before, trained on other rows")
+    asked = [
+        look for look in revealed if look.same_question(seen.subject.digest, seen.metric, seen.spec_id, seen.subject.train)
+    ]
+    if any(look.facts["predictions"] != seen.predictions for look in asked):
+        yield flag("G010", "the same study predicts otherwise than at its earlier look")
+    if any(look.facts.get("labels", seen.labels) != seen.labels for look in revealed):
+        yield flag("G015", "the labels of these rows are not those of an earlier look")
 
 
 def _space(seen: Seen) -> Iterator[Finding]:
@@ -107,8 +117,8 @@ def _store(seen: Seen) -> Iterator[Finding]:
     strangers = {e.facts["key_id"] for e in seen.history.seals.values()} - {seen.key_id}
     if strangers:
         yield flag("G074", f"{len(strangers)} other key(s) hashed rows in this ledger: overlap with those rows is unknown")
-    if any(str(entry.facts.get("at", "")) > seen.at for entry in seen.history.entries[-1:]):
-        yield flag("G075", "the ledger's last entry is dated after now")
+    if any(str(entry.facts.get("at", "")) > seen.at for entry in seen.history.entries):
+        yield flag("G075", "an entry of the ledger is dated after now")
 
 
 def _counted(seen: Seen, rows: int) -> str:

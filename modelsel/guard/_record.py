@@ -94,6 +94,13 @@ def table_sketches(stored: RowSet) -> tuple[Sketch, ...]:
     )
 
 
+def declared_space(declared: int | str, candidates: int) -> int:
+    """A size that was typed: at least that of the plan, or its members would pay too little."""
+    if not str(declared).isdecimal() or int(declared) < max(1, candidates):
+        _refuse(f"guard.declared_space={declared}", f"use auto, null or a number of at least {max(1, candidates)}, the plan's")
+    return int(declared)
+
+
 def space_set(ids: tuple[str, ...]) -> RowSet:
     """The declared candidates, as they are stored."""
     return RowSet({"n": len(ids)}, {"ids": space_hashes(ids)})

@@ -30,7 +30,7 @@ def of_record(history: History, testsets: list[str]) -> Iterator[Finding]:
             yield flag(facts["code"], f"{facts['text']} (noticed {facts['at'][:10]})")
         elif entry.kind == "policy_change" and facts["weaker"] and facts["testset"] in testsets:
             yield flag("G073", f"{', '.join(facts['weaker'])} changed after test set {facts['testset'][:8]} was sealed")
-        elif entry.kind == "recovered" and facts["testset"] in testsets:
+        elif history.is_missing(entry) and facts["testset"] in testsets:
             what = "opened without a guard" if facts["unguarded"] else "looked at beside this ledger"
             yield flag(
                 "G076" if facts["unguarded"] else "G072", f"{facts['anchor']} saw test set {facts['testset'][:8]} {what}"
@@ -42,6 +42,8 @@ def of_time(history: History) -> Iterator[Finding]:
     last: dict[str, Entry] = {}
     for entry in sorted(history.entries, key=lambda entry: (entry.replica, entry.seq)):
         former = last.get(entry.replica)
+        if "at" not in entry.facts:
+            continue
         if former is not None and entry.facts.get("at", "") < former.facts.get("at", ""):
             yield flag("G075", f"entry {entry.seq} of replica {entry.replica} is dated before the one it follows")
         last[entry.replica] = entry

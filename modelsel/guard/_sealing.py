@@ -13,11 +13,23 @@ import numpy as np
 from modelsel.core.protocols import Anchor
 from modelsel.core.types import Finding
 from modelsel.guard._ask import Go
+from modelsel.guard._decide import memory_of
 from modelsel.guard._flags import flag
 from modelsel.guard._history import History
 from modelsel.guard._integrity import checked, mark, recovered
+from modelsel.guard._overlap import relations
 from modelsel.guard._policy import Policy
-from modelsel.guard._record import burned, seal_facts, space_set, table_set, table_sketches, terms_of, weaker, who
+from modelsel.guard._record import (
+    burned,
+    declared_space,
+    seal_facts,
+    space_set,
+    table_set,
+    table_sketches,
+    terms_of,
+    weaker,
+    who,
+)
 from modelsel.guard._release import Released
 from modelsel.guard._subject import Subject
 from modelsel.guard.request import Sealing, Selected
@@ -94,16 +106,24 @@ class Session:
 
         def step(writing: Writing) -> None:
             history = History.of(writing.entries())
-            done, past = history.commits_on([subject.digest]), history.looks_at([subject.digest])
+            charged = self._looked(writing, history, subject)
+            done, past = history.commits_on(charged), history.looks_at(charged)
             index = 1 + len(done) + sum(1 for look in past if not look.facts.get("commit"))
             spent = sum(look.price for look in past)
-            fresh = [one for one in spec_ids if one not in {entry.facts["spec_id"] for entry in done}]
+            known = {(entry.facts["testset"], entry.facts["spec_id"], entry.facts["train"]) for entry in done}
+            fresh = [one for one in spec_ids if (subject.digest, one, subject.train) not in known]
             for offset, spec_id in enumerate(fresh):
-                facts = {"testset": subject.digest, "spec_id": spec_id, "look": index + offset, "spent": spent}
+                facts = {"testset": subject.digest, "train": subject.train, "spec_id": spec_id, "look": index + offset,
+                         "spent": spent}  # fmt: skip
                 writing.append("commit", {**who(), **facts, "study": sealing.study})
 
         self.ledger.write(step)
         self._mark()
+
+    def _looked(self, writing: Writing, history: History, subject: Subject) -> tuple[str, ...]:
+        """This test set, and all others that share rows with it and were looked at or committed to."""
+        found = relations(subject, memory_of(writing, history, self.key))
+        return tuple(dict.fromkeys((subject.digest, *(one.testset for one in found if one.role == "test"))))
 
     def burn(self, sealing: Sealing, subject: Subject) -> list[Finding]:
         """A look that releases everything."""
@@ -181,7 +201,7 @@ class Session:
         declared = self.policy.declared_space
         if declared == "auto":
             return len(set(sealing.candidates)) or None
-        return None if declared is None else int(declared)
+        return None if declared is None else declared_space(declared, len(set(sealing.candidates)))
 
     def _recall(self, subject: Subject) -> list[Finding]:
         """Looks that anchors saw and the ledger does not know; they are written into it at their highest price."""

@@ -46,7 +46,8 @@ class Position:
     @cached_property
     def charged(self) -> tuple[str, ...]:
         """Identities of the sets whose answers are charged."""
-        return (self.digest, *(r.testset for r in self.looked if r.testset != self.digest and (r.same or not self.droppable)))
+        counted = (r for r in self.relations if r.role == "test" and (r in self.looked or self.history.commits_on([r.testset])))
+        return (self.digest, *(r.testset for r in counted if r.testset != self.digest and (r.same or not self.droppable)))
 
     @cached_property
     def clean(self) -> Booleans:

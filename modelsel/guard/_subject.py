@@ -65,6 +65,7 @@ class Subject:
     train: str
     source: str
     order: str | None  # of the test labels
+    labels: str  # the test rows with their labels
     u: Mapping[str, float]  # distinct hashes per row over both sides, by kind of hash
 
     cramped: bool  # so few rows in so small a space that distinct ones mean nothing
@@ -103,7 +104,8 @@ def subject_of(sealing: Sealing, labels: Codes, key: Key, known: Iterable[tuple[
     return Subject(
         cells.names, named, test, development,
         set_digest(test.bound, key), set_digest(development.bound, key), set_digest(arrays["bound"], key),
-        label_order(labels, key), {name: identifiability(array) for name, array in arrays.items()},
+        label_order(labels, key), set_digest(test.arrays["labelled"], key),
+        {name: identifiability(array) for name, array in arrays.items()},
         len(table) < FEW and _room(cells) < ROOMY * len(table),
     )  # fmt: skip
 

@@ -33,6 +33,7 @@ class Values(Channel):
     bounds: tuple[float, float]
     expected: tuple[float, int] | None  # cross-validated score and its rows
     foreseen: tuple[float, int] | None  # of the error count, where it is shown beside
+    rounded: bool = False  # by the seal: then no count is shown beside
 
     def release(self, truth: Truth) -> Released:
         if not isfinite(truth.score):
@@ -40,7 +41,7 @@ class Values(Channel):
         cell = self._cell(truth.score)
         score = self._origin + cell * self._step
         price = self._price(cell) + self._class_price(len(truth.classes))
-        errors = truth.errors if self.kind in WITH_COUNT else None
+        errors = truth.errors if self._counts else None
         if errors is not None:
             price += prices.predicted(errors, self.n, *self.foreseen) if self.foreseen else prices.full(self.n)
         half, rounding = self._half(truth), self._step / 2
@@ -48,8 +49,12 @@ class Values(Channel):
 
     @property
     def worst(self) -> float:
-        count = log(10 * (self.n + 1)) if self.kind in WITH_COUNT else 0.0
+        count = log(10 * (self.n + 1)) if self._counts else 0.0
         return worst_of(log(10 * (self.steps + 1)) + count + self._class_price(20))
+
+    @property
+    def _counts(self) -> bool:
+        return self.kind in WITH_COUNT and not self.rounded
 
     @property
     def _bounded(self) -> bool:

@@ -131,43 +131,5 @@ def _common(entry: Entry) -> dict[str, Any]:
     return {"seq": entry.seq, "replica": entry.replica, **{name: facts.get(name) for name in names}}
 
 
-def _of_looks(sets: list[dict[str, Any]]) -> list[Finding]:
-    """Findings of all looks, each once; and looks that nobody resolved."""
-    found: dict[tuple[str, str], Finding] = {}
-    for one in sets:
-        for look in one["looks"]:
-            for facts in look.get("findings", ()):
-                found[facts["code"], facts["message"]] = Finding(**facts)
-            if look["status"] == "open":
-                text = f"look {look['look']} of test set {one['id'][:8]} has no answer on record"
-                found["G060", text] = flag("G060", text)
-    return list(found.values())
-
-
-def _of_record(history: History, testsets: list[str]) -> Iterator[Finding]:
-    """What was found out about the ledger earlier, settings that were loosened, looks that only an anchor saw."""
-    for entry in history.entries:
-        facts = entry.facts
-        if entry.kind == "note" and "code" in facts:
-            yield flag(facts["code"], f"{facts['text']} (noticed {facts['at'][:10]})")
-        elif entry.kind == "policy_change" and facts["weaker"] and facts["testset"] in testsets:
-            yield flag("G073", f"{', '.join(facts['weaker'])} changed after test set {facts['testset'][:8]} was sealed")
-        elif entry.kind == "recovered" and facts["testset"] in testsets:
-            what = "opened without a guard" if facts["unguarded"] else "looked at beside this ledger"
-            yield flag(
-                "G076" if facts["unguarded"] else "G072", f"{facts['anchor']} saw test set {facts['testset'][:8]} {what}"
-            )
-
-
-def _of_time(history: History) -> Iterator[Finding]:
-    """Entries that are dated before the one they follow."""
-    last: dict[str, Entry] = {}
-    for entry in sorted(history.entries, key=lambda entry: (entry.replica, entry.seq)):
-        former = last.get(entry.replica)
-        if former is not None and entry.facts.get("at", "") < former.facts.get("at", ""):
-            yield flag("G075", f"entry {entry.seq} of replica {entry.replica} is dated before the one it follows")
-        last[entry.replica] = entry
-
-
 def _flag(finding: Finding) -> dict[str, str]:
     return asdict(finding)

@@ -21,7 +21,7 @@ from modelsel.guard._flags import flag
 from modelsel.guard._leakage import leaks
 from modelsel.guard._policy import Policy
 from modelsel.guard._record import who
-from modelsel.guard._release import Truth
+from modelsel.guard._release import Released, Truth
 from modelsel.guard._result import answered, refused, unguarded
 from modelsel.guard._sealing import Session
 from modelsel.guard._subject import Subject, subject_of
@@ -108,24 +108,30 @@ class Gate:
         return classes, target
 
     def _reveal(self, ask: Ask, go: Go, outputs: Outputs) -> TestResult:
-        try:
-            released = go.channel.release(self._open(ask.request, go, outputs))
-        except BaseException as error:
-            self._abort(go, error)
-            raise
+        released = self._released(ask, go, outputs)
+        if isinstance(released, type):
+            self._abort(go, released)
         facts = self.session.reveal(go, released)
         self._notice(self.session.witness(go.intent, facts["price"]))
         after = tuple(answer(released, go.facts["n"], go.facts["look"], ask.foreseen, facts["interval"], self.policy))
         self._notice(after)
         return answered(go.intent.facts, facts, self.policy, replay=False, extra=tuple(finding.code for finding in after))
 
-    def _abort(self, go: Go, error: BaseException) -> None:
-        """Record the failure by its type; its text may hold what labels say."""
-        self.session.ledger.append("abort", {**who(), "intent": go.intent.facts["id"], "error": type(error).__name__})
+    def _released(self, ask: Ask, go: Go, outputs: Outputs) -> Released | type[BaseException]:
+        """The released answer, or the type of what went wrong: its text, context and frames may hold what labels say."""
+        try:
+            return go.channel.release(self._open(ask.request, go, outputs))
+        except BaseException as error:
+            return type(error)
+
+    def _abort(self, go: Go, failure: type[BaseException]) -> NoReturn:
+        """Record the failure by its type, and tell no more of it."""
+        self.session.ledger.append("abort", {**who(), "intent": go.intent.facts["id"], "error": failure.__name__})
         self.session.witness(go.intent, go.facts["worst"])
-        if isinstance(error, Exception):
-            what, fix = f"the look failed ({type(error).__name__})", "it is on record as a look; mend it on development rows"
-            raise ModelselError(Problem("MSEL-405", what, "final test", fix)) from None
+        if issubclass(failure, KeyboardInterrupt):
+            raise KeyboardInterrupt
+        what, fix = f"the look failed ({failure.__name__})", "it is on record as a look; mend it on development rows"
+        raise ModelselError(Problem("MSEL-405", what, "final test", fix))
 
     def _open(self, request: LookRequest, go: Go, outputs: Outputs) -> Truth:
         return truth(request.sealing.measure, outputs, open_labels(request.sealing.sealed), go.rows)

@@ -3,8 +3,11 @@
 What an anchor saw cannot be unseen by deleting or rewriting the ledger. The third, MLflow params, lives in `record`.
 """
 
+import fcntl
 import json
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,9 +47,22 @@ class LockFile:
     def witness(self, facts: Mapping[str, str]) -> None:
         if not in_git(self.folder):
             return
-        known = self._read()
-        known.setdefault("testsets", {})[facts["testset"]] = {key: facts[key] for key in sorted(facts) if key != "testset"}
-        write_whole(self.path, (json.dumps({"modelsel": HEADER, **known}, indent=1, sort_keys=True) + "\n").encode())
+        with self._alone():
+            known = self._read()
+            sets = known.setdefault("testsets", {})
+            if int(sets.get(facts["testset"], facts)["look"]) <= int(facts["look"]):
+                sets[facts["testset"]] = {key: facts[key] for key in sorted(facts) if key != "testset"}
+            write_whole(self.path, (json.dumps({"modelsel": HEADER, **known}, indent=1, sort_keys=True) + "\n").encode())
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One writer at a time, or a look would be lost from the file; the folder itself is what is locked."""
+        descriptor = os.open(self.folder, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
 
     def recall(self, testset: str) -> Iterable[Mapping[str, str]]:
         facts = self._read().get("testsets", {}).get(testset)

@@ -37,7 +37,7 @@ def engine_of(url: str) -> Engine:
         return _sqlite(parsed)
     if parsed.drivername == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
-    return create_engine(parsed, pool_pre_ping=True)
+    return create_engine(parsed, pool_pre_ping=True, hide_parameters=True)
 
 
 def prepared(engine: Engine, schema: MetaData) -> Engine:
@@ -81,7 +81,7 @@ def _keep_journal(engine: Engine) -> None:
 def _sqlite(url: URL) -> Engine:
     if url.database in (None, "", ":memory:"):
         raise ConfigurationError(Problem("MSEL-271", "a ledger in memory forgets", "guard.ledger", "name a file"))
-    engine = create_engine(url)
+    engine = create_engine(url, hide_parameters=True)
     level = "EXTRA" if on_network(_file(url)) else "FULL"
 
     @event.listens_for(engine, "connect")

@@ -37,6 +37,7 @@ from modelsel.ledger.entry import Entry, follow
 from modelsel.ledger.triggers import NAME_ONCE
 
 T = TypeVar("T")
+Known = dict[tuple[Any, ...], Entry]
 PATIENCE, PAUSE = 15.0, 0.1  # seconds that a server may be away, and between two tries
 FIELDS = ("replica", "seq", "kind", "body", "prev", "hash")
 
@@ -60,15 +61,16 @@ ABOUT = Table("about", SCHEMA, Column("name", String(32), primary_key=True), Col
 class Writing:
     """What may be done under the write lock."""
 
-    def __init__(self, connection: Connection, replica: str, token: str) -> None:
+    def __init__(self, connection: Connection, replica: str, token: str, known: Known) -> None:
         self._connection = connection
+        self._known = known
         self._replica = replica
         self._token = token
         self._count = 0
         self._own: Entry | None = None  # the last entry of our replica, once known
 
     def entries(self) -> list[Entry]:
-        return _entries(self._connection)
+        return _entries(self._connection, self._known)
 
     def append(self, kind: str, facts: Mapping[str, Any]) -> Entry:
         """The next entry of this replica; its client-made id lets a lost reply be told from a lost entry."""
@@ -107,6 +109,7 @@ class Ledger:
         self.url = url
         self.place = shown(url)
         self.replica = replica
+        self._known: Known = {}
         self.id = self._identity()
 
     @classmethod
@@ -118,7 +121,7 @@ class Ledger:
     def entries(self) -> list[Entry]:
         """All entries of all replicas, by replica and seq."""
         with _translated(self.place), self._engine.connect() as connection:
-            return _entries(connection)
+            return _entries(connection, self._known)
 
     def rowset(self, digest: str) -> bytes:
         """A stored row set; LedgerError where it is gone or its bytes were changed."""
@@ -171,7 +174,7 @@ class Ledger:
         with self._engine.connect().execution_options(modelsel_write=True) as connection, connection.begin():
             if connection.dialect.name == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:id))"), {"id": self.id})
-            done.append(step(Writing(connection, self.replica, token)))
+            done.append(step(Writing(connection, self.replica, token, self._known)))
 
     def _arrived(self, token: str, give_up: float) -> bool:
         """Is the transaction in the ledger? Asked until the server answers."""
@@ -184,8 +187,10 @@ class Ledger:
                 time.sleep(PAUSE)
 
 
-def _entries(connection: Connection) -> list[Entry]:
-    return [Entry(*row) for row in connection.execute(select(ENTRIES).order_by(ENTRIES.c.replica, ENTRIES.c.seq))]
+def _entries(connection: Connection, known: Known) -> list[Entry]:
+    """All of them as they stand there now; one that was read before, and is the same throughout, is not parsed again."""
+    rows = connection.execute(select(ENTRIES).order_by(ENTRIES.c.replica, ENTRIES.c.seq)).all()
+    return [known.setdefault(row, Entry(*row)) for row in map(tuple, rows)]
 
 
 def _rowset(connection: Connection, digest: str) -> bytes:
@@ -198,15 +203,18 @@ def _rowset(connection: Connection, digest: str) -> bytes:
 
 @contextmanager
 def _translated(place: str) -> Iterator[None]:
-    """Errors of the database as ours: it cannot be written (6), or it is no ledger any more (5)."""
+    """Errors of the database as ours: it cannot be written (6), or it is no ledger any more (5).
+
+    They have no cause: the database's own may quote the entry that was to be written, and that may be a score.
+    """
     try:
         yield
     except (OperationalError, InterfaceError, sqlite3.OperationalError, OSError) as error:
         fix = "free disk space, mend permissions or the server's address; no score is shown meanwhile"
-        raise StoreError(Problem("MSEL-641", f"the ledger cannot be used ({_reason(error)})", place, fix)) from error
+        raise StoreError(Problem("MSEL-641", f"the ledger cannot be used ({_reason(error)})", place, fix)) from None
     except (SQLAlchemyError, sqlite3.DatabaseError, json.JSONDecodeError) as error:
         fix = "restore it from a backup; `modelsel doctor` names its anchors"
-        raise LedgerError(Problem("MSEL-502", f"the ledger is damaged ({_reason(error)})", place, fix)) from error
+        raise LedgerError(Problem("MSEL-502", f"the ledger is damaged ({_reason(error)})", place, fix)) from None
 
 
 def _reason(error: BaseException) -> str:

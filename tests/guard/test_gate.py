@@ -170,7 +170,7 @@ def test_an_exception_while_labels_are_open_is_charged_and_tells_its_type_alone(
         study.look()
     assert "labels are" not in str(caught.value)
     assert caught.value.__cause__ is None
-    assert caught.value.__suppress_context__
+    assert caught.value.__context__ is None
     assert kinds(study)[-1] == "abort"
     assert "labels" not in entries(study)[-1].body
     second = Study(numbers(), home, rule=Rule(1)).look()
