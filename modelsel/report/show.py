@@ -48,4 +48,7 @@ def _html(name: str, one: Mapping[str, Any]) -> str:
 
 
 def _show(name: str) -> ModuleType:
+    """A module of `shows/`; a name out of a record leads nowhere else."""
+    if not name.isidentifier():
+        raise ValueError(f"{name!r} is no show")
     return importlib.import_module(f"modelsel.report.shows.{name}")
