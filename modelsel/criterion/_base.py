@@ -14,11 +14,7 @@ import numpy as np
 
 from modelsel.core.types import Floats, Table
 from modelsel.kernels.layout import GENERAL
-
-
-def same(goodness: float, cost: float, exponent: float) -> float:  # noqa: ARG001
-    """Features compete by goodness alone."""
-    return goodness
+from modelsel.tree.growth import same
 
 
 class Criterion:

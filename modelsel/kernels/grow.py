@@ -10,6 +10,7 @@ import numpy as np
 
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
+from modelsel.kernels.contest import contest, longer, splittable
 from modelsel.kernels.layout import (
     ABSENT,
     AGREED,
@@ -25,7 +26,6 @@ from modelsel.kernels.layout import (
     FIRST,
     FLIPPED,
     FRACTIONAL,
-    INFORMATION,
     LEFT,
     LEVELS,
     MAJORITY,
@@ -45,19 +45,8 @@ from modelsel.kernels.layout import (
     TEST,
     THRESHOLD,
     TIE,
-    VALUE,
     WHOLE,
 )
-
-
-@kernel()
-def _longer(array, size):
-    """The same array with room for `size`, at least twice as long when it must grow."""
-    if size <= array.shape[0]:
-        return array
-    longer = np.zeros((max(size, 2 * array.shape[0]), array.shape[1]), array.dtype)
-    longer[: array.shape[0]] = array
-    return longer
 
 
 @kernel()
@@ -67,50 +56,6 @@ def _wider(array, size):
     wider = np.empty((array.shape[0], max(size, 2 * array.shape[1])), array.dtype)
     wider[:, : array.shape[1]] = array
     return wider
-
-
-@kernel()
-def _splittable(counts, depth, rules, limits):
-    """A node is worth a search: two classes, weight for two branches, and within the limits."""
-    total, classes = 0.0, 0
-    for c in range(len(counts)):
-        total += counts[c]
-        classes += counts[c] > 0
-    room = max(limits.min_split, 2 * limits.min_leaf) - 1e-9
-    return classes > 1 and total >= room and depth < rules.max_depth
-
-
-@kernel()
-def _contest(found, offered, cost, total, rules, limits, is_nominal, levels, worth):
-    """The feature whose test is taken (−1: none) and its goodness, from the best test of each."""
-    mean, rivals, best, chosen = 0.0, 0, -np.inf, -1
-    for f in range(len(offered)):
-        if offered[f] and found[f, CODE] >= 0:
-            if rules.missing >= FRACTIONAL and rules.missing != BRANCH:
-                found[f, VALUE] *= (total - found[f, ABSENT]) / total
-            if rules.penalty and not is_nominal[f]:
-                found[f, VALUE] -= np.log2(found[f, CUTS]) / total
-                if found[f, VALUE] <= TIE:
-                    found[f, CODE] = -1.0
-                    continue
-            if not is_nominal[f] or levels[f] < 0.3 * limits.rows:
-                mean += found[f, VALUE]
-                rivals += 1
-    mean = mean / rivals if rivals > 0 else np.inf
-    if rivals == 0 or not rules.average:
-        mean = -np.inf
-    for f in range(len(offered)):
-        if not offered[f] or found[f, CODE] < 0:
-            continue
-        value = found[f, VALUE]
-        if rules.ratio:
-            if value < mean - 1e-3 or found[f, INFORMATION] <= TIE:
-                continue
-            value /= found[f, INFORMATION]
-        value = worth(value, cost[f], limits.exponent)
-        if value > best + TIE:
-            best, chosen = value, f
-    return chosen, best
 
 
 @kernel()
@@ -354,7 +299,7 @@ def grow(
     spare, spare_rows, spare_weight = np.zeros(n, np.int64), np.zeros(n, np.int32), np.zeros(n)
     nodes[0, PARENT], nodes[0, END], counts[0] = -1, n, root
     stack, top, made = np.zeros((64, 1), np.int64), 1, 1
-    if not _splittable(root, 0, rules, limits):
+    if not splittable(root, 0, rules, limits):
         top = 0
     while top > 0:
         if stop[0]:
@@ -363,7 +308,7 @@ def grow(
         top -= 1
         node = stack[top, 0]
         start, end, depth = nodes[node, START], nodes[node, END], nodes[node, DEPTH]
-        offered = _longer(offered, depth + 2)
+        offered = longer(offered, depth + 2)
         here, below = offered[depth], offered[depth + 1]
         own, mine, own_weight = counts[node], rows[start:end], weight[start:end]
         for f in range(features):
@@ -376,7 +321,7 @@ def grow(
                     best_cut(order[slot[f], start:end], own_weight, own, levels[f], rules, limits, units, goodness, work,
                              sides, fill, found[f])  # fmt: skip
                 below[f] = found[f, CUTS] >= 0
-        chosen, best = _contest(found, here, cost, own.sum(), rules, limits, nominal, levels, worth)
+        chosen, best = contest(found, here, cost, own.sum(), rules, limits, nominal, levels, worth)
         if chosen < 0:
             continue
         f, best_of = chosen, found[chosen]
@@ -393,7 +338,7 @@ def grow(
             below[f] = 0
         first = made
         made += branches
-        nodes, value, counts = _longer(nodes, made), _longer(value, made), _longer(counts, made)
+        nodes, value, counts = longer(nodes, made), longer(value, made), longer(counts, made)
         own = counts[node]
         chosen_branch = branch[: end - start]
         if test == THRESHOLD:
@@ -412,14 +357,14 @@ def grow(
                 elif g != f and below[g]:
                     mimic_cut(order[slot[g], start:end], chosen_branch, own_weight, levels[g], rules, found[g])
             ranked = _ranked(found, own.sum())
-            mimics, agreement = _longer(mimics, mimicked + SURROGATES), _longer(agreement, mimicked + SURROGATES)
+            mimics, agreement = longer(mimics, mimicked + SURROGATES), longer(agreement, mimicked + SURROGATES)
             for g in ranked:
                 if g < 0:
                     break
                 mimics[mimicked, 0], mimics[mimicked, 1], mimics[mimicked, 5] = node, g, -1
                 agreement[mimicked, 0] = found[g, AGREED] / found[g, WHOLE]
                 if nominal[g]:
-                    level_sides = _longer(level_sides, sided + levels[g])
+                    level_sides = longer(level_sides, sided + levels[g])
                     level_sides[sided : sided + levels[g], 0] = level_side[g, : levels[g]]
                     mimics[mimicked, 5] = sided
                     sided += levels[g]
@@ -436,7 +381,7 @@ def grow(
         record[TEST], record[FEATURE], record[FIRST], record[BRANCHES], record[MISSING_TO] = test, f, first, branches, side
         record[LEFT], record[RIGHT], value[node, 0] = int(best_of[CODE]), int(best_of[NEXT]), best
         if test == SUBSET:
-            marks = _longer(marks, marked + levels[f])
+            marks = longer(marks, marked + levels[f])
             record[LEVELS] = marked
             absent_level = _largest(counts, first, branches) == 0
             for level in range(levels[f]):
@@ -448,7 +393,7 @@ def grow(
         open_ = np.zeros(branches, np.uint8)
         for b in range(branches):
             nodes[first + b, PARENT], nodes[first + b, DEPTH] = node, depth + 1
-            open_[b] = _splittable(counts[first + b], depth + 1, rules, limits)
+            open_[b] = splittable(counts[first + b], depth + 1, rules, limits)
         if not open_.any():
             continue
         divided = int((chosen_branch < 0).sum())
@@ -476,7 +421,7 @@ def grow(
             more_rows[: len(rows)], more_weight[: len(rows)] = rows, weight
             rows, weight = more_rows, more_weight
         rows[start:last], weight[start:last] = spare_rows[: last - start], spare_weight[: last - start]
-        stack = _longer(stack, top + branches)
+        stack = longer(stack, top + branches)
         for b in range(branches - 1, -1, -1):
             if open_[b]:
                 stack[top, 0] = first + b

@@ -10,6 +10,7 @@ import numpy as np
 
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
+from modelsel.kernels.contest import information, least_weight
 from modelsel.kernels.layout import (
     ABSENT,
     BRANCH,
@@ -69,16 +70,6 @@ def _fill(entries, end, weight, rules, known, fill):
 
 
 @kernel()
-def _information(a, b, absent):
-    """Split information of two branches and, where rows are divided, the missing ones."""
-    total, bits = a + b + absent, 0.0
-    for part in (a, b, absent):
-        if part > 0:
-            bits -= part / total * np.log2(part / total)
-    return bits
-
-
-@kernel()
 def _by_table(entries, end, weight, rules, table, scale, limit, absent, fill, sides, found):
     """Every cut by exact sums of table entries; `sides` holds nothing and the whole, and ends as the scan does."""
     shift, ids = rules.id_bits + rules.class_bits, (1 << rules.id_bits) - 1
@@ -125,7 +116,7 @@ def _by_table(entries, end, weight, rules, table, scale, limit, absent, fill, si
     found[CUTS] = cuts
     total = n_left + n_right
     found[VALUE] = (best - whole) / total / (scale if rules.fused == ENTROPY else 1.0)
-    found[INFORMATION] = _information(found[INFORMATION], total - found[INFORMATION], _lost(absent, rules))
+    found[INFORMATION] = information(found[INFORMATION], total - found[INFORMATION], _lost(absent, rules))
 
 
 @kernel()
@@ -207,7 +198,7 @@ def _by_count(entries, end, rules, table, scale, limit, sides, found):
             whole += float(total[c]) * float(total[c])
         found[VALUE] = (best - whole / n) / n
     found[CUTS] = cuts
-    found[INFORMATION] = _information(found[INFORMATION], n - found[INFORMATION], 0.0)
+    found[INFORMATION] = information(found[INFORMATION], n - found[INFORMATION], 0.0)
 
 
 @kernel()
@@ -270,15 +261,7 @@ def _by_function(entries, end, weight, rules, goodness, limit, absent, fill, wor
         n_left, n_right = n_left + w, n_right - w
     found[CUTS], found[VALUE] = cuts, best
     total = n_left + n_right + (lost if either else 0.0)
-    found[INFORMATION] = _information(at, total - at, _lost(absent, rules))
-
-
-@kernel()
-def _least(rules, limits, known, classes):
-    """Weight that either side must have; `min_leaf_rule: c45` asks for more where there is plenty (Quinlan 1993)."""
-    if rules.cautious:
-        return max(limits.min_leaf, min(25.0, 0.1 * known / classes)) - 1e-9
-    return limits.min_leaf - 1e-9
+    found[INFORMATION] = information(at, total - at, _lost(absent, rules))
 
 
 @kernel(
@@ -319,7 +302,7 @@ def search(entries, weight, counts, missing, rules, limits, table, goodness, wor
     modes = rules.missing <= CLASS_MODE
     if modes:
         _fill(entries, end, weight, rules, known, fill)
-    limit = _least(rules, limits, known.sum(), classes)
+    limit = least_weight(rules, limits, known.sum(), classes)
     if rules.fused != GENERAL and not (lost > 0 and rules.missing == BRANCH):
         for c in range(classes):
             sides[0, c] = 0

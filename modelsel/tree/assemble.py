@@ -84,12 +84,12 @@ def _thresholds(nodes: Integers, columns: Columns, present: Booleans | None) -> 
     threshold = np.full(len(nodes), np.nan)
     threshold[nodes[:, TEST] == EQUALITY] = nodes[nodes[:, TEST] == EQUALITY, LEFT]
     cuts = np.flatnonzero(nodes[:, TEST] == THRESHOLD)
-    for feature in np.unique(nodes[cuts, FEATURE]):
-        own = cuts[nodes[cuts, FEATURE] == feature]
-        values = columns.values[feature]
-        threshold[own] = midpoint(values[nodes[own, LEFT]], values[nodes[own, RIGHT]])
-        if present is not None:
-            seen = values[np.unique(columns.codes[feature, present & (columns.codes[feature] >= 0)])]
+    start = columns.start[nodes[cuts, FEATURE]]
+    threshold[cuts] = midpoint(columns.flat[start + nodes[cuts, LEFT]], columns.flat[start + nodes[cuts, RIGHT]])
+    if present is not None:
+        for feature in np.unique(nodes[cuts, FEATURE]):
+            own = cuts[nodes[cuts, FEATURE] == feature]
+            seen = columns.values[feature][np.unique(columns.codes[feature, present & (columns.codes[feature] >= 0)])]
             threshold[own] = seen[np.searchsorted(seen, threshold[own], "right") - 1]
     return threshold
 

@@ -5,6 +5,7 @@ a missing value is −1. Growing knows codes alone, so that a monotone transform
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from threading import Lock
 from weakref import WeakKeyDictionary
 
@@ -12,9 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Codes, Feature, Floats, Integers, Table
+from modelsel.kernels.compiler import load
 
 _CACHE: WeakKeyDictionary[Table, "Columns"] = WeakKeyDictionary()
 _LOCK = Lock()
+BLOCK = 1 << 18  # numbers that are sorted at a time
+
+Ranked = tuple[Codes, NDArray[np.int32], Floats, Integers]  # codes, order, distinct values, how many per column
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,11 +30,18 @@ class Columns:
     values: tuple[Floats, ...]
     order: NDArray[np.int32]
     slot: Integers  # row of `order` per feature, −1 where nominal
+    flat: Floats  # `values` of the threshold features, one after the other
+    start: Integers  # where those of a feature begin
 
     @property
     def levels(self) -> Integers:
         """How many codes each feature has."""
         return np.array([len(values) for values in self.values], np.int64)
+
+    @cached_property
+    def known(self) -> bool:
+        """Every feature is a threshold feature, and no value is missing."""
+        return bool((self.slot >= 0).all() and (self.codes >= 0).all())
 
     @property
     def sorted_features(self) -> Integers:
@@ -47,20 +59,18 @@ def columns(table: Table) -> Columns:
 def _ranked(table: Table) -> Columns:
     nominal = np.array([feature.kind == "nominal" for feature in table.features], bool)
     slot = np.where(nominal, -1, np.cumsum(~nominal) - 1).astype(np.int64)
-    codes = np.full((len(table.features), len(table)), -1, np.int32)
+    codes = np.empty((len(table.features), len(table)), np.int32)
     order = np.empty((int((~nominal).sum()), len(table)), np.int32)
-    values: list[Floats] = []
-    for index, feature in enumerate(table.features):
-        column = table.values[:, index]
-        if nominal[index]:
-            codes[index] = level_codes(column, feature)
-            values.append(np.arange(len(feature.levels), dtype=np.float64))
-        else:
-            order[slot[index]] = np.argsort(column)
-            values.append(_rank(column, order[slot[index]], codes[index]))
-    for array in (codes, order, slot):
+    flat, counts = _rank(table, np.flatnonzero(~nominal), codes, order)
+    start = np.zeros(len(slot), np.int64)
+    start[~nominal] = np.cumsum(counts) - counts
+    values = [flat[at : at + count] for at, count in zip(start[~nominal].tolist(), counts.tolist())]
+    for index in np.flatnonzero(nominal):
+        codes[index] = level_codes(table.values[:, index], table.features[index])
+        values.insert(index, np.arange(len(table.features[index].levels), dtype=np.float64))
+    for array in (codes, order, slot, start):
         array.flags.writeable = False
-    return Columns(codes, tuple(values), order, slot)
+    return Columns(codes, tuple(values), order, slot, flat, start)
 
 
 def level_codes(column: Floats, feature: Feature) -> Codes:
@@ -70,12 +80,34 @@ def level_codes(column: Floats, feature: Feature) -> Codes:
     return codes
 
 
-def _rank(column: Floats, order: NDArray[np.int32], codes: Codes) -> Floats:
-    """Write the rank of each value into `codes` (missing values sort last) and return the distinct values."""
-    known = order[: len(column) - int(np.isnan(column).sum())]
-    values = column[known]
-    new = np.ones(len(values), bool)
-    new[1:] = values[1:] != values[:-1]
-    codes[known] = np.cumsum(new, dtype=np.int32) - 1
-    distinct: Floats = values[new]
-    return distinct
+def _rank(table: Table, chosen: Integers, codes: Codes, order: NDArray[np.int32]) -> tuple[Floats, Integers]:
+    """Write codes and order of the chosen columns, some at a time; their distinct values, and how many of each column."""
+    fill = _in_numpy if load("rank") is None else _compiled
+    values, counts, step = [np.empty(0)], [np.empty(0, np.int64)], max(1, BLOCK // max(1, len(table)))
+    for at in range(0, len(chosen), step):
+        part = chosen[at : at + step]
+        block = np.ascontiguousarray(table.values[:, part].T)
+        codes[part], order[at : at + step], distinct, many = fill(block)
+        values.append(distinct)
+        counts.append(many)
+    return np.concatenate(values), np.concatenate(counts)
+
+
+def _compiled(block: Floats) -> Ranked:
+    from modelsel.kernels.rank import rank
+
+    codes, order, values = np.empty(block.shape, np.int32), np.empty(block.shape, np.int32), np.empty(block.shape)
+    counts: Integers = rank(block, block.view(np.uint64), codes, order, values)
+    return codes, order, values[np.arange(block.shape[1]) < counts[:, None]], counts
+
+
+def _in_numpy(block: Floats) -> Ranked:
+    order = np.argsort(block + 0.0, axis=1, kind="stable")
+    ranked = np.take_along_axis(block, order, 1)
+    new = np.ones(block.shape, bool)
+    new[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
+    missing = np.isnan(ranked)
+    new &= ~missing
+    codes = np.empty(block.shape, np.int32)
+    np.put_along_axis(codes, order, np.where(missing, -1, np.cumsum(new, axis=1) - 1).astype(np.int32), 1)
+    return codes, order.astype(np.int32), ranked[new], np.count_nonzero(new, axis=1)

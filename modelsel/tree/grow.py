@@ -5,9 +5,11 @@ Repeated rows are rows of larger weight, and rows without weight take no part.
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from types import ModuleType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modelsel.core.types import Integers, Task
 from modelsel.kernels import stop
@@ -15,18 +17,21 @@ from modelsel.kernels.compiler import function_of, load
 from modelsel.kernels.layout import ENTROPY, GENERAL, Limits, Rules
 from modelsel.tree.assemble import Grown, assemble
 from modelsel.tree.columns import Columns, columns
-from modelsel.tree.growth import MISSING, NOMINAL, Criterion, Growth
+from modelsel.tree.growth import MISSING, NOMINAL, Criterion, Growth, same
 from modelsel.tree.node import Tree
 from modelsel.tree.rows import Rows
 
-WORD = 63  # bits of an entry
+WORD, ENTRY = 63, 32  # bits of an entry, and of one without a code
 
 
 def grow(task: Task, rows: Integers, criterion: Criterion, growth: Growth) -> Tree:
     """The fully grown tree on `rows` (repeats allowed). Raises `stop.Stopped` when the stop flag is set meanwhile."""
     chosen, ranked = Rows.of(task, rows), columns(task)
-    kernel = load("grow") if criterion.loop is not None else None
-    grown = _compiled(kernel, chosen, ranked, criterion, growth) if kernel else _numpy(chosen, ranked, criterion, growth)
+    grown = _compiled(chosen, ranked, criterion, growth) if criterion.loop is not None else None
+    if grown is None:
+        grown = _numpy(chosen, ranked, criterion, growth)
+    if len(grown.nodes) == 0:
+        raise stop.Stopped
     return assemble(grown, task, ranked, chosen.present if growth.threshold == "observed" else None)
 
 
@@ -36,39 +41,69 @@ def _numpy(chosen: Rows, ranked: Columns, criterion: Criterion, growth: Growth) 
     return by_numpy(chosen, ranked, criterion, growth)
 
 
-def _compiled(kernel: ModuleType, chosen: Rows, ranked: Columns, criterion: Criterion, growth: Growth) -> Grown:
-    from modelsel.kernels import levels, presort, surrogates, threshold, types
+def _compiled(chosen: Rows, ranked: Columns, criterion: Criterion, growth: Growth) -> Grown | None:
+    """Records of the compiled grower that is enough; None where it cannot be compiled."""
+    fused = criterion.fused if chosen.integral else GENERAL
+    plain = ranked.known and chosen.unit and growth.missing != "surrogate" and criterion.worth_loop is same
+    if fused != GENERAL and plain:
+        settings = _settings(chosen, fused, criterion, growth)
+        if settings[0].id_bits + settings[0].class_bits < ENTRY and (kernel := load("grow_counted")):
+            return _counted(kernel, chosen, ranked, *settings)
+    kernel = load("grow")
+    if kernel is None:
+        return None
+    fused = GENERAL if growth.missing == "fractional" else fused
+    return _general(kernel, chosen, ranked, criterion, *_settings(chosen, fused, criterion, growth))
 
-    assert criterion.loop is not None
-    task, n = chosen.task, len(chosen.rows)
-    id_bits, class_bits = _bits(n), _bits(len(task.classes))
-    _check_word(ranked, id_bits + class_bits)
-    fused = criterion.fused if chosen.integral and growth.missing != "fractional" else GENERAL
+
+def _settings(chosen: Rows, fused: int, criterion: Criterion, growth: Growth) -> tuple[Rules, Limits, Integers]:
+    """What a kernel is told, and its table."""
+    n = len(chosen.rows)
     units, scale = _units(fused, int(chosen.weight.sum()))
     rules = Rules(
         missing=MISSING.index(growth.missing), nominal=NOMINAL[growth.nominal], fused=fused,
         boundary=int(criterion.boundary), convex=int(criterion.convex), ratio=int(criterion.ratio),
         average=int(criterion.average), penalty=int(criterion.penalty),
-        unit=int(growth.missing != "fractional" and bool((chosen.weight == 1).all())),
-        cautious=int(growth.min_leaf_rule == "c45"),
-        max_depth=2**31 if growth.max_depth is None else growth.max_depth, id_bits=id_bits, class_bits=class_bits,
+        unit=int(growth.missing != "fractional" and chosen.unit), cautious=int(growth.min_leaf_rule == "c45"),
+        max_depth=2**31 if growth.max_depth is None else growth.max_depth,
+        id_bits=_bits(n), class_bits=_bits(len(chosen.task.classes)),
     )  # fmt: skip
-    limits = Limits(float(growth.min_leaf), float(growth.min_split), criterion.exponent, scale, float(n))
-    number = np.full(len(task), -1, np.int32)
-    number[chosen.rows] = np.arange(n, dtype=np.int32)
+    return rules, Limits(float(growth.min_leaf), float(growth.min_split), criterion.exponent, scale, float(n)), units
+
+
+def _counted(kernel: ModuleType, chosen: Rows, ranked: Columns, rules: Rules, limits: Limits, units: Integers) -> Grown:
+    rows = chosen.rows.astype(np.int32)
+    return Grown(*kernel.grow(
+        ranked.order, ranked.codes, chosen.task.target, _number(chosen), rows, chosen.counts, units, rules, limits, stop.FLAG
+    ))  # fmt: skip
+
+
+def _general(
+    kernel: ModuleType, chosen: Rows, ranked: Columns, criterion: Criterion, rules: Rules, limits: Limits, units: Integers
+) -> Grown:
+    from modelsel.kernels import levels, presort, surrogates, threshold, types
+
+    assert criterion.loop is not None
+    task, n = chosen.task, len(chosen.rows)
+    _check_word(ranked, rules.id_bits + rules.class_bits)
     entries = presort.pack(
-        ranked.order, ranked.codes, ranked.sorted_features, ranked.levels, task.target, number, n, id_bits, class_bits
-    )
+        ranked.order, ranked.codes, ranked.sorted_features, ranked.levels, task.target, _number(chosen), n,
+        rules.id_bits, rules.class_bits,
+    )  # fmt: skip
     cost = np.array([feature.cost for feature in task.features])
-    answer = Grown(*kernel.grow(
+    return Grown(*kernel.grow(
         entries, chosen.rows.astype(np.int32), chosen.weight.copy(), chosen.counts, ranked.slot, ranked.codes, ranked.levels,
         task.target, cost, units, rules, limits, _function(criterion.loop, types.goodness),
         _function(criterion.worth_loop, types.worth), threshold.search, levels.search, surrogates.mimic_cut,
         surrogates.mimic_levels, stop.FLAG,
     ))  # fmt: skip
-    if len(answer.nodes) == 0:
-        raise stop.Stopped
-    return answer
+
+
+def _number(chosen: Rows) -> NDArray[np.int32]:
+    """Of each data row among the chosen, −1 where it is not."""
+    number = np.full(len(chosen.task), -1, np.int32)
+    number[chosen.rows] = np.arange(len(chosen.rows), dtype=np.int32)
+    return number
 
 
 def _function(plain: Callable[..., float], kind: object) -> object:
@@ -88,14 +123,20 @@ def _check_word(ranked: Columns, low: int) -> None:
         )
 
 
+@lru_cache(maxsize=4)
 def _units(fused: int, total: int) -> tuple[Integers, float]:
     """n·log2 n as whole numbers of 1/scale, or n², for n = 0 … total; sums of them are exact."""
     if fused == GENERAL:
-        return np.zeros(1, np.int64), 1.0
+        return _fixed(np.zeros(1, np.int64)), 1.0
     n = np.arange(total + 1, dtype=np.float64)
     if fused != ENTROPY:
-        return np.square(n).astype(np.int64), 1.0
+        return _fixed(np.square(n).astype(np.int64)), 1.0
     n[0] = 1.0
     terms = n * np.log2(n)
     scale = 2.0 ** math.floor(61 - math.log2(max(terms[-1], 1.0)))
-    return np.rint(terms * scale).astype(np.int64), scale
+    return _fixed(np.rint(terms * scale).astype(np.int64)), scale
+
+
+def _fixed(table: Integers) -> Integers:
+    table.flags.writeable = False
+    return table

@@ -10,6 +10,11 @@ MISSING = ("node_mode", "class_mode", "fractional", "branch", "surrogate")  # in
 NOMINAL = {"equality": 2, "multiway": 3, "subset": 4}  # kinds of test, as in tree.node
 
 
+def same(goodness: float, cost: float, exponent: float) -> float:  # noqa: ARG001
+    """`worth_loop` of most criteria: features compete by goodness alone."""
+    return goodness
+
+
 class Criterion(Protocol):
     """What scores a split; `criterion._base` has the defaults, so that a new one need only say its goodness."""
 

@@ -36,6 +36,10 @@ class Rows:
         total = float(self.weight.sum())
         return total <= TABLE_ROWS and bool((self.weight == np.floor(self.weight)).all())
 
+    @cached_property
+    def unit(self) -> bool:
+        return bool((self.weight == 1).all())
+
     @property
     def present(self) -> Booleans:
         """Which data rows take part."""

@@ -1,0 +1,82 @@
+"""What growers have in common: records that grow, who is worth a search, and the contest between features."""
+
+import numpy as np
+
+from modelsel.kernels.compiler import kernel
+from modelsel.kernels.layout import ABSENT, BRANCH, CODE, CUTS, FRACTIONAL, INFORMATION, TIE, VALUE
+
+
+@kernel()
+def longer(array, size):
+    """The same array with room for `size`, at least twice as long when it must grow."""
+    if size <= array.shape[0]:
+        return array
+    longer = np.zeros((max(size, 2 * array.shape[0]), array.shape[1]), array.dtype)
+    longer[: array.shape[0]] = array
+    return longer
+
+
+@kernel()
+def splittable(counts, depth, rules, limits):
+    """A node is worth a search: two classes, weight for two branches, and within the limits."""
+    total, classes = 0.0, 0
+    for c in range(len(counts)):
+        total += counts[c]
+        classes += counts[c] > 0
+    room = max(limits.min_split, 2 * limits.min_leaf) - 1e-9
+    return classes > 1 and total >= room and depth < rules.max_depth
+
+
+@kernel()
+def least_weight(rules, limits, known, classes):
+    """Weight that either side must have; `min_leaf_rule: c45` asks for more where there is plenty (Quinlan 1993)."""
+    if rules.cautious:
+        return max(limits.min_leaf, min(25.0, 0.1 * known / classes)) - 1e-9
+    return limits.min_leaf - 1e-9
+
+
+@kernel()
+def information(a, b, absent):
+    """Split information of two branches and, where rows are divided, the missing ones."""
+    total, bits = a + b + absent, 0.0
+    for part in (a, b, absent):
+        if part > 0:
+            bits -= part / total * np.log2(part / total)
+    return bits
+
+
+@kernel()
+def contest(found, offered, cost, total, rules, limits, is_nominal, levels, worth):
+    """The feature whose test is taken (−1: none) and its goodness, from the best test of each.
+
+    `worth` is None where goodness itself competes.
+    """
+    mean, rivals, best, chosen = 0.0, 0, -np.inf, -1
+    for f in range(len(offered)):
+        if offered[f] and found[f, CODE] >= 0:
+            if rules.missing >= FRACTIONAL and rules.missing != BRANCH:
+                found[f, VALUE] *= (total - found[f, ABSENT]) / total
+            if rules.penalty and not is_nominal[f]:
+                found[f, VALUE] -= np.log2(found[f, CUTS]) / total
+                if found[f, VALUE] <= TIE:
+                    found[f, CODE] = -1.0
+                    continue
+            if not is_nominal[f] or levels[f] < 0.3 * limits.rows:
+                mean += found[f, VALUE]
+                rivals += 1
+    mean = mean / rivals if rivals > 0 else np.inf
+    if rivals == 0 or not rules.average:
+        mean = -np.inf
+    for f in range(len(offered)):
+        if not offered[f] or found[f, CODE] < 0:
+            continue
+        value = found[f, VALUE]
+        if rules.ratio:
+            if value < mean - 1e-3 or found[f, INFORMATION] <= TIE:
+                continue
+            value /= found[f, INFORMATION]
+        if worth is not None:
+            value = worth(value, cost[f], limits.exponent)
+        if value > best + TIE:
+            best, chosen = value, f
+    return chosen, best

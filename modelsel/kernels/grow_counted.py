@@ -1,0 +1,214 @@
+"""Grow a tree where every feature is a threshold feature without missing values and every row weighs one.
+
+The same tree as `grow`, by less: an entry takes four bytes, nothing is looked up by value, and a node's stretch of every
+sorted column is parted in place (the first child's rows in order, then the second's).
+"""
+
+import numpy as np
+
+from modelsel.kernels import types
+from modelsel.kernels.compiler import kernel
+from modelsel.kernels.contest import contest, least_weight, longer, splittable
+from modelsel.kernels.counted import in_a_word, search
+from modelsel.kernels.layout import (
+    BRANCH,
+    BRANCHES,
+    CODE,
+    CUTS,
+    DEPTH,
+    DIVIDED,
+    END,
+    FEATURE,
+    FIRST,
+    FRACTIONAL,
+    LEFT,
+    MIMIC,
+    MISSING_TO,
+    PARENT,
+    RECORD,
+    RIGHT,
+    START,
+    TEST,
+    THRESHOLD,
+)
+
+
+@kernel()
+def _pack(order, codes, y, number, rows, class_bits):
+    """Entries row | class | new of the chosen rows, per sorted column."""
+    entries = np.empty((order.shape[0], rows), np.uint32)
+    for f in range(order.shape[0]):
+        at, before = 0, np.int32(-1)
+        column, sorted_rows, own = codes[f], order[f], entries[f]
+        for i in range(order.shape[1]):
+            row = np.uint64(sorted_rows[i])
+            k = number[row]
+            if k >= 0:
+                code = column[row]
+                own[at] = (((np.int64(k) << class_bits) | y[row]) << 1) | (code != before)
+                before = code
+                at += 1
+    return entries
+
+
+@kernel()
+def _steps(table):
+    """What one row more adds to a sum of table entries."""
+    steps = np.empty(len(table), np.int64)
+    for i in range(len(table) - 1):
+        steps[i] = table[i + 1] - table[i]
+    return steps
+
+
+@kernel()
+def _shares(n):
+    """1/i for i = 0 … n, the first of them 0."""
+    shares = np.zeros(n + 1)
+    for i in range(1, n + 1):
+        shares[i] = 1.0 / i
+    return shares
+
+
+@kernel()
+def _divide(column, at, class_bits, side, left, right):
+    """Mark the rows right of the cut and count the classes of either side."""
+    mask, shift = (1 << class_bits) - 1, class_bits + 1
+    for i in range(len(column)):
+        entry = np.int64(column[i])
+        later = i >= at
+        side[np.uint64(entry >> shift)] = later
+        if later:
+            right[np.uint64((entry >> 1) & mask)] += 1.0
+        else:
+            left[np.uint64((entry >> 1) & mask)] += 1.0
+
+
+@kernel()
+def _part(column, side, at, shift, spare):
+    """One sorted column, in order: rows of side 0 first. A row that loses those before it inherits their `new`."""
+    zero, one, new_zero, new_one = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    for i in range(len(column)):
+        entry = np.int64(column[i])
+        later = np.int64(side[np.uint64(entry >> shift)])
+        new_zero |= entry & 1
+        new_one |= entry & 1
+        column[np.uint64(zero)] = entry | new_zero
+        spare[np.uint64(one)] = entry | new_one
+        one += later
+        zero += 1 - later
+        new_zero &= later
+        new_one &= 1 - later
+    column[at:] = spare[:one]
+
+
+@kernel()
+def _keep(column, side, wanted, shift):
+    """One sorted column, in order: rows of the wanted side alone."""
+    at, new = np.int64(0), np.int64(0)
+    for i in range(len(column)):
+        entry = np.int64(column[i])
+        other = np.int64(side[np.uint64(entry >> shift)] ^ wanted)
+        new |= entry & 1
+        column[np.uint64(at)] = entry | new
+        at += 1 - other
+        new &= other
+
+
+@kernel()
+def _missing_to(rules, at, left, right):
+    """Where a later row goes whose value is missing: by policy, the node's median or its larger side."""
+    if rules.missing == FRACTIONAL:
+        return DIVIDED
+    if rules.missing == BRANCH:
+        return 1 if right > left else 0
+    return 0 if (left + right - 1) // 2 < at else 1
+
+
+@kernel(
+    types.grown(
+        types.fixed_columns,
+        types.fixed_columns,
+        types.fixed_codes,
+        types.fixed_codes,
+        types.codes,
+        types.reals,
+        types.fixed_wholes,
+        types.rules,
+        types.limits,
+        types.flags,
+    )
+)
+def grow(order, codes, y, number, rows, root, units, rules, limits, stop):
+    """Records as of `grow.grow`; no records when it was stopped."""
+    features, n, classes, shift = len(order), len(rows), len(root), rules.class_bits + 1
+    entries, steps = _pack(order, codes, y, number, n, rules.class_bits), _steps(units)
+    shares = _shares(n)
+    nodes, value, counts = np.zeros((64, RECORD), np.int64), np.zeros((64, 1)), np.zeros((64, classes))
+    nodes[0, PARENT], nodes[0, END], counts[0] = -1, n, root
+    offered, found = np.ones((8, features), np.uint8), np.zeros((features, 8))
+    nominal, levels, cost = np.zeros(features, np.bool_), np.zeros(features, np.int64), np.zeros(1)
+    side, spare = np.zeros(n, np.uint8), np.empty(n, np.uint32)
+    total, left = np.zeros(classes, np.int64), np.zeros(classes, np.int64)
+    stack, top, made = np.zeros((64, 1), np.int64), 1, 1
+    if not splittable(root, 0, rules, limits):
+        top = 0
+    while top > 0:
+        if stop[0]:
+            made = 0
+            break
+        top -= 1
+        node = stack[top, 0]
+        start, end, depth = nodes[node, START], nodes[node, END], nodes[node, DEPTH]
+        offered = longer(offered, depth + 2)
+        here, below = offered[depth], offered[depth + 1]
+        sums = np.int64(0)
+        for c in range(classes):
+            total[c] = np.int64(counts[node, c])
+            sums += units[total[c]]
+        word, width = in_a_word(total, end - start)
+        least = np.int64(np.ceil(least_weight(rules, limits, float(end - start), classes)))
+        for f in range(features):
+            below[f] = 0
+            if here[f]:
+                search(entries[f, start:end], total, left, word, width, rules, units, steps, shares, limits.scale, sums, least,
+                       found[f])  # fmt: skip
+                below[f] = found[f, CUTS] >= 0
+        f, best = contest(found, here, cost, float(end - start), rules, limits, nominal, levels, None)
+        if f < 0:
+            continue
+        first, at = made, np.int64(found[f, CODE])
+        made += 2
+        nodes, value, counts = longer(nodes, made), longer(value, made), longer(counts, made)
+        column, middle = entries[f, start:end], start + at
+        low, high = rows[column[at - 1] >> shift], rows[column[at] >> shift]
+        record = nodes[node]
+        record[TEST], record[FEATURE], record[FIRST], record[BRANCHES] = THRESHOLD, f, first, 2
+        record[LEFT], record[RIGHT], value[node, 0] = codes[f, low], codes[f, high], best
+        record[MISSING_TO] = _missing_to(rules, at, at, end - middle)
+        _divide(column, at, rules.class_bits, side, counts[first], counts[first + 1])
+        for b in range(2):
+            nodes[first + b, PARENT], nodes[first + b, DEPTH] = node, depth + 1
+        zero = splittable(counts[first], depth + 1, rules, limits)
+        one = splittable(counts[first + 1], depth + 1, rules, limits)
+        if not zero and not one:
+            continue
+        for g in range(features):
+            if below[g] and zero and one and g != f:
+                _part(entries[g, start:end], side, at, shift, spare)
+            elif below[g] and zero != one and not (zero and g == f):  # the chosen column is in order as it stands
+                _keep(entries[g, start:end], side, np.uint8(one), shift)
+        if not zero:
+            middle, end = start, start + end - middle
+        nodes[first, START], nodes[first, END] = start, middle
+        nodes[first + 1, START], nodes[first + 1, END] = middle, end
+        stack = longer(stack, top + 2)
+        if one:
+            stack[top, 0] = first + 1
+            top += 1
+        if zero:
+            stack[top, 0] = first
+            top += 1
+    return (
+        nodes[:made].copy(), value[:made, 0].copy(), counts[:made].copy(), np.zeros(0, np.uint8),
+        np.zeros((0, MIMIC), np.int64), np.zeros(0), np.zeros(0, np.int64),
+    )  # fmt: skip
