@@ -1,14 +1,22 @@
-"""After a sweep each sealed test set is opened once, for the job that cross-validation puts first on it."""
+"""After a sweep each sealed test set is opened once, for the job that cross-validation puts first on it.
+
+With `guard.sweep_test` it is opened for every job: all are committed to before the first answer, and each counts as a look.
+"""
 
 from collections.abc import Sequence
 
-from modelsel.core.errors import OK, worst
+from modelsel.core.errors import worst
 from modelsel.core.outcome import Outcome
+from modelsel.core.spec import kind_of
 
 
 def open_tests(outcomes: Sequence[Outcome]) -> int:
-    """Open the test set of each group of studies that sealed the same rows, for its best; the worst exit code."""
-    return worst([_open(best(group)) for group in by_test_set(outcomes)])
+    """Open the test set of each group of studies that sealed the same rows; the worst exit code."""
+    groups = by_test_set([outcome for outcome in outcomes if outcome.task["test_rows"]])
+    every = [group for group in groups if _opens_every(group[0])]
+    for group in every:
+        _commit(group)
+    return worst([_open(outcome) for group in groups for outcome in (group if group in every else [best(group)])])
 
 
 def by_test_set(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
@@ -28,9 +36,36 @@ def best(outcomes: Sequence[Outcome]) -> Outcome:
     return (max if higher else min)(outcomes, key=lambda outcome: outcome.winner["cv"]["mean"])
 
 
+def _opens_every(outcome: Outcome) -> bool:
+    from modelsel.record.folder import RunFolder
+
+    return bool(RunFolder.open(outcome.folder).config()["guard"]["sweep_test"])
+
+
+def _commit(outcomes: Sequence[Outcome]) -> None:
+    """Write down all studies of one test set while no answer is known: each then pays for its place alone."""
+    from modelsel.config.reopen import reopen
+    from modelsel.core.types import seal
+    from modelsel.guard.gate import Gate
+    from modelsel.guard.request import Sealing
+    from modelsel.record.folder import RunFolder
+
+    first = outcomes[0]
+    folder = RunFolder.open(first.folder)
+    parts = reopen(folder.config(), "dataset", "split", "measure", "guard")
+    if kind_of(parts.guard) == "off":
+        return
+    task = parts.dataset.load().task
+    partition = parts.split.partition(task)
+    sealing = Sealing(
+        sealed=seal(task.take(partition.test)), development=task.take(partition.development), measure=parts.measure,
+        study=first.study, folder=first.folder, spec_id=first.spec_id, config=folder.config(),
+        candidates=tuple(row.id for row in folder.candidates()), seed=first.seed,
+    )  # fmt: skip
+    Gate(parts.guard, folder.root).commit(sealing, [outcome.spec_id for outcome in outcomes])
+
+
 def _open(outcome: Outcome) -> int:
-    if not outcome.task["test_rows"]:
-        return OK
     from modelsel.cli.test import opened
 
     return opened(outcome.folder)

@@ -1,12 +1,14 @@
 """`modelsel audit [RUN]`: what touched the test rows, what it cost, is the ledger whole, does the rule give the winner."""
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from modelsel.cli._arguments import RUN_HELP, Arguments
 from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, Problem, StoreError
+from modelsel.guard.gate import Gate
 
 LEVELS = ("info", "low", "medium", "high", "critical")
 
@@ -18,27 +20,38 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--html", metavar="FILE", help="write it as a page")
     parser.add_argument("--fail-on", metavar="LEVEL", choices=LEVELS, help=f"exit 4 from this severity on: {', '.join(LEVELS)}")
     parser.add_argument("--ledger", default="user", help="user, project or an SQLAlchemy URL (without RUN)")
+    parser.add_argument(
+        "--merge", metavar="FILE|URL", help="first take over the entries of another ledger (a machine's offline)"
+    )
     args = parser.parse_args(words)
-    report = audited(args.run, args.ledger)
+    report = audited(args.run, args.ledger, args.merge)
     _show(report, args.json, args.html)
     return code_of(report, args.fail_on)
 
 
-def audited(run: str | None, ledger: str = "user") -> dict[str, Any]:
-    """The report of a run's test set, or of everything in a ledger."""
+def audited(run: str | None, ledger: str = "user", other: str | None = None) -> dict[str, Any]:
+    """The report of a run's test set, or of everything in a ledger; `other` is merged into it before."""
     from modelsel.cli._replay import replayed
     from modelsel.config.reopen import reopen
     from modelsel.core.spec import make
     from modelsel.guard.audit import audit
-    from modelsel.guard.gate import Gate
     from modelsel.record.folder import ROOT, RunFolder
 
     if run is None:
-        return audit(Gate(make("guard", "warn", ledger=ledger), ROOT))
+        gate = Gate(make("guard", "warn", ledger=ledger), ROOT)
+        _merge(gate, other)
+        return audit(gate)
     folder = RunFolder.open(run)
     gate = Gate(reopen(folder.config(), "guard").guard, folder.root)
+    _merge(gate, other)
     report = audit(gate, study=folder.outcome().folder)
     return {**report, "flags": [*report["flags"], *replayed(folder)]}
+
+
+def _merge(gate: Gate, other: str | None) -> None:
+    if other is not None:
+        count = gate.merge(other)
+        print(f"{count:,} {'entry' if count == 1 else 'entries'} taken over into {gate.place}", file=sys.stderr)
 
 
 def code_of(report: Mapping[str, Any], fail_on: str | None) -> int:

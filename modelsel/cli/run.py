@@ -19,8 +19,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def study(words: tuple[str, ...], config: Config, swept: bool) -> Done:
-    """One study, its verdict on stdout. In a sweep the table says it, and the test set stays closed for now, unless
-    `guard.sweep_test` opens it in every job."""
+    """One study, its verdict on stdout. In a sweep the table says it, and the test set stays closed until all have chosen."""
     from modelsel.record.folder import RunFolder
     from modelsel.report.show import text
     from modelsel.report.terminal import progress
@@ -29,17 +28,16 @@ def study(words: tuple[str, ...], config: Config, swept: bool) -> Done:
 
     for note in config.notes:
         print(note, file=sys.stderr)
-    later = swept and not config.guard.sweep_test
-    outcome = perform(replace(config, final_test=False) if later else config, progress(), ("modelsel", "run", *words))
+    outcome = perform(replace(config, final_test=False) if swept else config, progress(), ("modelsel", "run", *words))
     folder = RunFolder.open(outcome.folder)
     if shown := text(folder):
         print(f"== {outcome.task['name']} ==\n\n{shown}" if swept else shown)
     print(verdict(folder) if not swept else outcome.folder, file=sys.stderr if swept else sys.stdout)
-    return Done.of(outcome.winner["cv"]["mean"], code_of(outcome), result=(outcome, later and config.final_test))
+    return Done.of(outcome.winner["cv"]["mean"], code_of(outcome), result=(outcome, swept and config.final_test))
 
 
 def ended(jobs: Sequence[Done]) -> int:
-    """The table over a sweep's jobs; then each test set is opened once, for the best job on it, and `compare` is done."""
+    """The table over a sweep's jobs; then each test set is opened, for the best job on it or for all, and `compare` is done."""
     from modelsel.report.sweep import Job, table
 
     names = telling([job.overrides.split() for job in jobs])

@@ -92,7 +92,8 @@ def _asked_again(seen: Seen, revealed: list[PastLook]) -> Iterator[Finding]:
     ]
     if any(look.facts["predictions"] != seen.predictions for look in asked):
         yield flag("G010", "the same study predicts otherwise than at its earlier look")
-    if any(look.facts.get("labels", seen.labels) != seen.labels for look in revealed):
+    mine = (look for look in revealed if look.testset == seen.subject.digest)
+    if any(look.facts.get("labels", seen.labels) != seen.labels for look in mine):
         yield flag("G015", "the labels of these rows are not those of an earlier look")
 
 

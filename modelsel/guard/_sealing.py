@@ -39,6 +39,7 @@ from modelsel.ledger.entry import Entry
 from modelsel.ledger.home import Home, Key
 from modelsel.ledger.identity import Hashes
 from modelsel.ledger.matching import Sketch
+from modelsel.ledger.merge import merge
 from modelsel.ledger.rowset import RowSet
 from modelsel.ledger.store import Ledger, Writing
 
@@ -151,6 +152,15 @@ class Session:
             return writing.append("reveal", {**who(), **facts}).facts
 
         return self.ledger.write(step)
+
+    def merge(self, url: str) -> int:
+        """Take over what another ledger has and this one lacks: how many entries that were."""
+        before = len(self.ledger.entries())
+        other = Ledger.existing(url)
+        merge(self.ledger, other, **who())
+        other.close()
+        self._mark()
+        return len(self.ledger.entries()) - before - 1  # the entry of the merge is our own
 
     def witness(self, intent: Entry, price: float) -> list[Finding]:
         """Tell the anchors that this look happened."""

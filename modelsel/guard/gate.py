@@ -27,6 +27,7 @@ from modelsel.guard._sealing import Session
 from modelsel.guard._subject import Subject, subject_of
 from modelsel.guard._truth import prediction_digest, truth
 from modelsel.guard.request import LookRequest, Sealing, Selected
+from modelsel.ledger.engines import sqlite_url
 from modelsel.ledger.home import Home
 
 
@@ -116,6 +117,14 @@ class Gate:
         after = tuple(answer(released, go.facts["n"], go.facts["look"], ask.foreseen, facts["interval"], self.policy))
         self._notice(after)
         return answered(go.intent.facts, facts, self.policy, replay=False, extra=tuple(finding.code for finding in after))
+
+    def merge(self, address: str) -> int:
+        """Take over what another ledger (a file, or an address) has and this one lacks: how many entries that were.
+
+        Raises LedgerError (5) where a chain of either does not hold, ConfigurationError (2) where no ledger is.
+        """
+        self._notice(self.session.check())
+        return self.session.merge(address if "://" in address else sqlite_url(Path(address).absolute()))
 
     def _released(self, ask: Ask, go: Go, outputs: Outputs) -> Released | type[BaseException]:
         """The released answer, or the type of what went wrong: its text, context and frames may hold what labels say."""

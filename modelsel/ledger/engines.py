@@ -54,6 +54,13 @@ def prepared(engine: Engine, schema: MetaData) -> Engine:
     return engine
 
 
+def is_there(engine: Engine, schema: MetaData) -> bool:
+    """Are the tables there already? Nothing is created, an empty file neither."""
+    if engine.dialect.name == "sqlite" and not _file(engine.url).is_file():
+        return False
+    return set(inspect(engine).get_table_names()) >= set(schema.tables)
+
+
 def _create(engine: Engine, schema: MetaData) -> None:
     if engine.dialect.name == "sqlite":
         _keep_journal(engine)

@@ -4,13 +4,15 @@ Each chain stays as its replica wrote it. Looks that did not know of each other 
 names, and audited as if each had come after the other.
 """
 
+from typing import Any
+
 from modelsel.core.errors import LedgerError, Problem
 from modelsel.ledger.entry import Entry, broken, heads
 from modelsel.ledger.store import Ledger, Writing
 
 
-def merge(into: Ledger, other: Ledger) -> Entry:
-    """Take over what `other` has and `into` lacks; the same merge twice adds only its own entry.
+def merge(into: Ledger, other: Ledger, **about: Any) -> Entry:
+    """Take over what `other` has and `into` lacks; the same merge twice adds only its own entry, which states `about` too.
 
     Raises LedgerError (5) where a chain of either does not hold, or where both have another entry at the same place.
     """
@@ -29,7 +31,7 @@ def merge(into: Ledger, other: Ledger) -> Entry:
         for key, blob in blobs.values():
             writing.keep(blob, key, 0, "merged")
         both = {replica: top.hash for replica, top in heads([*mine.values(), *foreign]).items()}
-        return writing.append("merge", {"from": other.id, "heads": both})
+        return writing.append("merge", {**about, "from": other.id, "heads": both})
 
     return into.write(step)
 

@@ -31,8 +31,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
-from modelsel.core.errors import LedgerError, Problem, StoreError
-from modelsel.ledger.engines import engine_of, prepared, shown
+from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
+from modelsel.ledger.engines import engine_of, is_there, prepared, shown
 from modelsel.ledger.entry import Entry, follow
 from modelsel.ledger.triggers import NAME_ONCE
 
@@ -117,6 +117,17 @@ class Ledger:
         """Open, creating what is not there. StoreError where it cannot be written, LedgerError where it is no ledger."""
         with _translated(shown(url)):
             return cls(prepared(engine_of(url), SCHEMA), url, replica)
+
+    @classmethod
+    def existing(cls, url: str) -> "Ledger":
+        """Open to read only what is there. ConfigurationError where no ledger is."""
+        with _translated(shown(url)):
+            engine = engine_of(url)
+            if not is_there(engine, SCHEMA):
+                raise ConfigurationError(
+                    Problem("MSEL-273", "no ledger is there", shown(url), "name a ledger's file or address")
+                )
+            return cls(engine, url, "reader")
 
     def entries(self) -> list[Entry]:
         """All entries of all replicas, by replica and seq."""

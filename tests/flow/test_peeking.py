@@ -1,6 +1,7 @@
 """Peeks through the command line: a new seed, a shuffled file, a renamed column and a new process are all recognised."""
 
 import csv
+import json
 import os
 import random
 import subprocess
@@ -70,3 +71,28 @@ def test_a_look_that_was_killed_is_told_by_the_audit(modelsel: Any, tmp_path: Pa
     assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 9
     done = modelsel("audit")
     assert "G060" in done.out
+
+
+def test_the_ledger_of_a_machine_that_was_offline_is_merged_once(modelsel: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    assert modelsel("run", "dataset=wine", *FEW).code == 0
+    laptop = tmp_path / "laptop"
+    (laptop / "keys").mkdir(parents=True)
+    (laptop / "keys" / "user").write_bytes((tmp_path / "home" / "keys" / "user").read_bytes())
+    with monkeypatch.context() as there:
+        there.setenv("MODELSEL_HOME", str(laptop))
+        assert modelsel("run", "dataset=wine", "space=[majority]", "scheme.folds=3").code == 0
+    done = modelsel("audit", "--merge", str(laptop / "ledger.db"), "--json")
+    assert done.code == 0, done.err
+    assert "entries taken over" in done.err
+    report = json.loads(done.out)
+    (one,) = report["test_sets"]
+    assert [look["superseded"]["look"] for look in one["looks"]] == [2, 2]
+    assert "G075" not in {flag["code"] for flag in report["flags"]}
+    assert modelsel("audit", "--merge", str(laptop / "ledger.db")).err.startswith("0 entries")
+
+
+def test_merging_what_is_no_ledger_ends_with_2_and_creates_nothing(modelsel: Any, tmp_path: Path) -> None:
+    done = modelsel("audit", "--merge", "typo.db")
+    assert done.code == 2
+    assert "MSEL-273" in done.err
+    assert not Path("typo.db").exists()
