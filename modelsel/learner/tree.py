@@ -23,7 +23,9 @@ from modelsel.tree.reroute import Growing
 from modelsel.tree.route import route, weights_by_node
 from modelsel.tree.truncate import Limits
 
-CERTAIN = ("node_mode", "branch", "surrogate")  # a training row goes where it would go when predicted
+# A training row goes where it would go when predicted. Not by surrogates: a surrogate's cut lies halfway between rows that
+# are known in both features, and a row known in the surrogate alone may lie between the same two.
+CERTAIN = ("node_mode", "branch")
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,8 @@ def gain(table: np.ndarray) -> float:
 
 GOODNESS = {
     "entropy": gain, "gain_ratio": gain, "tan_schlimmer": gain, "nunez": gain, "chi_square": chi_square, "twoing": twoing,
-    "gini": lambda table: impurity_decrease(gini, table), "misclassification": lambda table: impurity_decrease(error_rate, table),
+    "gini": lambda table: impurity_decrease(gini, table),
+    "misclassification": lambda table: impurity_decrease(error_rate, table),
     "symmetric_uncertainty": symmetric_uncertainty,
     "hellinger": lambda table: each_class(hellinger_of_two, table),
     "dkm": lambda table: each_class(lambda two: impurity_decrease(dkm_impurity, two), table),
@@ -99,7 +100,7 @@ class Node:
         self.whole = sum(weight)
 
     def tables(self, feature: int) -> list[tuple[np.ndarray, float]]:
-        """The table of each test, and the weight of rows that are divided: they are one more outcome for a split's information."""
+        """The table of each test, and the weight of rows that are divided: one more outcome for split information."""
         column = [self.task.values[row, feature] for row in self.rows]
         lost = [i for i, x in enumerate(column) if math.isnan(x)]
         present = sorted({x for x in column if not math.isnan(x)})
