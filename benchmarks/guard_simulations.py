@@ -28,6 +28,14 @@ EXPECTED = {
     "two decimals, flip": ((0.3896, 0.0088), (0.2631, 0.0076), (0.3877, 0.0064), (0.3264, 0.0062)),
 }  # fmt: skip
 BOARDS = {"ladder, step .01": (0.4731, 0.4664, 0.4796, 0.4790), "thresholdout, flip": (0.4995, 0.5000, 0.4997, 0.4998)}
+LADDER_HALF = (0.106, 0.119, 0.079, 0.082)
+# test rows, looks, strength of the signal: shown, true, and in how many runs the naive and the Bonferroni interval cover
+ANALYSTS = {
+    (100, 100, True): (0.3253, 0.4830, 0.10, 0.64), (100, 100, False): (0.3386, 0.5000, 0.09, 0.62),
+    (500, 100, True): (0.3953, 0.4600, 0.15, 0.72), (2000, 200, True): (0.3848, 0.4137, 0.28, 0.85),
+}  # fmt: skip
+LADDER_BIAS = {(500, 100): 0.051, (500, 50): 0.041, (2000, 100): 0.014, (2000, 50): 0.011}  # rows, steps: true − shown
+LAST_DIGIT = 0.0005  # to which half of a unit the expected values are known, besides chance
 DELTA = 0.05
 STRENGTH = 0.15  # of the weak features, in standard deviations
 
@@ -107,6 +115,7 @@ class Analyst:
     shown: float
     true: float
     naive: bool
+    bonferroni: bool
     covered: bool  # all looks at once
 
 
@@ -144,8 +153,8 @@ def analyst(n: int, looks: int, strength: float, rng: np.random.Generator, steps
         if improved:
             best, chosen, total, last = errors, picked, tried, (errors, true)
             board, updates = prices.cell_of(errors, n, steps or n), updates + 1
-    naive = interval(last[0], last[0], n, log(2 / DELTA))
-    return Analyst(last[0] / n, last[1], naive[0] <= last[1] <= naive[1], covered)
+    naive, many = (interval(last[0], last[0], n, log(2 * count / DELTA)) for count in (1, looks))
+    return Analyst(last[0] / n, last[1], naive[0] <= last[1] <= naive[1], many[0] <= last[1] <= many[1], covered)
 
 
 def _true_error(weights: np.ndarray, means: np.ndarray) -> float:
@@ -173,32 +182,75 @@ def boosting(runs: int) -> bool:
             good &= inside and all(one.certified for one in found) and not any(one.naive or one.bonferroni for one in found)
             cells.append(f"{shown:.4f}{'' if inside else '!'} ±{found[0].half:.3f}".rjust(18))
         print(f"{name:26}" + "".join(cells))
-    found_boards = {name: [] for name in BOARDS}
-    for n, k in SIZES:
-        boards = [ladder(n, k, rng) for _ in range(runs)]
-        good &= all(one.certified for one in boards)
-        half = float(np.mean([one.half for one in boards]))
-        found_boards["ladder, step .01"].append(f"{np.mean([one.error for one in boards]):.4f} ±{half:.3f}".rjust(18))
-        shown = [thresholdout(n, k, rng) for _ in range(runs)]
-        found_boards["thresholdout, flip"].append(f"{np.mean(shown):.4f}".rjust(18))
-    for name, cells in found_boards.items():
-        print(f"{name:26}" + "".join(cells) + "   expected " + " ".join(f"{one:.4f}" for one in BOARDS[name]))
+    good &= defended(runs, rng)
     print("naive and Bonferroni intervals cover ½ in 0 %, the certificate in 100 % of the runs" if good else "OUTSIDE ITS BAND")
     return good
 
 
+def defended(runs: int, rng: np.random.Generator, sizes: tuple[tuple[int, int], ...] = SIZES) -> bool:
+    """The rows of ladder and thresholdout; true when shown errors and half widths lie in their bands."""
+    cells: dict[str, list[str]] = {name: [] for name in BOARDS}
+    good = True
+    for (n, k), *expected, half in zip(sizes, *BOARDS.values(), LADDER_HALF):
+        boards, noisy = [ladder(n, k, rng) for _ in range(runs)], [thresholdout(n, k, rng) for _ in range(runs)]
+        errors, halves = [one.error for one in boards], [one.half for one in boards]
+        good &= all(one.certified for one in boards)
+        # an answer of thresholdout is ½ or, rarely, has noise of standard deviation 1/√n
+        fits = (inside(errors, expected[0]) and inside(halves, half), inside(noisy, expected[1], 1 / sqrt(n)))
+        good &= all(fits)
+        shown = (
+            f"{np.mean(errors):.4f}{'' if fits[0] else '!'} ±{np.mean(halves):.3f}",
+            f"{np.mean(noisy):.4f}{'' if fits[1] else '!'}",
+        )
+        for name, cell in zip(BOARDS, shown):
+            cells[name].append(cell.rjust(18))
+    for name, row in cells.items():
+        print(f"{name:26}" + "".join(row))
+    return good
+
+
+def inside(found: list[float], expected: float, least: float = 0.0) -> bool:
+    """Is the mean within four standard errors? The standard deviation is that of the runs, but `least`."""
+    sd = max(float(np.std(found, ddof=1)), least)
+    return abs(float(np.mean(found)) - expected) <= 4 * sd / sqrt(len(found)) + LAST_DIGIT
+
+
+def often(found: list[bool], expected: float) -> bool:
+    """Is the share within four standard errors?"""
+    return abs(float(np.mean(found)) - expected) <= 4 * sqrt(expected * (1 - expected) / len(found))
+
+
 def analysts(runs: int, strength: float) -> bool:
+    """The table of the ordinary analyst, exact counts and ladders; true when every column lies in its band."""
     rng = np.random.default_rng(7)
     good = True
-    print(f"\n{'ordinary analyst':26}{'shown':>9}{'true':>9}{'naive':>9}{'certified':>11}")
-    for n, looks in ((100, 100), (500, 100), (2000, 200)):
-        for steps, name in ((None, "exact"), (100, "ladder .01")):
-            found = [analyst(n, looks, strength, rng, steps) for _ in range(runs)]
-            shown, true = (float(np.mean([getattr(one, name) for one in found])) for name in ("shown", "true"))
-            naive, covered = (float(np.mean([getattr(one, name) for one in found])) for name in ("naive", "covered"))
-            good &= covered >= 1 - DELTA - 3 * sqrt(DELTA * (1 - DELTA) / runs)
-            print(f"n={n}, {looks} looks, {name:10}".ljust(26) + f"{shown:9.4f}{true:9.4f}{naive:9.0%}{covered:11.0%}")
+    print(f"\n{'ordinary analyst':38}{'shown':>9}{'true':>9}{'naive':>9}{'Bonferroni':>12}{'certified':>11}")
+    for (n, looks, signal), expected in ANALYSTS.items():
+        for steps in (None, 100, 50):
+            found = [analyst(n, looks, strength * signal, rng, steps) for _ in range(runs)]
+            fits = _as_expected(found, n, steps, expected)
+            good &= fits
+            shown, true, naive, bonferroni, covered = (
+                float(np.mean([getattr(one, name) for one in found]))
+                for name in ("shown", "true", "naive", "bonferroni", "covered")
+            )
+            mode = "exact" if steps is None else f"ladder {1 / steps:g}"
+            name = f"n={n}, {looks} looks, {mode}{'' if signal else ', no signal'}"
+            print(f"{name:38}{shown:9.4f}{true:9.4f}{naive:9.0%}{bonferroni:12.0%}{covered:11.0%}{'' if fits else '!'}")
     return good
+
+
+def _as_expected(found: list[Analyst], n: int, steps: int | None, expected: tuple[float, float, float, float]) -> bool:
+    covered = [one.covered for one in found]
+    held = float(np.mean(covered)) >= 1 - DELTA - 4 * sqrt(DELTA * (1 - DELTA) / len(found))
+    if steps is not None:
+        bias = LADDER_BIAS.get((n, steps))
+        return held and (bias is None or inside([one.true - one.shown for one in found], bias))
+    shown, true, naive, bonferroni = expected
+    return (
+        held and inside([one.shown for one in found], shown) and inside([one.true for one in found], true)
+        and often([one.naive for one in found], naive) and often([one.bonferroni for one in found], bonferroni)
+    )  # fmt: skip
 
 
 def rows() -> Iterator[Row]:

@@ -164,3 +164,12 @@ def test_what_was_read_once_is_compared_with_what_stands_there_now(home: Path) -
         connection.execute(text("DROP TRIGGER entries_no_update"))
         connection.execute(text("UPDATE entries SET body = replace(body, 'study', 'other') WHERE seq = 1"))
     assert ledger.entries()[0] != first[0]
+
+
+def test_a_justification_does_not_make_another_look_of_the_same(home: Path) -> None:
+    study = Study(numbers(), home, policy="strict")
+    first = study.look()
+    justified = study.but(settings={"justify": {"category": "bug", "text": "the label column was shifted by a row"}})
+    again = justified.look()
+    assert again.replay
+    assert (again.score, again.look, again.price) == (first.score, 1, 0.0)
