@@ -28,7 +28,8 @@ from modelsel.config import overrides as typed
 from modelsel.config.compose import Config, assemble, compose
 from modelsel.config.folders import ROOT, Folders
 from modelsel.config.loader import GuardedLoader, problem_of
-from modelsel.core.errors import NOT_AT_HAND, OK, ConfigurationError, Problem, worst
+from modelsel.core.errors import OK, ConfigurationError, Problem, worst
+from modelsel.dataset.named import NOT_AT_HAND
 
 REFUSED = {"config_path": "--config-path", "config_name": "--config-name", "experimental_rerun": "--experimental-rerun"}
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from modelsel.core.errors import NOT_AT_HAND, ConfigurationError, DataError, Problem
+from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.spec import one_of, plain
 from modelsel.core.types import Task
 from modelsel.dataset._assemble import Loaded
@@ -37,6 +37,7 @@ MADE: dict[str, Given] = {
     "balloons": Balloons(),
 }
 CLASS = "class"
+NOT_AT_HAND = "MSEL-308"  # the code of a data set that a sweep may pass over
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from modelsel.core.errors import NOT_AT_HAND, ConfigurationError, DataError
+from modelsel.core.errors import ConfigurationError, DataError
 from modelsel.dataset.csv import Csv
 from modelsel.dataset.monks import Monks
-from modelsel.dataset.named import MADE, Named
+from modelsel.dataset.named import MADE, NOT_AT_HAND, Named
 
 
 @pytest.mark.parametrize("name", sorted(MADE))
