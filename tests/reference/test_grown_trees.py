@@ -9,6 +9,8 @@ import pytest
 from modelsel.core.spec import make
 from modelsel.core.types import Task, positions
 from modelsel.learner.tree import Splits, Tree
+from tests.reference.single_precision import C45 as C45Twin
+from tests.reference.single_precision import nodes
 
 C45 = {
     "splits": Splits(nominal="multiway", threshold="observed"),
@@ -16,10 +18,13 @@ C45 = {
     "min_leaf_rule": "c45",
     "collapse": True,
 }
-# C4.5 computes in single precision. glass, waveform5000: a midpoint that equals a value lies below it there, one row goes to
-# the other side. mushroom: two tests of equal gain and split information, by features of two and of three levels. labor,
-# hepatitis (m1): divided rows of weight 2.0 fall short of min_leaf. soybean: equal ratios decided by the last bit.
-SINGLE_PRECISION = {"glass", "waveform5000", "mushroom", "labor", "hepatitis", "soybean"}
+# Release 8 computes in single precision, and then: glass and waveform5000: a midpoint that rounds to a value sends it left.
+# labor, hepatitis: divided rows of weight 2 that sum to less. mushroom, soybean: the last bit decides between equal ratios.
+SINGLE_PRECISION = {
+    "glass m2": False, "waveform5000 m2": False, "labor m2": False, "labor m1": False, "hepatitis m1": False,
+    "mushroom m2": False, "mushroom m1": False, "mushroom m5": False, "soybean m2": False, "soybean m5": False,
+    "soybean m1": True,  # there even the order in which rows are added decides: 251 to 256 nodes
+}  # fmt: skip
 
 
 def path(learner: Tree, task: Task):
@@ -30,23 +35,44 @@ def wrong(learner: Tree, task: Task, answer) -> int:
     return round(float(answer.training_error([learner])[0]) * len(task))
 
 
-def test_release_8_grows_the_same_trees(answers, reference_task) -> None:
-    compared = 0
+def release_8_runs(answers):
+    """Data set, least weight of a branch, and the size and errors that release 8 reports before pruning."""
     for name, reference in answers("c45r8/*").items():
-        task = reference_task(name)
         for run, theirs in reference["runs"].items():
-            found = re.fullmatch(r"(gain_)?m(\d+)_c25", run)
-            if not found or not theirs.get("train") or name in SINGLE_PRECISION:
-                continue
-            criterion = make("criterion", "gain_ratio")
-            if found[1]:  # option -g: gain, with the same penalty
-                continue
-            learner = Tree(criterion=criterion, min_leaf=int(found[2]), **C45)
-            grown = path(learner, task)
-            ours = grown.model(learner).n_nodes, wrong(learner, task, grown)
-            assert ours == (theirs["train"]["size_before"], theirs["train"]["errors_before"]), f"{name} {run}"
-            compared += 1
-    assert compared > 25
+            found = re.fullmatch(r"m(\d+)_c25", run)
+            if found and theirs.get("train"):
+                yield name, int(found[1]), (theirs["train"]["size_before"], theirs["train"]["errors_before"])
+
+
+def test_release_8_grows_the_same_trees_but_for_its_rounding(answers, reference_task) -> None:
+    same = 0
+    for name, least, theirs in release_8_runs(answers):
+        task, learner = reference_task(name), Tree(criterion=make("criterion", "gain_ratio"), min_leaf=least, **C45)
+        grown = path(learner, task)
+        ours = grown.model(learner).n_nodes, wrong(learner, task, grown)
+        assert (ours == theirs) != (f"{name} m{least}" in SINGLE_PRECISION), f"{name} m{least}: {ours}, theirs {theirs}"
+        same += ours == theirs
+    assert same > 60
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted({case.split()[0] for case in SINGLE_PRECISION}))
+def test_where_it_differs_the_same_rules_in_single_precision_give_its_trees(answers, reference_task, name) -> None:
+    """And in double precision ours."""
+    task = reference_task(name)
+    for _, least, theirs in (run for run in release_8_runs(answers) if run[0] == name):
+        learner = Tree(criterion=make("criterion", "gain_ratio"), min_leaf=least, **C45)
+        grown = path(learner, task)
+        single, double = (C45Twin(task, least, real) for real in (np.float32, np.float64))
+        rounded, exact = single.grown(), double.grown()
+        assert (nodes(exact), double.errors(exact)) == (grown.model(learner).n_nodes, wrong(learner, task, grown))
+        if SINGLE_PRECISION.get(f"{name} m{least}"):
+            orders = [np.random.default_rng(seed).permutation(len(task)) for seed in range(6)]
+            sizes = {nodes(C45Twin(task.take(order), least, np.float32).grown()) for order in orders}
+            assert len(sizes) > 1
+            assert abs(nodes(rounded) - theirs[0]) <= 5
+        else:
+            assert (nodes(rounded), single.errors(rounded)) == theirs
 
 
 def test_id3_grows_the_same_trees_where_nothing_ties(answers, reference_task) -> None:
