@@ -28,7 +28,6 @@ EXPECTED = {
     "two decimals, flip": ((0.3896, 0.0088), (0.2631, 0.0076), (0.3877, 0.0064), (0.3264, 0.0062)),
 }  # fmt: skip
 BOARDS = {"ladder, step .01": (0.4731, 0.4664, 0.4796, 0.4790), "thresholdout, flip": (0.4995, 0.5000, 0.4997, 0.4998)}
-LADDER_HALF = (0.106, 0.119, 0.079, 0.082)
 # test rows, looks, strength of the signal: shown, true, and in how many runs the naive and the Bonferroni interval cover
 ANALYSTS = {
     (100, 100, True): (0.3253, 0.4830, 0.10, 0.64), (100, 100, False): (0.3386, 0.5000, 0.09, 0.62),
@@ -188,15 +187,15 @@ def boosting(runs: int) -> bool:
 
 
 def defended(runs: int, rng: np.random.Generator, sizes: tuple[tuple[int, int], ...] = SIZES) -> bool:
-    """The rows of ladder and thresholdout; true when shown errors and half widths lie in their bands."""
+    """The rows of ladder and thresholdout; true when shown errors lie in their bands. Half widths (Hoeffding) are printed."""
     cells: dict[str, list[str]] = {name: [] for name in BOARDS}
     good = True
-    for (n, k), *expected, half in zip(sizes, *BOARDS.values(), LADDER_HALF):
+    for (n, k), *expected in zip(sizes, *BOARDS.values()):
         boards, noisy = [ladder(n, k, rng) for _ in range(runs)], [thresholdout(n, k, rng) for _ in range(runs)]
         errors, halves = [one.error for one in boards], [one.half for one in boards]
         good &= all(one.certified for one in boards)
         # an answer of thresholdout is ½ or, rarely, has noise of standard deviation 1/√n
-        fits = (inside(errors, expected[0]) and inside(halves, half), inside(noisy, expected[1], 1 / sqrt(n)))
+        fits = (inside(errors, expected[0]), inside(noisy, expected[1], 1 / sqrt(n)))
         good &= all(fits)
         shown = (
             f"{np.mean(errors):.4f}{'' if fits[0] else '!'} ±{np.mean(halves):.3f}",

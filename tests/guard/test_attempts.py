@@ -537,7 +537,7 @@ def test_30_a_laxer_policy_and_back(home: Path) -> None:
     assert "G073" in codes(study.but(policy="warn", rule=Rule(2)))
 
 
-@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("count", [60, pytest.param(300, marks=pytest.mark.slow), pytest.param(10_000, marks=pytest.mark.soak)])
 def test_31_many_specifications_committed_before_any_answer(home: Path, count: int) -> None:
     study = Study(numbers(), home, settings={"declared_space": None})
     study.gate().commit(study.sealing(), [f"spec {index}" for index in range(count)])
