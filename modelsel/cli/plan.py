@@ -17,8 +17,8 @@ def planned(config: Config, swept: bool) -> Done:
     from modelsel.plan.make import make
     from modelsel.plan.probe import estimate
     from modelsel.plan.show import lines
-    from modelsel.runner.pool import Pool
     from modelsel.runner.material import prepare
+    from modelsel.runner.pool import Pool
 
     for note in config.notes:
         print(note, file=sys.stderr)

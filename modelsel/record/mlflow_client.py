@@ -124,7 +124,7 @@ class Client:
         self.api.log_inputs(run_id, inputs)
 
     def log_test(self, run_id: str, test: Metric, model: str | None, data: DataSet, when: int) -> None:
-        """The released answer, linked to the model and to the rows it was measured on; said once, another one as a next step."""
+        """The released answer, linked to the model and to the rows it was measured on; another one is a next step."""
         said = sorted(self.api.get_metric_history(run_id, test.name), key=lambda metric: metric.step)
         if said and said[-1].value == test.value:
             return
