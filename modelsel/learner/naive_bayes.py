@@ -85,6 +85,7 @@ class NaiveBayesPath:
 
     def outputs(self, learners: Sequence[NaiveBayes], table: Table, rows: Integers, scores: bool) -> Outputs:
         smoothings = list(dict.fromkeys(learner.smoothed for learner in learners))
+        at = {smoothing: position for position, smoothing in enumerate(smoothings)}
         values = table.values[np.ix_(rows, self.columns)]
         likelihood, impossible = self.counted.nominal(values, smoothings)
         likelihood += self._numeric(values)
@@ -92,7 +93,7 @@ class NaiveBayesPath:
         predicted = np.empty((len(learners), len(rows)), np.int32)
         shares = np.empty((len(learners), len(rows), len(self.counted.class_weight))) if scores else None
         for prior, members in _by_prior(learners).items():
-            which = [smoothings.index(learners[member].smoothed) for member in members]
+            which = [at[learners[member].smoothed] for member in members]
             posterior = _posterior(likelihood[which], prior_of(prior, self.counted.class_weight))
             predicted[members] = _first_of_best(posterior)
             if shares is not None:

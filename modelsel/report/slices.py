@@ -68,7 +68,10 @@ def _slice(view: View, entry: str, name: str, rows: Sequence[Row]) -> str:
         at = _columns(plot, values, name)
         points = [(at[row.parameters[name]] + _aside(i, len(values)), up.within(row.mean)) for i, row in enumerate(rows)]
     plot.marks(thin(points), series, "faint")
-    best = [(at[value], up.within(_best(view, [r.mean for r in rows if r.parameters[name] == value]))) for value in values]
+    means: dict[str, list[float]] = {value: [] for value in values}
+    for row in rows:
+        means[row.parameters[name]].append(row.mean)
+    best = [(at[value], up.within(_best(view, means[value]))) for value in values]
     if known:
         plot.path(best, f"trend s{series % 8}")
     else:  # words have no order that a line could follow

@@ -1,6 +1,6 @@
 """The choice on real runs of doubles: corrected from losses or from answers, runners-up, pairs."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +13,14 @@ from modelsel.compare.pairs import pairs
 from modelsel.core.errors import NoCandidateError
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import make
-from modelsel.core.types import Outputs
+from modelsel.core.types import Outputs, Scoreboard
+from modelsel.plan.make import make as make_plan
+from modelsel.runner import run as run_module
 from modelsel.runner.answers import OK
+from modelsel.runner.journal import Journal
 from tests import doubles
 from tests.doubles import Double, candidates, spread
-from tests.runner.studies import study
+from tests.runner.studies import ALONE, study
 
 BEST = make("rule", "best")
 SOME = (*spread(5), *(replace(candidate, entry="leaning") for candidate in spread(4, lean=1)))
@@ -97,3 +100,62 @@ def test_the_winner_is_paired_with_the_best_of_every_other_entry(tmp_path: Path)
     assert SOME[results.board.ids.index(found[0].second)].entry != SOME[selection.winner].entry
     assert found[0].low <= found[0].difference <= found[0].high
     assert found[0].method == "corrected resampled t"
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are kept for the best four only, as in spaces above ten thousand."""
+    monkeypatch.setattr(run_module, "ROWS_FOR_ALL", 5)
+    monkeypatch.setattr(run_module, "ROWS_FOR_BEST", 4)
+
+
+@dataclass(frozen=True)
+class Last:
+    """A rule that chooses a candidate whose rows nobody kept."""
+
+    def choose(self, board: Scoreboard) -> int:
+        return int(np.flatnonzero(board.eligible)[np.argmax(board.cost[board.eligible])])
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("measure", ["error", "auc"])
+def test_where_rows_are_kept_for_the_best_the_choice_is_corrected_among_those(tmp_path: Path, measure: str) -> None:
+    task = doubles.task()
+    results, resampling = study(tmp_path, SOME, task=task, measure=make("measure", measure)), doubles.folds(task)
+    assert len(results.kept) < len(SOME)
+    selection = choose(results, BEST, resampling, seed=3)
+    best = tuple(SOME[position] for position in results.kept)
+    alone = choose(study(tmp_path, best, task=task, measure=make("measure", measure), name="alone"), BEST, resampling, seed=3)
+    assert selection.board.ids[selection.winner] == alone.board.ids[alone.winner]
+    assert selection.corrected is not None
+    assert alone.corrected is not None
+    for key in ("mean", "low", "high", "same"):
+        assert selection.corrected[key] == alone.corrected[key]
+    assert selection.assessed.ids[0] == alone.assessed.ids[0]
+    assert {pair.second for pair in pairs(selection, resampling)} == {*selection.assessed.ids[1:]}
+
+
+@pytest.mark.usefixtures("few")
+def test_with_one_holdout_those_whose_rows_were_kept_are_compared(tmp_path: Path) -> None:
+    task = doubles.task()
+    resampling = replace(thirds := doubles.folds(task), folds=thirds.folds[:1])
+    with Journal(tmp_path) as journal:
+        results = run_module.run(make_plan(SOME, task, resampling), task, resampling, make("measure", "error"), ALONE, journal)
+    selection = choose(results, BEST, resampling, seed=3)
+    assert {*selection.indistinguishable} <= {*results.kept} - {selection.winner}
+    assert [pair.second for pair in pairs(selection, resampling)] == [*selection.assessed.ids[1:]]
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("measure", ["error", "auc"])
+def test_a_winner_whose_rows_were_not_kept_is_given_its_rows(tmp_path: Path, measure: str) -> None:
+    task = doubles.task()
+    results, resampling = study(tmp_path, SOME, task=task, measure=make("measure", measure)), doubles.folds(task)
+    selection = choose(results, Last(), resampling, seed=3)
+    assert selection.winner not in results.kept
+    assert selection.corrected is not None
+    assert np.isfinite(selection.board.se[selection.winner])
+    if measure == "error":
+        column = selection.losses.ids.index(selection.board.ids[selection.winner])
+        wrong = selection.assessed.predicted[0] != selection.assessed.truth
+        np.testing.assert_array_equal(selection.losses.matrix[:, column], wrong)

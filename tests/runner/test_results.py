@@ -135,3 +135,18 @@ def test_in_very_large_spaces_rows_are_kept_for_the_best_and_scores_for_all(tmp_
     again = study(tmp_path, SOME, name="again", older=[tmp_path / "large"])
     assert again.computed == 0
     assert answer(again) == answer(large)
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_rows_that_were_not_kept_are_computed_again_when_they_are_wanted(tmp_path, monkeypatch, repeats):
+    whole = study(tmp_path, SOME, name="whole", repeats=repeats)
+    monkeypatch.setattr(run_module, "ROWS_FOR_ALL", 5)
+    monkeypatch.setattr(run_module, "ROWS_FOR_BEST", 3)
+    large = study(tmp_path, SOME, name="large", repeats=repeats)
+    left = next(position for position in range(len(SOME)) if position not in large.kept)
+    wider = large.including(left)
+    assert list(wider.kept) == sorted([*large.kept, left])
+    np.testing.assert_array_equal(wider.losses.matrix, whole.losses.matrix[:, wider.kept])
+    np.testing.assert_allclose(wider.board.se[wider.kept], whole.board.se[wider.kept], rtol=1e-12)
+    assert wider.losses.ids == tuple(SOME[position].id for position in wider.kept)
+    assert wider.including(left) is wider
