@@ -104,6 +104,8 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
         builder.problems.extend(
             Problem("MSEL-205", reason, "tracking.allow_skops", "leave it false") for reason in parts["tracking"].problems()
         )
+    if parts["pool"] is not None and root is not None:
+        builder.problems.extend(parts["pool"].problems(root.limit))
     wanted, place = _wanted(settings)
     space = expand(wanted, builder, root.seed if root else 0, place)
     if root is None or builder.problems:

@@ -17,11 +17,15 @@ UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MI
 
 @dataclass(frozen=True)
 class Limit:
-    """What one cell may use; setting one selects `pool=processes`, since a thread cannot be stopped."""
+    """What one cell may use; with `pool=auto` setting one selects processes, since a thread cannot be stopped."""
 
     nested: ClassVar[bool] = True
     seconds: float | None = number(None, above=0, help="per cell")
     memory: int | str | None = plain(None, help="per cell and above the start: bytes, or 500MB, 2GiB")
+
+    @property
+    def any(self) -> bool:
+        return self.seconds is not None or self.memory is not None
 
     def problems(self) -> tuple[str, ...]:
         try:
@@ -65,6 +69,13 @@ class Pool:
     n_jobs: int | None = whole(None, least=-1, help="workers; null or -1: as many as there are cores")
     scheduler: str | None = plain(None, help="dask: tcp://host:port; null: a local cluster")
 
+    def problems(self, limit: Limit) -> tuple[Problem, ...]:
+        """A limit that nobody could hold: a thread cannot be stopped."""
+        if not limit.any or self.kind not in IN_THIS_PROCESS:
+            return ()
+        what = f"pool={self.kind} cannot hold a limit: a thread cannot be stopped"
+        return (Problem("MSEL-208", what, "limit", "use pool=processes, or leave the pool out"),)
+
 
 @dataclass(frozen=True)
 class Tracking:
@@ -82,9 +93,10 @@ class Tracking:
         return (why,) if self.allow_skops else ()
 
 
+IN_THIS_PROCESS = ("threads", "sequential")
 CLASSES: dict[str, type[Any]] = {"pool": Pool, "tracking": Tracking}
 KINDS = {
-    "pool": ("threads", "processes", "sequential", "dask", "ray", "spark"),
+    "pool": ("auto", "threads", "processes", "sequential", "dask", "ray", "spark"),
     "tracking": ("sqlite", "server", "off"),
 }
 
