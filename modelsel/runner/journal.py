@@ -22,6 +22,7 @@ class Journal:
     """Journal of one run. `older` are folders of other journals, in the order in which they are asked."""
 
     def __init__(self, folder: Path, older: Sequence[Path] = ()) -> None:
+        folder = folder.absolute()  # worker processes outlive a run and may stand in another folder
         self.folder = folder
         self.damage: list[Damage] = []
         self.own = Segment(folder)

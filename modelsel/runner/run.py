@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.protocols import Measure, Progress
 from modelsel.core.types import Resampling, Task
@@ -19,6 +21,7 @@ from modelsel.runner.pool import Each, Pool, chosen, opened
 from modelsel.runner.quiet import QUIET
 from modelsel.runner.rescue import Rescue
 from modelsel.runner.results import Results, SeOf, gather
+from modelsel.runner.tally import failing
 from modelsel.runner.work import Job, Work
 
 Order = Callable[[Sequence[Job]], Sequence[Job]]
@@ -82,6 +85,7 @@ class _Reporter:
     def __init__(self, book: Book, progress: Progress) -> None:
         self._book, self._progress = book, progress
         self._looked, self._left = 0.0, len(book.parts) - book.reused
+        self._failed: set[int] = set()  # candidates that have failed on some fold
         cells = book.work.plan.cells
         progress.start(len(cells), len(book.work.plan.candidates))
         if book.reused:
@@ -95,7 +99,9 @@ class _Reporter:
         self._left -= 1
         if time.monotonic() - self._looked > LOOK_AGAIN or self._left <= 0:
             best, self._looked = tally.best(self._book.work.measure.higher_is_better), time.monotonic()
-        self._progress.advance(1, best, sum(reason != "" for reason in done.summary.reasons.values()))
+        fresh = {done.job.members[row] for row in np.flatnonzero(failing(done.summary.status))} - self._failed
+        self._failed |= fresh
+        self._progress.advance(1, best, len(fresh))
 
 
 def _rescue(book: Book, pool: Pool, each: Each) -> Rescue:

@@ -44,11 +44,6 @@ class Tally:
     def eligible(self) -> Booleans:
         return np.asarray((self.status == OK).all(axis=1))
 
-    @property
-    def failures(self) -> int:
-        """Candidates that have failed on some fold so far (skipped ones are no failure)."""
-        return int(((self.status > OK) & (self.status != CODE["skipped"])).any(axis=1).sum())
-
     def hopeless(self, fold: int) -> bool:
         """True when all candidates have answered on a fold, and every one of them failed."""
         column = self.status[:, fold]
@@ -69,8 +64,8 @@ class Tally:
 
     def _verdict(self, member: int) -> tuple[Status, str]:
         statuses = self.status[member]
-        failing = np.flatnonzero((statuses > OK) & (statuses != CODE["skipped"]))
-        where = failing if len(failing) else np.flatnonzero(statuses == CODE["skipped"])
+        failed = np.flatnonzero(failing(statuses))
+        where = failed if len(failed) else np.flatnonzero(statuses == CODE["skipped"])
         if not len(where):
             return "skipped", NOT_DONE
         fold = int(where[0])
@@ -84,6 +79,11 @@ class Tally:
     def mean(self, of: Floats) -> Floats:
         """Mean over folds of one of the arrays, NaN where a fold is missing."""
         return np.asarray(of.mean(axis=1))
+
+
+def failing(status: NDArray[np.int8]) -> Booleans:
+    """Which statuses are failures: a candidate that was skipped is none."""
+    return np.asarray((status > OK) & (status != CODE["skipped"]))
 
 
 def positions_of(ids: NDArray[np.uint64], among: NDArray[np.uint64]) -> tuple[Any, Any]:

@@ -1,5 +1,7 @@
 """Workers that die: only the guilty candidate is condemned, everything else is finished."""
 
+from pathlib import Path
+
 import pytest
 
 from modelsel.runner.limits import Limits
@@ -13,6 +15,16 @@ PROCESSES = Pool("processes", 2)
 def test_processes_give_the_answer_of_one_process(tmp_path):
     some = (*spread(7, noise=True), *spread(5, group=1, lean=1))
     assert answer(study(tmp_path, some, pool=PROCESSES, name="two")) == answer(study(tmp_path, some, name="one"))
+
+
+def test_workers_that_were_started_in_another_folder_write_where_the_run_is(tmp_path, monkeypatch):
+    """Worker processes are kept for the next run: what a relative name means is settled before it reaches them."""
+    said = []
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        said.append(answer(study(Path("runs"), spread(3), pool=PROCESSES)))
+    assert said[0] == said[1]
 
 
 def test_a_candidate_that_kills_its_worker_is_crashed_and_thirty_nine_of_its_batch_finish(tmp_path):
