@@ -133,6 +133,8 @@ class Node:
                 for chosen in combinations(values, size):
                     yield [set(chosen), set(values) - set(chosen)]
         else:
+            if len(present) < 2:  # one known value: that a value is missing is no test of these kinds
+                return
             firsts = [{x} for x in present] if kind == "equality" else [{y for y in met if y <= x} for x in present[:-1]]
             for first in firsts:
                 rest = met - first
@@ -259,6 +261,8 @@ def follow(tree: Tree, at: int, node: Node, kind: str, features: list[int], dept
     assert feature in features
     kinds = {"threshold": THRESHOLD, "equality": EQUALITY, "multiway": MULTIWAY, "subset": SUBSET}
     assert tree.test[at] == kinds[node.kind(feature)]
+    if node.growth.missing == "surrogate" and node.lost(feature):
+        return  # training sends a row that lies between a surrogate's two values otherwise than its threshold does
     left = [f for f in features if f != feature] if tree.test[at] == MULTIWAY else features
     for child, below in zip(tree.children(at), node.sent(tree, at), strict=True):
         if depth < 2:
