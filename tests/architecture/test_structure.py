@@ -58,7 +58,10 @@ def test_no_pickle_and_no_type_checking_imports() -> None:
 
 
 def test_help_imports_neither_hydra_nor_mlflow() -> None:
-    code = "import sys; from modelsel.cli.dispatch import main; main(['--help']); bad = {'hydra', 'mlflow', 'numpy', 'numba'} & set(sys.modules); sys.exit(f'imported {bad}' if bad else 0)"
+    code = (
+        "import sys; from modelsel.cli.dispatch import main; main(['--help']); "
+        "bad = {'hydra', 'mlflow', 'numpy', 'numba'} & set(sys.modules); sys.exit(f'imported {bad}' if bad else 0)"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
