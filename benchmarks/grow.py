@@ -5,8 +5,7 @@ criterion and candidate on the same task costs.
 """
 
 import sys
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -38,7 +37,6 @@ def rows() -> Iterable[Row]:
     yield one_tree("waveform 12,000 × 21, ranked task", numeric_tasks()["waveform 12,000 × 21"], "gini", fresh=False)
     yield from adult()
     yield candidates(waveform(5_000))
-    yield growth_of_time()
 
 
 def numeric_tasks() -> dict[str, Task]:
@@ -185,25 +183,6 @@ def accuracies(task: Task, learners: list[Tree], folds: list[tuple[np.ndarray, n
     return right / len(folds)
 
 
-def growth_of_time() -> Row:
-    """How time grows from 10⁴ to 10⁶ rows × 20 features, as the exponent of n."""
-    small, large = noise(10_000), noise(1_000_000)
-    criterion = make("criterion", "gini")
-    work: Callable[[Task], object] = lambda task: grow(replace(task), positions(task), criterion, Growth())  # noqa: E731
-    work(small)
-    ours = min(_seconds(work, small) for _ in range(5))
-    theirs = _seconds(work, large)
-    exponent = float(np.log(theirs / ours) / np.log(100))
-    return Row("grow one tree, 10⁴ → 10⁶ rows × 20", "itself: exponent of n", (exponent,), ours, theirs,
-               "the same code", most=1.15)  # fmt: skip
-
-
 def noise(n: int) -> Task:
     values = RNG.normal(size=(n, 20))
     return task_of(values, (values[:, 0] + values[:, 1] + 0.3 * RNG.normal(size=n) > 0).astype(int))
-
-
-def _seconds(work: Callable[[Task], object], task: Task) -> float:
-    start = time.perf_counter()
-    work(task)
-    return time.perf_counter() - start

@@ -34,20 +34,23 @@ from modelsel.kernels.layout import (
 
 
 @kernel()
-def _pack(order, codes, y, number, rows, class_bits):
+def _pack(order, y, rows, class_bits):
     """Entries row | class | new of the chosen rows, per sorted column."""
-    entries = np.empty((order.shape[0], rows), np.uint32)
+    entries, mark = np.empty((order.shape[0], len(rows)), np.uint32), np.full(order.shape[1], -1, np.int64)
+    for i in range(len(rows)):
+        mark[rows[i]] = ((i << class_bits) | y[rows[i]]) << 1
     for f in range(order.shape[0]):
-        at, before = 0, np.int32(-1)
-        column, sorted_rows, own = codes[f], order[f], entries[f]
+        at, new = 0, np.int64(0)
+        sorted_rows, own = order[f], entries[f]
         for i in range(order.shape[1]):
-            row = np.uint64(sorted_rows[i])
-            k = number[row]
-            if k >= 0:
-                code = column[row]
-                own[at] = (((np.int64(k) << class_bits) | y[row]) << 1) | (code != before)
-                before = code
+            row = np.int64(sorted_rows[i])
+            begins = row >> 63
+            new |= begins & 1
+            entry = mark[np.uint64(row ^ begins)]
+            if entry >= 0:
+                own[at] = entry | new
                 at += 1
+                new = np.int64(0)
     return entries
 
 
@@ -129,7 +132,6 @@ def _missing_to(rules, at, left, right):
         types.fixed_columns,
         types.fixed_columns,
         types.fixed_codes,
-        types.fixed_codes,
         types.codes,
         types.reals,
         types.fixed_wholes,
@@ -138,10 +140,10 @@ def _missing_to(rules, at, left, right):
         types.flags,
     )
 )
-def grow(order, codes, y, number, rows, root, units, rules, limits, stop):
+def grow(order, codes, y, rows, root, units, rules, limits, stop):
     """Records as of `grow.grow`; no records when it was stopped."""
     features, n, classes, shift = len(order), len(rows), len(root), rules.class_bits + 1
-    entries, steps = _pack(order, codes, y, number, n, rules.class_bits), _steps(units)
+    entries, steps = _pack(order, y, rows, rules.class_bits), _steps(units)
     shares = _shares(n)
     nodes, value, counts = np.zeros((64, RECORD), np.int64), np.zeros((64, 1)), np.zeros((64, classes))
     nodes[0, PARENT], nodes[0, END], counts[0] = -1, n, root

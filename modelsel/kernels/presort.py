@@ -22,13 +22,14 @@ from modelsel.kernels.compiler import kernel
 def pack(order, codes, feature, levels, y, number, rows, id_bits, class_bits):
     """Entries code | class | number of the chosen rows, per sorted column (the layout that `grow` reads).
 
-    order: sorted columns × data rows; feature: of each sorted column; number: of each data row among the chosen, or −1.
+    order: sorted columns × data rows (~row where a value begins);
+    feature: of each sorted column; number: of each data row among the chosen, or −1.
     """
     entries = np.empty((order.shape[0], rows), np.int64)
     for t in range(order.shape[0]):
         at, column, missing = 0, codes[feature[t]], levels[feature[t]]
         for i in range(order.shape[1]):
-            row = order[t, i]
+            row = order[t, i] if order[t, i] >= 0 else ~order[t, i]
             if number[row] >= 0:
                 code = np.int64(column[row])
                 if code < 0:

@@ -10,7 +10,12 @@ import numpy as np
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
 
-SMALL, FEW, MANY = 4096, 8, 11  # rows up to which a digit has FEW bits, else MANY
+SMALL, LARGE, FEW, MANY = (
+    4096,
+    200_000,
+    8,
+    11,
+)  # a digit has MANY bits between: a small table for few rows, few streams for many
 SIGN = np.uint64(1 << 63)
 ONE, NONE, ALL = np.uint64(1), np.uint64(0), np.uint64(2**64 - 1)
 
@@ -52,29 +57,28 @@ def _by_digit(keys, rows, to_keys, to_rows, shift, mask, ends):
 
 
 @kernel()
-def _codes(column, rows, codes, order, values):
+def _codes(column, keys, rows, codes, order, values):
     """Rank of each value (−1 where missing) and the distinct values; returns how many."""
-    count, before = 0, np.nan
+    count, before = 0, NONE  # no number has this key
     for i in range(len(rows)):
-        row = np.uint64(rows[i])
-        value = column[row]
-        order[i] = rows[i]
-        if value != value:
-            codes[row] = -1
+        row, key = np.uint64(rows[i]), keys[i]
+        if key == ALL:
+            codes[row], order[i] = -1, rows[i]
             continue
-        if value != before:
-            values[count] = value
+        order[i] = rows[i] if key == before else ~rows[i]
+        if key != before:
+            values[count] = column[row]
             count += 1
-            before = value
+            before = key
         codes[row] = count - 1
     return count
 
 
 @kernel(types.wholes(types.fixed_rows, types.fixed_words, types.columns, types.columns, types.matrix))
 def rank(block, bits, codes, order, values):
-    """Fill `codes`, `order` and `values` (columns × rows each); the number of distinct values of each column."""
+    """Fill `codes`, `order` (~row where a value begins), `values` (columns × rows); how many distinct values per column."""
     n = block.shape[1]
-    digit = FEW if n <= SMALL else MANY
+    digit = MANY if SMALL < n < LARGE else FEW
     mask, step = np.uint64((1 << digit) - 1), np.uint64(digit)
     counts, ends = np.zeros(len(block), np.int64), np.zeros(1 << digit, np.int64)
     keys, to_keys, rows, to_rows = np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty(n, np.int32), np.empty(n, np.int32)
@@ -88,5 +92,5 @@ def rank(block, bits, codes, order, values):
             keys, to_keys, rows, to_rows = to_keys, keys, to_rows, rows
             differ >>= step
             shift += step
-        counts[t] = _codes(block[t], rows, codes[t], order[t], values[t])
+        counts[t] = _codes(block[t], keys, rows, codes[t], order[t], values[t])
     return counts

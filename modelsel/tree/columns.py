@@ -24,7 +24,9 @@ Ranked = tuple[Codes, NDArray[np.int32], Floats, Integers]  # codes, order, dist
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """`codes`: features × rows; `values`: what each code stands for; `order`: rows of each threshold feature, by code."""
+    """`codes`: features × rows; `values`: what each code stands for; `order`: rows of each threshold feature, by
+    code, as ~row where a value begins.
+    """
 
     codes: Codes
     values: tuple[Floats, ...]
@@ -110,4 +112,4 @@ def _in_numpy(block: Floats) -> Ranked:
     new &= ~missing
     codes = np.empty(block.shape, np.int32)
     np.put_along_axis(codes, order, np.where(missing, -1, np.cumsum(new, axis=1) - 1).astype(np.int32), 1)
-    return codes, order.astype(np.int32), ranked[new], np.count_nonzero(new, axis=1)
+    return codes, np.where(new, ~order, order).astype(np.int32), ranked[new], np.count_nonzero(new, axis=1)

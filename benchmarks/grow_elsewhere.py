@@ -1,0 +1,128 @@
+"""Growing one tree beside rpart (C) and YDF's CART (C++), and its time and memory from 10⁴ to 10⁶ rows.
+
+rpart is timed inside R by `system.time`, YDF by its `train` on a dictionary of columns (which it turns into its own data set:
+there is no way round), without pruning and without limits. What is not installed is passed over by name.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from shutil import which
+from statistics import median
+
+import numpy as np
+
+from benchmarks._frame import Row, seconds, side_by_side
+from benchmarks.grow import noise, waveform
+from modelsel.core.spec import make
+from modelsel.core.types import Task, positions
+from modelsel.tree.grow import grow
+from modelsel.tree.growth import Growth
+from modelsel.tree.node import LEAF, Tree
+
+WORK = "grow one tree, waveform 12,000 × 21, gini, fresh task"
+TURNS = 5
+RPART = """
+suppressMessages(library(rpart)); d <- read.csv("{file}"); d$y <- factor(d$y)
+one <- function() rpart(y ~ ., d, method = "class", control = rpart.control(cp = -1, minsplit = 2, minbucket = 1, xval = 0,
+                        maxcompete = 0, maxsurrogate = 0, maxdepth = 30, usesurrogate = 0))
+tree <- one(); took <- replicate({turns}, system.time(one())[["elapsed"]])
+root <- tree$splits[1, ]; leaves <- sum(tree$frame$var == "<leaf>")
+cat(sprintf("[%s, %.17g, %d]", paste0("[", paste(took, collapse = ","), "]"), root[["index"]], leaves))
+"""
+
+
+def rows() -> Iterable[Row]:
+    task = waveform(12_000)
+    if which("Rscript"):
+        yield rpart(task)
+    else:
+        print("rpart: passed over, there is no Rscript")
+    try:
+        import ydf  # noqa: F401
+    except ImportError:
+        print("YDF: passed over, it is not installed")
+    else:
+        yield ydf_cart(task)
+    yield growth_of_time()
+    yield memory()
+
+
+def ours(task: Task) -> Tree:
+    return grow(replace(task), positions(task), make("criterion", "gini"), Growth())
+
+
+def rpart(task: Task) -> Row:
+    """Both take turns as blocks, since R times in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "waveform.csv"
+        names = ",".join([*(feature.name for feature in task.features), "y"])
+        np.savetxt(file, np.column_stack([task.values, task.target]), "%.17g", ",", header=names, comments="")
+        answer = subprocess.run(
+            ["Rscript", "-e", RPART.format(file=file, turns=TURNS)], capture_output=True, text=True, check=True, timeout=600
+        )
+    theirs, threshold, leaves = json.loads(answer.stdout)
+    tree = ours(task)
+    assert abs(threshold - tree.threshold[0]) < 1e-6
+    assert abs(leaves - np.count_nonzero(tree.test == LEAF)) <= 0.03 * leaves
+    mine = [seconds(lambda: ours(task)) for _ in range(TURNS)]
+    return Row(
+        WORK, "rpart 4.1", tuple(them / us for us, them in zip(mine, theirs)), median(mine), median(theirs),
+        "threshold of the root (1e-6), leaves to 3 %", goal=4,
+        note="cp = −1, minsplit = 2, minbucket = 1, no cross-validation, no competing or surrogate tests; maxdepth = 30, its "
+        "largest. Its time includes the model frame of the formula, which its users pay too.",
+    )  # fmt: skip
+
+
+def ydf_cart(task: Task) -> Row:
+    import ydf
+
+    ydf.verbose(0)
+    table = {feature.name: task.values[:, i].astype(np.float32) for i, feature in enumerate(task.features)}
+    table["y"] = np.array([f"c{c}" for c in task.target])
+    learner = ydf.CartLearner(label="y", min_examples=1, max_depth=-1, validation_ratio=0.0, num_threads=1)
+    theirs = learner.train(table).get_tree(0)
+    tree = grow(task, positions(task), make("criterion", "entropy"), Growth())
+    assert theirs.root.condition.attribute - 1 == tree.feature[0]
+    assert (task.values[:, tree.feature[0]] < theirs.root.condition.threshold).sum() == tree.weight[tree.child[0]]
+    return side_by_side(
+        WORK, "YDF CART", lambda: ours(task), lambda: learner.train(table), turns=TURNS, goal=4,
+        equal="feature and cut of the root",
+        note="validation_ratio = 0 (no pruning), min_examples = 1, max_depth = −1, one thread. It chooses by information "
+        "gain, the only criterion it has for classes, "
+        "so that its tree is another one than the Gini tree that is timed; what is compared is our entropy tree.",
+    )  # fmt: skip
+
+
+def growth_of_time() -> Row:
+    """How time grows from 10⁴ to 10⁶ rows × 20 features, as the exponent of n."""
+    small, large = noise(10_000), noise(1_000_000)
+    ours(small)
+    few, many = min(seconds(lambda: ours(small)) for _ in range(7)), min(seconds(lambda: ours(large)) for _ in range(2))
+    exponent = float(np.log(many / few) / np.log(100))
+    work, against = "grow one tree, 10⁴ → 10⁶ rows × 20", "itself: exponent of n"
+    return Row(work, against, (exponent,), few, many, "the same code", most=1.15)
+
+
+def memory() -> Row:
+    """Peak resident memory of a process that draws and grows 10⁶ × 20, less that of 100 rows, over the matrix's size."""
+    matrix, start = 1_000_000 * 20 * 8, _peak(100)
+    return Row(
+        "grow one tree, 10⁶ rows × 20: peak memory, the matrix included", "its float64 matrix",
+        ((_peak(1_000_000) - start) / matrix,), 0.0, 0.0, "the same code", most=6,
+    )  # fmt: skip
+
+
+def _peak(n: int) -> int:
+    """Bytes that a process of its own had resident at most (`ru_maxrss` would begin with the parent's)."""
+    code = f"""
+from benchmarks.grow_elsewhere import noise, ours
+ours(noise({n}))
+print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600)
+    return int(done.stdout.split()[-1]) * 1024
