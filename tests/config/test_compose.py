@@ -33,7 +33,7 @@ def test_the_defaults_are_those_that_are_documented() -> None:
     parts = {name: type(getattr(config, name)).__name__ for name in ("scheme", "measure", "rule", "guard", "split")}
     assert parts == {"scheme": "StratifiedKfold", "measure": "Error", "rule": "Best", "guard": "Warn", "split": "Random"}
     assert (config.scheme.folds, config.split.test, config.split.seed, config.pool.kind, config.tracking.kind) == (
-        10, 0.3, 0, "threads", "sqlite",
+        10, 0.3, 0, "auto", "sqlite",
     )  # fmt: skip
     assert config.name == "breast_cancer-quickstart"
     assert (config.final_test, config.on_failure, config.outer, config.seed) == (True, "record", None, 0)

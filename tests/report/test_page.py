@@ -9,7 +9,20 @@ import pytest
 from modelsel.record.redact import Redactor
 from modelsel.report import page
 
-ORDER = ["verdict", "findings", "leaderboard", "folds", "slices", "pairs", "model", "data", "looks", "again", "bounds", "limits"]
+ORDER = [
+    "verdict",
+    "findings",
+    "leaderboard",
+    "folds",
+    "slices",
+    "pairs",
+    "model",
+    "data",
+    "looks",
+    "again",
+    "bounds",
+    "limits",
+]
 VOID = {"meta", "br", "input", "link", "img", "hr", "path", "line", "rect", "circle"}
 
 
