@@ -85,8 +85,8 @@ def test_a_dask_cluster_gives_the_same_answer(tmp_path):
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1200)
 def test_the_whole_grid_gives_one_answer(tmp_path):
     pools = ["sequential:1", *(f"{kind}:{workers}" for kind, workers in product(("threads", "processes", "dask"), (1, 2, 4)))]
-    ways = [f"{pool}:{order}" for pool, order in product(pools, ("planned", "backwards", "shuffled"))]
+    ways = [f"{pool}:shuffled" for pool in pools]
     check(tmp_path, *((ways, *rest) for rest in product(("0", "1", "random"), ("1", "2"))))
