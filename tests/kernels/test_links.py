@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.kernels.compiler import load
-from modelsel.tree.cutting import _collapse
+from modelsel.tree.cutting import _collapse, tests_below
 from modelsel.tree.grow import grow
 from modelsel.tree.growth import Growth
+from modelsel.tree.node import LEAF, Cut
 
 
 @pytest.mark.skipif(load("links") is None, reason="only the twin is there")
@@ -22,10 +23,14 @@ def test_both_collapse_alike(seed: int) -> None:
     features = tuple(Feature(f"f{i}", "numeric") for i in range(3))
     task = Task(name="t", features=features, values=values, rows=np.arange(60), classes=tuple("abc"), target=target)
     tree = grow(task, positions(task), make("criterion", "gini"), Growth())
-    price = 1.0 + np.arange(len(tree)) % 2
+    leaf = tree.test == LEAF
+    prices = tests_below(
+        Cut(tree, leaf, tree.counts.argmax(axis=1).astype(np.int32), tree.counts), 1.0 + np.arange(len(tree)) % 2
+    )
     gap = rng.integers(0, 5, len(tree)) * tree.size.astype(float)
-    link = np.where(tree.test > 0, gap / (price * tree.size), np.inf)
-    arguments = [gap, price * tree.size * 100, link]
+    link = np.full(len(tree), np.inf)
+    link[~leaf] = gap[~leaf] / prices[~leaf]
+    arguments = [gap, prices, link]
     plain = _collapse(tree, *[each.copy() for each in arguments], 1e-9)
     compiled = load("links").collapse(tree.parent, tree.size, *[each.copy() for each in arguments], 1e-9)
     np.testing.assert_array_equal(compiled, plain)
