@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.kernels.compiler import load
-from modelsel.tree.cutting import _collapse, tests_below
+from modelsel.tree import cutting
 from modelsel.tree.grow import grow
 from modelsel.tree.growth import Growth
 from modelsel.tree.node import LEAF, Cut
@@ -24,13 +24,13 @@ def test_both_collapse_alike(seed: int) -> None:
     task = Task(name="t", features=features, values=values, rows=np.arange(60), classes=tuple("abc"), target=target)
     tree = grow(task, positions(task), make("criterion", "gini"), Growth())
     leaf = tree.test == LEAF
-    prices = tests_below(
+    prices = cutting.tests_below(
         Cut(tree, leaf, tree.counts.argmax(axis=1).astype(np.int32), tree.counts), 1.0 + np.arange(len(tree)) % 2
     )
     gap = rng.integers(0, 5, len(tree)) * tree.size.astype(float)
     link = np.full(len(tree), np.inf)
     link[~leaf] = gap[~leaf] / prices[~leaf]
     arguments = [gap, prices, link]
-    plain = _collapse(tree, *[each.copy() for each in arguments], 1e-9)
+    plain = cutting._collapse(tree, *[each.copy() for each in arguments], 1e-9)
     compiled = load("links").collapse(tree.parent, tree.size, *[each.copy() for each in arguments], 1e-9)
     np.testing.assert_array_equal(compiled, plain)

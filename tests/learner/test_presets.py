@@ -131,12 +131,15 @@ def test_a_rising_transform_keeps_the_partition_of_the_training_rows(name: str, 
     task = drawn(np.random.default_rng(seed))
     numeric = np.array([feature.kind == "numeric" for feature in task.features])
     risen = task.with_features(task.features, np.where(numeric, np.cbrt(task.values - 7) * 3 + task.values**3, task.values))
-    one, other = shape(recipe(name), task), shape(recipe(name), risen)
+    learner = recipe(name)
+    if name == "c45":  # a raised test sees rows that did not set its cut: they may lie between the cut and the next value
+        learner = replace(learner, pruner=replace(learner.pruner, raising=False))
+    one, other = shape(learner, task), shape(learner, risen)
     assert_alike((one[0], *one[2:]), (other[0], *other[2:]))
     # a surrogate's cut lies between rows known in both features, a pruned tree's between rows that grew it: rows known in one
     # feature alone, and rows held back to prune, may lie between the cut and the next value
     if name not in ("cart", "kaariainen"):
-        assert (fitted(recipe(name), task).predict(task) == fitted(recipe(name), risen).predict(risen)).all()
+        assert (fitted(learner, task).predict(task) == fitted(learner, risen).predict(risen)).all()
 
 
 @pytest.mark.parametrize("name", PRESETS)
