@@ -4,9 +4,7 @@ A missing value (NULL) goes where the tree sends it, a level that training had n
 divides rows, asks surrogates, softens its splits or prepares its features has no such expression and is refused.
 """
 
-from collections.abc import Iterator
-
-from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.cli._one_path import one_path
 from modelsel.core.types import Feature
 from modelsel.learner._tree_model import TreeModel
 from modelsel.record.model import Predictor
@@ -15,13 +13,7 @@ from modelsel.tree.node import EQUALITY, MULTIWAY, SUBSET, THRESHOLD, Tree
 
 def sql(predictor: Predictor, table: str) -> str:
     """A SELECT that adds the predicted class to the rows of a table."""
-    ConfigurationError.raise_if(
-        Problem("MSEL-255", reason, "--to sql", "choose another format, or a tree with missing=node_mode and no softener")
-        for reason in _reasons(predictor)
-    )
-    model = predictor.model
-    assert isinstance(model, TreeModel)
-    return f"SELECT *,\n{_case(model)} AS prediction\nFROM {name(table)};\n"
+    return f"SELECT *,\n{_case(one_path(predictor, 'sql'))} AS prediction\nFROM {name(table)};\n"
 
 
 def name(word: str) -> str:
@@ -38,20 +30,6 @@ def text(word: str) -> str:
     'don''t'
     """
     return "'" + word.replace("'", "''") + "'"
-
-
-def _reasons(predictor: Predictor) -> Iterator[str]:
-    model = predictor.model
-    if not isinstance(model, TreeModel):
-        yield f"{type(model).__name__} is no tree"
-        return
-    if predictor.steps:
-        yield "the features are prepared before the tree sees them"
-    if model.widths is not None:
-        yield "the splits are softened: a row reaches several leaves"
-    missing, inner = model.cut.tree.missing_to, ~model.cut.leaf
-    if missing is not None and (missing[inner] < 0).any():
-        yield "rows with missing values are divided, or sent by surrogates"
 
 
 def _case(model: TreeModel) -> str:

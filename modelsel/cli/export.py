@@ -8,11 +8,11 @@ from typing import Any
 from modelsel.cli._arguments import RUN_HELP, Arguments
 from modelsel.core.errors import OK, ConfigurationError, Problem, StoreError
 
-FORMATS = ("sql", "rules", "json", "dot")
+FORMATS = ("onnx", "sql", "rules", "json", "dot")
 
 
 def main(words: Sequence[str]) -> int:
-    parser = Arguments("export", "sql, rules and dot are of trees; json is of every model.")
+    parser = Arguments("export", "onnx, sql, rules and dot are of trees; json is of every model. onnx is a file: it needs -o.")
     parser.add_argument("run", metavar="RUN", help=RUN_HELP)
     parser.add_argument("--to", metavar="FORMAT", choices=FORMATS, required=True, help=", ".join(FORMATS))
     parser.add_argument("--table", default="rows", help="for sql: the table to predict (default: rows)")
@@ -23,17 +23,25 @@ def main(words: Sequence[str]) -> int:
 
     folder = RunFolder.open(args.run)
     predictor = load(folder.model, tuple(folder.config().get("plugins") or ()))
-    text = _WRITERS[args.to](predictor, args)
+    written = _WRITERS[args.to](predictor, args)
+    if args.output is None and isinstance(written, bytes):
+        raise ConfigurationError(Problem("MSEL-251", "is no text", f"--to {args.to}", f"name the file: -o model.{args.to}"))
     if args.output is None:
-        print(text, end="")
+        print(written, end="")
         return OK
     try:
-        Path(args.output).write_text(text, "utf-8")
+        Path(args.output).write_bytes(written if isinstance(written, bytes) else written.encode())
     except OSError as error:
         raise StoreError(
             Problem("MSEL-605", f"cannot be written ({error.strerror})", args.output, "choose another place")
         ) from error
     return OK
+
+
+def _onnx(predictor: Any, _: Any) -> bytes:
+    from modelsel.cli._onnx import onnx
+
+    return onnx(predictor)
 
 
 def _sql(predictor: Any, args: Any) -> str:
@@ -75,4 +83,6 @@ def _cut(predictor: Any) -> Any:
     return predictor.model.cut
 
 
-_WRITERS: Mapping[str, Callable[[Any, Any], str]] = {"sql": _sql, "rules": _rules, "json": _json, "dot": _dot}
+_WRITERS: Mapping[str, Callable[[Any, Any], str | bytes]] = {
+    "onnx": _onnx, "sql": _sql, "rules": _rules, "json": _json, "dot": _dot,
+}  # fmt: skip

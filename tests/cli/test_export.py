@@ -1,17 +1,20 @@
-"""A model for other systems: the SQL of a tree, run by SQLite, says what the model says."""
+"""A model for other systems: the SQL of a tree, run by SQLite, and its ONNX, run by a runtime, say what the model says."""
 
 import json
 import sqlite3
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
 import pytest
 
+from modelsel.cli._onnx import onnx
 from modelsel.cli._sql import name, sql
 from modelsel.config.build import learner
 from modelsel.core.errors import ConfigurationError
-from modelsel.core.types import Feature, Task, positions
+from modelsel.core.types import Feature, Floats, Table, Task, positions
 from modelsel.record.model import Predictor
 
 LEVELS = ("low", "it's", 'a "b"', "high")
@@ -33,26 +36,62 @@ def cell(feature: Feature, value: float) -> object:
     return value if feature.kind == "numeric" else (*feature.levels, "unseen")[int(value)]
 
 
-@pytest.mark.parametrize("nominal", ["multiway", "equality", "subset"])
-@pytest.mark.parametrize("missing", ["node_mode", "class_mode", "branch"])
-@pytest.mark.parametrize("depth", [1, 3, None])
-def test_sqlite_predicts_what_the_model_predicts(nominal: str, missing: str, depth: int | None) -> None:
+every_tree = pytest.mark.parametrize(
+    ("nominal", "missing", "depth"),
+    list(product(["multiway", "equality", "subset"], ["node_mode", "class_mode", "branch"], [0, 1, 3, None])),
+)
+
+
+def fitted(nominal: str, missing: str, depth: int | None) -> tuple[Predictor, Table]:
+    """A tree, and rows with missing values and levels that training had not declared."""
     known = task(np.random.default_rng(3))
     spec, _ = learner("tree", {"splits.nominal": nominal, "missing": missing, "max_depth": depth, "min_leaf": 3})
     model = spec.fit(known, positions(known), np.random.default_rng(0))
-    predictor = Predictor(known.features, known.classes, (), model)
     new = task(np.random.default_rng(4))
     values = np.array(new.values)
-    values[:20, 1] = len(LEVELS)  # levels that training had not declared
-    rows = new.with_features(new.features, values)
+    values[:20, 1] = len(LEVELS)
+    values[20:40, 2] = len(LEVELS)
+    return Predictor(known.features, known.classes, (), model), new.with_features(new.features, values)
+
+
+@every_tree
+def test_a_runtime_of_onnx_says_what_the_model_says(nominal: str, missing: str, depth: int | None) -> None:
+    predictor, rows = fitted(nominal, missing, depth)
+    session = onnxruntime.InferenceSession(onnx(predictor))
+    columns = zip(rows.features, rows.values.T, strict=True)
+    said, scores = session.run(None, {feature.name: _input(feature, column) for feature, column in columns})
+    assert said.tolist() == predictor.predict(rows).tolist()
+    np.testing.assert_allclose(scores, predictor.scores(rows), rtol=1e-6)
+
+
+def _input(feature: Feature, column: Floats) -> np.ndarray:
+    cells = [cell(feature, value) for value in column]
+    if feature.kind == "numeric":
+        return np.array([[np.nan if one is None else one] for one in cells], np.float64)
+    return np.array([["" if one is None else one] for one in cells], object)
+
+
+def test_thresholds_of_onnx_are_doubles() -> None:
+    """Rows on both sides of a cut that 32-bit numbers cannot tell apart."""
+    values = np.array([[1.0], [1.0 + 1e-12], [1.0], [1.0 + 1e-12]])
+    close = Task(name="t", features=(Feature("x", "numeric"),), values=values, rows=np.arange(4), classes=("a", "b"),
+                 target=np.array([0, 1, 0, 1], np.int32))  # fmt: skip
+    model = learner("tree", {"min_leaf": 1})[0].fit(close, positions(close), np.random.default_rng(0))
+    session = onnxruntime.InferenceSession(onnx(Predictor(close.features, close.classes, (), model)))
+    assert session.run(["prediction"], {"x": values})[0].tolist() == ["a", "b", "a", "b"]
+
+
+@every_tree
+def test_sqlite_predicts_what_the_model_predicts(nominal: str, missing: str, depth: int | None) -> None:
+    predictor, rows = fitted(nominal, missing, depth)
     store = sqlite3.connect(":memory:")
-    columns = ", ".join(name(feature.name) for feature in new.features)
+    columns = ", ".join(name(feature.name) for feature in rows.features)
     store.execute(f"CREATE TABLE rows ({columns})")
-    cells = [[cell(feature, value) for feature, value in zip(new.features, row, strict=True)] for row in values]
+    cells = [[cell(feature, value) for feature, value in zip(rows.features, row, strict=True)] for row in rows.values]
     store.executemany("INSERT INTO rows VALUES (?, ?, ?)", cells)
     said = [row[-1] for row in store.execute(sql(predictor, "rows"))]
     assert said == predictor.predict(rows).tolist()
-    assert len(set(said)) > 1
+    assert len(set(said)) > (depth != 0)
 
 
 @pytest.mark.parametrize(
@@ -69,6 +108,8 @@ def test_a_tree_without_such_an_expression_is_refused(settings: dict[str, str], 
     predictor = Predictor(known.features, known.classes, (), spec.fit(known, positions(known), np.random.default_rng(0)))
     with pytest.raises(ConfigurationError, match=why):
         sql(predictor, "rows")
+    with pytest.raises(ConfigurationError, match=why):
+        onnx(predictor)
 
 
 def test_every_format_of_a_study(modelsel: Callable[..., object], folder: Path, small: tuple[str, ...]) -> None:
@@ -78,6 +119,10 @@ def test_every_format_of_a_study(modelsel: Callable[..., object], folder: Path, 
     assert "petal" in modelsel("export", "latest", "--to", "rules").out
     assert modelsel("export", "latest", "--to", "sql", "-o", "model.sql").out == ""
     assert (folder / "model.sql").read_text().startswith("SELECT *")
+    assert modelsel("export", "latest", "--to", "onnx").code == 2
+    assert modelsel("export", "latest", "--to", "onnx", "-o", "model.onnx").out == ""
+    inputs = onnxruntime.InferenceSession(folder / "model.onnx").get_inputs()
+    assert [one.name for one in inputs] == ["sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)"]
     assert modelsel("run", "dataset=iris", *small[2:], "learner=naive_bayes").code == 0
     assert json.loads(modelsel("export", "latest", "--to", "json").out)["kind"] == "naive_bayes"
     assert modelsel("export", "latest", "--to", "sql").code == 2
