@@ -2,7 +2,9 @@
 
     agreed = weight sent the same way, over the rows known in both features
 
-A cut may be flipped: x ≤ θ then stands for the second branch. A level stands for the branch of most of its weight.
+A cut may be flipped: x ≤ θ then stands for the second branch. A level stands for the branch of most of its weight. θ lies
+below the next larger value that any row of the node has, so that rows known in this feature alone part where they will when
+predicted; rpart 4.1 places it there too.
 """
 
 from modelsel.kernels import types
@@ -24,20 +26,21 @@ def mimic_cut(entries, branch, weight, missing, rules, found):
         row = entries[i] & ids
         zero += weight[row] if branch[row] == 0 else 0.0
         one += weight[row] if branch[row] == 1 else 0.0
-    whole, left_zero, left_one, previous = zero + one, 0.0, 0.0, -1
+    whole, left_zero, left_one, previous, after = zero + one, 0.0, 0.0, -1, -1
     tie = TIE * whole
     for i in range(end):
-        row = entries[i] & ids
+        row, code = entries[i] & ids, entries[i] >> shift
+        if after == previous:
+            after = code
         if branch[row] < 0:
             continue
-        code = entries[i] >> shift
         if code != previous and previous >= 0:
             straight = left_zero + one - left_one
             for flipped in range(2):
                 agreed = whole - straight if flipped else straight
                 if agreed > found[AGREED] + tie:
-                    found[AGREED], found[CODE], found[NEXT], found[FLIPPED] = agreed, previous, code, flipped
-        previous = code
+                    found[AGREED], found[CODE], found[NEXT], found[FLIPPED] = agreed, previous, after, flipped
+        previous = after = code
         left_zero += weight[row] if branch[row] == 0 else 0.0
         left_one += weight[row] if branch[row] == 1 else 0.0
     found[WHOLE], found[MAJORITY] = whole, max(zero, one)

@@ -23,9 +23,8 @@ from modelsel.tree.reroute import Growing
 from modelsel.tree.route import route, weights_by_node
 from modelsel.tree.truncate import Limits
 
-# A training row goes where it would go when predicted. Not by surrogates: a surrogate's cut lies halfway between rows that
-# are known in both features, and a row known in the surrogate alone may lie between the same two.
-CERTAIN = ("node_mode", "branch")
+# A training row goes where it would go when predicted.
+CERTAIN = ("node_mode", "branch", "surrogate")
 
 
 @dataclass(frozen=True)

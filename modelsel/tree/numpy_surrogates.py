@@ -57,12 +57,13 @@ def _mimic(feature: int, column: Column, cut: bool, branch: Integers, weight: Fl
     flat = column.codes[known].astype(np.int64) * 2 + branch[known]
     table: Floats = np.bincount(flat, weight[known], 2 * column.levels).reshape(-1, 2).astype(np.float64)
     whole = float(table.sum())
-    mimic = _cut(feature, table, whole) if cut else _sides(feature, table, whole)
+    mimic = _cut(feature, table, whole, np.unique(column.codes[column.known])) if cut else _sides(feature, table, whole)
     tie = TIE * float(weight.sum())
     return mimic if mimic is not None and mimic.agreed > table.sum(axis=0).max() + tie else None
 
 
-def _cut(feature: int, table: Floats, whole: float) -> Mimic | None:
+def _cut(feature: int, table: Floats, whole: float, met: Codes) -> Mimic | None:
+    """The cut lies between a value known to both features and the next of all values `met` at the node."""
     present = np.flatnonzero(table.sum(axis=1) > 0)
     if len(present) < 2:
         return None
@@ -70,10 +71,9 @@ def _cut(feature: int, table: Floats, whole: float) -> Mimic | None:
     straight = left[:, 0] + table.sum(axis=0)[1] - left[:, 1]
     agreed = np.stack([straight, whole - straight], axis=1).ravel()
     best = int(np.argmax(agreed >= agreed.max() - TIE * whole))
-    at = best // 2
-    return Mimic(
-        feature, float(agreed[best]), float(agreed[best]) / whole, int(present[at]), int(present[at + 1]), best % 2 == 1
-    )
+    code = int(present[best // 2])
+    after = int(met[np.searchsorted(met, code) + 1])
+    return Mimic(feature, float(agreed[best]), float(agreed[best]) / whole, code, after, best % 2 == 1)
 
 
 def _sides(feature: int, table: Floats, whole: float) -> Mimic | None:

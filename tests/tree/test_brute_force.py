@@ -261,8 +261,6 @@ def follow(tree: Tree, at: int, node: Node, kind: str, features: list[int], dept
     assert feature in features
     kinds = {"threshold": THRESHOLD, "equality": EQUALITY, "multiway": MULTIWAY, "subset": SUBSET}
     assert tree.test[at] == kinds[node.kind(feature)]
-    if node.growth.missing == "surrogate" and node.lost(feature):
-        return  # training sends a row that lies between a surrogate's two values otherwise than its threshold does
     left = [f for f in features if f != feature] if tree.test[at] == MULTIWAY else features
     for child, below in zip(tree.children(at), node.sent(tree, at), strict=True):
         if depth < 2:
