@@ -110,7 +110,7 @@ ROWS: tuple[tuple[str, str, str, Callable[[Path], str]], ...] = (
     ("same script from another directory", "revealed", "refused",
      lambda home: Attempt(table(), column=1, runs="elsewhere/runs").look(home)),
     ("another process", "revealed (1.1.2)", "refused", another_process),
-    ("honest identical re-run", "refused", "replayed", lambda home: Attempt(table()).look(home)),
+    ("honest identical re-run", "refused (1.2.0)", "replayed", lambda home: Attempt(table()).look(home)),
 )  # fmt: skip
 
 
@@ -134,14 +134,14 @@ def main(interpreter: str = sys.executable) -> int:
     good = True
     version, column = measured(interpreter)
     print(f"mlw {version}: measured" if version else "mlw is not installed: its column is stated, not measured")
-    print(f"{'attempt after one look':38}{'mlw':18}here")
+    print(f"{'attempt after one look':38}{'mlw':32}here")
     for name, _, claimed, attempt in ROWS:
         with tempfile.TemporaryDirectory() as folder:
             home = Path(folder)
             Attempt(table()).look(home)
             found = attempt(home)
         good &= found.startswith(claimed)
-        print(f"{name:38}{column[name]:18}{found}{'' if found.startswith(claimed) else '   NOT AS CLAIMED'}")
+        print(f"{name:38}{column[name]:32}{found}{'' if found.startswith(claimed) else '   NOT AS CLAIMED'}")
     return 0 if good else 1
 
 
