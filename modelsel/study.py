@@ -101,7 +101,7 @@ def _performed(
         final = fit(candidates[selection.winner], material.development, config.seed)
         test = _look(config, gate, sealing, selection, final)
     with clock.stage("record"):
-        model = _described(final, material.development)
+        model = _described(final, material.development, config.tracking.allow_skops)
         outcome = Outcome(
             study=config.name, spec_id=config.spec_id, seed=config.seed, modelsel=modelsel.__version__, folder=str(folder.path),
             task=facts.task(material.development, material.sealed), measure=kind_of(config.measure), rule=kind_of(config.rule),
@@ -219,11 +219,11 @@ def _outputs(fitted: Final | Predictor, table: Table, measure: Measure) -> Outpu
     )
 
 
-def _described(final: Final, task: Task) -> FinalModel:
-    """The model as data, with a few rows as an example."""
+def _described(final: Final, task: Task, stored: bool) -> FinalModel:
+    """The model as data, with a few rows as an example; `stored` takes a fitted scikit-learn estimator along."""
     return FinalModel(
         features=final.features, classes=final.classes, learner=final.learner, steps=final.descriptions,
-        example=task.take(positions(task)[:5]),
+        example=task.take(positions(task)[:5]), estimator=getattr(final.model, "estimator", None) if stored else None,
     )  # fmt: skip
 
 

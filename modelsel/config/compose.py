@@ -17,6 +17,7 @@ from modelsel.config import overrides as typed
 from modelsel.config.build import LEARNER, Builder
 from modelsel.config.expand import DRAW, SPACE, SWEEP, expand, read_entries
 from modelsel.config.folders import Folders
+from modelsel.config.knobs import unknown
 from modelsel.config.loader import load
 from modelsel.config.overrides import OUTER
 from modelsel.config.references import hidden, plain_data, resolve
@@ -84,9 +85,9 @@ def compose(overrides: Sequence[str] = (), config_dir: str | None = None) -> Con
 
 def assemble(composed: DictConfig, choices: Mapping[str, Any], folders: Folders, problems: Sequence[Problem] = ()) -> Config:
     """A composed configuration to a `Config`. `choices` are the files taken per group, `problems` those found before."""
-    resolved = {key: _named(value, choices.get(key)) for key, value in plain_data(composed).items()}
+    resolved = {key: _named(value, choices.get(key) if key in PARTS else None) for key, value in plain_data(composed).items()}
     settings, found = resolve(resolved)
-    builder = Builder(folders, problems=[*problems, *found])
+    builder = Builder(folders, problems=[*problems, *found, *unknown(resolved)])
     config = _built(settings, resolved, str(choices.get("dataset") or ""), builder)
     ConfigurationError.raise_if(hidden(builder.problems, resolved))
     assert config is not None
@@ -102,7 +103,8 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
         builder.problems.extend(parts["dataset"].problems())
     if parts["tracking"] is not None:
         builder.problems.extend(
-            Problem("MSEL-205", reason, "tracking.allow_skops", "leave it false") for reason in parts["tracking"].problems()
+            Problem("MSEL-205", reason, "tracking.allow_skops", "pip install 'modelsel[skops]', or leave it false")
+            for reason in parts["tracking"].problems()
         )
     if parts["pool"] is not None and root is not None:
         builder.problems.extend(parts["pool"].problems(root.limit))
@@ -149,7 +151,7 @@ def _referring(spec: dict[str, Any], said: Any) -> dict[str, Any]:
 
 def _root(settings: Mapping[str, Any], builder: Builder) -> Root | None:
     known = (*PARTS, *typed.root_keys())
-    for key in settings:
+    for key in settings.keys() - {typed.EXPERIMENT}:
         if key not in known:
             builder.problems.append(Problem("MSEL-203", f"unknown setting {key!r}", key, near(key, known)))
     limit = builder.record(Limit, settings.get("limit") or {}, "limit")

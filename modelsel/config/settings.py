@@ -6,6 +6,7 @@ Declared like parts (`core.spec`), so that the same checks and the same "did you
 import re
 from dataclasses import dataclass, field
 from importlib.resources import files
+from importlib.util import find_spec
 from typing import Any, ClassVar
 
 from modelsel.config.suggest import near
@@ -85,12 +86,12 @@ class Tracking:
     uri: str | None = field(default=None, repr=False, metadata={"help": "null: runs/mlflow.db, or MLFLOW_TRACKING_URI"})
     uri_env: str | None = plain(None, help="the environment variable that holds the address, so that no file does")
     on_error: str = one_of("warn", "fail", help="fail: exit 6 when tracking failed")
-    allow_skops: bool = plain(False, help="learner=sklearn: store the fitted model with skops: not available, true is refused")
+    allow_skops: bool = plain(False, help="learner=sklearn: store the fitted estimator too, as model/data/estimator.skops")
     writer: str = one_of("auto", "bulk", "client", help="auto: bulk where the store's revision is known, else client")
 
     def problems(self) -> tuple[str, ...]:
-        why = "fitted scikit-learn models cannot be stored: the recipe is kept, and `predict` fits it again"
-        return (why,) if self.allow_skops else ()
+        missing = self.allow_skops and find_spec("skops") is None
+        return ("storing a fitted estimator needs a package that is not installed",) if missing else ()
 
 
 IN_THIS_PROCESS = ("threads", "sequential")

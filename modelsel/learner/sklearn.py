@@ -146,6 +146,11 @@ class SklearnModel(PathModel):
     path: SklearnPath
     learner: Sklearn
 
+    @property
+    def estimator(self) -> Any:
+        """The fitted estimator itself."""
+        return self.path.estimator
+
     def describe(self) -> Description:
         return self.path.recipe.describe()
 

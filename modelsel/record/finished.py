@@ -15,6 +15,7 @@ class FinalModel:
 
     `learner` and `steps` are what `Model.describe` and `Prepared.describe` returned; `features` are those of the raw table
     that goes in; `example` holds a few development rows without labels (signature and input example of the pyfunc).
+    `estimator` is a fitted scikit-learn estimator that is to be stored beside the recipe.
     """
 
     features: tuple[Feature, ...]
@@ -22,6 +23,7 @@ class FinalModel:
     learner: Description
     steps: tuple[Description, ...]
     example: Table
+    estimator: Any = None
 
 
 @dataclass(frozen=True)

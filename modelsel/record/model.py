@@ -3,9 +3,11 @@
     model/MLmodel  requirements.txt  python_env.yaml  input_example.json  serving_input_example.json
     model/data/model.json    features, classes, learner and preparation steps as facts
     model/data/arrays.npz    their arrays, stored uncompressed
-    model/data/SHA256SUMS    digests of both: `sha256sum -c SHA256SUMS`
+    model/data/estimator.skops   with tracking.allow_skops: a fitted scikit-learn estimator, for whoever trusts the file
+    model/data/SHA256SUMS    digests of all: `sha256sum -c SHA256SUMS`
 
-The digests find accidents; against intent every kind's `restore` checks every index before anything is predicted.
+The digests find accidents; against intent every kind's `restore` checks every index before anything is predicted. The
+estimator is never read back here: what loads it decides which types it trusts (`skops.io.load`).
 """
 
 import hashlib
@@ -27,7 +29,7 @@ from modelsel.record.files import npz, write_directory
 from modelsel.record.finished import FinalModel
 
 FORMAT = 1
-FACTS, ARRAYS, SUMS = "model.json", "arrays.npz", "SHA256SUMS"
+FACTS, ARRAYS, ESTIMATOR, SUMS = "model.json", "arrays.npz", "estimator.skops", "SHA256SUMS"
 DAMAGED = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, MemoryError, RecursionError, OSError)
 
 
@@ -98,7 +100,9 @@ def save(path: Path, final: FinalModel, version: str) -> Path:
         data.mkdir()
         (data / FACTS).write_text(json.dumps(_facts(final, version), ensure_ascii=False), "utf-8")
         (data / ARRAYS).write_bytes(npz(_arrays(final)))
-        (data / SUMS).write_text("".join(f"{_sum(data / name)}  {name}\n" for name in (FACTS, ARRAYS)))
+        if final.estimator is not None:
+            _store(final.estimator, data / ESTIMATOR)
+        (data / SUMS).write_text("".join(f"{_sum(one)}  {one.name}\n" for one in sorted(data.iterdir())))
         for name, text in flavor.files(final, version).items():
             (folder / name).write_text(text, "utf-8")
 
@@ -168,11 +172,18 @@ def _arrays(final: FinalModel) -> dict[str, NDArray[Any]]:
     return {f"{prefix}{name}": np.asarray(array) for prefix, part in parts for name, array in part.arrays.items()}
 
 
+def _store(estimator: Any, path: Path) -> None:
+    import skops.io
+
+    skops.io.dump(estimator, path)
+
+
 def _sum(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _verify(data: Path) -> None:
     lines = (data / SUMS).read_text("ascii").splitlines()
-    if sorted(lines) != sorted(f"{_sum(data / name)}  {name}" for name in (FACTS, ARRAYS)):
+    there = [data / name for name in (FACTS, ARRAYS, ESTIMATOR) if name != ESTIMATOR or (data / name).exists()]
+    if sorted(lines) != sorted(f"{_sum(one)}  {one.name}" for one in there):
         raise ValueError("its contents are not those that were written (SHA256SUMS)")

@@ -2,11 +2,13 @@
 
 import csv
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import skops.io
 from sklearn.datasets import load_wine
 
 SMALL = ("dataset=csv", "dataset.path=wine.csv", "dataset.target=class", "scheme.folds=3", "pool=sequential")
@@ -81,11 +83,32 @@ def test_what_mlflow_loads_says_what_it_needs(modelsel: Any, wine: Path) -> None
         loaded.predict(pandas.read_csv(wine).drop(columns="class"))
 
 
-def test_storing_fitted_objects_is_refused_before_anything_runs(modelsel: Any, wine: Path) -> None:
-    done = modelsel("run", *SMALL, *FOREST, "tracking=sqlite", "tracking.allow_skops=true")
+def test_a_fitted_estimator_is_stored_where_the_person_asks_for_it(modelsel: Any, wine: Path) -> None:
+    """skops reads it back, with the types the reader trusts, and it says what the recipe says when it is fitted again."""
+    assert modelsel("run", *SMALL, *FOREST, "tracking=sqlite", "tracking.allow_skops=true").code == 0
+    file = Path("runs/latest/model/data/estimator.skops")
+    stored = skops.io.load(file, trusted=skops.io.get_untrusted_types(file=file))
+    rows = _rows(wine)
+    matrix = np.array([[float(value) for key, value in row.items() if key != "class"] for row in rows])
+    assert modelsel("predict", "latest", "wine.csv", "-o", "said.csv").code == 0
+    classes = json.loads(Path("runs/latest/study.json").read_text())["task"]["classes"]
+    assert [classes[one] for one in stored.predict(matrix)] == [row["prediction"] for row in _rows(Path("said.csv"))]
+    sums = subprocess.run(["sha256sum", "-c", "SHA256SUMS"], cwd=file.parent, capture_output=True, text=True, check=True)
+    assert "estimator.skops: OK" in sums.stdout
+    file.write_bytes(file.read_bytes()[:-1])
+    assert modelsel("predict", "latest", "wine.csv").code == 3
+
+
+def test_only_the_recipe_is_kept_otherwise_and_skops_is_asked_for_before_anything_runs(
+    modelsel: Any, wine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert modelsel("run", *SMALL, *FOREST).code == 0
+    assert not list(Path("runs").rglob("*.skops"))
+    monkeypatch.setattr("modelsel.config.settings.find_spec", lambda _: None)
+    done = modelsel("run", *SMALL, *FOREST, "tracking=sqlite", "tracking.allow_skops=true", "name=other")
     assert done.code == 2
-    assert "tracking.allow_skops" in done.err
-    assert not Path("runs").exists()
+    assert "pip install 'modelsel[skops]'" in done.err
+    assert not Path("runs/other").exists()
 
 
 def _tested() -> tuple[float, int]:
