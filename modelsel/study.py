@@ -41,6 +41,7 @@ from modelsel.report import page, show
 from modelsel.report.shows._studied import Studied
 from modelsel.runner.families import resolve
 from modelsel.runner.final import Final, fit
+from modelsel.runner.floor import floor
 from modelsel.runner.journal import Journal, older_journals
 from modelsel.runner.limits import Limits
 from modelsel.runner.material import Material, prepare
@@ -110,7 +111,7 @@ def _performed(
             fits={"needed": plan.needed, "naive": plan.naive}, failures=facts.failures(selection), seconds=clock.read(),
             findings=_findings(material, plan, selection, gate), extra=extra,
         )  # fmt: skip
-        studied = Studied(material.development, selection, final, config.seed, outcome.measure)
+        studied = Studied(material.development, selection, final, config.seed, outcome.measure, results)
         folder.save(Finished(
             outcome, selection, config.resolved, material.development, material.resampling, model,
             audit=audit(gate, sealing) if gate else {}, pairs=pairs(selection, material.resampling), command=tuple(command),
@@ -174,7 +175,7 @@ def _sealed(
 def _results(
     config: Config, material: Material, plan: Plan, folder: RunFolder, progress: Progress
 ) -> tuple[Results, dict[str, Any]]:
-    """All cells of the plan, and with `outer` those of the selection inside each outer fold; the nested estimate beside."""
+    """All cells of the plan, with `outer` those of the selection inside each outer fold; floor and nested estimate beside."""
     first = (RunFolder.open(config.resume, folder.root).journal,) if config.resume else ()
     task, limits = material.development, Limits(config.limit.seconds, config.limit.bytes)
     with Journal(folder.journal, older_journals(folder.root, first)) as journal:
@@ -186,11 +187,12 @@ def _results(
             )  # fmt: skip
 
         results = compute(plan, task, material.resampling)
+        extra: dict[str, Any] = {"floor": [line.to_dict() for line in floor(results)]}
         if config.outer is None:
-            return results, {}
+            return results, extra
         selecting = Selecting(config.candidates, config.scheme, config.measure, config.rule, config.seed, compute)
         nested = score_selection(selecting, task, config.outer.instantiate(task, config.seed))
-        return results, {"nested": nested.to_dict()}
+        return results, {**extra, "nested": nested.to_dict()}
 
 
 def _look(config: Config, gate: Gate | None, sealing: Sealing, selection: Selection, final: Final) -> TestResult | None:

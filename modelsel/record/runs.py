@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ def note(outcome: Outcome, table: Iterable[Row]) -> str:
     """The leaderboard's head in Markdown, for the run's page."""
     won, test = outcome.winner, outcome.test
     best = sorted((row for row in table if row.rank), key=lambda row: row.rank)[:IN_NOTE]
-    cv = f"cross-validated {outcome.measure} {won['cv']['mean']:.4f} ± {won['cv']['se']:.4f}"
+    cv = f"cross-validated {outcome.measure} {won['cv']['mean']:.4f} ± {_digits(won['cv']['se'])}"
     lines = [
         f"**{won.get('entry') or won['learner']}** `{won['id']}`: {cv}",
         "",
@@ -105,9 +106,20 @@ def note(outcome: Outcome, table: Iterable[Row]) -> str:
         "",
         f"| rank | entry | id | {outcome.measure} | se | complexity |",
         "|--:|---|---|--:|--:|--:|",
-        *(f"| {r.rank} | {r.label} | `{r.id}` | {r.mean:.4f} | {r.se:.4f} | {r.complexity:.4g} {r.unit} |" for r in best),
+        *(f"| {r.rank} | {r.label} | `{r.id}` | {r.mean:.4f} | {_digits(r.se)} | {r.complexity:.4g} {r.unit} |" for r in best),
+        *(f"| floor | {one['learner']} | | {one['cv']['mean']:.4f} | | |" for one in _floor(outcome) if not one["candidate"]),
     ]
     return "\n".join(lines)
+
+
+def _floor(outcome: Outcome) -> list[Mapping[str, Any]]:
+    """The lines of the floor that have a score: the parent's, as they are no candidates (unless the space lists them)."""
+    return [line for line in outcome.extra.get("floor", ()) if line["cv"]]
+
+
+def _digits(error: float | None) -> str:
+    """A standard error; a dash where one fold alone gives none."""
+    return "–" if error is None or isnan(error) else f"{error:.4f}"
 
 
 def _note_test(test: TestResult | None) -> str:
@@ -166,6 +178,8 @@ def _parent_metrics(outcome: Outcome) -> list[Metric]:
         *(Metric(f"{name}_corrected{end}", corrected[key]) for end, key in _CORRECTED.items() if key in corrected),
         *(Metric(f"{name}_fold", score, step) for step, score in enumerate(cv["folds"]) if score is not None),
         Metric("complexity", outcome.winner["complexity"]["value"]),
+        *(Metric(f"floor/{one['learner']}/{name}", one["cv"]["mean"]) for one in _floor(outcome)),
+        *(Metric(f"floor/{one['learner']}/{name}_se", one["cv"]["se"]) for one in _floor(outcome)),
         *(Metric(f"seconds/{part}", seconds) for part, seconds in outcome.seconds.items()),
         *(Metric(f"candidates/{part}", count) for part, count in outcome.candidates.items()),
         *(Metric(f"fits/{part}", count) for part, count in outcome.fits.items()),

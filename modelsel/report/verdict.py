@@ -8,6 +8,7 @@ from typing import Any
 from modelsel.core.outcome import Outcome, TestResult
 from modelsel.record.candidates import Row, varied
 from modelsel.record.folder import RunFolder
+from modelsel.report import floor
 from modelsel.report.terminal import duration
 from modelsel.report.words import interval, number, ordinal, percent, plural, score, settings
 
@@ -22,6 +23,7 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
         ("", [headline(outcome)]),
         ("winner", winner(outcome, folder.candidates())),
         ("cross-validated", cross_validated(outcome)),
+        ("floor", list(filter(None, [floor.sentence(outcome, bool(details.get("higher_is_better")))]))),
         ("test", test(outcome, details.get("audit", {}), folder)),
         ("findings", findings(outcome)),
         ("ledger", ledger(outcome, details.get("audit", {}))),
