@@ -1,15 +1,26 @@
 """How well a test on another feature sends rows the way a two-branch test sends them (Breiman et al. 1984, section 5.3).
 
-    agreed = weight sent the same way, over the rows known in both features
+    agreement = weight sent the same way / weight, of the rows known in both features
 
-A cut may be flipped: x ≤ θ then stands for the second branch. A level stands for the branch of most of its weight. θ lies
+What is found is written as weight, as if all rows of the node were known: features compete by their share. A cut may be flipped: x ≤ θ then stands for the second branch. A level stands for the branch of most of its weight. θ lies
 below the next larger value that any row of the node has, so that rows known in this feature alone part where they will when
-predicted; rpart 4.1 places it there too.
+predicted (as in rpart).
 """
 
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
 from modelsel.kernels.layout import AGREED, CODE, FLIPPED, MAJORITY, NEXT, NOTHING, TIE, WHOLE
+
+
+@kernel()
+def _of_all(found, weight):
+    """From the weight of the rows known in both features to that of all."""
+    if found[WHOLE] > 0:
+        scale = weight.sum() / found[WHOLE]
+        found[MAJORITY] *= scale
+        found[WHOLE] *= scale
+        if found[AGREED] > 0:
+            found[AGREED] *= scale
 
 
 @kernel(types.nothing(types.wholes, types.wholes, types.reals, types.whole, types.rules, types.reals))
@@ -44,6 +55,7 @@ def mimic_cut(entries, branch, weight, missing, rules, found):
         left_zero += weight[row] if branch[row] == 0 else 0.0
         left_one += weight[row] if branch[row] == 1 else 0.0
     found[WHOLE], found[MAJORITY] = whole, max(zero, one)
+    _of_all(found, weight)
 
 
 @kernel(
@@ -69,3 +81,4 @@ def mimic_levels(codes, rows, branch, weight, levels, table, sides, found):
         if table[level, 1] > table[level, 0] + TIE * (zero + one):
             sides[level] = 1
     found[WHOLE], found[MAJORITY] = zero + one, max(zero, one)
+    _of_all(found, weight)

@@ -1,9 +1,9 @@
-"""Surrogates of a two-branch test: tests on other features that send the most weight the same way.
+"""Surrogates of a two-branch test: tests on other features that send the largest share of the weight the same way.
 
     agreement = weight sent the same way / weight of the rows known in both features
 
-A surrogate is kept when it agrees on more than sending all rows to the larger side would. Breiman, Friedman, Olshen and Stone
-1984, section 5.3.
+A surrogate is kept when it agrees on more than sending all those rows to the larger side would. Breiman, Friedman, Olshen and
+Stone 1984, section 5.3.
 """
 
 from collections.abc import Iterable
@@ -21,8 +21,7 @@ class Mimic:
     """A test that stands in for another: x ≤ code for the first child (the second where `flipped`), or a side per level."""
 
     feature: int
-    agreed: float  # weight
-    agreement: float  # share
+    agreement: float
     code: int = 0
     next: int = 0
     flipped: bool = False
@@ -46,7 +45,7 @@ def mimics(others: Iterable[tuple[int, Column, bool]], branch: Integers, weight:
     ranked: list[Mimic] = []
     for mimic in kept:  # insertion, so that equals within rounding keep the order of features
         place = len(ranked)
-        while place > 0 and mimic.agreed > ranked[place - 1].agreed + TIE * weight.sum():
+        while place > 0 and mimic.agreement > ranked[place - 1].agreement + TIE:
             place -= 1
         ranked.insert(place, mimic)
     return ranked[:SURROGATES]
@@ -58,8 +57,7 @@ def _mimic(feature: int, column: Column, cut: bool, branch: Integers, weight: Fl
     table: Floats = np.bincount(flat, weight[known], 2 * column.levels).reshape(-1, 2).astype(np.float64)
     whole = float(table.sum())
     mimic = _cut(feature, table, whole, np.unique(column.codes[column.known])) if cut else _sides(feature, table, whole)
-    tie = TIE * float(weight.sum())
-    return mimic if mimic is not None and mimic.agreed > table.sum(axis=0).max() + tie else None
+    return mimic if mimic is not None and mimic.agreement > table.sum(axis=0).max() / whole + TIE else None
 
 
 def _cut(feature: int, table: Floats, whole: float, met: Codes) -> Mimic | None:
@@ -73,7 +71,7 @@ def _cut(feature: int, table: Floats, whole: float, met: Codes) -> Mimic | None:
     best = int(np.argmax(agreed >= agreed.max() - TIE * whole))
     code = int(present[best // 2])
     after = int(met[np.searchsorted(met, code) + 1])
-    return Mimic(feature, float(agreed[best]), float(agreed[best]) / whole, code, after, best % 2 == 1)
+    return Mimic(feature, float(agreed[best]) / whole, code, after, best % 2 == 1)
 
 
 def _sides(feature: int, table: Floats, whole: float) -> Mimic | None:
@@ -81,5 +79,4 @@ def _sides(feature: int, table: Floats, whole: float) -> Mimic | None:
     if not present.any():
         return None
     side = np.where(present, np.where(table[:, 0] >= table[:, 1] - TIE * whole, 0, 1), -1)
-    agreed = float(table.max(axis=1).sum())
-    return Mimic(feature, agreed, agreed / whole, side=side)
+    return Mimic(feature, float(table.max(axis=1).sum()) / whole, side=side)
