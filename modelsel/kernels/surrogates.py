@@ -2,9 +2,10 @@
 
     agreement = weight sent the same way / weight, of the rows known in both features
 
-What is found is written as weight, as if all rows of the node were known: features compete by their share. A cut may be flipped: x ≤ θ then stands for the second branch. A level stands for the branch of most of its weight. θ lies
-below the next larger value that any row of the node has, so that rows known in this feature alone part where they will when
-predicted (as in rpart).
+What is found is written as weight, as if all rows of the node were known: features compete by their share. A cut may be
+flipped: x ≤ θ then stands for the second branch. A level stands for the branch of most of its weight. θ lies below the next
+larger value that any row of the node has, so that rows known in this feature alone part where they will when predicted (as
+in rpart).
 """
 
 from modelsel.kernels import types
