@@ -52,7 +52,8 @@ class Path(Protocol):
         ...
 
     def training_error(self, learners: Sequence[Any]) -> Floats:
-        """Weighted share of analysis rows misclassified per learner; NaN where it would cost another fit."""
+        """Weighted share of analysis rows misclassified per learner; NaN where it would cost another fit (the learner's
+        `no_training_error` then tells the report why)."""
         ...
 
     def model(self, learner: Any) -> Model:

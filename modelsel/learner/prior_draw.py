@@ -5,7 +5,7 @@ depends neither on its place nor on the rows beside it. Expected error 1 − Σ 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,8 +34,11 @@ class PriorDraw:
         return self.fit(task, rows, rng)
 
     def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "PriorDrawModel":
-        weight = np.bincount(task.target[rows], task.row_weights[rows], len(task.classes))
-        return PriorDrawModel(np.asarray(weight / weight.sum()), int(rng.integers(2**62)))
+        target, weights = task.target[rows], task.row_weights[rows]
+        weight = np.bincount(target, weights, len(task.classes))
+        model = PriorDrawModel(np.asarray(weight / weight.sum()), int(rng.integers(2**62)))
+        wrong = model.outputs([self], task, rows, False).predicted[0] != target
+        return replace(model, missed=float(weights @ wrong / weight.sum()))
 
     @staticmethod
     def restore(description: Description) -> "PriorDrawModel":
@@ -51,6 +54,7 @@ class PriorDrawModel:
 
     shares: Floats
     key: int
+    missed: float = np.nan  # weighted share of the analysis rows that draw another class than theirs; NaN when read back
 
     def predict(self, table: Table) -> Codes:
         return self._draw(table, positions(table))
@@ -70,8 +74,7 @@ class PriorDrawModel:
         return np.zeros(len(learners))
 
     def training_error(self, learners: Sequence[Any]) -> Floats:
-        """Not known: it would take a draw for the analysis rows."""
-        return np.full(len(learners), np.nan)
+        return np.full(len(learners), self.missed)
 
     def model(self, learner: Any) -> "PriorDrawModel":
         return self

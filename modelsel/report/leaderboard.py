@@ -1,8 +1,10 @@
 """All candidates, best first, with the floor where it belongs; those without a valid score stand at the end with the reason."""
 
+import math
 from collections.abc import Sequence, Set
 from typing import Any
 
+from modelsel.core.spec import class_of
 from modelsel.record.candidates import Row
 from modelsel.report import floor
 from modelsel.report.view import View
@@ -22,7 +24,22 @@ def section(view: View) -> dict[str, Any]:
         "equal": len(equal),
         "more": len(view.rows) - len(best) - len(rest),
         "floor": floor.sentence(view.outcome, view.higher),
+        "untrained": _without_training_error(view),
     }
+
+
+def _without_training_error(view: View) -> list[str]:
+    """Why learners that have a score have no training error, in their own words."""
+    plugins = tuple(view.config.get("plugins") or ())
+    kinds = dict.fromkeys(row.learner for row in view.ranked if not math.isfinite(row.training_error))
+    return list(filter(None, (_reason(kind, plugins) for kind in kinds)))
+
+
+def _reason(kind: str, plugins: tuple[str, ...]) -> str:
+    try:
+        return str(getattr(class_of("learner", kind, plugins), "no_training_error", ""))
+    except (KeyError, AttributeError):  # no such learner here: a plugin that is no longer installed
+        return ""
 
 
 def _row(view: View, row: Row, equal: Set[str]) -> dict[str, Any]:

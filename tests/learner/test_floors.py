@@ -30,6 +30,16 @@ def test_a_draw_misses_as_often_as_its_formula_says(task: Task) -> None:
     assert (model.predict(task) != task.target).mean() == pytest.approx(2 * p * (1 - p), abs=0.03)
 
 
+def test_the_training_error_of_a_draw_is_that_of_the_rows_it_was_fitted_on(task: Task) -> None:
+    weighted = Task(name="w", features=task.features, values=task.values, rows=task.rows, classes=task.classes,
+                    target=task.target, weights=np.linspace(0, 2, 4000))  # fmt: skip
+    rows = positions(task)[:1000]
+    for table in (task, weighted):
+        model = PriorDraw().fit_path(table, rows, np.random.default_rng(0))
+        wrong = (model.predict(table) != table.target)[rows]
+        assert model.training_error([PriorDraw()])[0] == pytest.approx(np.average(wrong, weights=table.row_weights[rows]))
+
+
 def test_a_row_draws_the_same_wherever_it_stands(task: Task) -> None:
     model = PriorDraw().fit(task, positions(task), np.random.default_rng(0))
     order = np.random.default_rng(1).permutation(len(task))

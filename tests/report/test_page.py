@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 from modelsel.record.redact import Redactor
@@ -155,3 +156,10 @@ def test_more_classes_than_a_matrix_holds_are_listed(small, recorded):
     html = page.render(recorded(replace(study, outcome=outcome)))
     checked(html)
     assert 'class="matrix"' not in html
+
+
+def test_why_there_is_no_training_error_is_said_where_it_is_missing(small, recorded):
+    study = small.finished()
+    assert "No training error: k-NN would search" in page.render(recorded(study))
+    known = replace(study.selection, training_error=np.array([0.1, 0.0, 0.1, np.nan]))
+    assert "No training error" not in page.render(recorded(replace(study, selection=known)))
