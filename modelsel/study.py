@@ -92,7 +92,8 @@ def _performed(
     config: Config, progress: Progress, command: Sequence[str], material: Material, folder: RunFolder, clock: Clock
 ) -> Outcome:
     tracker = Tracker(config.tracking, folder)
-    candidates = resolve(config.candidates, material.development, config.seed)
+    with _journal(config, folder) as journal:
+        candidates = resolve(config.candidates, material.development, config.seed, journal)
     plan = make(candidates, material.development, material.resampling)
     gate, sealing = _sealed(config, material, candidates, folder, tracker)
     with clock.stage("select"), progress:
@@ -176,9 +177,8 @@ def _results(
     config: Config, material: Material, plan: Plan, folder: RunFolder, progress: Progress
 ) -> tuple[Results, dict[str, Any]]:
     """All cells of the plan, with `outer` those of the selection inside each outer fold; floor and nested estimate beside."""
-    first = (RunFolder.open(config.resume, folder.root).journal,) if config.resume else ()
     task, limits = material.development, Limits(config.limit.seconds, config.limit.bytes)
-    with Journal(folder.journal, older_journals(folder.root, first)) as journal:
+    with _journal(config, folder) as journal:
 
         def compute(plan: Plan, task: Task, resampling: Resampling) -> Results:
             return run_plan(
@@ -190,9 +190,15 @@ def _results(
         extra: dict[str, Any] = {"floor": [line.to_dict() for line in floor(results)]}
         if config.outer is None:
             return results, extra
-        selecting = Selecting(config.candidates, config.scheme, config.measure, config.rule, config.seed, compute)
+        selecting = Selecting(config.candidates, config.scheme, config.measure, config.rule, config.seed, compute, journal)
         nested = score_selection(selecting, task, config.outer.instantiate(task, config.seed))
         return results, {**extra, "nested": nested.to_dict()}
+
+
+def _journal(config: Config, folder: RunFolder) -> Journal:
+    """The run's journal, which asks those of older runs, `resume` first."""
+    first = (RunFolder.open(config.resume, folder.root).journal,) if config.resume else ()
+    return Journal(folder.journal, older_journals(folder.root, first))
 
 
 def _look(config: Config, gate: Gate | None, sealing: Sealing, selection: Selection, final: Final) -> TestResult | None:

@@ -17,6 +17,7 @@ from modelsel.core.types import Candidate, Fold, Outputs, Resampling, Scoreboard
 from modelsel.plan.make import Plan, make
 from modelsel.runner.families import resolve
 from modelsel.runner.final import fit
+from modelsel.runner.journal import Journal
 from modelsel.runner.results import Results
 
 RunPlan = Callable[[Plan, Task, Resampling], Results]
@@ -24,7 +25,7 @@ RunPlan = Callable[[Plan, Task, Resampling], Results]
 
 @dataclass(frozen=True, eq=False)
 class Selecting:
-    """How a choice is made: what all outer folds have in common. `run` computes a plan's cells."""
+    """How a choice is made: what all outer folds have in common. `run` computes a plan's cells, `journal` knows families."""
 
     candidates: Sequence[Candidate]
     scheme: Scheme
@@ -32,6 +33,7 @@ class Selecting:
     rule: Rule
     seed: int
     run: RunPlan
+    journal: Journal | None = None
 
 
 def score_selection(selecting: Selecting, task: Task, outer: Resampling) -> Nested:
@@ -43,7 +45,7 @@ def score_selection(selecting: Selecting, task: Task, outer: Resampling) -> Nest
 
 def _one(selecting: Selecting, task: Task, fold: Fold) -> tuple[float, str]:
     inner = task.take(fold.analysis)
-    candidates = resolve(selecting.candidates, inner, selecting.seed)
+    candidates = resolve(selecting.candidates, inner, selecting.seed, selecting.journal)
     folds = selecting.scheme.instantiate(inner, selecting.seed)
     board = selecting.run(make(candidates, inner, folds), inner, folds).board
     if not board.eligible.any():

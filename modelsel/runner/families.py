@@ -1,26 +1,40 @@
 """Families: `alpha: path` declares a candidate per subtree of a pruning sequence, which only a fit can tell.
 
 One fit on the development rows, for all families of equal growing, names the members; only then are the candidates counted.
+What a family stands for is a record of the journal, so that a resumed study fits nothing for it. A member is kept as the
+settings in which it differs from its family; what is read back has to have the ids that were written.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
 from typing import Any
 
-from modelsel.core.fingerprint import generator
+from modelsel.core.fingerprint import digest, generator
 from modelsel.core.protocols import Path
+from modelsel.core.spec import flat, resolved
 from modelsel.core.types import Candidate, Task, positions
 from modelsel.plan.batch import growing
+from modelsel.runner.journal import FAMILY, Journal
+from modelsel.runner.key import Key, code
 from modelsel.runner.memo import Memo
 from modelsel.runner.prepared import prepare, rows_digest
+from modelsel.runner.record import Record
+
+ALL_ROWS = "all rows"  # what stands in the place of a fold
+
+Members = tuple[Candidate, ...]
 
 
-def resolve(candidates: Sequence[Candidate], task: Task, seed: int) -> tuple[Candidate, ...]:
-    """The candidates with every family replaced, where it stood, by its members; equal candidates are merged."""
+def resolve(candidates: Sequence[Candidate], task: Task, seed: int, journal: Journal | None = None) -> Members:
+    """The candidates with every family replaced, where it stood, by its members; equal candidates are merged.
+
+    With a journal a family that it knows is not fitted, and one that it does not know is written down.
+    """
     distinct: dict[str, Candidate] = {}
     paths: Memo[Path] = Memo(4)
     for candidate in candidates:
-        for member in _members(candidate, task, seed, paths) if is_family(candidate) else (candidate,):
+        for member in _members(candidate, task, seed, paths, journal) if is_family(candidate) else (candidate,):
             distinct.setdefault(member.id, member)
     return tuple(distinct.values())
 
@@ -30,16 +44,69 @@ def is_family(candidate: Candidate) -> bool:
     return bool(getattr(candidate.learner, "is_family", False))
 
 
-def _members(candidate: Candidate, task: Task, seed: int, paths: Memo[Path]) -> Iterator[Candidate]:
-    shared = growing(candidate)
-    path: Any = paths.get(shared, lambda: path_of(candidate, task, seed))
-    for learner in path.members(candidate.learner):
-        yield replace(candidate, learner=learner)
-
-
 def path_of(candidate: Candidate, task: Task, seed: int) -> Path:
     """The candidate's path on all rows of the task: every twin of equal growing is answered by it."""
     rows = positions(task)
     _, ready = prepare(candidate.preparers, task, rows, seed)
     path: Path = candidate.learner.fit_path(ready, rows, generator(seed, rows_digest(task, rows), growing(candidate)))
     return path
+
+
+def _members(family: Candidate, task: Task, seed: int, paths: Memo[Path], journal: Journal | None) -> Members:
+    shared = growing(family)
+    key = Key(task.fingerprint, ALL_ROWS, digest([shared, family.id]), seed, code(family))
+    known = _recorded(family, key, journal) if journal else None
+    if known is not None:
+        return known
+    path: Any = paths.get(shared, lambda: path_of(family, task, seed))
+    members = tuple(replace(family, learner=learner) for learner in path.members(family.learner))
+    if journal:
+        place = journal.own.append(_facts(key, family, members), {})
+        journal.note(key, place)
+    return members
+
+
+def _facts(key: Key, family: Candidate, members: Members) -> dict[str, Any]:
+    common = flat(resolved(family.learner))
+    own = [flat(resolved(member.learner)) for member in members]
+    changes = [{name: value for name, value in one.items() if common.get(name) != value} for one in own]
+    ids = [member.id for member in members]
+    return {"kind": FAMILY, "key": key.text, "cell": asdict(key), "members": changes, "ids": ids}
+
+
+def _recorded(family: Candidate, key: Key, journal: Journal) -> Members | None:
+    """What a journal says that the family stands for; copied into the run's own when an older one says it."""
+    for place, own in journal.known(key):
+        record = journal.record(place)
+        members = _read(family, record) if record else None
+        if members and (own or journal.adopt(key, place)):
+            return members
+    return None
+
+
+def _read(family: Candidate, record: Record) -> Members | None:
+    """The members that a record names; None when they are not those that it was written for."""
+    with suppress(KeyError, TypeError, ValueError, AttributeError):
+        changes, ids = record.facts["members"], record.facts["ids"]
+        members = tuple(replace(family, learner=_changed(family.learner, change)) for change in changes)
+        if [member.id for member in members] == ids:
+            return members
+    return None
+
+
+def _changed(learner: Any, settings: Mapping[str, Any]) -> Any:
+    """The learner with some dotted settings changed.
+
+    >>> from modelsel.core.spec import make
+    >>> tree = make("learner", "tree", pruner=make("pruner", "cost_complexity", alpha="path"))
+    >>> _changed(tree, {"pruner.alpha": 0.25, "min_split": 8}).pruner.alpha
+    0.25
+    """
+    for name, value in settings.items():
+        learner = _with(learner, name.split("."), value)
+    return learner
+
+
+def _with(part: Any, path: Sequence[str], value: Any) -> Any:
+    first, *rest = path
+    return replace(part, **{first: _with(getattr(part, first), rest, value) if rest else value})

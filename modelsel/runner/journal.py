@@ -4,7 +4,7 @@ Before the first cell the wanted keys are looked up in older journals, newest fi
 that every run folder is complete by itself. Nothing in it is trusted before its checksum agrees.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -12,10 +12,11 @@ from typing import Any
 
 from modelsel.runner.answers import Answers, restored
 from modelsel.runner.key import Key
-from modelsel.runner.record import Damage, Entry, Place, raw, read, scan
+from modelsel.runner.record import Damage, Entry, Place, Record, raw, read, scan
 from modelsel.runner.segment import SUFFIX, Segment
 
-ANSWERS, STARTED = "answers", "started"
+ANSWERS, FAMILY, STARTED = "answers", "family", "started"
+KEPT = (ANSWERS, FAMILY)  # records that have a key; the others are marks
 
 
 class Journal:
@@ -51,21 +52,33 @@ class Journal:
         """Where older journals keep records of a cell, in the order in which the journals are asked."""
         return [entry.place for entry in self._old(key) if entry.facts.get("key") == key.text]
 
+    def known(self, key: Key) -> Iterator[tuple[Place, bool]]:
+        """Where records of a cell lie: in this journal (True), newest first, then in older ones."""
+        yield from ((place, True) for place in reversed(self.own_places(key).copy()))
+        yield from ((place, False) for place in self.older_places(key))
+
     def load(self, place: Place) -> Answers | None:
         """The answers at a place, or None (and a note) when they are damaged."""
-        record = read(place)
+        record = self.record(place)
         if record is not None:
             with suppress(KeyError, ValueError, TypeError):
                 return restored(record.facts, record.arrays)
-        self.damage.append(Damage(place.path, place.offset, torn=False))
+            self.damage.append(Damage(place.path, place.offset, torn=False))
         return None
+
+    def record(self, place: Place) -> Record | None:
+        """What was written at a place, or None (and a note) when it is damaged."""
+        record = read(place)
+        if record is None:
+            self.damage.append(Damage(place.path, place.offset, torn=False))
+        return record
 
     def refresh(self) -> None:
         """Index the records that workers have written and not reported."""
         known = {place for places in self._places.values() for place in places}
         for path in _segments(self.folder):
             for found in scan(path):
-                if isinstance(found, Entry) and found.facts.get("kind") == ANSWERS and found.place not in known:
+                if isinstance(found, Entry) and _has_key(found.facts) and found.place not in known:
                     self._places.setdefault(found.facts["key"], []).append(found.place)
 
     def note(self, key: Key, place: Place) -> None:
@@ -101,7 +114,7 @@ class Journal:
 
     def _remember(self, path: Path) -> None:
         for found in scan(path):
-            if isinstance(found, Entry) and found.facts.get("kind") == ANSWERS:
+            if isinstance(found, Entry) and _has_key(found.facts):
                 cell = found.facts["cell"]
                 self._elsewhere.setdefault((cell["rows"], cell["fold"], cell["growing"]), []).append(found)
 
@@ -110,9 +123,18 @@ class Journal:
         for found in scan(path):
             if isinstance(found, Damage):
                 damage.append(found)
-            elif found.facts.get("kind") == ANSWERS:
+            elif _has_key(found.facts):
                 self._places.setdefault(found.facts["key"], []).append(found.place)
         return damage
+
+
+def _has_key(facts: Mapping[str, Any]) -> bool:
+    """Is it a record that can be looked up? Descriptions are read before checksums are, so that anything may stand there."""
+    cell = facts.get("cell")
+    return (
+        facts.get("kind") in KEPT and isinstance(facts.get("key"), str)
+        and isinstance(cell, Mapping) and all(isinstance(cell.get(name), str) for name in ("rows", "fold", "growing"))
+    )  # fmt: skip
 
 
 def facts_of(key: Key, answers: Answers) -> dict[str, Any]:
@@ -126,7 +148,8 @@ def begun(folder: Path) -> dict[str, float]:
     for path in _segments(folder):
         for found in scan(path):
             if isinstance(found, Entry) and found.facts.get("kind") == STARTED:
-                marks[str(found.facts["job"])] = float(found.facts["at"])
+                with suppress(KeyError, TypeError, ValueError):
+                    marks[str(found.facts["job"])] = float(found.facts["at"])
     return marks
 
 

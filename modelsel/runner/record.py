@@ -133,7 +133,7 @@ def _entry(path: str, data: mmap.mmap, at: int) -> Entry | None:
     if at + length > len(data):
         return None
     try:
-        facts = json.loads(data[at + START : at + START + text_length])["facts"]
+        facts = dict(json.loads(data[at + START : at + START + text_length])["facts"])
     except (ValueError, KeyError, TypeError):
         return None
     return Entry(Place(path, at, length), facts)

@@ -85,6 +85,18 @@ def test_a_flipped_bit_costs_its_own_cell_and_nothing_else(tmp_path):
     assert answer(again) == said
 
 
+def test_whatever_bit_of_a_journal_is_flipped_it_is_read_and_at_most_one_cell_is_computed_again(tmp_path):
+    said = answer(study(tmp_path, SOME, name="a"))
+    path = next((tmp_path / "a").iterdir())
+    whole = path.read_bytes()
+    for number, at in enumerate(np.linspace(0, len(whole) - 1, 150).astype(int)):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ (1 << number % 8)]) + whole[at + 1 :])
+        again = study(tmp_path, SOME, name=f"b{number}", older=[tmp_path / "a"])
+        assert (again.computed, answer(again)) == (1, said), at
+        with Journal(tmp_path / "a") as damaged:
+            assert not damaged.own.path
+
+
 def test_older_journals_are_newest_first_after_the_named_one(tmp_path):
     for number, name in enumerate(("x", "y", "z")):
         journal = tmp_path / "study" / name / "journal"
