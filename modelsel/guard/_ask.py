@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from modelsel.core.fingerprint import short
+from modelsel.core.fingerprint import digest, short
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Booleans, Finding
 from modelsel.guard._policy import Policy
@@ -26,12 +26,18 @@ class Ask:
     predictions: str
     key: Key
     leaks: tuple[Finding, ...]
+    noticed: tuple[Finding, ...] = ()  # what opening the ledger and sealing have shown
 
     @property
     def metric(self) -> str:
         """The kind of the measure, with a digest of its settings where it has any."""
         spec = resolved(self.request.sealing.measure)
         return kind_of(self.request.sealing.measure) + (f":{short(spec)}" if len(spec) > 1 else "")
+
+    @property
+    def measure(self) -> str:
+        """The digest of the measure, as a seal states it."""
+        return digest(resolved(self.request.sealing.measure))
 
     @property
     def counted(self) -> bool:

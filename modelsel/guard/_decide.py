@@ -41,13 +41,13 @@ def decide(writing: Writing, ask: Ask) -> Go | Replayed | Refused:
     hidden = _hidden(ask, position)
     if hidden:
         return _refuse(writing, ask, position, (), hidden)
-    seen = Seen(ask.subject, position, ask.request.sealing.spec_id, ask.request.sealing.config, ask.metric,
+    seen = Seen(ask.subject, position, ask.request.sealing.spec_id, ask.request.sealing.config, ask.metric, ask.measure,
                 ask.predictions, ask.subject.labels, ask.key.id, who()["at"], ask.leaks)  # fmt: skip
     findings = (*noticed(seen), *selection(ask.request, history, ask.subject))
-    question = _question(ask, position, findings)
-    verdict = judge(ask.policy, question)
+    all_found = (*ask.noticed, *findings)  # the ledger has those of the seal in entries of their own
+    verdict = judge(ask.policy, _question(ask, position, all_found))
     if verdict.decision == "refuse":
-        return _refuse(writing, ask, position, findings, verdict.reason)
+        return _refuse(writing, ask, position, all_found, verdict.reason)
     facts = _intent(ask, position, channel, findings)
     return Go(writing.append("intent", facts), channel, position.rows, findings)
 
@@ -144,10 +144,14 @@ def _question(ask: Ask, position: Position, findings: tuple[Finding, ...]) -> Qu
     n, nats = int(position.rows.sum()), position.standing.nats(terms["delta"])
     middle = round(n * (ask.foreseen or (0.5, 1))[0])
     low, high = interval(middle, middle, n, nats) if position.certified and ask.counted else (0.0, 1.0)
-    noisy = [look for look in position.past if look.answer.get("symbol") == "noisy"]
     texts = tuple(str(look.facts.get("justify", {}).get("text", "")) for look in position.history.looks)
-    exhausted = terms["release"] == "thresholdout" and len(noisy) >= terms["budget"]
-    return Question(1 + len(position.past), (high - low) / 2, findings, texts, exhausted)
+    return Question(1 + len(position.past), (high - low) / 2, findings, texts, _exhausted(terms, position.past))
+
+
+def _exhausted(terms: Mapping[str, Any], past: tuple[PastLook, ...]) -> int:
+    """The budget of thresholdout, once it is used up: an answer that nobody has seen yet may differ as well. Else 0."""
+    used = sum(1 for look in past if look.status != "revealed" or look.answer.get("symbol") == "noisy")
+    return int(terms["budget"]) if terms["release"] == "thresholdout" and used >= terms["budget"] else 0
 
 
 def _refuse(writing: Writing, ask: Ask, position: Position, findings: tuple[Finding, ...], reason: str) -> Refused:

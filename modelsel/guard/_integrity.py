@@ -62,11 +62,11 @@ def _recover(
     }
     guarded = [facts for _, facts in strange.values() if facts.get("policy") != "off"]
     present = len(History.of(entries).looks_at([testset]))
-    most = max((int(facts["look"]) for facts in guarded), default=0)
+    latest = max(guarded, key=lambda facts: int(facts["look"]), default={"look": "0", "head": ""})
     for head, (anchor, facts) in strange.items():
         writing.append("recovered", _facts(testset, n, head, anchor, facts))
-    for _ in range(most - present - len(guarded)):
-        writing.append("recovered", _facts(testset, n, "", "count", {}))
+    for _ in range(int(latest["look"]) - present - len(guarded)):  # it was counted, and no anchor saw it itself
+        writing.append("recovered", _facts(testset, n, latest["head"], "count", {}))
     return _meaning(ledger, strange, {(entry.replica, entry.seq) for entry in entries})
 
 

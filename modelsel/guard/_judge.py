@@ -21,19 +21,22 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Question:
-    """What a policy judges: its index, how wide the interval may come out, what was noticed, which texts were used."""
+    """What a policy judges: its index, how wide the interval may come out, what was noticed, which texts were used.
+
+    `exhausted` is the budget that was sealed, once it is used up.
+    """
 
     look: int
     halfwidth: float | None
     findings: tuple[Finding, ...] = ()
     used_texts: tuple[str, ...] = ()
-    exhausted: bool = False
+    exhausted: int = 0
 
 
 def judge(policy: Policy, question: Question) -> Verdict:
     """The verdict of a policy. A justification lifts the limit on looks and the veto of grave flags, never another one."""
     if question.exhausted:
-        return Verdict("refuse", f"all {policy.budget} answers that may differ from cross-validation are used")
+        return Verdict("refuse", f"all {question.exhausted} answers that may differ from cross-validation are used")
     if policy.max_halfwidth is not None and (question.halfwidth or 0.0) > policy.max_halfwidth:
         return Verdict("refuse", f"the interval could be ±{question.halfwidth:.3f} wide, "
                                  f"more than guard.max_halfwidth={policy.max_halfwidth:g}")  # fmt: skip

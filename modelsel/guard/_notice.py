@@ -26,6 +26,7 @@ class Seen:
     spec_id: str
     config: Mapping[str, Any]
     metric: str
+    measure: str  # its digest
     predictions: str
     labels: str
     key_id: str
@@ -46,7 +47,7 @@ class Seen:
 def noticed(seen: Seen) -> tuple[Finding, ...]:
     """All findings, the gravest kinds of memory first."""
     return tuple(
-        finding for check in (_rows_seen, _looks, _space, _duplicates, _store) for finding in check(seen)
+        finding for check in (_rows_seen, _looks, _measure, _space, _duplicates, _store) for finding in check(seen)
     )  # fmt: skip
 
 
@@ -95,6 +96,13 @@ def _asked_again(seen: Seen, revealed: list[PastLook]) -> Iterator[Finding]:
     mine = (look for look in revealed if look.testset == seen.subject.digest)
     if any(look.facts.get("labels", seen.labels) != seen.labels for look in mine):
         yield flag("G015", "the labels of these rows are not those of an earlier look")
+
+
+def _measure(seen: Seen) -> Iterator[Finding]:
+    """Another measure than the sealed one, once an answer is known; before, nothing can have suggested it."""
+    sealed = seen.history.terms(seen.subject.digest)
+    if seen.position.past and sealed["measure"] != seen.measure:
+        yield flag("G073", f"these rows were sealed for {sealed['metric']}, looked at, and are now judged by {seen.metric}")
 
 
 def _space(seen: Seen) -> Iterator[Finding]:

@@ -25,7 +25,8 @@ from modelsel.ledger.matching import Sketch
 from modelsel.ledger.rowset import RowSet
 from modelsel.statistics.prices import steps_near
 
-FIXED = ("delta", "release", "resolution", "target", "budget", "metric", "steps")  # what a seal decides for good
+FIXED = ("delta", "release", "resolution", "target", "budget", "steps")  # what a seal decides for good
+CHOSEN = ("metric", "measure")  # what development rows are judged by is free; a look by another measure is flagged
 ONLY_ERRORS = ("passfail", "ladder", "thresholdout")
 
 

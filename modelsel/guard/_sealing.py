@@ -17,9 +17,10 @@ from modelsel.guard._decide import memory_of
 from modelsel.guard._flags import flag
 from modelsel.guard._history import History
 from modelsel.guard._integrity import checked, mark, recovered
-from modelsel.guard._overlap import relations
+from modelsel.guard._overlap import Memory, relations
 from modelsel.guard._policy import Policy
 from modelsel.guard._record import (
+    CHOSEN,
     burned,
     declared_space,
     seal_facts,
@@ -184,7 +185,7 @@ class Session:
             return []
         policies = history.policies(subject.digest)
         changed = weaker(policies, terms)
-        if any(policies[-1].get(name) != value for name, value in terms.items()):
+        if any(policies[-1].get(name) != value for name, value in terms.items() if name not in CHOSEN):
             writing.append("policy_change", {**who(), "testset": subject.digest, "terms": dict(terms), "weaker": changed})
         return changed
 
@@ -216,15 +217,24 @@ class Session:
     def _recall(self, subject: Subject) -> list[Finding]:
         """Looks that anchors saw and the ledger does not know; they are written into it at their highest price."""
         found: list[Finding] = []
-        seen: list[tuple[str, Mapping[str, str]]] = []
-        for anchor in self.anchors:
-            try:
-                seen += [(anchor.name, facts) for facts in anchor.recall(subject.digest)]
-                if isinstance(anchor, LockFile) and anchor.keys() - {self.key.id}:
-                    found.append(flag("G074", f"{anchor.path} counts looks made with another key: overlap is unknown"))
-            except OSError as error:
-                found.append(flag("G077", f"the anchor {anchor.name} cannot be asked: {error}"))
-        return [*found, *recovered(self.ledger, subject.digest, len(subject.test.bound), seen)]
+        for testset, n in self._kin(subject).items():
+            seen: list[tuple[str, Mapping[str, str]]] = []
+            for anchor in self.anchors:
+                try:
+                    seen += [(anchor.name, facts) for facts in anchor.recall(testset)]
+                    if isinstance(anchor, LockFile) and anchor.keys() - {self.key.id}:
+                        found.append(flag("G074", f"{anchor.path} counts looks made with another key: overlap is unknown"))
+                except OSError as error:
+                    found.append(flag("G077", f"the anchor {anchor.name} cannot be asked: {error}"))
+            found += recovered(self.ledger, testset, n, seen)
+        return list(dict.fromkeys(found))
+
+    def _kin(self, subject: Subject) -> dict[str, int]:
+        """This test set and those sealed here that share rows with it, with their sizes."""
+        history = History.of(self.ledger.entries())
+        met = relations(subject, Memory(history, lambda digest: RowSet.unpack(self.ledger.rowset(digest)), self.key))
+        others = {one.testset: int(history.seals[one.testset].facts["n"]) for one in met if one.testset in history.seals}
+        return {subject.digest: len(subject.test.bound), **others}
 
     def _tell(self, facts: Mapping[str, str]) -> list[Finding]:
         found = []

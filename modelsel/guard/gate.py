@@ -65,9 +65,7 @@ class Gate:
 
         Raises LedgerError (exit 5) where the ledger cannot be trusted, StoreError (6) where it cannot be written.
         """
-        if self.guarded:
-            self._notice(self.session.check())
-            self._notice(self.session.seal(sealing, self.subject(sealing)))
+        self._sealed(sealing)
 
     def select(self, sealing: Sealing, selected: Selected) -> None:
         """Write down which rows chose what: call it after selection, also when no test follows."""
@@ -87,12 +85,12 @@ class Gate:
         """
         if not self.guarded:
             return self._unguarded(request)
-        self.seal(request.sealing)
+        noticed = self._sealed(request.sealing)
         self.select(request.sealing, request.selected)
         subject = self.subject(request.sealing)
         outputs = request.predict(request.sealing.sealed)
         predictions = prediction_digest(outputs, subject.test.bound)
-        ask = Ask(request, subject, self.policy, predictions, self.session.key, leaks(request.sealing, subject))
+        ask = Ask(request, subject, self.policy, predictions, self.session.key, leaks(request.sealing, subject), noticed)
         decided = self.session.ledger.write(lambda writing: decide(writing, ask))
         self._notice(decided.findings)
         if isinstance(decided, Refused):
@@ -108,6 +106,14 @@ class Gate:
         classes, target, _ = open_labels(sealing.sealed)
         return classes, target
 
+    def _sealed(self, sealing: Sealing) -> tuple[Finding, ...]:
+        """Seal, and what that brought to light."""
+        if not self.guarded:
+            return ()
+        found = (*self.session.check(), *self.session.seal(sealing, self.subject(sealing)))
+        self._notice(found)
+        return found
+
     def _reveal(self, ask: Ask, go: Go, outputs: Outputs) -> TestResult:
         released = self._released(ask, go, outputs)
         if isinstance(released, type):
@@ -116,7 +122,8 @@ class Gate:
         self._notice(self.session.witness(go.intent, facts["price"]))
         after = tuple(answer(released, go.facts["n"], go.facts["look"], ask.foreseen, facts["interval"], self.policy))
         self._notice(after)
-        return answered(go.intent.facts, facts, self.policy, replay=False, extra=tuple(finding.code for finding in after))
+        extra = tuple(dict.fromkeys(finding.code for finding in (*ask.noticed, *after)))
+        return answered(go.intent.facts, facts, self.policy, replay=False, extra=extra)
 
     def merge(self, address: str) -> int:
         """Take over what another ledger (a file, or an address) has and this one lacks: how many entries that were.

@@ -18,7 +18,9 @@ import numpy as np
 import pytest
 
 from modelsel.core.errors import LedgerError, StoreError
+from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task
+from modelsel.guard._policy import Justify
 from modelsel.guard.audit import audit
 from modelsel.guard.gate import Gate
 from modelsel.ledger.entry import Entry, broken, follow
@@ -526,7 +528,42 @@ def test_30_laxer_terms_after_sealing(home: Path, change: dict[str, Any]) -> Non
     study.look()
     result, gate = study.but(rule=Rule(1), settings=change).run()
     assert "G073" in {finding.code for finding in gate.findings}
+    assert "G073" in result.flags
     assert (result.level, result.release, result.errors is None) == (0.95, "predicted", False)
+    changed = [entry.facts for entry in gate.session.ledger.entries() if entry.kind == "policy_change"]
+    assert [facts["weaker"][0] for facts in changed] == [*change]
+
+
+def test_30_another_measure_after_an_answer(home: Path) -> None:
+    study = Study(numbers(), home)
+    study.look()
+    result = study.but(measure=make("measure", "balanced_error"), rule=Rule(1)).look()
+    assert "G073" in result.flags
+    refused = study.but(policy="strict", measure=make("measure", "auc"), rule=Rule(2)).look().refused
+    assert "G073" in str(refused)
+
+
+def test_30_another_step_of_the_ladder_after_sealing(home: Path) -> None:
+    study = Study(numbers(1000), home, policy="ladder", settings={"resolution": 0.05})
+    first = study.but(rule=Rule(3)).look()
+    finer = study.but(settings={"resolution": 0.001}).look()
+    assert "G073" in str(finer.refused)
+    reason = {"category": "other", "text": "the finer step was typed by mistake"}
+    justified = study.but(settings={"resolution": 0.001, "justify": Justify(**reason)}).look()
+    assert first.score is not None
+    assert justified.score is not None
+    assert justified.score < first.score
+    assert (justified.score * 20) == pytest.approx(round(justified.score * 20))  # in steps of the seal
+
+
+@pytest.mark.parametrize("weaker", [{"delta": 0.3}, {"max_looks": 5}])
+def test_30_strict_refuses_what_was_weakened(home: Path, weaker: dict[str, Any]) -> None:
+    study = Study(numbers(), home, policy="strict")
+    study.choose_only()
+    result = study.but(settings=weaker).look()
+    assert "G073" in str(result.refused)
+    assert result.score is None
+    assert study.look().score is not None
 
 
 def test_30_a_laxer_policy_and_back(home: Path) -> None:

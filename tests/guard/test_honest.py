@@ -71,8 +71,20 @@ def test_another_measure_on_development_rows_only(home: Path) -> None:
 
     study = Study(numbers(), home)
     study.choose_only()
-    gate = study.but(measure=make("measure", "error"), rule=Rule(1)).choose_only()
-    assert gate.findings == []
+    for kind in ("balanced_error", "auc", "log_loss"):
+        assert study.but(measure=make("measure", kind), rule=Rule(1)).choose_only().findings == []
+    result, gate = study.run()
+    assert [finding.code for finding in gate.findings] == ["G001"]
+    assert result.look == 1
+    assert study.but(measure=make("measure", "auc"), rule=Rule(2)).choose_only().findings == []
+
+
+def test_the_first_look_may_be_by_another_measure_than_the_first_choice(home: Path) -> None:
+    from modelsel.core.spec import make
+
+    study = Study(numbers(), home)
+    study.but(measure=make("measure", "auc")).choose_only()
+    assert [finding.code for finding in study.run()[1].findings] == ["G001"]
 
 
 def test_an_upgrade_that_predicts_the_same(home: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from modelsel.core.spec import make
 from modelsel.guard._release import FAILED, Board, CountGrid, Counts, PassFail, Truth
 from modelsel.guard._values import Values
+from modelsel.guard.gate import Gate
 from tests.guard.studies import Rule, Study, numbers
 
 
@@ -83,6 +84,44 @@ def test_thresholdout_gives_noise_where_cross_validation_is_wrong_and_then_ends(
     first, second = overfitted(Rule(2)), overfitted(Rule(3))
     assert first.score > 0.2  # type: ignore[attr-defined]
     assert "budget" in str(second.refused) or "used" in str(second.refused)  # type: ignore[attr-defined]
+
+
+def dies(*_: object) -> None:
+    raise SystemExit  # stands for a killed process: the intent is on record and nothing else
+
+
+def interrupted(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Gate, "_released", dies)
+        with pytest.raises(SystemExit):
+            study.look()
+
+
+def test_a_look_without_answer_is_one_of_the_budget_of_thresholdout(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = Study(numbers(1000), home, policy="thresholdout", settings={"budget": 1})
+    interrupted(study, monkeypatch)
+    refused = study.but(rule=Rule(1), settings={"budget": 5}).look().refused
+    assert refused == "all 1 answers that may differ from cross-validation are used"
+    resolved = study.look()  # agrees with cross-validation, so that the budget is whole again
+    assert resolved.look == 1
+    assert study.but(rule=Rule(1)).look().refused is None
+
+
+def test_an_answer_of_the_ladder_that_nobody_saw_moves_no_board_and_is_charged(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = Study(numbers(1000), home, policy="ladder", settings={"resolution": 0.05})
+    board = study.but(rule=Rule(3)).look()
+    interrupted(study, monkeypatch)
+    worse = study.but(rule=Rule(2)).look()
+    assert (worse.look, worse.score) == (3, board.score)
+    assert worse.spent == pytest.approx(board.price - log(FAILED))
+    late = study.look()
+    assert late.look == 2
+    assert late.score is not None
+    assert board.score is not None
+    assert late.score < board.score
+    assert study.but(rule=Rule(1)).look().score == late.score
 
 
 @pytest.mark.parametrize("kind", ["auc", "balanced_error", "brier"])
