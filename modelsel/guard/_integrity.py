@@ -63,11 +63,14 @@ def _recover(
     guarded = [facts for _, facts in strange.values() if facts.get("policy") != "off"]
     present = len(History.of(entries).looks_at([testset]))
     latest = max(guarded, key=lambda facts: int(facts["look"]), default={"look": "0", "head": ""})
+    numbers = {(entry.replica, entry.seq) for entry in entries}
+    found = {head: _meaning(ledger, anchor, facts, numbers) for head, (anchor, facts) in strange.items()}
     for head, (anchor, facts) in strange.items():
-        writing.append("recovered", _facts(testset, n, head, anchor, facts))
+        writing.append("recovered", {**_facts(testset, n, head, anchor, facts), "code": found[head].code})
     for _ in range(int(latest["look"]) - present - len(guarded)):  # it was counted, and no anchor saw it itself
-        writing.append("recovered", _facts(testset, n, latest["head"], "count", {}))
-    return _meaning(ledger, strange, {(entry.replica, entry.seq) for entry in entries})
+        counted = _facts(testset, n, latest["head"], "count", {})
+        writing.append("recovered", {**counted, "code": found[latest["head"]].code})
+    return list(dict.fromkeys(found.values()))
 
 
 def _facts(testset: str, n: int, head: str, anchor: str, facts: Mapping[str, str]) -> dict[str, Any]:
@@ -79,21 +82,16 @@ def _facts(testset: str, n: int, head: str, anchor: str, facts: Mapping[str, str
             **unknown, "unguarded": off, "flags": []}  # fmt: skip
 
 
-def _meaning(
-    ledger: Ledger, strange: Mapping[str, tuple[str, Mapping[str, str]]], present: set[tuple[str, int]]
-) -> list[Finding]:
-    found = []
-    for anchor, facts in strange.values():
-        replica, seq, _ = facts["head"].split(":")
-        if facts.get("policy") == "off":
-            found.append(flag("G076", f"{anchor} saw these test rows opened without a guard"))
-        elif facts["ledger"] != ledger.id:
-            found.append(flag("G072", f"{anchor} saw look {facts['look']} at these rows in another ledger, which is not here"))
-        elif (replica, int(seq)) in present:
-            found.append(flag("G070", f"{anchor} saw another entry {seq} of replica {replica}: the chain was written anew"))
-        else:
-            found.append(flag("G071", f"{anchor} saw entry {seq} of replica {replica}, which is gone"))
-    return list(dict.fromkeys(found))
+def _meaning(ledger: Ledger, anchor: str, facts: Mapping[str, str], present: set[tuple[str, int]]) -> Finding:
+    """What it says of the ledger that an anchor saw this look and the ledger does not know it."""
+    replica, seq, _ = facts["head"].split(":")
+    if facts.get("policy") == "off":
+        return flag("G076", f"{anchor} saw these test rows opened without a guard")
+    if facts["ledger"] != ledger.id:
+        return flag("G072", f"{anchor} saw look {facts['look']} at these rows in another ledger, which is not here")
+    if (replica, int(seq)) in present:
+        return flag("G070", f"{anchor} saw another entry {seq} of replica {replica}: the chain was written anew")
+    return flag("G071", f"{anchor} saw entry {seq} of replica {replica}, which is gone")
 
 
 def _replaced(home: Home, ledger: Ledger, url: str) -> list[Finding]:

@@ -27,14 +27,12 @@ def of_record(history: History, testsets: list[str]) -> Iterator[Finding]:
     for entry in history.entries:
         facts = entry.facts
         if entry.kind == "note" and "code" in facts:
-            yield flag(facts["code"], f"{facts['text']} (noticed {facts['at'][:10]})")
+            yield flag(facts.get("code", "G072"), f"{facts['text']} (noticed {facts['at'][:10]})")
         elif entry.kind == "policy_change" and facts["weaker"] and facts["testset"] in testsets:
             yield flag("G073", f"{', '.join(facts['weaker'])} changed after test set {facts['testset'][:8]} was sealed")
         elif history.is_missing(entry) and facts["testset"] in testsets:
             what = "opened without a guard" if facts["unguarded"] else "looked at beside this ledger"
-            yield flag(
-                "G076" if facts["unguarded"] else "G072", f"{facts['anchor']} saw test set {facts['testset'][:8]} {what}"
-            )
+            yield flag(facts.get("code", "G072"), f"{facts['anchor']} saw test set {facts['testset'][:8]} {what}")
 
 
 def of_time(history: History) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from modelsel.core.errors import ModelselError
+from modelsel.core.errors import LedgerError, ModelselError
 from modelsel.core.types import Finding
 from modelsel.guard._flags import SEVERITIES, flag
 from modelsel.guard._forecast import budget, next_look
@@ -19,6 +19,8 @@ from modelsel.guard._superseded import as_first, superseded
 from modelsel.guard.gate import Gate
 from modelsel.guard.request import Sealing
 from modelsel.ledger.entry import Entry, broken
+
+SETS = ("rows", "development", "table", "candidates")
 
 
 def audit(gate: Gate, sealing: Sealing | None = None, study: str | None = None) -> dict[str, Any]:
@@ -33,7 +35,7 @@ def audit(gate: Gate, sealing: Sealing | None = None, study: str | None = None) 
     history = History.of(entries)
     wanted = [gate.subject(sealing).digest] if sealing else _touched(history, study)
     sets = [_test_set(history, testset) for testset in wanted]
-    ledger, findings = _ledger(gate, entries)
+    ledger, findings = _ledger(gate, entries, () if sealing else _stored(entries))
     upcoming = next_look(history, wanted[0]) if len(wanted) == 1 else None
     flags = [*findings, *of_looks(sets), *of_record(history, wanted), *of_time(history)]
     return {
@@ -47,8 +49,19 @@ def gravest(report: Mapping[str, Any]) -> str | None:
     return max((str(one["severity"]) for one in report["flags"]), key=SEVERITIES.index, default=None)
 
 
-def _ledger(gate: Gate, entries: list[Entry]) -> tuple[dict[str, Any], list[Finding]]:
+def _stored(entries: list[Entry]) -> tuple[str, ...]:
+    """The digests of all row sets that entries name."""
+    kept = (entry.facts.get(name) for entry in entries if entry.kind in ("seal", "selection") for name in SETS)
+    return tuple(dict.fromkeys(digest for digest in kept if digest))
+
+
+def _ledger(gate: Gate, entries: list[Entry], stored: tuple[str, ...]) -> tuple[dict[str, Any], list[Finding]]:
     breaks = [flag("G070", str(one)) for one in broken(entries)]
+    for digest in stored:
+        try:
+            gate.session.ledger.rowset(digest)
+        except LedgerError as error:
+            breaks.append(flag("G070", error.problems[0].what))
     try:
         missing = losses(gate.session.home, gate.session.ledger, gate.session.url, entries)
     except ModelselError as error:

@@ -1,0 +1,144 @@
+"""What a damaged ledger looks like at each level of anchors: seen or not, as the table of the design has it."""
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modelsel.core.errors import LedgerError
+from modelsel.guard.audit import audit
+from modelsel.ledger.entry import Entry, follow
+from tests.guard.studies import Rule, Study, numbers
+from tests.guard.test_attempts import Elsewhere
+
+LAST = "(SELECT MAX(seq) FROM entries)"
+FIELDS = ("replica", "seq", "kind", "body", "prev", "hash")
+
+
+def changed(home: Path, *statements: str) -> None:
+    """As the owner of the file can: triggers dropped first."""
+    with closing(sqlite3.connect(home / "ledger.db")) as raw, raw:
+        for table in ("entries", "rowsets"):
+            for event in ("update", "delete", "insert"):
+                raw.execute(f"DROP TRIGGER {table}_no_{event}")
+        for statement in statements:
+            raw.execute(statement)
+
+
+def edit(home: Path) -> None:
+    changed(home, "UPDATE entries SET body = replace(body, '\"errors\":', '\"errors\":1') WHERE kind = 'reveal' AND seq > 4")
+
+
+def remove(home: Path) -> None:
+    changed(home, "DELETE FROM entries WHERE seq = 4")
+
+
+def reorder(home: Path) -> None:
+    moves = [f"UPDATE entries SET seq = {new} WHERE seq = {old}" for old, new in ((3, 103), (4, 3), (103, 4))]
+    changed(home, *moves)
+
+
+def truncate(home: Path) -> None:
+    changed(home, f"DELETE FROM entries WHERE seq >= {LAST} - 2")
+
+
+def roll_back(home: Path) -> None:
+    delete(home)
+    shutil.copy(home / "copy.db", home / "ledger.db")
+
+
+def delete(home: Path) -> None:
+    for path in home.glob("ledger.db*"):
+        path.unlink()
+
+
+def rewrite(home: Path) -> None:
+    """The second look never happened, in a chain that is whole."""
+    with closing(sqlite3.connect(home / "ledger.db")) as raw:
+        rows = [Entry(*row) for row in raw.execute("SELECT * FROM entries ORDER BY seq")]
+    changed(home, "DELETE FROM entries")
+    last: Entry | None = None
+    with closing(sqlite3.connect(home / "ledger.db")) as raw, raw:
+        for row in rows[:4]:
+            last = follow(last, row.replica, row.kind, {**row.facts, "user": "nobody"})
+            raw.execute("INSERT INTO entries VALUES (?,?,?,?,?,?)", [getattr(last, name) for name in FIELDS])
+
+
+SEEN: dict[str, tuple[Callable[[Path], None], dict[str, set[str] | None]]] = {
+    # None: no look is answered (exit 5). Else the codes that say it; an empty set is a known limit of that level.
+    "edit": (edit, {"A0": None, "A1": None, "A2": None, "A3": None}),
+    "remove": (remove, {"A0": None, "A1": None, "A2": None, "A3": None}),
+    "reorder": (reorder, {"A0": None, "A1": None, "A2": None, "A3": None}),
+    "truncate": (truncate, {"A0": set(), "A1": {"G071"}, "A2": {"G071"}, "A3": {"G071"}}),
+    "roll back": (roll_back, {"A0": set(), "A1": {"G071"}, "A2": {"G071"}, "A3": {"G071"}}),
+    "delete": (delete, {"A0": set(), "A1": {"G072"}, "A2": {"G072"}, "A3": {"G072"}}),
+    "rewrite": (rewrite, {"A0": set(), "A1": {"G070", "G071"}, "A2": {"G070", "G071"}, "A3": {"G071"}}),
+}
+LEVELS = {"A0": (), "A1": ("state",), "A2": ("mlflow",), "A3": ("lockfile",)}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("damage", SEEN)
+def test_damage_is_seen_at_the_levels_that_promise_it(tmp_path: Path, home: Path, damage: str, level: str) -> None:
+    (tmp_path / ".git").mkdir()
+    study = Study(numbers(), home, settings={"anchors": LEVELS[level]}, anchors=(Elsewhere(),), runs=tmp_path / "runs")
+    study.look()
+    with closing(sqlite3.connect(home / "ledger.db")) as raw:
+        raw.execute("VACUUM INTO ?", (str(home / "copy.db"),))
+    study.but(rule=Rule(1)).look()
+    harm, expected = SEEN[damage]
+    harm(home)
+    if level != "A1":
+        (home / "state.json").unlink()  # as on a machine that has not seen this ledger
+    codes, third = expected[level], study.but(rule=Rule(2))
+    if codes is None:
+        with pytest.raises(LedgerError) as caught:
+            third.look()
+        assert caught.value.exit_code == 5
+        assert audit(third.gate())["ledger"]["intact"] is False
+        return
+    result, gate = third.run()
+    said = {finding.code for finding in gate.findings} & {"G070", "G071", "G072"}
+    assert said == codes
+    if codes:
+        assert result.look >= 3  # both looks are on record again, what is lost at its highest price
+        assert result.look == 3 or damage == "rewrite"  # a look that was written anew counts beside the one that was seen
+        assert {flag["code"] for flag in audit(gate)["flags"]} >= codes
+    else:
+        assert result.look < 3
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("seq", [1, 4])
+def test_a_single_changed_character_of_any_field_is_named_with_its_entry(home: Path, field: str, seq: int) -> None:
+    study = Study(numbers(), home)
+    study.look()
+    with closing(sqlite3.connect(home / "ledger.db")) as raw:
+        ((old,),) = raw.execute(f"SELECT {field} FROM entries WHERE seq = ?", (seq,))
+    new: Any = old ^ 64 if isinstance(old, int) else old[:3] + chr(ord(old[3]) ^ 1) + old[4:]
+    value = new if isinstance(new, int) else "'" + new.replace("'", "''") + "'"
+    changed(home, f"UPDATE entries SET {field} = {value} WHERE seq = {seq}")
+    with pytest.raises(LedgerError) as caught:
+        study.but(rule=Rule(1)).look()
+    said = " ".join(problem.what for problem in caught.value.problems)
+    assert f"entry {new if field == 'seq' else seq}" in said
+    report = audit(study.gate())
+    assert report["ledger"]["intact"] is False
+    assert any(one["code"] == "G070" and "entry" in one["message"] for one in report["flags"])
+
+
+@pytest.mark.parametrize("statement", ["UPDATE rowsets SET blob = x'00' WHERE rowid = 1", "DELETE FROM rowsets"])
+def test_row_sets_that_were_changed_or_removed_are_told_by_the_audit(home: Path, statement: str) -> None:
+    study = Study(numbers(), home)
+    study.look()
+    assert audit(study.gate())["ledger"]["intact"] is True
+    changed(home, statement)
+    report = audit(study.gate())
+    assert report["ledger"]["intact"] is False
+    assert "G070" in {one["code"] for one in report["flags"]}
+    with pytest.raises(LedgerError):
+        study.but(split_seed=3, rule=Rule(1)).look()
