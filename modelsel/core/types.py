@@ -20,6 +20,7 @@ Integers = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Booleans = NDArray[np.bool_]
 Kind = Literal["numeric", "nominal", "ordered"]
+ABSENT = -2  # in a column of folds: a row that takes no part in that repeat
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Task(Table):
     classes: tuple[str, ...]
     target: Codes
     weights: Floats | None = None  # None: one each
-    folds: Integers | None = None  # a column for the `predefined` scheme
+    folds: Integers | None = None  # for the `predefined` scheme: a column, or one per repeat
     held_out: Booleans | None = None  # a column (or second file) for `split=predefined`
 
     def take(self, rows: Integers) -> "Task":

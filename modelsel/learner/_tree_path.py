@@ -15,6 +15,7 @@ from modelsel.core.spec import kind_of
 from modelsel.core.types import Codes, Floats, Integers, Outputs, Table, Task
 from modelsel.learner._leaf import Leaf, leaf_scores
 from modelsel.learner._tree_model import TreeModel, predicted
+from modelsel.statistics.auc import multiclass_auc
 from modelsel.tree.compact import compact
 from modelsel.tree.cutting import errors_as_leaf
 from modelsel.tree.evidence import Evidence, PruningPath
@@ -43,6 +44,7 @@ class TreePath:
     task: Task
     rows: Integers
     certain: bool = True  # every analysis row is predicted by the node that counts it
+    judging: Integers | None = None  # analysis rows that neither grew the tree nor may soften it
     _bases: dict[Any, Cut] = field(default_factory=dict)
     _prunings: dict[Any, PruningPath] = field(default_factory=dict)
     _standing: dict[Any, Standing] = field(default_factory=dict)
@@ -78,6 +80,14 @@ class TreePath:
 
     def training_error(self, learners: Sequence[Any]) -> Floats:
         return np.array([self._training_error(learner) for learner in learners])
+
+    def held_back(self, learners: Sequence[Any]) -> Floats:
+        """AUC on the rows that a pruner holds back to judge by; NaN where it holds none back, or only of one class."""
+        if self.judging is None:
+            return np.full(len(learners), np.nan)
+        scores = self.outputs(learners, self.task, self.judging, scores=True).scores
+        assert scores is not None
+        return multiclass_auc(self.task.target[self.judging], scores, self.task.row_weights[self.judging])
 
     def model(self, learner: Any) -> TreeModel:
         cut, widths = self._softened(learner)
@@ -165,8 +175,8 @@ class TreePath:
 
     @cached_property
     def _counts(self) -> Floats:
-        """Class weights of the analysis rows per node, held back ones included."""
-        held_back = self.evidence.pruning_counts
+        """Class weights of the analysis rows per node, held back ones included but for those that judge."""
+        held_back = self.evidence.pruning_counts if self.judging is None else None
         return self.tree.counts if held_back is None else self.tree.counts + held_back
 
     def _misclassified(self, prediction: Codes) -> Floats:

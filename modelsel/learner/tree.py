@@ -80,6 +80,11 @@ class Tree:
             "min_leaf": self.min_leaf, "min_leaf_rule": self.min_leaf_rule, "pruner": self.pruner.growing(),
         }  # fmt: skip
 
+    def apart(self) -> dict[str, Any]:
+        """What keeps it from sharing a cell, though it shares the fit: a softening so dear that it is worth one of its own."""
+        dear = getattr(self.softener, "dear", False)
+        return {name: value for name, value in resolved(self).items() if name != "leaf"} if dear else {}
+
     def problems(self, task: Table | None = None) -> Iterable[str]:
         yield from self.criterion.problems(task)
         classes = len(task.classes) if isinstance(task, Task) else None
@@ -137,4 +142,6 @@ class Tree:
         if pruning is not None:
             counts = weights_by_node(tree, route(tree, task, pruning), task.target[pruning], weights[pruning])
         evidence = Evidence(total=float(tree.weight[0]), pruning_counts=counts, reroute=Growing(tree, task, growing))
+        if getattr(self.pruner, "validates", False):
+            return TreePath(tree, evidence, task, growing, certain=self.missing in CERTAIN, judging=pruning)
         return TreePath(tree, evidence, task, rows, certain=self.missing in CERTAIN)

@@ -2,7 +2,8 @@
 
 Two candidates share a batch when their preparation steps and the growing specification of their learners are equal: they
 differ in path parameters only. A learner that reads feature subsets off its fit (`reads_subsets`, naive Bayes) also shares
-it among candidates that differ in the selections (`selects`) which end their preparation.
+it among candidates that differ in the selections (`selects`) which end their preparation. A learner may say what is so dear
+after the fit that it is worth a cell of its own (`apart`: widths found by search): it fits again, from the same generator.
 """
 
 import json
@@ -17,10 +18,19 @@ from modelsel.core.types import Candidate
 
 @dataclass(frozen=True)
 class Batch:
-    """`growing` is the digest that the members share; `members` are positions among the plan's candidates, ascending."""
+    """`growing` is the digest that the members share; `members` are positions among the plan's candidates, ascending.
+
+    `apart` tells batches of equal growing from each other; empty for all but those of dear learners.
+    """
 
     growing: str
     members: tuple[int, ...]
+    apart: str = ""
+
+    @property
+    def place(self) -> str:
+        """Under which name the journal keeps it."""
+        return digest([self.growing, self.apart]) if self.apart else self.growing
 
 
 def batches(candidates: Sequence[Candidate]) -> tuple[Batch, ...]:
@@ -28,7 +38,7 @@ def batches(candidates: Sequence[Candidate]) -> tuple[Batch, ...]:
 
     The canonical digest is taken once per group: what is compared per candidate is the plain JSON text of the same facts.
     """
-    groups: dict[str, list[int]] = {}
+    groups: dict[tuple[str, str], list[int]] = {}
     steps: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     by_text: dict[str, str] = {}
     for position, candidate in enumerate(candidates):
@@ -39,8 +49,9 @@ def batches(candidates: Sequence[Candidate]) -> tuple[Batch, ...]:
         text = json.dumps(facts, sort_keys=True)
         if text not in by_text:
             by_text[text] = digest(facts)
-        groups.setdefault(by_text[text], []).append(position)
-    return tuple(Batch(growing, tuple(members)) for growing, members in groups.items())
+        apart: dict[str, Any] = getattr(candidate.learner, "apart", dict)()
+        groups.setdefault((by_text[text], digest(apart) if apart else ""), []).append(position)
+    return tuple(Batch(growing, tuple(members), apart) for (growing, apart), members in groups.items())
 
 
 def growing(candidate: Candidate) -> str:

@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +118,7 @@ def _floor(outcome: Outcome) -> list[Mapping[str, Any]]:
 
 def _digits(error: float | None) -> str:
     """A standard error; a dash where one fold alone gives none."""
-    return "–" if error is None or isnan(error) else f"{error:.4f}"
+    return "–" if error is None or math.isnan(error) else f"{error:.4f}"
 
 
 def _note_test(test: TestResult | None) -> str:

@@ -29,6 +29,7 @@ class Answers:
     scores: Floats | None
     complexity: Floats
     training_error: Floats
+    held_back: Floats  # AUC on analysis rows that neither fitted nor chose, where a learner keeps such rows; else NaN
     seconds: float
     reasons: Mapping[int, str]  # by position, of those that are not ok
     traceback: str = ""  # of the first failure
@@ -47,7 +48,7 @@ class Answers:
         return Outputs(self.predicted.astype(np.int32), self.scores)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        names = ("ids", "status", "predicted", "scores", "complexity", "training_error", "score")
+        names = ("ids", "status", "predicted", "scores", "complexity", "training_error", "held_back", "score")
         return {name: array for name in names if (array := getattr(self, name)) is not None}
 
     def facts(self) -> dict[str, Any]:
@@ -64,6 +65,7 @@ def restored(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> An
         scores=arrays.get("scores"),
         complexity=arrays["complexity"],
         training_error=arrays["training_error"],
+        held_back=arrays.get("held_back", np.full(len(arrays["ids"]), np.nan)),
         seconds=float(facts["seconds"]),
         reasons={int(position): str(reason) for position, reason in facts["reasons"].items()},
         traceback=str(facts["traceback"]),
@@ -82,6 +84,7 @@ def failed(candidates: Sequence[Candidate], status: Status, reason: str, rows: i
         scores=None,
         complexity=np.full(count, np.nan),
         training_error=np.full(count, np.nan),
+        held_back=np.full(count, np.nan),
         seconds=0.0,
         reasons=dict.fromkeys(range(count), reason),
     )

@@ -149,6 +149,7 @@ def chosen(answers: Answers, rows: NDArray[np.int64]) -> Answers:
         scores=None if answers.scores is None else answers.scores[rows],
         complexity=answers.complexity[rows],
         training_error=answers.training_error[rows],
+        held_back=answers.held_back[rows],
         score=None if answers.score is None else answers.score[rows],
         reasons={at[row]: reason for row, reason in answers.reasons.items() if row in at},
     )

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from modelsel.core.fingerprint import generator
 from modelsel.core.protocols import Model, Prepared
 from modelsel.core.spec import class_of, kind_of
-from modelsel.core.types import Candidate, Codes, Description, Feature, Floats, Integers, Table, Task, positions
+from modelsel.core.types import ABSENT, Candidate, Codes, Description, Feature, Floats, Integers, Table, Task, positions
 from modelsel.plan.batch import growing
 from modelsel.runner.prepared import prepare, rows_digest
 
@@ -51,13 +53,22 @@ class Final:
 
 
 def fit(candidate: Candidate, task: Task, seed: int, rows: Integers | None = None) -> Final:
-    """Fit a candidate on all rows of the task (or on some). Raises what its steps and its learner raise."""
-    rows = positions(task) if rows is None else rows
+    """Fit a candidate on all rows of the task (or on some). Raises what its steps and its learner raise.
+
+    Of training sets side by side (a column of folds each) the first one is what there is to learn from.
+    """
+    rows = _learnt_from(task) if rows is None else rows
     steps, ready = prepare(candidate.preparers, task, rows, seed)
     rng = generator(seed, rows_digest(task, rows), growing(candidate))
     kinds = [kind_of(step) for step in candidate.preparers]
     model = candidate.learner.fit(ready, rows, rng)
     return Final(task.features, task.classes, tuple(zip(kinds, steps, strict=True)), kind_of(candidate.learner), model)
+
+
+def _learnt_from(task: Task) -> Integers:
+    if task.folds is None or task.folds.ndim == 1:
+        return positions(task)
+    return np.flatnonzero((task.folds[:, 0] < 0) & (task.folds[:, 0] != ABSENT))
 
 
 def restored(

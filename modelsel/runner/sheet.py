@@ -25,6 +25,7 @@ class Sheet:
         self.scores = np.zeros((count, rows, classes)) if scores else None
         self.complexity = np.full(count, np.nan)
         self.training_error = np.full(count, np.nan)
+        self.held_back = np.full(count, np.nan)
         self.reasons: dict[int, str] = {}
         self.traceback = ""
         self.bytes_each = max(1, rows * (8 * classes if scores else 4))
@@ -39,6 +40,8 @@ class Sheet:
             self.scores[where] = outputs.scores
         self.complexity[where] = path.complexity(learners)
         self.training_error[where] = path.training_error(learners)
+        if (judged := getattr(path, "held_back", None)) is not None:
+            self.held_back[where] = judged(learners)
         self.status[where] = OK
         for member in where[wrong]:
             self.mark(int(member), "invalid_score", "classes or class scores are not finite")
@@ -55,7 +58,7 @@ class Sheet:
 
     def answers(self, seconds: float) -> Answers:
         return Answers(self.ids, self.status, self.predicted, self.scores, self.complexity, self.training_error,
-                       seconds, self.reasons, self.traceback)  # fmt: skip
+                       self.held_back, seconds, self.reasons, self.traceback)  # fmt: skip
 
 
 def _verdict(problem: BaseException) -> tuple[Status, str]:

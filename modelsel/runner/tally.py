@@ -26,13 +26,14 @@ class Tally:
         self.score = np.full(shape, np.nan)
         self.complexity = np.full(shape, np.nan)
         self.training_error = np.full(shape, np.nan)
+        self.held_back = np.full(shape, np.nan)
         self._reasons: dict[tuple[int, int], str] = {}
         self._tracebacks: dict[int, str] = {}  # first failure per fold
 
     def add(self, fold: int, members: NDArray[np.int64], summary: Summary, rows: NDArray[np.int64] | None = None) -> None:
         """Enter a job's numbers; `rows` are the positions of the members in the summary (all, in order, unless said)."""
         rows = np.arange(len(members)) if rows is None else rows
-        for name in ("status", "score", "complexity", "training_error"):
+        for name in ("status", "score", "complexity", "training_error", "held_back"):
             getattr(self, name)[members, fold] = getattr(summary, name)[rows]
         if summary.reasons:
             where = {int(row): int(member) for row, member in zip(rows, members, strict=True)}

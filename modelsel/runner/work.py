@@ -34,6 +34,7 @@ class Summary:
     score: Floats
     complexity: Floats
     training_error: Floats
+    held_back: Floats
     reasons: Mapping[int, str]
     traceback: str
     seconds: float
@@ -58,7 +59,7 @@ class Work:
 
     def key(self, cell: Cell) -> Key:
         fold, batch = self.resampling.folds[cell.fold], self.plan.batches[cell.batch]
-        return Key(self.task.fingerprint, fold.fingerprint, batch.growing, self.seed, self.codes[cell.batch])
+        return Key(self.task.fingerprint, fold.fingerprint, batch.place, self.seed, self.codes[cell.batch])
 
     def candidates(self, job: Job) -> tuple[Candidate, ...]:
         return tuple(self.plan.candidates[member] for member in job.members)
@@ -86,7 +87,8 @@ class Work:
         for position in np.flatnonzero(ok & ~np.isfinite(score)):
             status[position], score[position] = CODE["invalid_score"], np.nan
             reasons[int(position)] = "the measure is not defined on this fold"
-        return Summary(status, score, answers.complexity, answers.training_error, reasons, answers.traceback, answers.seconds)
+        return Summary(status, score, answers.complexity, answers.training_error, answers.held_back, reasons,
+                       answers.traceback, answers.seconds)  # fmt: skip
 
     def lacking(self, answers: Answers) -> str:
         """Why recorded answers do not serve this run; empty when they do."""

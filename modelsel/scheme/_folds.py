@@ -6,14 +6,15 @@ import numpy as np
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Booleans, Codes, Fold, Integers, Resampling, Task
+from modelsel.core.types import ABSENT, Booleans, Codes, Fold, Integers, Resampling, Task
 from modelsel.statistics.sampling import deal, deal_groups, draw, equal_rows
 
 Assign = Callable[[np.random.Generator], Integers]
 
 
 def resampling(scheme: object, task: Task, seed: int, repeats: int, assign: Assign) -> Resampling:
-    """Folds from one assignment per repeat: a row is assessed in fold ≥ 0, with −1 it only ever serves analysis.
+    """Folds from one assignment per repeat: a row is assessed in fold ≥ 0, with −1 it only ever serves analysis, and ABSENT
+    it takes no part.
 
     A repeat draws from the seed, the rows and its own number alone, so that more repeats leave the first ones as they are.
     """
@@ -21,7 +22,7 @@ def resampling(scheme: object, task: Task, seed: int, repeats: int, assign: Assi
     for repeat in range(repeats):
         assignment = assign(generator(seed, task.fingerprint, f"repeat {repeat}"))
         for number in np.unique(assignment[assignment >= 0]):
-            folds.append(fold(len(folds), repeat, assignment != number, assignment == number))
+            folds.append(fold(len(folds), repeat, (assignment != number) & (assignment != ABSENT), assignment == number))
     return Resampling(kind_of(scheme), task.fingerprint, tuple(folds))
 
 

@@ -9,6 +9,7 @@ Nelder and Mead 1965; Dvořák 2019, *Softening splits in classification trees*.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,8 @@ class NelderMead:
 
     objective: str = one_of("auc", "exptr", "square", "diff", help="what the widths are to improve on the training rows")
     iterations: int | None = whole(None, least=1, help="of the simplex; by default 200 per softened node")
+
+    dear: ClassVar[bool] = True  # seconds per tree: each tree is a cell of its own
 
     def widths(self, cut: Cut, task: Task, rows: Integers) -> Widths:
         return self.search(cut, task, rows).widths

@@ -6,6 +6,7 @@ from modelsel.core.selection import Selection
 from modelsel.core.types import Candidate, Task
 from modelsel.learner._tree_model import TreeModel
 from modelsel.runner.final import Final
+from modelsel.runner.results import Results
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,6 +18,7 @@ class Studied:
     final: Final
     seed: int
     measure: str
+    results: Results  # the cells fold by fold
 
     @property
     def winner(self) -> Candidate:
