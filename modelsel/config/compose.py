@@ -29,7 +29,8 @@ from modelsel.core.spec import resolved as spec_of
 from modelsel.core.types import Candidate
 
 PARTS = ("dataset", "split", "scheme", "measure", "rule", "guard", "pool", "tracking")
-LOOSE = ("path", "test_path", "name", "dir", "absent")  # where a data set lies is no part of what is studied
+# where a data set lies, and how it is got, is no part of what is studied
+LOOSE = ("path", "test_path", "name", "dir", "absent", "openml", "cache", "seconds")
 
 
 @dataclass(frozen=True)

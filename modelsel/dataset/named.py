@@ -1,7 +1,8 @@
-"""A data set by its name: one that modelsel makes or ships, else NAME.csv of a folder that you give.
+"""A data set by its name: one that modelsel makes or ships, else NAME.csv of a folder that you give, else OpenML's.
 
 Beside NAME.csv may lie NAME.json, which says what is in it: {"target": COLUMN, "columns": [{"name": COLUMN, "type": "nominal"
 or "numeric"}, ...]}. Without it the target is the column `class`, the kinds are inferred, and both are said.
+OpenML is asked for the names of `OPENML` alone.
 """
 
 import json
@@ -20,6 +21,7 @@ from modelsel.dataset.balloons import Balloons
 from modelsel.dataset.csv import Csv
 from modelsel.dataset.led import Led
 from modelsel.dataset.monks import Monks
+from modelsel.dataset.openml import Openml
 from modelsel.dataset.play_tennis import PlayTennis
 from modelsel.dataset.sklearn_bundled import SklearnBundled
 from modelsel.dataset.tic_tac_toe import TicTacToe
@@ -36,6 +38,22 @@ MADE: dict[str, Given] = {
     "play_tennis": PlayTennis(),
     "balloons": Balloons(),
 }
+OPENML: dict[str, tuple[str, int, int]] = {  # as OpenML calls it, version, rows
+    "balance_scale": ("balance-scale", 1, 625),
+    "breast_cancer_ljubljana": ("breast-cancer", 1, 286),
+    "car": ("car", 1, 1728),
+    "credit_a": ("credit-approval", 1, 690),
+    "credit_g": ("credit-g", 1, 1000),
+    "diabetes_pima": ("diabetes", 1, 768),
+    "glass": ("glass", 1, 214),
+    "heart_c": ("heart-c", 1, 303),
+    "hepatitis": ("hepatitis", 1, 155),
+    "hypothyroid": ("hypothyroid", 1, 3772),
+    "kr_vs_kp": ("kr-vs-kp", 1, 3196),
+    "mushroom": ("mushroom", 1, 8124),
+    "vote": ("vote", 1, 435),
+}
+SECONDS = 5.0  # to wait for OpenML
 CLASS = "class"
 NOT_AT_HAND = "MSEL-308"  # the code of a data set that a sweep may pass over
 
@@ -50,6 +68,7 @@ class Named:
 
     which: str | None = plain(None, help="its name: made here, or that of a CSV file without its ending")
     dir: str | None = plain(None, help="the folder with NAME.csv, and NAME.json where there is one")
+    openml: bool = plain(True, help="ask OpenML for what the folder does not have; false: never")
     absent: str = one_of("refuse", "skip", help="a name that is not to be had: an error, or passed over in a sweep")
 
     def problems(self) -> Iterator[Problem]:
@@ -59,7 +78,8 @@ class Named:
             yield Problem("MSEL-301", "no data set is named", "dataset.which", f"name a file of the folder, or {self._made()}")
             return
         if not self._path.is_file():
-            yield self._missing()
+            if not self._is_openmls:
+                yield self._missing()
             return
         try:
             yield from self._csv().problems()
@@ -69,17 +89,33 @@ class Named:
     def load(self) -> Loaded:
         ConfigurationError.raise_if(self.problems())
         name = str(self.which)
-        loaded = (MADE.get(name) or self._csv()).load()
+        loaded = self._fetched() if self._is_openmls else (MADE.get(name) or self._csv()).load()
         return replace(loaded, task=replace(loaded.task, name=name))
 
     def read(self) -> Task:
         return self.load().task
 
     @property
+    def _is_openmls(self) -> bool:
+        return self.openml and self.which in OPENML and not self._path.is_file()
+
+    def _fetched(self) -> Loaded:
+        """OpenML's, or why it is not at hand."""
+        name, version, rows = OPENML[str(self.which)]
+        try:
+            loaded = Openml(name=name, version=version, seconds=SECONDS).load()
+        except (ConfigurationError, DataError) as error:
+            raise ConfigurationError(self._missing(f"; OpenML: {error.problems[0].what}")) from error
+        if len(loaded.task) != rows:
+            other = f"; OpenML's {name} has {len(loaded.task)} rows, and the one meant here {rows}"
+            raise ConfigurationError(self._missing(other))
+        return loaded
+
+    @property
     def _path(self) -> Path:
         return Path(self.dir or "") / f"{self.which}.csv"
 
-    def _missing(self) -> Problem:
+    def _missing(self, beside: str = "") -> Problem:
         if self.dir is None:
             what, fix = (
                 f"'{self.which}' is not made here and no folder is named",
@@ -87,7 +123,7 @@ class Named:
             )
         else:
             what, fix = f"'{self.dir}' holds no {self.which}.csv", f"{self._near()}made here: {self._made()}"
-        return Problem(NOT_AT_HAND if self.absent == "skip" else "MSEL-302", what, "dataset.which", fix)
+        return Problem(NOT_AT_HAND if self.absent == "skip" else "MSEL-302", what + beside, "dataset.which", fix)
 
     def _made(self) -> str:
         return ", ".join(sorted(MADE))

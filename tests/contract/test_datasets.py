@@ -14,7 +14,7 @@ from modelsel.dataset.led import DIGITS
 
 CONF = Path(__file__).parents[2] / "conf" / "dataset"
 SPECS = {path.stem: {"kind": path.stem, **yaml.safe_load(path.read_text())} for path in sorted(CONF.glob("*.yaml"))}
-FROM_DISK = {name for name, spec in SPECS.items() if {"path", "dir"} & set(spec)}
+FROM_DISK = {name for name, spec in SPECS.items() if {"path", "dir", "data_id"} & set(spec)}  # or from the web
 
 
 def part(name: str) -> Any:
@@ -45,7 +45,7 @@ def test_a_set_from_disk_says_what_it_needs(name: str) -> None:
         part(name).read()
 
 
-@pytest.mark.parametrize("name", ["csv", "arff", "parquet"])
+@pytest.mark.parametrize("name", ["csv", "arff", "parquet", "openml", "named"])
 def test_the_yaml_names_every_setting(name: str) -> None:
     assert set(SPECS[name]) - {"kind"} == set(type(part(name)).__dataclass_fields__)
 

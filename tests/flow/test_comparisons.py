@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.openml_answers import Offline, served
+
 QUICK = ("scheme.folds=3",)
 
 
@@ -14,10 +16,13 @@ def written(out: str) -> list[Path]:
 
 
 def test_which_learner_on_what_is_at_hand(modelsel: Any) -> None:
-    ran = modelsel("run", "experiment=which_learner", "dataset.which=monks_1,monks_3,vote", *QUICK)
+    with served(Offline()) as nobody:
+        ran = modelsel("run", "experiment=which_learner", "dataset.which=monks_1,monks_3,vote,car", *QUICK)
     assert ran.code == 0, ran.err
-    assert "dataset.which=vote     passed over: not at hand" in ran.out
-    assert "MSEL-308: 'vote' is not made here and no folder is named" in ran.err
+    assert len(nobody.asked) == 1
+    for name in ("vote", "car"):
+        assert f"dataset.which={name:<8} passed over: not at hand" in ran.out
+        assert f"MSEL-308: '{name}' is not made here and no folder is named; OpenML: data set '{name}'" in ran.err
     assert "Mean ranks by error over 2 data sets (1 is best): " in ran.out
     assert all(learner in ran.out for learner in ("table", "knn", "naive_bayes", "tree", "majority"))
     assert [path.suffix for path in written(ran.out)] == [".html", ".md", ".svg"]
