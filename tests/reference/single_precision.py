@@ -24,13 +24,18 @@ class Node:
 
 
 class C45:
-    """`real`: np.float32, or np.float64 for the same rules without rounding."""
+    """`real`: np.float32, or np.float64 for the same rules without rounding; `ratio`: False compares gains (option -g).
 
-    def __init__(self, task: Task, min_leaf: int, real: Any = np.float32) -> None:
-        self.task, self.min_leaf, self.real = task, min_leaf, real
+    `apart`: nearer values are one; 1e-5 in release 8 and J48.
+    """
+
+    def __init__(
+        self, task: Task, min_leaf: int, real: Any = np.float32, ratio: bool = True, apart: float | None = None
+    ) -> None:
+        self.task, self.min_leaf, self.real, self.ratio = task, min_leaf, real, ratio
         single = real is np.float32
         self.slack, self.tie = (0.0, 0.0) if single else (1e-9, 1e-12)  # of weights, of gains: rounding decides nothing
-        self.apart = 1e-5 if single else 0.0  # nearer values are one to release 8
+        self.apart = (1e-5 if single else 0.0) if apart is None else apart
         self.values = task.values.astype(real)
         self.nominal = [feature.kind == "nominal" for feature in task.features]
         self.classes = len(task.classes)
@@ -127,7 +132,9 @@ class C45:
         least = self.real(sum(few, self.real(0)) / len(few)) if few else self.real(-np.inf)
         best, top = None, self.real(-SMALL)
         for feature, gain, information, cut in found:
-            worth = gain / information if gain >= least - SMALL and information > SMALL else self.real(-SMALL)
+            worth = gain
+            if self.ratio:
+                worth = gain / information if gain >= least - SMALL and information > SMALL else self.real(-SMALL)
             if worth > top + self.tie:
                 best, top = (feature, cut), worth
         return best
@@ -185,3 +192,7 @@ def _nlogn(n: np.ndarray) -> np.ndarray:
 
 def nodes(node: Node) -> int:
     return 1 + sum(map(nodes, node.below))
+
+
+def leaves(node: Node) -> int:
+    return sum(map(leaves, node.below)) if node.below else 1

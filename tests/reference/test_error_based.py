@@ -11,7 +11,7 @@ from modelsel.learner.tree import Splits, Tree
 # Single precision: a midpoint of ALBUMIN that is 3.7 lies below 3.7 there, the test becomes <= 3.6, and raising sends a row
 # of 3.7, which did not reach that node when it grew, to the other side.
 ROUNDED_THRESHOLDS = {("hepatitis", "m2_c25"), ("hepatitis", "m2_c50")}
-# Grown apart before pruning begins.
+# Grown apart before pruning begins: see test_weka_trees.py.
 GROWN_APART_FROM_J48 = {"glass"}
 JOBS = {
     "J48_U_M2": None,
