@@ -1,4 +1,7 @@
-"""`modelsel plan`: what a study would do and what it would cost. Fits nothing, opens nothing, writes nothing."""
+"""`modelsel plan`: what a study would do and what it would cost. Fits none of the rows, opens nothing.
+
+It writes nothing but, in this machine's cache, how long the probe took.
+"""
 
 import sys
 from collections.abc import Sequence
@@ -14,6 +17,7 @@ def main(words: Sequence[str]) -> int:
 
 def planned(config: Config, swept: bool) -> Done:
     """Print the plan of one study."""
+    from modelsel.kernels import compiler
     from modelsel.plan.make import make
     from modelsel.plan.probe import estimate
     from modelsel.plan.show import lines
@@ -25,7 +29,9 @@ def planned(config: Config, swept: bool) -> Done:
     material = prepare(config)
     plan = make(config.candidates, material.development, material.resampling)
     workers = Pool(config.pool.kind, config.pool.n_jobs).jobs
-    cost = estimate(plan, material.development, material.resampling, config.measure.needs_scores, workers)
+    cost = estimate(
+        plan, material.development, material.resampling, config.measure.needs_scores, workers, folder=compiler.base() / "probes"
+    )
     if swept:
         print(f"\n{config.name}")
     print("\n".join(lines(plan, material.development, len(material.sealed), cost)))

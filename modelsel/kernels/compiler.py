@@ -66,7 +66,7 @@ def function_of(function: Callable[..., float], signature: Any) -> Any:
 @cache
 def folder() -> Path | None:
     """Where machine code is kept, or None (said once) where nothing can be written."""
-    place = _base() / "kernels" / digest()
+    place = base() / "kernels" / digest()
     try:
         place.mkdir(parents=True, exist_ok=True)
         if not os.access(place, os.W_OK):
@@ -77,8 +77,8 @@ def folder() -> Path | None:
     return place
 
 
-def _base() -> Path:
-    """`MODELSEL_CACHE`, else the platform's cache: machine code is nobody's secret, and no part of a person's home."""
+def base() -> Path:
+    """`MODELSEL_CACHE`, else the platform's cache: machine code and timings are nobody's secret, and no part of a home."""
     cache = os.environ.get("MODELSEL_CACHE")
     return Path(cache) if cache else platformdirs.user_cache_path("modelsel")
 

@@ -16,7 +16,6 @@ from modelsel.plan.make import Cell
 from modelsel.runner.answers import OK, Answers, numbers
 from modelsel.runner.desk import Done
 from modelsel.runner.journal import Journal
-from modelsel.runner.key import Key
 from modelsel.runner.record import Place
 from modelsel.runner.tally import Tally, positions_of
 from modelsel.runner.work import Job, Work
@@ -103,7 +102,7 @@ class Book:
         key, members = self.work.key(cell), np.array(self.work.plan.batches[cell.batch].members)
         open_ = members[self.which[members]]
         wanted, lacking = len(open_), ""
-        for place, own in self._known(key):
+        for place, own in self.journal.known(key):
             if not len(open_):
                 break
             answers = self.journal.load(place)
@@ -119,11 +118,6 @@ class Book:
         partial = f"{wanted - len(open_)} of {wanted} candidates were known" if len(open_) < wanted else ""
         self.why[partial or lacking or self.journal.why(key)] += 1
         return Job(cell, tuple(int(member) for member in open_))
-
-    def _known(self, key: Key) -> Iterator[tuple[Place, bool]]:
-        """Where records of a cell lie: in this journal (True), newest first, then in older ones."""
-        yield from ((place, True) for place in reversed(self.journal.own_places(key).copy()))
-        yield from ((place, False) for place in self.journal.older_places(key))
 
     def _enter(self, cell: Cell, part: Part, answers: Answers) -> None:
         self.parts[cell].append(part)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Floats, Integers, Resampling, Task
 
-BLOCK = 1 << 24  # numbers worked on at a time
+BLOCK = 1 << 20  # numbers worked on at a time
 LARGE = 1 << 27  # bytes above which the matrix lies in a file instead of in memory
 
 

@@ -5,8 +5,9 @@ import pytest
 
 from modelsel.core.types import Candidate
 from modelsel.learner.tree import Tree
+from modelsel.plan.generated import like
 from modelsel.plan.make import make
-from modelsel.plan.probe import estimate, like
+from modelsel.plan.probe import estimate
 from modelsel.plan.show import agnostic, lines, optimism, warnings
 from modelsel.pruner.cost_complexity import CostComplexity
 from tests import doubles

@@ -1,0 +1,152 @@
+"""Trials of a batch on generated rows: seconds of this thread and bytes, at the size of the task.
+
+Processor seconds, not those on the wall: what else the machine does is no property of the work. Fit and answer are measured
+apart, at n and n/2 rows where the task has more than n, and the growth between the two is extrapolated.
+"""
+
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import log2
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.fingerprint import digest
+from modelsel.core.types import Candidate, Integers, Task
+from modelsel.plan.generated import like, split
+from modelsel.plan.kept import Figures
+
+ROWS = 5_000  # tried at most
+MEMBERS = 500  # answers asked for in a trial, at most
+WEIGHED = 100  # and in one whose memory is followed, which slows it
+TURNS = 3
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Seconds of one fit, and of one candidate's answer, on a fold of the whole task."""
+
+    fit: float
+    answer: float
+
+
+class Trier:
+    """Tries a batch on generated rows; a kind's first trial is preceded by a small one that compiles and warms up."""
+
+    def __init__(self, task: Task, share: float, scores: bool, folder: Path | None) -> None:
+        most = min(len(task), ROWS)
+        sizes = (most,) if most == len(task) else (most // 2, most)
+        self._trials = [split(like(task, size), share) for size in sizes]
+        self._growth = len(task) / most
+        self._small = split(like(task, min(60, most)), share)
+        self._scores = scores
+        self._warm: set[type] = set()
+        rows = [[trial.fingerprint, len(analysis)] for trial, analysis, _ in self._trials]
+        self.figures = Figures(folder, digest([rows, len(task), scores]))
+
+    def __call__(self, members: Sequence[Candidate]) -> tuple[Trial, float]:
+        """The trial, and the seconds it took (compilation left out)."""
+        some = _some(members, MEMBERS)
+        fit, answer, seconds = self.figures.get(_name(some), lambda: self._measured(some))
+        return Trial(fit, answer), seconds
+
+    def memory(self, members: Sequence[Candidate]) -> float:
+        """Bytes that a cell of so many members holds at its peak, beside what it says."""
+        some = _some(members, WEIGHED)
+        fit, both = self.figures.get(f"{_name(some)} bytes", lambda: self._weighed(some))
+        return self._growth * (fit + max(both - fit, 0.0) * len(members) / len(some))
+
+    def speed_up(self, members: Sequence[Candidate], workers: int) -> float:
+        """How much more so many threads get done than one: they share the interpreter lock, the memory bus and the machine."""
+        some = _some(members, MEMBERS)
+        if workers == 1:
+            return 1.0
+        return self.figures.get(f"{_name(some)} {workers}", lambda: (self._sped_up(some, workers),))[0]
+
+    def _measured(self, some: Sequence[Candidate]) -> tuple[float, float, float]:
+        self._warm_up(some)
+        start = time.perf_counter()
+        tried = [self._try(some, *trial) for trial in self._trials]
+        fit, answer = self._grown([one.fit for one in tried]), self._grown([one.answer for one in tried])
+        return fit, answer, time.perf_counter() - start
+
+    def _warm_up(self, some: Sequence[Candidate]) -> None:
+        if type(some[0].learner) not in self._warm:
+            self._warm.add(type(some[0].learner))
+            self._try(some[:2], *self._small)
+
+    def _weighed(self, some: Sequence[Candidate]) -> tuple[float, float]:
+        """Peak bytes of the fit, and of fit and answers."""
+        self._warm_up(some)
+        marks: list[float] = []
+        with _followed() as peak:
+            self._try(some, *self._trials[-1], between=lambda: marks.append(peak()))
+            marks.append(peak())
+        return marks[0], marks[-1]
+
+    def _sped_up(self, some: Sequence[Candidate], workers: int) -> float:
+        with ThreadPoolExecutor(workers) as pool:
+            ratios = []
+            for _ in range(TURNS):
+                alone = self._measured(some)[2]
+                start = time.perf_counter()
+                list(pool.map(self._measured, [some] * workers))
+                ratios.append(workers * alone / (time.perf_counter() - start))
+        return min(max(median(ratios), 1.0), float(workers))
+
+    def _grown(self, seconds: Sequence[float]) -> float:
+        """Extrapolate by the power of n that lies between the two sizes, from constant to cubic."""
+        if len(seconds) == 1:
+            return seconds[0]
+        power = min(max(log2(max(seconds[1], 1e-9) / max(seconds[0], 1e-9)), 0.0), 3.0)
+        return float(seconds[1] * self._growth**power)
+
+    def _try(
+        self, members: Sequence[Candidate], task: Task, analysis: Integers, assessment: Integers,
+        between: Callable[[], None] = lambda: None,
+    ) -> Trial:  # fmt: skip
+        """NaN-free even where this candidate cannot be fitted on generated rows: then it costs nothing."""
+        learners, start = [candidate.learner for candidate in members], time.thread_time()
+        try:
+            for step in members[0].preparers:
+                task = step.fit(task.take(analysis), np.arange(len(analysis)), np.random.default_rng(0)).apply(task)
+            path: Any = learners[0].fit_path(task, analysis, np.random.default_rng(0))
+            fitted = time.thread_time()
+            between()
+            learners = [own for one in learners for own in (path.members(one) if getattr(one, "is_family", False) else (one,))]
+            path.outputs(learners, task, assessment, self._scores)
+            path.complexity(learners)
+            path.training_error(learners)
+        except Exception:  # the run will say what is wrong; a plan only cannot tell its cost
+            return Trial(0.0, 0.0)
+        return Trial(fitted - start, (time.thread_time() - fitted) / len(members))
+
+
+@contextmanager
+def _followed() -> Iterator[Callable[[], float]]:
+    """Tells the most bytes held at once since it began."""
+    already = tracemalloc.is_tracing()
+    if not already:
+        tracemalloc.start()
+    tracemalloc.reset_peak()
+    before = tracemalloc.get_traced_memory()[0]
+    try:
+        yield lambda: float(max(tracemalloc.get_traced_memory()[1] - before, 0))
+    finally:
+        if not already:
+            tracemalloc.stop()
+
+
+def _some(members: Sequence[Candidate], most: int) -> Sequence[Candidate]:
+    """Every so many-th of them, at most so many."""
+    return members[:: -(-len(members) // most)]
+
+
+def _name(members: Sequence[Candidate]) -> str:
+    return digest([member.id for member in members])
