@@ -1,4 +1,4 @@
-"""What each feature gains at the root, and by which cut, as tabulated for every data set (and as Weka and scikit-learn find)."""
+"""What each feature gains at the root, and by which cut, as tabulated for every data set (Weka and scikit-learn agree)."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,6 @@ from modelsel.tree.columns import columns
 from modelsel.tree.growth import Growth
 from modelsel.tree.node import MULTIWAY, THRESHOLD
 from modelsel.tree.numpy_tests import Column, best_test
-
 
 GROWTH = Growth("fractional")  # gains over the known rows; the missing ones count in split information
 
