@@ -129,32 +129,45 @@ def _performed(
 def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, progress: Progress = QUIET) -> Outcome:
     """Open the sealed test of a study that ran with `final_test=false`; `category` and `text` justify a further look.
 
-    The recorded model is what is tested (a recipe is fitted again, and `progress` is told); the rows are read and split
-    again, and have to be those of the record.
+    The recorded model is what is tested (a recipe is fitted again, and `progress` is told). A replay keeps the price and the
+    flags of the look that it repeats, where this study made it.
     """
     folder = RunFolder.open(run, root)
+    outcome = replace(folder.outcome(), folder=str(folder.path))
+    parts, sealing = resealed(folder)
+    tracker = Tracker(parts.tracking, folder)
+    policy = replace(parts.guard, justify=replace(parts.guard.justify, category=category, text=text)) if text else parts.guard
+    gate = Gate(policy, folder.root, tracker.anchors)
+    model = ready(folder, progress.say, sealing.development)
+    selected = _selected(outcome.winner["id"], outcome.winner["cv"]["mean"], folder.assessed(), outcome.candidates["distinct"])
+    result = gate.look(LookRequest(sealing, selected, lambda table: _outputs(model, table, sealing.measure)))
+    tested = replace(outcome, test=_kept(outcome.test, result))
+    folder.amend(tested, audit(gate, sealing))
+    page.write(folder)
+    tracker.finish()
+    return tested
+
+
+def _kept(first: TestResult | None, result: TestResult) -> TestResult:
+    """A replay costs nothing now, and the answer on record what it cost at first."""
+    if first is None or first.refused or not result.replay or first.look != result.look:
+        return result
+    return replace(result, price=first.price, flags=tuple(dict.fromkeys((*first.flags, *result.flags))))
+
+
+def resealed(folder: RunFolder) -> tuple[Any, Sealing]:
+    """The parts of a recorded study, and its rows read, split and sealed again; they have to be those of the record."""
     outcome, recorded = folder.outcome(), folder.config()
     parts = reopen(recorded, "dataset", "split", "measure", "guard", "tracking")
     task = parts.dataset.load().task
     partition = parts.split.partition(task)
     development = task.take(partition.development)
     ConfigurationError.raise_if(_untestable(outcome, development, len(partition.test), folder))
-    tracker = Tracker(parts.tracking, folder)
-    policy = replace(parts.guard, justify=replace(parts.guard.justify, category=category, text=text)) if text else parts.guard
-    gate = Gate(policy, folder.root, tracker.anchors)
-    sealing = Sealing(
+    return parts, Sealing(
         sealed=seal(task.take(partition.test)), development=development, measure=parts.measure, study=outcome.study,
         folder=str(folder.path), spec_id=outcome.spec_id, config=recorded,
         candidates=tuple(row.id for row in folder.candidates()), seed=outcome.seed,
     )  # fmt: skip
-    model = ready(folder, progress.say, development)
-    selected = _selected(outcome.winner["id"], outcome.winner["cv"]["mean"], folder.assessed(), outcome.candidates["distinct"])
-    result = gate.look(LookRequest(sealing, selected, lambda table: _outputs(model, table, parts.measure)))
-    tested = replace(outcome, test=result, folder=str(folder.path))
-    folder.amend(tested, audit(gate, sealing))
-    page.write(folder)
-    tracker.finish()
-    return tested
 
 
 def _sealed(

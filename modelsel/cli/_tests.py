@@ -44,25 +44,14 @@ def _opens_every(outcome: Outcome) -> bool:
 
 def _commit(outcomes: Sequence[Outcome]) -> None:
     """Write down all studies of one test set while no answer is known: each then pays for its place alone."""
-    from modelsel.config.reopen import reopen
-    from modelsel.core.types import seal
     from modelsel.guard.gate import Gate
-    from modelsel.guard.request import Sealing
     from modelsel.record.folder import RunFolder
+    from modelsel.study import resealed
 
-    first = outcomes[0]
-    folder = RunFolder.open(first.folder)
-    parts = reopen(folder.config(), "dataset", "split", "measure", "guard")
-    if kind_of(parts.guard) == "off":
-        return
-    task = parts.dataset.load().task
-    partition = parts.split.partition(task)
-    sealing = Sealing(
-        sealed=seal(task.take(partition.test)), development=task.take(partition.development), measure=parts.measure,
-        study=first.study, folder=first.folder, spec_id=first.spec_id, config=folder.config(),
-        candidates=tuple(row.id for row in folder.candidates()), seed=first.seed,
-    )  # fmt: skip
-    Gate(parts.guard, folder.root).commit(sealing, [outcome.spec_id for outcome in outcomes])
+    folder = RunFolder.open(outcomes[0].folder)
+    parts, sealing = resealed(folder)
+    if kind_of(parts.guard) != "off":
+        Gate(parts.guard, folder.root).commit(sealing, [outcome.spec_id for outcome in outcomes])
 
 
 def _open(outcome: Outcome) -> int:

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,17 @@ def study(path: Path | str, target: str, *more: str) -> tuple[str, ...]:
     )
 
 
+def written(path: Path, rows: int = 300) -> None:
+    """A table of three columns and a noisy label."""
+    chance = random.Random(1)
+    with path.open("w", newline="") as stream:
+        out = csv.writer(stream)
+        out.writerow(["a", "b", "c", "y"])
+        for _ in range(rows):
+            a, b, c = chance.gauss(0, 1), chance.gauss(0, 1), chance.choice("uvw")
+            out.writerow([f"{a:.4f}", f"{b:.4f}", c, "yes" if a + chance.gauss(0, 1) > 0 else "no"])
+
+
 def disguised(source: Path, target: str, to: Path) -> None:
     """The same rows in another order, a column renamed."""
     with source.open(newline="") as stream:
@@ -44,13 +56,42 @@ def test_a_second_split_of_the_same_rows_is_flagged_with_the_true_share(
     first = modelsel(*study(source, target)).outcome
     disguised(source, target, Path("again.csv"))
     words = study("again.csv", target, "split.seed=5", "tracking=off")
-    done = subprocess.run([sys.executable, "-m", "modelsel", *words], capture_output=True, text=True, env={**os.environ})
-    assert done.returncode == 0, done.stderr
+    if name == "vote":  # and in another process
+        done = subprocess.run([sys.executable, "-m", "modelsel", *words], capture_output=True, text=True, env={**os.environ})
+        assert done.returncode == 0, done.stderr
+    else:
+        assert modelsel(*words).code == 0
     second = modelsel("audit", "--json")
     flags = second.out
     assert "G020" in flags
     assert "G021" in flags
     assert first.test is not None
+
+
+def test_a_replay_keeps_the_price_of_the_look_that_it_repeats(modelsel: Any) -> None:
+    assert modelsel("run", "dataset=wine", *FEW, "final_test=false").code == 0
+    first = modelsel("test", "latest").outcome.test
+    assert (first.replay, first.flags) == (False, ("G001",))
+    assert first.price > 0
+    for _ in range(2):
+        done = modelsel("test", "latest")
+        assert "a replay of an answer" in done.out
+        again = done.outcome.test
+        assert (again.replay, again.price, again.flags) == (True, first.price, ("G001", "G002"))
+        assert (again.score, again.interval, again.look) == (first.score, first.interval, 1)
+    with open("runs/latest/study.json") as stream:
+        assert json.load(stream)["test"]["price"] == first.price
+
+
+def test_workers_place_name_and_remarks_make_no_other_look(modelsel: Any) -> None:
+    written(Path("a.csv"))
+    first = modelsel(*study("a.csv", "y")).outcome.test
+    Path("elsewhere").mkdir()
+    shutil.copy("a.csv", "elsewhere/b.csv")
+    words = ("pool=threads", "pool.n_jobs=2", "name=other", "note='for the reviewer'", "show=[tree]")
+    again = modelsel(*study("elsewhere/b.csv", "y"), *words).outcome.test
+    assert again.replay
+    assert (again.score, again.look, again.price, again.flags) == (first.score, 1, 0.0, ("G002",))
 
 
 def test_strict_refuses_a_second_look_with_exit_4(modelsel: Any) -> None:
