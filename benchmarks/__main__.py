@@ -9,6 +9,7 @@ import json
 import pkgutil
 import sys
 from dataclasses import asdict
+from math import isnan
 from pathlib import Path
 
 import benchmarks
@@ -52,13 +53,15 @@ def _section(name: str, entry: dict[str, object]) -> str:
 
 
 def _line(row: Row) -> str:
-    goal = f"≥ {row.goal:g}" if row.goal is not None else f"≤ {row.most:g}" if row.most is not None else ""
+    goal = ", ".join(f"{sign} {end:g}" for sign, end in (("≥", row.goal), ("≤", row.most)) if end is not None)
     verdict = f"{goal} {'reached' if row.reached else '**missed**'}" if goal else ""
     spread = f"{row.ratio:.3g} ({min(row.ratios):.3g}–{max(row.ratios):.3g})"
     return f"| {row.work} | {row.against} | {_time(row.ours)} | {_time(row.theirs)} | {spread} | {verdict} | {row.equal} |\n"
 
 
 def _time(seconds: float) -> str:
+    if isnan(seconds):
+        return ""
     return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _AS_IT_IS = frozenset((str, int, bool, type(None)))
+_JSON = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)  # made once: it is dear
 SHORT = 16  # hexadecimal characters of an id that people read: 64 bits
 
 
@@ -21,7 +22,7 @@ def canonical(value: object) -> str:
     >>> canonical({"b": 1.0, "a": (None, True)})
     '{"a":[null,true],"b":1}'
     """
-    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _JSON.encode(_plain(value))
 
 
 def digest(value: object) -> str:

@@ -2,8 +2,9 @@
 
     generator of the fit = f(study seed, digest of the analysis rows, digest of the growing specification)
 
-so that a candidate draws the same numbers alone, in a batch, in a larger space and in a replay. A failure is a record: when
-a batch fails it is halved until the guilty candidate stands alone.
+so that a candidate draws the same numbers alone, in a batch, in a larger space and in a replay. A failure is a record: of all
+where the preparation fails that all share, of one where only its own selection of features does or it cannot say whether it
+fits these rows; when the fit of a batch fails, or its answers, it is halved until the guilty candidate stands alone.
 """
 
 import errno
@@ -50,35 +51,47 @@ def answer(
     try:
         with limited():
             bench = _Bench.set_up(task, fold, candidates, (seed, rows_digest(task, fold.analysis), growing))
-            invited = tuple(member for member in everyone if _invited(sheet, bench, member))
     except BaseException as problem:
         _raise_if_final(problem)
         sheet.fail(everyone, problem)
     else:
+        invited = tuple(member for member in everyone if _invited(sheet, bench, member, limited))
         _fill(sheet, bench, invited, limited)
     return sheet.answers(perf_counter() - start)
 
 
 @dataclass(frozen=True, eq=False)
 class _Bench:
-    """What the batch is fitted on: the prepared task, and per selection of features the columns and the task that it leaves."""
+    """What the batch is fitted on: the prepared task, and per selection of features the columns and the task that it leaves.
 
+    A selection that failed stands there as its failure, so that it is tried once.
+    """
+
+    raw: Task
     task: Task
     fold: Fold
     candidates: Sequence[Candidate]
-    selected: dict[tuple[Any, ...], tuple[Integers | None, Task]]
+    selected: dict[tuple[Any, ...], tuple[Integers | None, Task] | BaseException]
     identity: tuple[int, str, str]  # what the fit's generator is derived from
 
     @classmethod
     def set_up(cls, task: Task, fold: Fold, candidates: Sequence[Candidate], identity: tuple[int, str, str]) -> "_Bench":
-        seed, common = identity[0], preparation(candidates[0])
-        _, ready = prepare(common, task, fold.analysis, seed)
-        selected: dict[tuple[Any, ...], tuple[Integers | None, Task]] = {common: (None, ready)}
-        for steps in dict.fromkeys(candidate.preparers for candidate in candidates):
-            if steps not in selected:
-                fitted, left = prepare(steps, task, fold.analysis, seed)
-                selected[steps] = columns_left(fitted[len(common) :]), left
-        return cls(ready, fold, candidates, selected, identity)
+        common = preparation(candidates[0])
+        _, ready = prepare(common, task, fold.analysis, identity[0])
+        return cls(task, ready, fold, candidates, {common: (None, ready)}, identity)
+
+    def left(self, steps: tuple[Any, ...]) -> tuple[Integers | None, Task]:
+        """Columns (None: all) and task that a candidate's steps leave. Raises what they raise."""
+        if steps not in self.selected:
+            try:
+                fitted, left = prepare(steps, self.raw, self.fold.analysis, self.identity[0])
+                self.selected[steps] = columns_left(fitted[len(preparation(self.candidates[0])) :]), left
+            except BaseException as problem:
+                self.selected[steps] = problem
+        found = self.selected[steps]
+        if isinstance(found, BaseException):
+            raise found
+        return found
 
     def path(self, members: Sequence[int]) -> Path:
         """One fit for all members. Every fit of the batch begins with the same generator."""
@@ -88,16 +101,23 @@ class _Bench:
 
     def answered(self, path: Path, members: Sequence[int]) -> Iterator[tuple[Path, tuple[int, ...]]]:
         """The path as each selection of features sees it, with the members that made this selection."""
-        for steps, (columns, _) in self.selected.items():
+        for steps in self.selected:
             own = tuple(member for member in members if self.candidates[member].preparers == steps)
             if own:
+                columns, _ = self.left(steps)
                 yield path if columns is None else cast(SubsetPath, path).subset(columns), own
 
 
-def _invited(sheet: Sheet, bench: _Bench, member: int) -> bool:
-    """Can it be fitted on just these rows? Otherwise it is skipped, with the reason."""
+def _invited(sheet: Sheet, bench: _Bench, member: int, limited: Limited) -> bool:
+    """Can it be fitted on just these rows? Otherwise it is skipped, with the reason; failing to say so is its own failure."""
     candidate = bench.candidates[member]
-    reason = candidate.learner.refusal(bench.selected[candidate.preparers][1], bench.fold.analysis)
+    try:
+        with limited():
+            reason = candidate.learner.refusal(bench.left(candidate.preparers)[1], bench.fold.analysis)
+    except BaseException as problem:
+        _raise_if_final(problem)
+        sheet.fail((member,), problem)
+        return False
     if reason is not None:
         sheet.mark(member, "skipped", reason)
     return reason is None

@@ -12,6 +12,7 @@ from modelsel.learner.naive_bayes import NaiveBayes
 from modelsel.plan.batch import batches, growing
 from modelsel.preparer.discretise_frequency import DiscretiseFrequency
 from modelsel.preparer.select_top import SelectTop
+from modelsel.runner.answers import STATUSES
 from modelsel.runner.cell import answer
 from modelsel.runner.families import resolve
 from modelsel.runner.final import fit
@@ -100,6 +101,61 @@ def test_one_naive_bayes_answers_every_selection_of_features():
     for position, candidate in enumerate(some):
         alone = fit(candidate, task, 0, FOLD.analysis).predict(task)[FOLD.assessment]
         np.testing.assert_array_equal(alone, whole.predicted[position])
+
+
+@dataclass(frozen=True)
+class BrokenSelection(SelectTop):
+    """A selection of features that cannot be made on these rows."""
+
+    tries = []
+
+    def fit_path(self, task, rows, rng):
+        self.tries.append(len(rows))
+        raise ValueError("no ranking of these")
+
+    def growing(self):
+        return {"kind": "broken"}
+
+
+def test_a_selection_that_fails_is_the_failure_of_those_that_make_it():
+    BrokenSelection.tries.clear()
+    bins = (DiscretiseFrequency(),)
+    selections = [(), (BrokenSelection(n=1),), (SelectTop(n=1),), (BrokenSelection(n=1),)]
+    some = tuple(Candidate(NaiveBayes(smoothing=1.0 + i), (*bins, *steps)) for i, steps in enumerate(selections))
+    assert len(batches(some)) == 1
+    whole = said(some)
+    assert [STATUSES[code] for code in whole.status] == ["ok", "error", "ok", "error"]
+    assert whole.reasons == dict.fromkeys((1, 3), "ValueError: no ranking of these")
+    assert len(BrokenSelection.tries) == 1, "it is tried once"
+    for position in (0, 2):
+        np.testing.assert_array_equal(whole.predicted[position], said((some[position],)).predicted[0])
+
+
+@dataclass(frozen=True)
+class Undecided(Double):
+    """Cannot say whether it can be fitted."""
+
+    def refusal(self, task, rows):
+        if self.cut == 9.5:
+            raise RuntimeError("cannot tell")
+        return
+
+
+def test_a_candidate_that_cannot_say_whether_it_fits_fails_alone():
+    some = candidates(*(Undecided(cut=cut) for cut in (0.0, 9.5, 1.0)))
+    assert len(batches(some)) == 1
+    assert [STATUSES[code] for code in said(some).status] == ["ok", "error", "ok"]
+
+
+@dataclass(frozen=True)
+class BrokenStep(DiscretiseFrequency):
+    def fit_path(self, task, rows, rng):
+        raise ValueError("no cuts of these")
+
+
+def test_a_preparation_that_all_share_is_the_failure_of_all():
+    some = tuple(Candidate(candidate.learner, (BrokenStep(),)) for candidate in spread(3))
+    assert [STATUSES[code] for code in said(some).status] == ["error"] * 3
 
 
 def test_a_learner_that_reads_no_subsets_is_fitted_per_selection():
