@@ -1,8 +1,8 @@
 """A tree as a drawing for the report: root at the left, class shares in the nodes, the test along the branch.
 
-The SVG is whole without a script. With one, subtrees fold (click, or Enter on a focused node), the view zooms, and a
-tree of more than 24 leaves opens with its lightest subtrees folded. Ink is the page's own colour, so that light and
-dark need no word here; nothing is fetched.
+The SVG is whole without a script. With one, subtrees fold (click, or Enter on a focused node) and the view zooms. A tree of
+more than 24 leaves opens with its lightest subtrees folded, and a wide one at three quarters of its size. Ink is the page's
+own colour, so that light and dark need no word here; nothing is fetched.
 """
 
 import colorsys
@@ -20,9 +20,9 @@ from modelsel.tree.node import Cut
 from modelsel.tree.soft import Widths
 from modelsel.tree.text import amount, own_counts
 
-ROW, STEP, BOX, HEIGHT = 40, 344, 116, 30  # pixels: a leaf's line, a level, a node
-BEND, ROOM = 38, 186  # pixels: from a node to where the label of its branch starts, and what the label may take
-LETTERS, NAME = 25, 6  # of a label, and of the feature's name in it at least; the whole stands in its title
+ROW, BOX, HEIGHT, AFTER = 40, 116, 30, 76  # pixels: a leaf's line, a node, and what a folded one says behind it
+BEND, LETTER = 38, 7.5  # pixels: from a node to where the label of its branch starts, and a letter of it
+LETTERS, LEAST, NAME = 25, 9, 6  # of a label at most and at least, and of the feature's name in it; its title has the whole
 OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8ab00", "#8a8a8a")  # told apart by all
 BUTTONS = (("smaller", "−"), ("larger", "+"), ("fit", "fit"), ("fold", "fold"), ("unfold", "unfold all"))
 
@@ -41,12 +41,12 @@ def to_html(cut: Cut, caption: str = "", widths: Widths | None = None) -> str:
 def to_svg(cut: Cut, widths: Widths | None = None) -> str:
     """The drawing alone, everything unfolded; with `widths` each softened test shows its ramp under the node."""
     layout = _Layout(cut, widths or Widths.none(cut.tree))
-    width, height = layout.depth * STEP + BOX + 60, layout.leaves * ROW
+    width, height = layout.depth * layout.step + BOX + AFTER, layout.leaves * ROW
     nodes = "".join(_node(layout, int(node)) for node in layout.nodes)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 0 {width} {height}" width="{width}" height="{height}" '
-        f'data-row="{ROW}" data-step="{STEP}" data-box="{BOX}" role="img" aria-label="decision tree, {layout.leaves} leaves" '
-        f'font-family="system-ui, sans-serif" font-size="13">{nodes}</svg>'
+        f'data-row="{ROW}" data-step="{layout.step}" data-box="{BOX}" data-after="{AFTER}" role="img" '
+        f'aria-label="decision tree, {layout.leaves} leaves" font-family="system-ui, sans-serif" font-size="13">{nodes}</svg>'
     )
 
 
@@ -78,6 +78,26 @@ class _Layout:
         return int(self.cut.tree.depth[self.nodes].max())
 
     @cached_property
+    def words(self) -> dict[int, tuple[str, str]]:
+        """What is asked on the way to each node: the whole, and the label."""
+        tree, asked = self.cut.tree, {}
+        for node in self.nodes[1:]:
+            parent = int(tree.parent[node])
+            words = branch_words(tree, parent, int(np.flatnonzero(tree.children(parent) == node)[0]))
+            asked[node] = words, _label(words, tree.features[tree.feature[parent]].name)
+        return asked
+
+    @cached_property
+    def room(self) -> int:
+        """What the longest label takes."""
+        return round(LETTER * max([LEAST, *(len(label) for _, label in self.words.values())]))
+
+    @property
+    def step(self) -> int:
+        """From a level to the next."""
+        return BOX + BEND + self.room + 4
+
+    @cached_property
     def leaves_below(self) -> dict[int, int]:
         below = dict.fromkeys(self.nodes, 0)
         for node in reversed(self.nodes):
@@ -103,10 +123,10 @@ def _node(layout: _Layout, node: int) -> str:
     name = tree.classes[cut.prediction[node]]
     counts = layout.counts[node]
     weight = float(counts.sum())
-    more = "" if is_leaf else f'<text class="more" x="{BOX + 6}" y="4">+ {layout.leaves_below[node]}</text>'
+    more = "" if is_leaf else f'<text class="more" x="{BOX + 6}" y="4">+ {layout.leaves_below[node]} leaves</text>'
     return (
         f'<g class="node {role}" data-parent="{layout.number.get(parent, -1)}" data-depth="{tree.depth[node]}" '
-        f'data-weight="{weight:.6g}" transform="translate({tree.depth[node] * STEP},{layout.y[node]:g})">'
+        f'data-weight="{weight:.6g}" transform="translate({tree.depth[node] * layout.step},{layout.y[node]:g})">'
         f"{_branch(layout, node, parent) if parent >= 0 else ''}"
         f'<rect class="box" y="{-HEIGHT / 2:g}" width="{BOX}" height="{HEIGHT}" rx="4"/>'
         f'<text x="6" y="-1">{_short(name, 10)}</text>'
@@ -116,14 +136,12 @@ def _node(layout: _Layout, node: int) -> str:
 
 
 def _branch(layout: _Layout, node: int, parent: int) -> str:
-    tree = layout.cut.tree
-    words = branch_words(tree, parent, int(np.flatnonzero(tree.children(parent) == node)[0]))
-    label = _label(words, tree.features[tree.feature[parent]].name)
-    rise = layout.y[parent] - layout.y[node]
+    words, label = layout.words[node]
+    rise, start = layout.y[parent] - layout.y[node], BOX - layout.step
     return (
-        f'<path class="edge" fill="none" stroke="currentColor" d="M{BOX - STEP},{rise:g} h12 L{BOX - STEP + BEND - 2},0 H0"/>'
-        f'<svg x="{BOX - STEP + BEND}" y="-18" width="{ROOM}" height="18"><text class="branch" y="14">'
-        f"<title>{escape(words)}</title>{label}</text></svg>"
+        f'<path class="edge" fill="none" stroke="currentColor" d="M{start},{rise:g} h12 L{start + BEND - 2},0 H0"/>'
+        f'<svg x="{start + BEND}" y="-18" width="{layout.room}" height="18"><text class="branch" y="14">'
+        f"<title>{escape(words)}</title>{escape(label)}</text></svg>"
     )
 
 
@@ -186,7 +204,7 @@ def _colour(index: int) -> str:
 def _label(words: str, name: str) -> str:
     """The branch in few letters: what is asked matters more than the end of a feature's long name."""
     asked = words.removeprefix(name)
-    return _short(_cut_off(name, max(LETTERS - len(asked), NAME)) + asked, LETTERS)
+    return _cut_off(_cut_off(name, max(LETTERS - len(asked), NAME)) + asked, LETTERS)
 
 
 def _short(text: str, letters: int) -> str:

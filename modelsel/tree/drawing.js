@@ -1,7 +1,7 @@
 (() => {
   const figure = document.currentScript.closest(".tree-drawing");
   const svg = figure.querySelector("svg"), view = figure.querySelector(".tree-view");
-  const { row, step, box } = Object.fromEntries(Object.entries(svg.dataset).map(([k, v]) => [k, +v]));
+  const { row, step, box, after } = Object.fromEntries(Object.entries(svg.dataset).map(([k, v]) => [k, +v]));
   const nodes = [...svg.querySelectorAll(".node")].map((g) => ({
     g, parent: +g.dataset.parent, depth: +g.dataset.depth, weight: +g.dataset.weight,
     inner: g.classList.contains("inner"), folded: false,
@@ -24,7 +24,7 @@
       const p = nodes[n.parent];
       if (p) { p.top = Math.min(p.top, n.y); p.bottom = Math.max(p.bottom, n.y); }
     }
-    width = depth * step + box + 60; height = leaves * row;
+    width = depth * step + box + after; height = leaves * row;
     return leaves;
   };
 
@@ -45,7 +45,13 @@
     svg.setAttribute("viewBox", `-1 0 ${width} ${height}`);
     svg.setAttribute("width", width * scale); svg.setAttribute("height", height * scale);
   };
-  const zoom = (factor) => { scale = Math.min(3, Math.max(.1, scale * factor)); size(); };
+  const zoom = (factor) => {                      // the middle of the view stays where it is
+    const x = view.scrollLeft + view.clientWidth / 2, y = view.scrollTop + view.clientHeight / 2, before = scale;
+    scale = Math.min(3, Math.max(.1, scale * factor));
+    size();
+    view.scrollLeft = x * scale / before - view.clientWidth / 2;
+    view.scrollTop = y * scale / before - view.clientHeight / 2;
+  };
   const foldTo = (most) => {
     for (const n of nodes) n.folded = false;
     const lightest = nodes.filter((n) => n.inner && n.parent >= 0).sort((a, b) => a.weight - b.weight || b.depth - a.depth);
@@ -54,10 +60,15 @@
   };
   const act = {
     larger: () => zoom(1.25), smaller: () => zoom(.8),
-    fit: () => { scale = 1; zoom(Math.min(1, view.clientWidth / width)); },
+    fit: () => zoom(Math.min(1, view.clientWidth / width) / scale),
     unfold: () => foldTo(Infinity), fold: () => foldTo(12),
   };
-  const toggle = (g) => { const n = nodes.find((m) => m.g === g); n.folded = !n.folded; draw(); };
+  const toggle = (g) => {                         // the node stays under the pointer
+    const n = nodes.find((m) => m.g === g), before = n.y;
+    n.folded = !n.folded;
+    draw();
+    view.scrollTop += (n.y - before) * scale;
+  };
 
   figure.querySelector(".tree-bar").addEventListener("click", (e) => act[e.target.dataset.act]?.());
   svg.addEventListener("click", (e) => { const g = e.target.closest(".inner"); if (g) toggle(g); });
@@ -67,4 +78,7 @@
   view.addEventListener("wheel", (e) => { if (e.ctrlKey) { e.preventDefault(); zoom(e.deltaY < 0 ? 1.1 : .9); } }, { passive: false });
   for (const button of figure.querySelectorAll("button")) button.hidden = false;
   foldTo(24);
+  if (view.clientWidth) scale = Math.min(1, Math.max(.75, view.clientWidth / width));
+  size();
+  view.scrollTop = nodes[0].y * scale - view.clientHeight / 2;
 })();

@@ -86,3 +86,21 @@ def test_a_single_leaf_is_a_drawing_too(weather):
     leaf = weather.leaf.copy()
     leaf[0] = True
     assert len(nodes(replace(weather, leaf=leaf))) == 1
+
+
+def test_levels_stand_as_far_apart_as_the_longest_label_needs(weather, mixed):
+    def step(cut):
+        drawing = ElementTree.fromstring(to_svg(cut))
+        longest = max(
+            len(text.find("svg:title", NAMESPACE).tail) for text in drawing.iterfind(".//svg:svg/svg:text", NAMESPACE)
+        )
+        return int(drawing.get("data-step")), longest
+
+    (narrow, few), (wide, many) = step(weather), step(mixed)
+    assert few < many
+    assert wide - narrow == round(7.5 * many) - round(7.5 * few)
+
+
+def test_a_folded_node_can_say_how_many_leaves_it_hides(weather):
+    told = [text.text for text in ElementTree.fromstring(to_svg(weather)).findall(".//svg:text[@class='more']", NAMESPACE)]
+    assert told == ["+ 5 leaves", "+ 2 leaves", "+ 2 leaves"]
