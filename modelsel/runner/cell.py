@@ -44,7 +44,7 @@ def answer(
 
     Raises DataError, OSError for a full disk, Stopped, and KeyboardInterrupt: they end the study.
     """
-    assert not np.isin(fold.analysis, fold.assessment).any(), "a row stands in both halves of a fold"
+    assert not _in_both(fold, len(task)), "a row stands in both halves of a fold"
     start = perf_counter()
     sheet = Sheet(candidates, len(fold.assessment), len(task.classes), scores)
     everyone = tuple(range(len(candidates)))
@@ -140,6 +140,12 @@ def _fill(sheet: Sheet, bench: _Bench, members: tuple[int, ...], limited: Limite
         middle = len(members) // 2
         for half in (members[:middle], members[middle:]):
             _fill(sheet, bench, half, limited)
+
+
+def _in_both(fold: Fold, rows: int) -> bool:
+    assessed = np.zeros(rows, bool)
+    assessed[fold.assessment] = True
+    return bool(assessed[fold.analysis].any())
 
 
 def _chunks(members: Sequence[int], bytes_each: int) -> Iterator[Sequence[int]]:

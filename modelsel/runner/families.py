@@ -7,7 +7,7 @@ settings in which it differs from its family; what is read back has to have the 
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from modelsel.core.fingerprint import digest, generator
@@ -71,7 +71,7 @@ def _facts(key: Key, family: Candidate, members: Members) -> dict[str, Any]:
     own = [flat(resolved(member.learner)) for member in members]
     changes = [{name: value for name, value in one.items() if common.get(name) != value} for one in own]
     ids = [member.id for member in members]
-    return {"kind": FAMILY, "key": key.text, "cell": asdict(key), "members": changes, "ids": ids}
+    return {"kind": FAMILY, "key": key.text, "cell": key.facts, "members": changes, "ids": ids}
 
 
 def _recorded(family: Candidate, key: Key, journal: Journal) -> Members | None:

@@ -6,7 +6,6 @@ that every run folder is complete by itself. Nothing in it is trusted before its
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +138,7 @@ def _has_key(facts: Mapping[str, Any]) -> bool:
 
 def facts_of(key: Key, answers: Answers) -> dict[str, Any]:
     """The description of a record of answers."""
-    return {"kind": ANSWERS, "key": key.text, "cell": asdict(key), **answers.facts()}
+    return {"kind": ANSWERS, "key": key.text, "cell": key.facts, **answers.facts()}
 
 
 def begun(folder: Path) -> dict[str, float]:

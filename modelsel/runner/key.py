@@ -7,7 +7,7 @@ Path parameters are no part: a record answers some candidates of the cell, and a
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from importlib import import_module, metadata
 from pathlib import Path
@@ -36,8 +36,13 @@ class Key:
     version: str = metadata.version("modelsel")
 
     @cached_property
+    def facts(self) -> dict[str, Any]:
+        """The fields by name, as a record describes its cell."""
+        return {name: getattr(self, name) for name in FIELDS}
+
+    @cached_property
     def text(self) -> str:
-        return digest(asdict(self))
+        return digest(self.facts)
 
     @property
     def place(self) -> tuple[str, str, str]:
@@ -46,6 +51,9 @@ class Key:
     def difference(self, other: Mapping[str, Any]) -> str:
         """Why a record of the same place does not answer this key."""
         return next((why for field, why in WHAT_CHANGED.items() if other.get(field) != getattr(self, field)), "")
+
+
+FIELDS = tuple(field.name for field in fields(Key))
 
 
 def code(candidate: Candidate) -> str:

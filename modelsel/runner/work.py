@@ -57,9 +57,17 @@ class Work:
         """Digest of the code behind each batch."""
         return tuple(code(self.plan.candidates[batch.members[0]]) for batch in self.plan.batches)
 
+    @cached_property
+    def _keys(self) -> dict[Cell, Key]:
+        return {}
+
     def key(self, cell: Cell) -> Key:
-        fold, batch = self.resampling.folds[cell.fold], self.plan.batches[cell.batch]
-        return Key(self.task.fingerprint, fold.fingerprint, batch.place, self.seed, self.codes[cell.batch])
+        """Made once per cell: it is asked for when the cell is looked up, when it is written and when it is entered."""
+        if (known := self._keys.get(cell)) is None:
+            fold, batch = self.resampling.folds[cell.fold], self.plan.batches[cell.batch]
+            known = Key(self.task.fingerprint, fold.fingerprint, batch.place, self.seed, self.codes[cell.batch])
+            self._keys[cell] = known
+        return known
 
     def candidates(self, job: Job) -> tuple[Candidate, ...]:
         return tuple(self.plan.candidates[member] for member in job.members)
