@@ -1,12 +1,18 @@
 """`modelsel ui`: MLflow's own pages over the embedded store."""
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from types import FrameType
 
 from modelsel.cli._arguments import Arguments
 from modelsel.core.errors import INTERRUPTED, ConfigurationError, Problem
+
+PATIENCE = 5.0  # seconds that MLflow has to end
 
 
 def main(words: Sequence[str]) -> int:
@@ -23,7 +29,51 @@ def main(words: Sequence[str]) -> int:
     options = {"--backend-store-uri": store.uri, "--host": args.host, "--port": str(args.port)}
     command = [sys.executable, "-m", "mlflow", "ui", *(word for option in options.items() for word in option)]
     print(f"http://{args.host}:{args.port}  (Ctrl-C ends it)", file=sys.stderr)
+    return _served(command, {**os.environ, **mlflow_store.QUIET})
+
+
+class _Ended(BaseException):
+    """The signal that asked for the end."""
+
+
+def _served(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run MLflow, which starts workers of its own, in a group of processes that ends as a whole, however this process ends."""
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        raise _Ended(number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    server = subprocess.Popen(command, env=environment, start_new_session=True)  # noqa: S603, our own MLflow
     try:
-        return subprocess.run(command, env={**os.environ, **mlflow_store.QUIET}, check=False).returncode  # noqa: S603, our own MLflow
+        return server.wait()
     except KeyboardInterrupt:
         return INTERRUPTED
+    except _Ended as ended:
+        return 128 + int(ended.args[0])
+    finally:
+        _end(server)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _end(server: "subprocess.Popen[bytes]") -> None:
+    """Ask the group to end, and do not ask twice."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(server.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            server.wait(PATIENCE)
+            if number == signal.SIGTERM and _gone(server.pid):
+                return
+
+
+def _gone(group: int) -> bool:
+    """Nobody of the group is left; waits a little for those that are on their way out."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False

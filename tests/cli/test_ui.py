@@ -36,9 +36,21 @@ def test_the_pages_show_the_studies_of_the_store(modelsel, small, folder):
         ask = Request(f"http://127.0.0.1:{port}/api/2.0/mlflow/experiments/search", body, {"content-type": "application/json"})
         assert "shown" in {one["name"] for one in json.loads(_answer(ask))["experiments"]}
         assert _environment(server.pid)["MLFLOW_DISABLE_TELEMETRY"] == "true"
+        theirs = _children(server.pid)
+        assert theirs
+        server.terminate()  # this process alone is asked
+        assert server.wait(60) == 128 + signal.SIGTERM
+        assert not [child for child in theirs if os.path.exists(f"/proc/{child}")]
     finally:
-        os.killpg(server.pid, signal.SIGTERM)
+        server.kill()
         server.wait(30)
+
+
+def _children(parent: int) -> list[int]:
+    """All processes below one (Linux)."""
+    with open(f"/proc/{parent}/task/{parent}/children") as children:
+        own = [int(child) for child in children.read().split()]
+    return [*own, *(below for child in own for below in _children(child))]
 
 
 def _answer(request: Request, patience: float = 300) -> bytes:
