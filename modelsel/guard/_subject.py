@@ -151,8 +151,10 @@ def _names(
         if pairing is None or pairing[0] == cells.names:
             continue
 
-        def agreement(names: tuple[str, ...], rows: Hashes = rows) -> float:
-            return float(np.isin(bound(cells.take(sample).renamed(names), key), rows).mean())
+        ordered = np.sort(rows)
+
+        def agreement(names: tuple[str, ...], ordered: Hashes = ordered) -> float:
+            return float(met(bound(cells.take(sample).renamed(names), key), ordered).mean())
 
         names = settled(*pairing, agreement)
         if agreement(names) > max(agreed, agreement(cells.names), enough):
