@@ -198,13 +198,15 @@ class Candidate:
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
-        """Dotted hyper-parameters, as in candidates.csv."""
+        """Dotted hyper-parameters, as in candidates.csv; a second step of one kind has the number 2."""
         spec = flat(resolved(self.learner))
+        kinds: list[str] = []
         for step in self.preparers:
             own = flat(resolved(step))
-            name = f"preparer.{own.pop('kind')}"
-            spec[name] = ", ".join(f"{k}={v}" for k, v in own.items()) or True
-        return spec
+            kinds.append(str(own.pop("kind")))
+            again = f"_{kinds.count(kinds[-1])}" if kinds.count(kinds[-1]) > 1 else ""
+            spec |= {f"preparer.{kinds[-1]}{again}.{name}": value for name, value in own.items()}
+        return spec | ({"preparer": ", ".join(kinds)} if kinds else {})
 
 
 @dataclass(frozen=True, eq=False)

@@ -136,8 +136,13 @@ def varied(table: Sequence[Row]) -> dict[str, dict[str, str]]:
 
 
 def _differing(rows: Sequence[Row]) -> set[str]:
-    names = {name for row in rows for name in row.parameters}
-    return {name for name in names if len({row.parameters.get(name) for row in rows}) > 1}
+    """A dotted setting that some rows do not have belongs to a part that they do not have, and the part is named already."""
+    values: dict[str, set[str | None]] = {}
+    for row in rows:
+        for name, value in row.parameters.items():
+            values.setdefault(name, set()).add(value)
+    absent = {name for name in values if "." not in name and any(name not in row.parameters for row in rows)}
+    return {name for name, found in values.items() if len(found) + (name in absent) > 1}
 
 
 def _row(line: Mapping[str, str], folds: Sequence[str], names: Sequence[str]) -> Row:

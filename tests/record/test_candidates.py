@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelsel.core.types import Scoreboard
+from modelsel.core.spec import make
+from modelsel.core.types import Candidate, Scoreboard
+from modelsel.preparer.select_top import SelectTop
 from modelsel.record import candidates
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), min_size=1, max_size=12)
@@ -103,6 +105,29 @@ def test_only_what_differs_within_an_entry_tells_candidates_apart(finished):
     told = candidates.varied(rows)
     assert set(told[rows[0].id]) == {"max_depth", "criterion", "stop.min_leaf"}
     assert set(told[rows[-1].id]) == {"smoothing"}
+
+
+def row_of(candidate: Candidate) -> candidates.Row:
+    words = {name: candidates.word(value) for name, value in candidate.parameters.items() if name != "kind"}
+    return candidates.Row(candidate.id, "e", "knn", "ok", 1, 0.1, 0.0, 1.0, "rows", 0.0, "", (0.1,), words)
+
+
+def test_each_setting_of_a_preparation_step_is_a_parameter_of_its_own():
+    twice = Candidate(make("learner", "knn"), (make("preparer", "impute"), *(SelectTop(n=n) for n in (8, 4))))
+    found = twice.parameters
+    assert found["preparer"] == "impute, select_top, select_top"
+    assert (found["preparer.select_top.n"], found["preparer.select_top_2.n"]) == (8, 4)
+    assert "preparer" not in Candidate(make("learner", "knn")).parameters
+
+
+def test_a_setting_of_a_part_that_others_do_not_have_does_not_tell_candidates_apart():
+    steps = [(), (SelectTop(n=4),), (SelectTop(n=8),)]
+    rows = [row_of(Candidate(make("learner", "knn"), own)) for own in steps]
+    assert list(candidates.varied(rows).values()) == [
+        {},
+        {"preparer": "select_top", "preparer.select_top.n": "4"},
+        {"preparer": "select_top", "preparer.select_top.n": "8"},
+    ]
 
 
 def test_a_file_that_is_not_ours_is_refused():
