@@ -8,7 +8,7 @@ with Fayyad and Irani's criterion: scores are compared on Weka's cuts.
 import numpy as np
 import pytest
 
-from modelsel.core.types import positions
+from modelsel.core.types import Feature, positions
 from modelsel.preparer._binned import Binned
 from modelsel.preparer._merit import merits
 from modelsel.preparer.discretise_mdl import DiscretiseMdl
@@ -66,3 +66,26 @@ def test_scores_are_those_of_wekas_rankers_where_nothing_is_missing(answers, ref
                 assert found[column] == pytest.approx(expected[feature.name], abs=1e-9), (name, feature.name)
                 compared += 1
     assert compared > 100
+
+
+@pytest.mark.parametrize(
+    ("job", "score"),
+    [("rank_InfoGain_M", "gain"), ("rank_GainRatio_M", "gain_ratio"), ("rank_SymmetricalUncert_M", "symmetric_uncertainty")],
+)
+def test_scores_are_wekas_where_a_missing_value_is_a_level_of_its_own(answers, reference_task, job, score):
+    """Weka's option -M. Otherwise Weka shares a missing value out among the levels, and here only known rows count."""
+    compared = 0
+    for name, answer in answers("weka/*").items():
+        if f"{job}_missing_as_value" not in answer["jobs"]:
+            continue
+        task, expected = reference_task(name), answer["jobs"][f"{job}_missing_as_value"]["result"]["scores"]
+        features = tuple(Feature(f.name, f.kind, (*f.levels, "?") if f.kind == "nominal" else ()) for f in task.features)
+        levels = np.array([len(f.levels) for f in task.features], float)
+        found = merits(
+            task.with_features(features, np.where(np.isnan(task.values), levels, task.values)), positions(task), score
+        )
+        for column, feature in enumerate(features):
+            if feature.kind == "nominal":
+                assert found[column] == pytest.approx(expected[feature.name], abs=1e-9), (name, feature.name)
+                compared += 1
+    assert compared > 50
