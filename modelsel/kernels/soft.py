@@ -14,6 +14,7 @@ ROWS = numba_types.Array(numba_types.float64, 2, "C", readonly=True)  # rows × 
 FLAGS, NODES, PER_NODE = types.fixed_flags, types.fixed_codes, types.fixed_reals
 # column of x (−1: leaf), is it a ramp, threshold, width below, width above, first, child, share of the parent's weight
 TREE = numba_types.Tuple((NODES, FLAGS, PER_NODE, PER_NODE, PER_NODE, NODES, NODES, PER_NODE))
+BLOCK = 128  # rows whose weights at all nodes stay near the processor
 WALKED = numba_types.Tuple((types.wholes, types.codes, types.reals))
 
 
@@ -91,6 +92,46 @@ def mean(x, tree, of_leaf, out):
             node, weight, top = _descend(row, x, tree, nodes[top - 1], weights[top - 1], nodes, weights, top - 1)
             total += weight * of_leaf[node]
         out[row] = total
+
+
+@kernel()
+def _shares(values, threshold, below, above, left, rows):
+    """`_left` of some rows to the last bit, without a branch, so that several are computed at once; 0/0 counts as whole."""
+    for i in range(rows):
+        short = threshold - values[i]
+        share = 0.5 + 0.5 * short / (below if short >= 0.0 else above)
+        share = share if share < 1.0 else 1.0
+        left[i] = share if share > 0.0 else 0.0
+
+
+@kernel()
+def _divide(own, left, first, second, rows):
+    for i in range(rows):
+        first[i] = own[i] * left[i]
+        second[i] = own[i] * (1.0 - left[i])
+
+
+@kernel()
+def _add(own, of_leaf, out, rows):
+    for i in range(rows):
+        out[i] += own[i] * of_leaf
+
+
+@kernel(types.nothing(ROWS, TREE, PER_NODE, types.reals))
+def mean_of_ramps(x, tree, of_leaf, out):
+    """`mean` where every test is a ramp and no row is divided; x is tests × rows, and a node's rows are taken together."""
+    slot, _, threshold, below, above, first, child, _ = tree
+    weight, left = np.empty((len(slot), BLOCK)), np.empty(BLOCK)
+    for start in range(0, len(out), BLOCK):
+        rows = min(BLOCK, len(out) - start)
+        weight[0] = 1.0
+        out[start : start + rows] = 0.0
+        for node in range(len(slot)):
+            if slot[node] < 0:
+                _add(weight[node], of_leaf[node], out[start:], rows)
+            else:
+                _shares(x[slot[node], start:], threshold[node], below[node], above[node], left, rows)
+                _divide(weight[node], left, weight[child[first[node]]], weight[child[first[node] + 1]], rows)
 
 
 @kernel(types.real(PER_NODE, FLAGS, PER_NODE, types.whole))

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Floats, Integers, Task
 from modelsel.kernels.compiler import load
-from modelsel.tree.node import Cut, Tree
-from modelsel.tree.soft import Widths, layout
+from modelsel.tree.node import LEAF, Cut, Tree
+from modelsel.tree.soft import Widths, layout, ramps
 
 SHAPES = {"diff": 0, "square": 1, "exptr": 2}
 
@@ -35,6 +35,7 @@ class Objective:
     kind: str
     scores: Floats  # scratch, as is `scratch`
     scratch: Integers
+    by_test: Floats | None = None  # x, tests × rows, where every test is a ramp and no row is divided
 
     @classmethod
     def of(cls, cut: Cut, x: Floats, task: Task, rows: Integers, kind: str) -> "Objective":
@@ -49,9 +50,11 @@ class Objective:
             for label in wanted
             if 0 < (part := weights[target == label].sum() / weights.sum()) < 1
         )
+        plain = bool((ramps(cut.tree) == (cut.tree.test != LEAF)).all()) and not np.isnan(x).any()
         return cls(
-            cut.tree, np.ascontiguousarray(x), weights, against, kind, np.empty(len(rows)), np.empty(len(rows), np.int64)
-        )
+            cut.tree, np.ascontiguousarray(x), weights, against, kind, np.empty(len(rows)), np.empty(len(rows), np.int64),
+            np.ascontiguousarray(x.T) if plain else None,
+        )  # fmt: skip
 
     def __call__(self, widths: Widths) -> float:
         soft, ranks = load("soft"), load("ranks")
@@ -67,7 +70,10 @@ class Objective:
         return float(np.average(values, weights=[each.share for each in self.classes])) if values else np.nan
 
     def _of_class(self, each: Against, tree: tuple[NDArray[np.generic], ...], soft: ModuleType, ranks: ModuleType) -> float:
-        soft.mean(self.x, tree, each.of_leaf, self.scores)
+        if self.by_test is None:
+            soft.mean(self.x, tree, each.of_leaf, self.scores)
+        else:
+            soft.mean_of_ramps(self.by_test, tree, each.of_leaf, self.scores)
         if self.kind == "auc":
             return -float(ranks.auc(self.scores, each.positive, self.weights, each.order, self.scratch))
         return float(soft.deviation(self.scores, each.positive, self.weights, SHAPES[self.kind]))
