@@ -17,19 +17,20 @@ from modelsel.tree.cutting import TIE
 from modelsel.tree.evidence import Reroute
 from modelsel.tree.node import Cut
 from modelsel.tree.regrow import regrown
+from modelsel.tree.reroute import NO_ROWS, NO_WEIGHTS
 
 Estimate = Callable[[Floats, Floats], Floats]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Place:
     """A place in the tree: which grown node stands there, what lies below, who arrives."""
 
     origin: int
     children: list["Place"]
-    rows: Integers = field(default_factory=lambda: np.empty(0, np.int64))
-    weights: Floats = field(default_factory=lambda: np.empty(0))
-    counts: Floats = field(default_factory=lambda: np.empty(0))
+    rows: Integers = field(default_factory=lambda: NO_ROWS)
+    weights: Floats = field(default_factory=lambda: NO_WEIGHTS)
+    counts: Floats = field(default_factory=lambda: NO_WEIGHTS)
     alone: float = 0.0  # estimated errors as a leaf
     errors: float = 0.0  # estimated, of the subtree as it stands
 
@@ -88,9 +89,9 @@ class _Judge:
     def send(self, place: Place, rows: Integers, weights: Floats) -> None:
         """Let rows arrive at a place and at all below it, and estimate what each would be worth as a leaf."""
         place.rows, place.weights = rows, weights
-        places = list(place.preorder())
+        places, nothing = list(place.preorder()), np.zeros(self.classes)
         for each in places:
-            each.counts = self.counts(each.rows, each.weights)
+            each.counts = self.counts(each.rows, each.weights) if len(each.rows) else nothing
             if each.children:
                 for child, (some, shares) in zip(each.children, self._divide(each, each.rows, each.weights), strict=True):
                     child.rows, child.weights = some, shares
@@ -148,4 +149,5 @@ class _Judge:
 
 def _largest(place: Place) -> Place:
     """The branch with most weight, the last of those that tie."""
-    return max(reversed(place.children), key=lambda child: round(float(child.weights.sum()), 9))
+    arrived = [child for child in place.children if len(child.rows)] or place.children
+    return max(reversed(arrived), key=lambda child: round(float(child.weights.sum()), 9))

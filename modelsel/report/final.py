@@ -11,6 +11,8 @@ from modelsel.report.view import View
 from modelsel.tree.draw import to_html
 from modelsel.tree.rules import rules_text
 
+RULES = 500  # on the page; `modelsel export RUN --to rules` has all
+
 
 def section(view: View) -> dict[str, str]:
     """`drawing` is safe to paste, `rules` and `damage` are plain text; all are empty where there is nothing to draw."""
@@ -23,7 +25,7 @@ def section(view: View) -> dict[str, str]:
         return {**empty, "damage": str(error)}
     if model is None:
         return empty
-    return {**empty, "drawing": to_html(model.cut, widths=model.widths), "rules": rules_text(model.cut)}
+    return {**empty, "drawing": to_html(model.cut, widths=model.widths), "rules": rules_text(model.cut, RULES)}
 
 
 def _tree(folder: RunFolder) -> TreeModel | None:

@@ -1,5 +1,6 @@
 """What a branch asks of a row, as a value that can be intersected along a path and put into words."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 
@@ -65,15 +66,27 @@ def branch_words(tree: Tree, node: int, position: int) -> str:
 
 def path_conditions(tree: Tree, node: int) -> tuple[Condition, ...]:
     """What a row at `node` satisfies: one condition per feature, in the order in which the path first asks for it."""
-    steps = []
-    while (parent := int(tree.parent[node])) >= 0:
-        steps.append(branch(tree, parent, int(np.flatnonzero(tree.children(parent) == node)[0])))
-        node = parent
-    merged: dict[int, Condition] = {}
-    for step in reversed(steps):
-        known = merged.get(step.feature)
-        merged[step.feature] = step if known is None else known.and_also(step)
-    return tuple(merged.values())
+    path = [node]
+    while (parent := int(tree.parent[path[-1]])) >= 0:
+        path.append(parent)
+    return tuple(list(paths(tree, path[::-1]))[-1].values())
+
+
+def paths(tree: Tree, nodes: Iterable[int]) -> Iterator[dict[int, Condition]]:
+    """The conditions by feature at each of `nodes`: in preorder, with all that lie above them."""
+    above: list[dict[int, Condition]] = []
+    place = np.zeros(len(tree), np.int64)
+    place[tree.child] = np.arange(len(tree.child)) - tree.first[tree.parent[tree.child]]
+    for node in nodes:
+        parent, depth = int(tree.parent[node]), int(tree.depth[node])
+        del above[depth:]
+        merged = dict(above[-1]) if above else {}
+        if parent >= 0:
+            step = branch(tree, parent, int(place[node]))
+            known = merged.get(step.feature)
+            merged[step.feature] = step if known is None else known.and_also(step)
+        above.append(merged)
+        yield merged
 
 
 def value_words(feature: Feature, value: float) -> str:
@@ -99,10 +112,11 @@ def _levels(tree: Tree, node: int, position: int) -> frozenset[int]:
 
 
 def _among(levels: frozenset[int], names: tuple[str, ...]) -> str:
-    """`= a`, `!= b`, `in {a, c}`."""
+    """`= a`, `!= b`, `in {a, c}`, or, where that is shorter, `not in {b, d}`."""
     if len(levels) == 1:
         return f"= {names[min(levels)]}"
     left_out = set(range(len(names))) - levels
     if len(left_out) == 1:
         return f"!= {names[left_out.pop()]}"
-    return "in {" + ", ".join(names[level] for level in sorted(levels)) + "}"
+    word, named = ("not in", left_out) if 0 < len(left_out) < len(levels) else ("in", levels)
+    return f"{word} {{{', '.join(names[level] for level in sorted(named))}}}"

@@ -6,8 +6,9 @@ own colour, so that light and dark need no word here; nothing is fetched.
 """
 
 import colorsys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from heapq import heappop, heappush
 from html import escape
 from importlib.resources import files
 
@@ -27,13 +28,20 @@ OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "
 BUTTONS = (("smaller", "−"), ("larger", "+"), ("fit", "fit"), ("fold", "fold"), ("unfold", "unfold all"))
 
 
-def to_html(cut: Cut, caption: str = "", widths: Widths | None = None) -> str:
-    """A figure with key, buttons, drawing, style and script: to be pasted into a page as it is."""
+def to_html(cut: Cut, caption: str = "", widths: Widths | None = None, most: int = 500) -> str:
+    """A figure with key, buttons, drawing, style and script: to be pasted into a page as it is.
+
+    Of more than `most` leaves the top is drawn, down to where rows are many; the caption says so.
+    """
+    drawn, leaves = top(cut, most), int(np.count_nonzero(reached(cut) & cut.leaf))
+    if drawn is not cut:
+        shown = int(np.count_nonzero(reached(drawn) & drawn.leaf))
+        caption = f"{caption} The top of the tree: {leaves} leaves in all, {shown} ends drawn.".strip()
     bar = "".join(f'<button type="button" data-act="{act}" hidden>{label}</button>' for act, label in BUTTONS)
     words = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     return (
         f'<figure class="tree-drawing"><style>{_resource("drawing.css")}</style>'
-        f'<div class="tree-bar">{bar}{_key(cut)}</div><div class="tree-view">{to_svg(cut, widths)}</div>{words}'
+        f'<div class="tree-bar">{bar}{_key(cut)}</div><div class="tree-view">{to_svg(drawn, widths)}</div>{words}'
         f"<script>{_resource('drawing.js')}</script></figure>"
     )
 
@@ -48,6 +56,23 @@ def to_svg(cut: Cut, widths: Widths | None = None) -> str:
         f'data-row="{ROW}" data-step="{layout.step}" data-box="{BOX}" data-after="{AFTER}" role="img" '
         f'aria-label="decision tree, {layout.leaves} leaves" font-family="system-ui, sans-serif" font-size="13">{nodes}</svg>'
     )
+
+
+def top(cut: Cut, most: int) -> Cut:
+    """The tree cut back to at most `most` leaves, or its root: the heaviest nodes keep their tests."""
+    if np.count_nonzero(reached(cut) & cut.leaf) <= most:
+        return cut
+    leaf, ends = np.ones(len(cut.tree), bool), 1
+    waiting = [(-float(cut.tree.weight[0]), 0)]
+    while waiting:
+        node = heappop(waiting)[1]
+        children = cut.tree.children(node).tolist()
+        if cut.leaf[node] or ends + len(children) - 1 > most:
+            continue
+        leaf[node], ends = False, ends + len(children) - 1
+        for child in children:
+            heappush(waiting, (-float(cut.tree.weight[child]), child))
+    return replace(cut, leaf=leaf)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ import numpy as np
 from modelsel.core.types import Codes, Floats, Integers, Task
 from modelsel.tree.node import BY_SURROGATES, MULTIWAY, SUBSET, THRESHOLD, Tree
 
+NO_ROWS, NO_WEIGHTS = np.empty(0, np.int64), np.empty(0)
+
 
 @dataclass(frozen=True, eq=False)
 class Growing:
@@ -30,12 +32,16 @@ class Growing:
         branch = self._branches(node, rows)
         many = len(self.tree.children(node))
         known = np.bincount(branch[branch >= 0], weights[branch >= 0], many)
-        lost = branch < 0
         share = known / known.sum() if known.sum() > 0 else self.tree.share[self.tree.children(node)]
-        parts = []
-        for each in range(many):
-            own = (branch == each) | (lost & (share[each] > 0))
-            parts.append((rows[own], np.where(lost[own], weights[own] * share[each], weights[own])))
+        order = np.argsort(branch, kind="stable")
+        starts = np.searchsorted(branch[order], np.arange(many + 1))
+        lost = order[: starts[0]]
+        parts = [(NO_ROWS, NO_WEIGHTS)] * many
+        for each in np.flatnonzero((np.diff(starts) > 0) | ((share > 0) & (len(lost) > 0))):
+            own = order[starts[each] : starts[each + 1]]
+            if len(lost) and share[each] > 0:
+                own = np.sort(np.concatenate([own, lost]))
+            parts[each] = rows[own], np.where(branch[own] < 0, weights[own] * share[each], weights[own])
         return parts
 
     def _branches(self, node: int, rows: Integers) -> Integers:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Floats
-from modelsel.tree.conditions import Condition, path_conditions
+from modelsel.tree.conditions import Condition, paths
 from modelsel.tree.cutting import reached
 from modelsel.tree.node import Cut
 from modelsel.tree.text import own_counts
@@ -29,23 +29,29 @@ class Rule:
 
 def to_rules(cut: Cut) -> tuple[Rule, ...]:
     """A rule per leaf; conditions on one feature are merged into the narrowest."""
-    counts = own_counts(cut)
-    return tuple(_rule(cut, counts, int(leaf)) for leaf in np.flatnonzero(reached(cut) & cut.leaf))
+    counts, nodes = own_counts(cut), np.flatnonzero(reached(cut)).tolist()
+    told = zip(nodes, paths(cut.tree, nodes), strict=True)
+    return tuple(_rule(cut, counts, leaf, tuple(path.values())) for leaf, path in told if cut.leaf[leaf])
 
 
-def rules_text(cut: Cut) -> str:
-    """The rules in words, a line each.
+def rules_text(cut: Cut, most: int | None = None) -> str:
+    """The rules in words, a line each; of more than `most` those that cover most, and how many are left out.
 
     if outlook = sunny and humidity = high then no   [covers 3 (21.4 %), right 100.0 %]
     """
-    return "".join(f"{_words(cut, rule)}\n" for rule in to_rules(cut))
+    rules = to_rules(cut)
+    if most is None or len(rules) <= most:
+        return "".join(f"{_words(cut, rule)}\n" for rule in rules)
+    heaviest = sorted(rules, key=lambda rule: -rule.weight)[:most]
+    left = f"and {len(rules) - most} more, which cover {1 - sum(rule.coverage for rule in heaviest):.1%}".replace("%", " %")
+    return "".join(f"{_words(cut, rule)}\n" for rule in heaviest) + f"{left}\n"
 
 
-def _rule(cut: Cut, counts: Floats, leaf: int) -> Rule:
+def _rule(cut: Cut, counts: Floats, leaf: int, conditions: tuple[Condition, ...]) -> Rule:
     prediction = int(cut.prediction[leaf])
     weight, total = float(counts[leaf].sum()), float(counts[0].sum())
     return Rule(
-        conditions=path_conditions(cut.tree, leaf),
+        conditions=conditions,
         prediction=prediction,
         weight=weight,
         coverage=weight / total if total > 0 else 0.0,

@@ -6,7 +6,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from modelsel.tree.draw import to_html, to_svg
+from modelsel.tree.cutting import reached
+from modelsel.tree.draw import to_html, to_svg, top
 from modelsel.tree.soft import Widths
 
 NAMESPACE = {"svg": "http://www.w3.org/2000/svg"}
@@ -104,3 +105,17 @@ def test_levels_stand_as_far_apart_as_the_longest_label_needs(weather, mixed):
 def test_a_folded_node_can_say_how_many_leaves_it_hides(weather):
     told = [text.text for text in ElementTree.fromstring(to_svg(weather)).findall(".//svg:text[@class='more']", NAMESPACE)]
     assert told == ["+ 5 leaves", "+ 2 leaves", "+ 2 leaves"]
+
+
+def test_of_a_tree_too_large_to_draw_the_heaviest_part_is_drawn_and_the_caption_says_so(mixed):
+    whole = to_html(mixed)
+    assert "The top of the tree" not in whole
+    page = to_html(mixed, most=4)
+    drawn = top(mixed, 4)
+    assert 1 < np.count_nonzero(reached(drawn) & drawn.leaf) <= 4
+    assert page.count('class="node leaf"') == np.count_nonzero(reached(drawn) & drawn.leaf)
+    assert "The top of the tree: 6 leaves in all" in page
+    kept = mixed.tree.weight[reached(drawn) & ~drawn.leaf]
+    folded = mixed.tree.weight[reached(drawn) & drawn.leaf & ~mixed.leaf]
+    assert kept.min() >= folded.max(initial=0)
+    assert np.flatnonzero(reached(top(mixed, 1))).tolist() == [0]

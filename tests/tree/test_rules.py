@@ -2,6 +2,8 @@
 
 import pytest
 
+from modelsel.core.types import Feature
+from modelsel.tree.conditions import Condition
 from modelsel.tree.rules import rules_text, to_rules
 
 
@@ -49,3 +51,17 @@ def _walk(row):
     if age <= 30.25:
         return 5 if age > 10 else 3 if size == 0 else 4
     return 7 if sky in (0, 1) else 9 if sky == 3 else 10
+
+
+def test_of_too_many_rules_those_that_cover_most_are_told_and_how_many_are_left_out(mixed):
+    rules = sorted(to_rules(mixed), key=lambda rule: -rule.weight)
+    lines = rules_text(mixed, most=2).splitlines()
+    assert len(lines) == 3
+    assert lines[-1] == f"and 4 more, which cover {100 * sum(rule.coverage for rule in rules[2:]):.1f} %"
+    assert rules_text(mixed, most=6) == rules_text(mixed)
+
+
+def test_a_set_of_levels_is_told_by_the_shorter_list():
+    feature = Feature("sky", "nominal", ("a", "b", "c", "d", "e"))
+    assert Condition(0, levels=frozenset({0, 1, 4})).words(feature) == "sky not in {c, d}"
+    assert Condition(0, levels=frozenset({0, 1})).words(feature) == "sky in {a, b}"
