@@ -1,0 +1,64 @@
+"""Candidates that kill their worker: forty on three folds with two worker processes, 1, 2 and 5 of them poisoned.
+
+Every other candidate finishes with the scores of a clean run and each poisoned one is named; what is asked is how much longer
+it takes. Each candidate is a batch of its own (or all are one batch), a fit takes a tenth of a second.
+"""
+
+import statistics
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks._frame import Row, seconds
+from modelsel.core.types import Candidate
+from modelsel.runner.pool import Pool
+from modelsel.runner.results import Results
+from tests.doubles import Double
+from tests.runner.studies import study
+
+FORTY, TURNS, MOST = 40, 3, 2.5
+
+
+def rows() -> Iterable[Row]:
+    for poisoned in (1, 2, 5):
+        yield row(poisoned, apart=True)
+    yield row(1, apart=False)
+
+
+def row(poisoned: int, apart: bool) -> Row:
+    guilty = range(3, FORTY, FORTY // poisoned)[:poisoned]
+    clean, dirty = space((), apart), space(guilty, apart)
+    same(run(clean), run(dirty), guilty)
+    pairs = [(seconds(lambda: run(clean)), seconds(lambda: run(dirty))) for _ in range(TURNS)]
+    return Row(
+        f"{FORTY} candidates {'in batches of their own' if apart else 'in one batch'}, {poisoned} of them poisoned",
+        "none of them poisoned",
+        tuple(long / short for short, long in pairs),
+        ours=statistics.median(long for _, long in pairs),
+        theirs=statistics.median(short for short, _ in pairs),
+        equal=f"{FORTY - poisoned} others finish with the same scores, {poisoned} named as crashed",
+        most=MOST if apart else None,
+        note="" if apart else "the guilty one is found by halving the batch: a death of a worker for every halving",
+    )
+
+
+def space(guilty: Sequence[int], apart: bool) -> tuple[Candidate, ...]:
+    return tuple(
+        Candidate(Double(group=i if apart else 0, cut=i / 20, seconds=0.1, deed="kill" if i in guilty else "none"))
+        for i in range(FORTY)
+    )
+
+
+def run(some: Sequence[Candidate]) -> Results:
+    with tempfile.TemporaryDirectory() as folder:
+        return study(Path(folder), some, pool=Pool("processes", 2))
+
+
+def same(clean: Results, dirty: Results, guilty: Sequence[int]) -> None:
+    named = [position for position, status in enumerate(dirty.status) if status == "crashed"]
+    assert named == list(guilty), (named, list(guilty))
+    others = np.setdiff1d(np.arange(FORTY), named)
+    assert {dirty.status[position] for position in others} == {"ok"}
+    np.testing.assert_array_equal(dirty.board.folds[others], clean.board.folds[others])
