@@ -21,9 +21,14 @@ class OneStandardError:
     """
 
     errors: float = number(1.0, least=0, help="how many standard errors; 1 is the rule of Breiman et al.")
-    across: str = one_of("unit", "bits", help="compare within the best one's unit, or code lengths of all (complexity in bits)")
+    across: str = one_of("unit", "bits", help="compare within the best one's unit, or code lengths of learners that give bits")
 
     needs_se = True
+
+    @property
+    def needs_unit(self) -> str | None:
+        """The unit in which every candidate has to give its complexity."""
+        return "bits" if self.across == "bits" else None
 
     def problems(self, resampling: Resampling, over_rows: bool) -> Iterator[str]:
         if not over_rows and len(resampling.folds) == resampling.repeats:
@@ -37,7 +42,7 @@ class OneStandardError:
         se = float(board.se[first])
         if not np.isfinite(se):
             raise ValueError("one_standard_error needs a standard error, and this scheme and measure give none")
-        if self.across == "bits" and any(unit != "bits" for unit in board.unit):
-            raise ValueError("rule.across=bits needs every candidate's complexity in bits")
+        if self.needs_unit and any(unit != self.needs_unit for unit in board.unit):
+            raise ValueError(f"rule.across=bits needs every candidate's complexity in {self.needs_unit}")
         cost = board.cost
         return _simplest.simplest(board, cost <= np.round(cost[first] + self.errors * se, 12), board.unit[first])

@@ -35,6 +35,7 @@ def prepare(config: Config) -> Material:
     _refuse(
         ("measure", config.measure.problems(development, resampling)),
         ("rule", config.rule.problems(resampling, config.measure.over_rows)),
+        ("rule", _other_units(config)),
     )
     findings = (*loaded.findings, *profile(development), *fewer_rows_than_folds(development, resampling))
     return Material(development, seal(loaded.task.take(partition.test)), resampling, findings)
@@ -42,6 +43,17 @@ def prepare(config: Config) -> Material:
 
 def _refuse(*reasons: tuple[str, Iterable[str]]) -> None:
     ConfigurationError.raise_if(Problem("MSEL-240", reason, where) for where, each in reasons for reason in each)
+
+
+def _other_units(config: Config) -> Iterator[str]:
+    """Candidates whose complexity is not in the unit that the rule compares, known before a fit."""
+    wanted = getattr(config.rule, "needs_unit", None)
+    others = {
+        candidate.entry: str(candidate.learner.unit) for candidate in config.candidates if candidate.learner.unit != wanted
+    }
+    if wanted and others:
+        said = ", ".join(f"{entry} counts {unit}" for entry, unit in others.items())
+        yield f"the rule compares complexities in {wanted}, and {said}: use rule.across=unit, or learners that give {wanted}"
 
 
 def _invalid(candidates: Sequence[Candidate], task: Task) -> Iterator[tuple[str, list[str]]]:

@@ -20,8 +20,25 @@ CSV = "a,b,y\n" + "".join(f"{i},{i % 3},{'no' if i % 2 else 'yes'}\n" for i in r
         (["dataset=csv", "dataset.path=table.csv", "dataset.target=yy"], 2, "yy", "y"),
         (["dataset=csv", "dataset.path=one.csv", "dataset.target=y"], 3, "maybe", ""),
         (["dataset=csv", "dataset.path=table.csv", "dataset.target=y", "scheme.folds=40"], 2, "40", ""),
+        (
+            ["space=[cart,knn]", "rule=one_standard_error", "rule.across=bits"],
+            2,
+            "in bits, and cart counts leaves, knn counts stored rows",
+            "use rule.across=unit",
+        ),
     ],
-    ids=["key", "setting", "option", "learner", "value", "missing file", "target", "class of one row", "folds above rows"],
+    ids=[
+        "key",
+        "setting",
+        "option",
+        "learner",
+        "value",
+        "missing file",
+        "target",
+        "class of one row",
+        "folds above rows",
+        "code lengths",
+    ],
 )
 def test_a_mistake_is_named_with_its_fix_before_any_fit(
     modelsel: Any, words: list[str], code: int, named: str, fix: str
