@@ -14,6 +14,7 @@ agrees with what cross-validation had said costs little. With n test rows, e err
 Source: description length bounds, Dwork et al. (2015); ladder, Blum & Hardt (2015).
 """
 
+from collections.abc import Sequence
 from math import log
 
 import numpy as np
@@ -41,6 +42,15 @@ def grid(steps: int) -> float:
     4.6151
     """
     return log(steps + 1)
+
+
+def confusion(sizes: Sequence[int]) -> float:
+    """How many rows of each of two classes are wrong, where the sizes of the classes are known.
+
+    >>> round(confusion((1700, 300)), 2)
+    13.15
+    """
+    return sum(full(size) for size in sizes)
 
 
 def predicted(errors: int, n: int, cv_error: float, cv_rows: int) -> float:
