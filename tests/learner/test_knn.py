@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from modelsel.core.spec import make
+from modelsel.core.spec import kind_of, make
 from modelsel.core.types import Description, Feature, Task, positions
 from modelsel.distance._metric import row_digests
 from modelsel.learner._votes import VOTES
@@ -19,11 +19,18 @@ NOTHING = np.random.default_rng(0)
 knns = st.builds(
     Knn,
     k=st.integers(1, 8),
-    distance=st.sampled_from(["euclidean", "manhattan", "heom"]).map(lambda kind: make("distance", kind)),
+    distance=st.sampled_from(["euclidean", "manhattan", "chebyshev", "minkowski", "heom", "hvdm", "gower", "overlap"]).map(
+        lambda kind: make("distance", kind)
+    ),
     normalise=st.sampled_from(["none", "range", "deviation"]),
     vote=st.sampled_from(["uniform", "inverse", "rank"]),
     prior=st.sampled_from(["empirical", "uniform", (0.2, 0.3, 0.5)]),
 )
+
+
+def is_scaled(learner) -> bool:
+    """Does its distance promise that units do not matter? Overlap asks whether numbers are equal, and scales none."""
+    return kind_of(learner.distance) != "overlap" and (learner.normalise != "none" or learner.distance.own_scale)
 
 
 class Twin:
@@ -31,21 +38,22 @@ class Twin:
 
     def __init__(self, learner, task, rows):
         self.learner, self.task, self.rows = learner, task, rows
+        self.kind = kind_of(learner.distance)
         self.stored = task.values[rows]
         self.weight = task.row_weights[rows]
         self.scales = [self._scale(f) for f in range(len(task.features))]
         encoded = np.array([[self._place(f, x) for f, x in enumerate(row)] for row in self.stored])
         facts = np.vstack([encoded.T, task.target[rows], self.weight])
-        exact = learner.normalise == "none" and not learner.distance.own_scale
+        exact = (learner.normalise == "none" and not learner.distance.own_scale) or self.kind == "overlap"
         self.digest = row_digests(facts, None if exact else 9)
 
     def _scale(self, f):
         """(centre, divisor or 0, what a missing value counts)."""
-        if self.task.features[f].kind == "nominal":
+        if self.task.features[f].kind == "nominal" or self.kind == "overlap":
             return 0.0, 1.0, 1.0
-        column = self.stored[:, f]
-        pairs = [(x, w) for x, w in zip(column, self.weight) if not math.isnan(x)]
-        how = "range" if self.learner.distance.own_scale else self.learner.normalise
+        pairs = [(x, w) for x, w in zip(self.stored[:, f], self.weight) if not math.isnan(x)]
+        own = {"heom": "range", "gower": "range", "hvdm": "four deviations"}
+        how = own.get(self.kind, self.learner.normalise)
         low, high = (min(x for x, _ in pairs), max(x for x, _ in pairs)) if pairs else (0.0, 0.0)
         if how == "none":
             return 0.0, 1.0, high - low
@@ -54,6 +62,8 @@ class Twin:
         total = sum(w for _, w in pairs)
         mean = sum(w * x for x, w in pairs) / total if pairs else 0.0
         deviation = math.sqrt(sum(w * (x - mean) ** 2 for x, w in pairs) / total) if pairs else 0.0
+        if how == "four deviations":
+            return mean, 4 * deviation, 1.0
         return mean, deviation, (high - low) / deviation if deviation else 0.0
 
     def _place(self, f, x):
@@ -63,15 +73,31 @@ class Twin:
     def _difference(self, f, x, y):
         _, divisor, missing = self.scales[f]
         if math.isnan(x) or math.isnan(y):
-            return missing
-        if self.task.features[f].kind == "nominal":
+            return None if self.kind == "gower" else missing
+        if self.task.features[f].kind == "nominal" and self.kind == "hvdm":
+            classes = range(len(self.task.classes))
+            return math.sqrt(math.fsum((self._share(f, x, c) - self._share(f, y, c)) ** 2 for c in classes))
+        if self.task.features[f].kind == "nominal" or self.kind == "overlap":
             return float(x != y)
         return abs(x - y) / divisor if divisor else 0.0
 
+    def _share(self, f, level, cls):
+        """P(class | level) among the stored rows."""
+        there = self.stored[:, f] == level
+        of_class = there & (self.task.target[self.rows] == cls)
+        return self.weight[of_class].sum() / self.weight[there].sum() if there.any() else 0.0
+
     def distance(self, x, y):
         terms = [self._difference(f, a, b) for f, (a, b) in enumerate(zip(x, y))]
-        if type(self.learner.distance).__name__ == "Manhattan":
+        terms = [term for term in terms if term is not None]
+        if self.kind in ("manhattan", "overlap"):
             return math.fsum(terms)
+        if self.kind == "chebyshev":
+            return max(terms)
+        if self.kind == "gower":
+            return math.fsum(terms) / len(terms) if terms else 1.0
+        if self.kind == "minkowski":
+            return math.fsum(t**3 for t in terms) ** (1 / 3)
         return math.sqrt(math.fsum(t * t for t in terms))
 
     def answer(self, query):
@@ -137,7 +163,7 @@ def test_answers_do_not_depend_on_row_order(tied, data, learner, random):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.data(), knns.filter(lambda learner: learner.normalise != "none"), st.sampled_from([3.0, 0.1, 1e6]), st.floats(-5, 5))
+@given(st.data(), knns.filter(is_scaled), st.sampled_from([3.0, 0.1, 1e6]), st.floats(-5, 5))
 def test_normalised_distances_know_no_units(tied, data, learner, factor, shift):
     task = data.draw(tied())
     change = [f.kind == "numeric" for f in task.features]
