@@ -1,6 +1,7 @@
 """Distances against tables worked out by hand, and every search against sorting all distances."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from modelsel.distance._metric import Metric, row_digests
 from modelsel.distance._plain import distances, plain_search, rounded
 from modelsel.distance._search import nearest
 
-KINDS = ("euclidean", "manhattan", "chebyshev", "minkowski", "heom", "hvdm", "gower", "overlap")
+KINDS = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "conf/distance").glob("*.yaml"))
 
 
 def task_of(features, values, target=None, weights=None) -> Task:
