@@ -58,6 +58,26 @@ def test_another_waveform_training_set_has_the_same_test_rows() -> None:
     assert first.held_out.sum() == (first.folds == 0).sum() == 30
 
 
+def test_training_sets_side_by_side_are_those_of_the_seeds_and_share_the_test_rows() -> None:
+    alone = [make("dataset", "waveform", positive="a", rows=50, seed=seed, test_rows=30).read() for seed in (3, 4)]
+    task = make("dataset", "waveform", positive="a", rows=50, seed=3, test_rows=30, sets=2).read()
+    first, second = make("scheme", "predefined").instantiate(task, 0).folds
+    assert (first.repeat, second.repeat) == (0, 1)
+    assert np.array_equal(first.assessment, second.assessment)
+    for one, fold in zip(alone, (first, second), strict=True):
+        assert np.array_equal(task.values[fold.analysis], one.values[:50])
+        assert np.array_equal(task.target[fold.assessment], one.target[50:])
+
+
+def test_two_classes_of_the_waves_are_those_that_the_published_areas_belong_to() -> None:
+    """A mixes the outer waves (places 7 and 15), B the middle one (11) and an outer one: where their means are highest."""
+    for positive, high, low in (("a", (7, 15), 11), ("b", (11, 15), 7)):
+        task = make("dataset", "waveform", positive=positive, rows=6000).read()
+        mean = task.values[task.target == 1].mean(axis=0)
+        assert min(mean[place - 1] for place in high) > mean[low - 1] + 0.5
+        assert task.target.mean() == pytest.approx(1 / 3, abs=0.02)
+
+
 def test_led_has_the_bayes_error_of_the_book() -> None:
     led = make("dataset", "led", rows=40_000).read()
     shown = np.array([[int(segment) for segment in digit] for digit in DIGITS])

@@ -8,6 +8,7 @@ import pytest
 from modelsel.core.errors import ConfigurationError, DataError
 from modelsel.dataset.magic import Magic
 from modelsel.dataset.miniboone import Miniboone
+from modelsel.scheme.predefined import Predefined
 
 
 def test_magic_is_read_whole(shared: Path) -> None:
@@ -42,3 +43,29 @@ def test_miniboone_leaves_out_events_that_were_not_reconstructed(tmp_path: Path)
     (tmp_path / "MiniBooNE_PID.txt").write_text("3 4\n1 2 3\n")
     with pytest.raises(DataError, match="MSEL-315"):
         Miniboone(dir=str(tmp_path)).read()
+
+
+def test_magic_in_ten_random_splits_of_the_published_sizes(shared: Path) -> None:
+    folds = Predefined().instantiate(Magic(dir=str(shared / "data"), sets=10).read(), 0).folds
+    assert [(len(fold.analysis), len(fold.assessment)) for fold in folds] == [(12_680, 6_340)] * 10
+    assert all(len(np.union1d(fold.analysis, fold.assessment)) == 19_020 for fold in folds)
+    assert len({fold.fingerprint for fold in folds}) == 10
+    small = Predefined().instantiate(Magic(dir=str(shared / "data"), sets=2, scale=0.1).read(), 0).folds
+    assert [(len(fold.analysis), len(fold.assessment)) for fold in small] == [(1_268, 634)] * 2
+
+
+def test_miniboone_in_training_sets_that_share_no_row(tmp_path: Path) -> None:
+    events = np.random.default_rng(0).normal(size=(130, 50)).round(3)
+    lines = [" ".join(str(x) for x in event) for event in events]
+    (tmp_path / "MiniBooNE_PID.txt").write_text("  60  70\n" + "\n".join(lines) + "\n")
+    folds = Predefined().instantiate(Miniboone(dir=str(tmp_path), sets=10).read(), 0).folds
+    assert [(len(fold.analysis), len(fold.assessment)) for fold in folds] == [(12, 10)] * 10
+    assert len(np.unique(np.concatenate([fold.analysis for fold in folds]))) == 120
+    assert len({tuple(fold.assessment) for fold in folds}) == 1
+
+
+def test_a_folder_that_is_not_named_says_where_the_file_is_to_be_had() -> None:
+    for part, address in ((Magic(), "archive.ics.uci.edu/dataset/159"), (Miniboone(), "archive.ics.uci.edu/dataset/199")):
+        (problem,) = part.problems()
+        assert address in problem.fix
+        assert problem.where == "dataset.dir"

@@ -5,6 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from modelsel.core.spec import make
 from modelsel.core.types import Candidate
 from modelsel.plan.batch import batches, growing
 from tests.doubles import Double, candidates
@@ -33,6 +34,17 @@ def test_preparation_parts_batches():
     plain = Candidate(Double())
     prepared = replace(plain, preparers=(Double(group=7),))
     assert len(batches((plain, prepared, replace(prepared, entry="again")))) == 2
+
+
+def test_a_search_over_widths_is_a_cell_of_its_own_that_grows_the_same_tree():
+    hard = make("learner", "tree", pruner=make("pruner", "deviance_sequence"))
+    searched = replace(hard, softener=make("softener", "nelder_mead"))
+    laplace = replace(searched, leaf=replace(searched.leaf, score="laplace"))
+    smaller = replace(searched, pruner=make("pruner", "deviance_sequence", step=2))
+    made = batches(candidates(hard, searched, laplace, smaller))
+    assert [batch.members for batch in made] == [(0,), (1, 2), (3,)]
+    assert len({batch.growing for batch in made}) == 1  # what the generator of the fit is derived from
+    assert len({batch.place for batch in made}) == 3  # what the journal keeps them under
 
 
 def test_a_whole_number_and_its_float_are_one_batch():

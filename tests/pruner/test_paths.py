@@ -18,6 +18,7 @@ STRENGTHS = {
     "minimum_error": [{"m": m} for m in (0.0, 2.0, "laplace")],
     "critical_value": [{"threshold": t} for t in (0.0, 0.5, 1.0)],
     "mdl": [{"weight": w} for w in (0.0, 1.0, 4.0)],
+    "deviance_sequence": [{"step": s, "trees": 4} for s in (1, 2, 4)],
 }
 
 

@@ -17,6 +17,7 @@ STRENGTHS = {
     "minimum_error": [{"m": m} for m in (0.5, 4.0, "laplace")],
     "critical_value": [{"threshold": t} for t in (0.05, 0.3)],
     "mdl": [{"weight": w} for w in (0.25, 1.0)],
+    "deviance_sequence": [{"step": s, "trees": 4} for s in (1, 3, 4)],
 }
 
 

@@ -85,3 +85,37 @@ def test_rows_of_one_class_leave_the_start(table, grown):
     cut = grown(task)
     rows = np.flatnonzero(task.target == 0)
     assert NelderMead().search(cut, task, rows).evaluations == 1
+
+
+@pytest.mark.parametrize("rows", [1, 127, 128, 129, 700])
+def test_the_rows_of_a_node_together_are_the_walk_row_by_row_to_the_last_bit(table, grown, rows):
+    from modelsel.kernels import soft
+    from modelsel.tree.soft import layout
+
+    rng = np.random.default_rng(rows)
+    task = table(rng, rows=700)
+    numeric = task.with_features(task.features[:2], task.values[:, :2])
+    cut = grown(numeric, depth=6)
+    x = np.ascontiguousarray(met(cut.tree, numeric, np.arange(rows)))
+    x[rng.random(x.shape) < 0.02] = np.inf
+    x[rng.random(x.shape) < 0.02] = -np.inf
+    x[:, 0] = np.where(rng.random(rows) < 0.2, cut.tree.threshold[0], x[:, 0])  # rows that stand on a threshold
+    of_leaf = rng.random(len(cut.tree))
+    for _ in range(8):
+        below, above = (rng.exponential(size=len(cut.tree)) * (rng.random(len(cut.tree)) < 0.7) for _ in range(2))
+        by_row, together = np.empty(rows), np.empty(rows)
+        arrays = layout(cut.tree, Widths(below, above))
+        soft.mean(x, arrays, of_leaf, by_row)
+        soft.mean_of_ramps(np.ascontiguousarray(x.T), arrays, of_leaf, together)
+        assert np.array_equal(by_row, together)
+
+
+def test_only_trees_of_ramps_take_the_rows_of_a_node_together(table, grown):
+    task = table(np.random.default_rng(10), missing=0.1)
+    numeric = task.with_features(task.features[:2], task.values[:, :2])
+    assert objective(grown(task), task, "auc").by_test is None  # levels are no ramps
+    assert objective(grown(numeric, "fractional"), numeric, "auc").by_test is None  # rows are divided
+    plain = objective(grown(numeric), numeric, "auc")
+    assert plain.by_test is not None
+    widths = RangeFraction(1.0).widths(grown(numeric), numeric, np.arange(len(task)))
+    assert plain(widths) == pytest.approx(evaluate(plain, widths), abs=1e-12)

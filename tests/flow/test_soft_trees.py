@@ -1,0 +1,100 @@
+"""The experiment of softened trees at a small scale, as typed."""
+
+import csv
+import json
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modelsel.record.folder import RunFolder
+from modelsel.statistics.auc import auc
+
+SMALL = ("experiment=soft_trees", "experiment.scale=0.05", "dataset.sets=2", "pool.n_jobs=2")
+
+
+def _facts() -> dict[str, Any]:
+    return dict(json.loads(Path("runs/latest/details.json").read_text()))["shows"]["soft_trees"]
+
+
+def test_the_experiment_is_a_study_with_its_story_on_the_page(modelsel: Any, tmp_path: Path) -> None:
+    done = modelsel("run", *SMALL)
+    assert done.code == 0, done.err
+    facts, page = _facts(), unescape(Path("runs/latest/report.html").read_text("utf-8"))
+    assert (facts["data"], facts["sets"], facts["rows"], facts["assessed"]) == ("waveform_a", 2, 600, 600)
+    assert done.outcome.candidates["ok"] == done.outcome.candidates["distinct"] == 220
+    assert done.outcome.test is None
+    assert not any(tmp_path.glob("home/**/*.db"))  # the ledger was not opened
+    for words in ("best of many", "82.85 / 89.91 / 91.21", "not testable", "The paper’s choice beside an honest one"):
+        assert words in page
+    for each in facts["findings"]:
+        assert f"({each['number']})" in page
+        assert f"({each['number']})" in done.out
+    _trees_are_those_of_every_softening()
+    _the_honest_choice_is_the_best_on_rows_held_back(facts)
+    _the_score_of_the_winner_is_the_area_of_its_own_scores(dict(done.outcome.winner))
+    _another_run_computes_nothing(modelsel)
+
+
+def _trees_are_those_of_every_softening() -> None:
+    """Searches are cells of their own and still soften the very trees that the others soften."""
+    rows = list(csv.DictReader(Path("runs/latest/candidates.csv").read_text("utf-8").splitlines()))
+    for step in range(1, 11):
+        sizes = {row["complexity"] for row in rows if row["pruner.step"] == str(step)}
+        assert len(sizes) == 1, step
+    hard = {row["pruner.step"]: row for row in rows if row["softener"] == "hard" and row["leaf.score"] == "frequency"}
+    assert len(hard) == 10
+    assert float(hard["1"]["complexity"]) >= float(hard["10"]["complexity"])
+
+
+def _the_honest_choice_is_the_best_on_rows_held_back(facts: dict[str, Any]) -> None:
+    assert len(facts["choices"]) == 2
+    for each in facts["choices"]:
+        low, high = each["honest"]["interval"]
+        assert low < each["honest"]["area"] < high
+        assert each["paper"]["area"] >= each["honest"]["area"]
+        assert 50 < each["honest"]["held_back"] <= 100
+
+
+def _the_score_of_the_winner_is_the_area_of_its_own_scores(winner: dict[str, Any]) -> None:
+    assessed = RunFolder.open("latest").assessed()
+    known = assessed.predicted[0] >= 0
+    assert known.sum() == 600
+    assert assessed.scores is not None
+    own = auc(assessed.truth[known] == 1, assessed.scores[0, known, 1])
+    assert own == pytest.approx(winner["cv"]["folds"][0])  # of the first training set
+
+
+def _another_run_computes_nothing(modelsel: Any) -> None:
+    before = _facts()
+    again = modelsel("run", *SMALL)
+    assert "82 of 82 cells were found in a journal" in again.err
+    assert _facts() == before
+
+
+def test_knobs_and_folders_that_are_not_there_are_named(modelsel: Any) -> None:
+    typo = modelsel("run", "experiment=soft_trees", "experiment.skale=0.1")
+    assert typo.code == 2
+    assert "did you mean 'scale'?" in typo.err
+    other = modelsel("run", "experiment=iris_pruning", "experiment.scale=0.1")
+    assert other.code == 2
+    assert "unknown setting 'scale', experiment.scale" in other.err
+    wide = modelsel("run", "experiment=soft_trees", "experiment.scale=2")
+    assert wide.code == 2
+    assert "dataset.scale" in wide.err
+    magic = modelsel("run", "experiment=soft_trees", "dataset=magic")
+    assert magic.code == 2
+    assert "archive.ics.uci.edu/dataset/159" in magic.err
+
+
+def test_magic_is_a_data_set_of_the_experiment(modelsel: Any, shared: Path) -> None:
+    done = modelsel("run", *SMALL, "dataset=magic", f"dataset.dir={shared / 'data'}", "space=dvorak_cart")
+    assert done.code == 0, done.err
+    assert done.outcome.task["name"] == "magic"
+    assert "no trees that are both hard and softened" in done.out
+
+
+def test_the_show_says_what_it_needs(modelsel: Any) -> None:
+    done = modelsel("run", "dataset=iris", "space=majority", "split=none", "show=[soft_trees]")
+    assert "areas need measure=auc, not error" in done.out
