@@ -127,12 +127,16 @@ def unsafe(value: str) -> str:
 
 
 def varied(table: Sequence[Row]) -> dict[str, dict[str, str]]:
-    """Candidate id to the parameters that differ within its entry: what tells it from its neighbours."""
+    """Candidate id to the parameters that differ within its entry, the learner's own first: what tells it from its neighbours."""
     by_label: dict[str, list[Row]] = {}
     for row in table:
         by_label.setdefault(row.label, []).append(row)
     names = {label: _differing(rows) for label, rows in by_label.items()}
-    return {row.id: {name: value for name, value in row.parameters.items() if name in names[row.label]} for row in table}
+    return {row.id: {name: row.parameters[name] for name in _ordered(row) if name in names[row.label]} for row in table}
+
+
+def _ordered(row: Row) -> list[str]:
+    return sorted(row.parameters, key=lambda name: name.startswith("preparer"))
 
 
 def _differing(rows: Sequence[Row]) -> set[str]:
