@@ -127,7 +127,7 @@ def unsafe(value: str) -> str:
 
 
 def varied(table: Sequence[Row]) -> dict[str, dict[str, str]]:
-    """Candidate id to the parameters that differ within its entry, the learner's own first: what tells it from its neighbours."""
+    """Candidate id to the parameters that tell it from the others of its entry, the learner's own first."""
     by_label: dict[str, list[Row]] = {}
     for row in table:
         by_label.setdefault(row.label, []).append(row)
