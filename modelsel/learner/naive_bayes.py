@@ -35,6 +35,7 @@ class NaiveBayes:
 
     unit: ClassVar[str] = "parameters"
     holds_gil: ClassVar[bool] = False
+    no_training_error: ClassVar[str] = "kernel densities would compare every analysis row with every other one for it"
     reads_subsets: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
