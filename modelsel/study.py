@@ -14,9 +14,9 @@ from typing import Any
 
 import modelsel
 from modelsel.compare.choose import choose
-from modelsel.compare.outer import Selecting, score_selection
+from modelsel.compare.outer import Selecting, score_selection, score_selection_by_bates
 from modelsel.compare.pairs import pairs
-from modelsel.config.compose import Config, compose
+from modelsel.config.compose import BATES, Config, compose
 from modelsel.config.reopen import reopen
 from modelsel.core.errors import ConfigurationError, NoCandidateError, Problem
 from modelsel.core.outcome import Outcome, TestResult
@@ -204,7 +204,8 @@ def _results(
         if config.outer is None:
             return results, extra
         selecting = Selecting(config.candidates, config.scheme, config.measure, config.rule, config.seed, compute, journal)
-        nested = score_selection(selecting, task, config.outer.instantiate(task, config.seed))
+        score = score_selection_by_bates if config.interval == BATES else score_selection
+        nested = score(selecting, task, config.outer.instantiate(task, config.seed))
         return results, {**extra, "nested": nested.to_dict()}
 
 

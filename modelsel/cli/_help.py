@@ -27,7 +27,7 @@ OVERRIDES = (
     ("split.test=0.25 split.seed=7", "how many rows are sealed, and which"),
     ("final_test=false", "leave the test set closed"),
     ("guard=warn", "off, warn, strict, ladder, thresholdout"),
-    ("outer=stratified_kfold", "nested cross-validation"),
+    ("outer=stratified_kfold", "nested cross-validation; outer.interval=bates pays for a better interval"),
     ("pool=threads pool.n_jobs=2", "where the work is done; never changes the answer"),
     ("limit.seconds=60 limit.memory=2GB", "what one cell may use"),
     ("tracking=sqlite tracking.uri=…", "where MLflow keeps its copy; tracking=off for none"),

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from modelsel.cli._application import Done, application
-from modelsel.config.compose import Config
+from modelsel.config.compose import BATES, Config
 from modelsel.core.errors import OK
 
 
@@ -19,6 +19,7 @@ def planned(config: Config, swept: bool) -> Done:
     """Print the plan of one study."""
     from modelsel.kernels import compiler
     from modelsel.plan.make import make
+    from modelsel.plan.nesting import Nesting
     from modelsel.plan.probe import estimate
     from modelsel.plan.show import lines
     from modelsel.runner.material import prepare
@@ -32,7 +33,10 @@ def planned(config: Config, swept: bool) -> Done:
     cost = estimate(
         plan, material.development, material.resampling, config.measure.needs_scores, workers, folder=compiler.base() / "probes"
     )
+    outer = config.outer and Nesting.of(
+        config.outer.instantiate(material.development, config.seed), plan.rows, pairs=config.interval == BATES
+    )
     if swept:
         print(f"\n{config.name}")
-    print("\n".join(lines(plan, material.development, len(material.sealed), cost)))
+    print("\n".join(lines(plan, material.development, len(material.sealed), cost, outer=outer)))
     return Done.of(float("nan"))

@@ -29,6 +29,8 @@ from modelsel.core.spec import resolved as spec_of
 from modelsel.core.types import Candidate
 
 PARTS = ("dataset", "split", "scheme", "measure", "rule", "guard", "pool", "tracking")
+INTERVAL, CORRECTED, BATES = "interval", "corrected", "bates"
+INTERVALS = (CORRECTED, BATES)  # of nested cross-validation: the corrected resampled variance, or Bates, Hastie & Tibshirani
 # where a data set lies, and how it is got, is no part of what is studied
 LOOSE = ("path", "test_path", "name", "dir", "absent", "openml", "cache", "seconds")
 
@@ -49,6 +51,7 @@ class Config:
     note: str | None
     compare: bool
     outer: Any
+    interval: str  # of nested cross-validation
     dataset: Any
     split: Any
     candidates: tuple[Candidate, ...]
@@ -68,7 +71,7 @@ class Config:
         """Digest of what decides the answer: no folders, workers, tracking, limits, names or guard settings."""
         parts = {name: spec_of(getattr(self, name)) for name in ("split", "scheme", "measure", "rule")}
         dataset = {key: value for key, value in spec_of(self.dataset).items() if key not in LOOSE}
-        outer = self.outer and spec_of(self.outer)
+        outer = self.outer and {**spec_of(self.outer), **({} if self.interval == CORRECTED else {INTERVAL: self.interval})}
         ids = [candidate.id for candidate in self.candidates]
         return digest({**parts, "dataset": dataset, "outer": outer, "seed": self.seed, "candidates": ids})
 
@@ -99,7 +102,7 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
     root = _root(settings, builder)
     builder.plugins = root.plugins if root else ()
     parts = {group: builder.part(group, settings.get(group), group) for group in PARTS}
-    outer = None if settings.get(OUTER) is None else builder.part("scheme", settings[OUTER], OUTER)
+    outer, interval = _outer(settings.get(OUTER), builder)
     if parts["dataset"] is not None:
         builder.problems.extend(parts["dataset"].problems())
     if parts["tracking"] is not None:
@@ -119,10 +122,22 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
     )
     own = {key: value for key, value in vars(root).items() if key != "name"}
     kept = recorded({**resolved, "name": name, SPACE: read_entries(wanted, builder)}, {**parts, OUTER: outer})
+    if outer is not None:
+        kept[OUTER][INTERVAL] = interval
     return Config(
-        name=name, **own, **parts, outer=outer, candidates=space.candidates, declared=space.declared, resolved=kept,
-        space=space.name, notes=notes,
+        name=name, **own, **parts, outer=outer, interval=interval, candidates=space.candidates, declared=space.declared,
+        resolved=kept, space=space.name, notes=notes,
     )  # fmt: skip
+
+
+def _outer(said: Any, builder: Builder) -> tuple[Any, str]:
+    """The outer scheme, and which interval its estimate gets: `interval` stands among the scheme's own settings."""
+    settings = dict(said) if isinstance(said, Mapping) else said
+    interval = str(settings.pop(INTERVAL, CORRECTED)) if isinstance(settings, dict) else CORRECTED
+    if interval not in INTERVALS:
+        what = f"unknown interval {interval!r} of nested cross-validation"
+        builder.problems.append(Problem("MSEL-201", what, f"{OUTER}.{INTERVAL}", near(interval, INTERVALS)))
+    return (None if settings is None else builder.part("scheme", settings, OUTER)), interval
 
 
 def _called(dataset: Any, choice: str) -> str:

@@ -16,13 +16,16 @@ from scipy.special import ndtri
 
 from modelsel.core.types import Finding, Task
 from modelsel.plan.make import Plan
+from modelsel.plan.nesting import Nesting
 from modelsel.plan.probe import Estimate
 from modelsel.statistics.certificate import Standing, interval
 
 THOUSANDS = 5_000
 
 
-def lines(plan: Plan, task: Task, test_rows: int, estimate: Estimate | None = None, delta: float = 0.05) -> list[str]:
+def lines(
+    plan: Plan, task: Task, test_rows: int, estimate: Estimate | None = None, delta: float = 0.05, outer: Nesting | None = None
+) -> list[str]:
     """What `modelsel plan` prints; `test_rows` are the rows of the declared split, 0 where there are none."""
     return [
         f"rows         {plan.rows:,} for development, {test_rows:,} sealed",
@@ -31,6 +34,7 @@ def lines(plan: Plan, task: Task, test_rows: int, estimate: Estimate | None = No
         f"cells        {len(plan.cells):,} (batches × {plan.folds} folds)",
         f"fits         {plan.needed:,} instead of {plan.naive:,}: {plan.naive / plan.needed:,.1f} × fewer",
         *(_estimated(estimate) if estimate else ()),
+        *(_nested(outer, plan, estimate) if outer else ()),
         f"final test   {_final(test_rows, task, len(plan.candidates), delta)}",
         *(f"{finding.code}: {finding.message}; {finding.do}" for finding in warnings(plan, task, delta)),
     ]
@@ -105,6 +109,12 @@ def _estimated(estimate: Estimate) -> list[str]:
         f"time         about {_duration(estimate.seconds)} with {estimate.workers} worker{'s' * (estimate.workers > 1)}",
         f"memory       about {estimate.memory / 2**20:,.0f} MiB beyond the data",
     ]
+
+
+def _nested(outer: Nesting, plan: Plan, estimate: Estimate | None) -> list[str]:
+    """What nested cross-validation adds: the whole selection again for each of its analysis parts."""
+    seconds = f", about {_duration(estimate.seconds * outer.share * outer.selections)}" if estimate else ""
+    return [f"outer        {outer.selections:,} selections more: {outer.selections * plan.needed:,} fits{seconds}"]
 
 
 def _final(rows: int, task: Task, candidates: int, delta: float) -> str:

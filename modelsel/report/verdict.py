@@ -65,8 +65,9 @@ def cross_validated(outcome: Outcome) -> list[str]:
         lines.append(f"{score(corrected['mean'])} {ends} after allowing for the choice ({corrected['method'].upper()})")
     if nested := outcome.extra.get("nested"):
         ends, folds = interval((nested["low"], nested["high"])), len(nested["scores"])
+        how = "approximate" if nested["method"] == "nested" else nested["label"]
         same = f"the same winner in {percent(nested['agreement'])} of {folds} outer folds"
-        lines.append(f"{score(nested['mean'])} {ends} by nested cross-validation, approximate; {same}")
+        lines.append(f"{score(nested['mean'])} {ends} by nested cross-validation, {how}; {same}")
     return lines
 
 

@@ -6,8 +6,11 @@ Everything that can be known before a fit is checked here, and said in one messa
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from modelsel.config.compose import Config
+import numpy as np
+
+from modelsel.config.compose import BATES, Config
 from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, Finding, Resampling, Sealed, Task, seal
 from modelsel.dataset._profile import profile
 from modelsel.scheme._rare import fewer_rows_than_folds
@@ -33,12 +36,27 @@ def prepare(config: Config) -> Material:
     _refuse(("scheme", config.scheme.problems(development)), ("outer", outer), *_invalid(config.candidates, development))
     resampling = config.scheme.instantiate(development, config.seed)
     _refuse(
+        ("outer.interval", _no_bates(config, development)),
         ("measure", config.measure.problems(development, resampling)),
         ("rule", config.rule.problems(resampling, config.measure.over_rows)),
         ("rule", _other_units(config)),
     )
     findings = (*loaded.findings, *profile(development), *fewer_rows_than_folds(development, resampling))
     return Material(development, seal(loaded.task.take(partition.test)), resampling, findings)
+
+
+def _no_bates(config: Config, task: Task) -> Iterator[str]:
+    """Why the interval of Bates, Hastie & Tibshirani cannot be had: it leaves out pairs of folds and reads losses of rows."""
+    if config.outer is None or config.interval != BATES:
+        return
+    if not config.measure.over_rows:
+        yield f"{BATES} reads losses of rows, and measure={kind_of(config.measure)} is no mean over rows"
+    folds = config.outer.instantiate(task, config.seed).folds
+    repeats = 1 + max(fold.repeat for fold in folds)
+    times = np.bincount(np.concatenate([fold.assessment for fold in folds]), minlength=len(task))
+    whole = all(len(fold.analysis) + len(fold.assessment) == len(task) for fold in folds)
+    if len(folds) < 3 * repeats or (times != repeats).any() or not whole:
+        yield f"{BATES} leaves out pairs of folds: the outer scheme has to be a k-fold one of at least three folds"
 
 
 def _refuse(*reasons: tuple[str, Iterable[str]]) -> None:

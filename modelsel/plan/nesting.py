@@ -1,0 +1,23 @@
+"""What nested cross-validation adds to a plan: the whole selection again, once for each analysis part."""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+from modelsel.core.types import Resampling
+
+
+@dataclass(frozen=True)
+class Nesting:
+    """How often it selects again, and on what share of the rows (mean)."""
+
+    selections: int
+    share: float
+
+    @classmethod
+    def of(cls, outer: Resampling, rows: int, pairs: bool) -> "Nesting":
+        """`pairs`: the selections without each pair of folds of a repeat too, K (K + 1) / 2 in all."""
+        parts = [len(fold.analysis) for fold in outer.folds]
+        if pairs:
+            two = combinations(outer.folds, 2)
+            parts += [len(one.analysis) - len(other.assessment) for one, other in two if one.repeat == other.repeat]
+        return cls(len(parts), sum(parts) / len(parts) / rows)
