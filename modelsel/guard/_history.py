@@ -1,6 +1,6 @@
 """The entries of a ledger as a history: what was sealed, who chose on which rows, who looked, and what it cost."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -10,8 +10,9 @@ from modelsel.ledger.entry import Entry
 
 Status = Literal["open", "revealed", "failed", "recovered"]
 IMMATERIAL = (
-    "compare", "dataset.absent", "dataset.dir", "dataset.name", "dataset.path", "dataset.test_path", "final_test", "guard",
-    "limit", "name", "note", "on_failure", "plugins", "pool", "resume", "retry_failed", "show", "tracking",
+    "compare", "final_test", "guard", "limit", "name", "note", "on_failure", "plugins", "pool", "resume", "retry_failed",
+    "show", "tracking", "dataset.absent", "dataset.cache", "dataset.dir", "dataset.name", "dataset.openml", "dataset.path",
+    "dataset.seconds", "dataset.test_path",
 )  # fmt: skip
 
 
@@ -118,22 +119,25 @@ class History:
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """The keys whose values differ between two resolved configurations, dotted; those that decide no answer are left out.
 
+    What stands in one of them alone is named as a whole.
+
     >>> differences({"a": {"b": 1, "c": 2}, "name": "x"}, {"a": {"b": 3, "c": 2}, "d": 0, "name": "y"})
     ['a.b', 'd']
     """
-    old, new = _flat(before), _flat(after)
-    return sorted(key for key in old.keys() | new.keys() if old.get(key, ...) != new.get(key, ...) and _material(key))
+    return sorted(key for key in _changed(before, after) if _material(key))
 
 
 def _material(key: str) -> bool:
     return not any(key == name or key.startswith(f"{name}.") for name in IMMATERIAL)
 
 
-def _flat(value: Any, prefix: str = "") -> dict[str, str]:
-    if isinstance(value, Mapping) and value:
-        parts = [_flat(item, f"{prefix}.{key}" if prefix else str(key)) for key, item in value.items()]
-        return {key: item for part in parts for key, item in part.items()}
-    return {prefix: canonical(value)}  # as the ledger keeps it: 1.0 is 1 there
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    for name in before.keys() | after.keys():
+        old, new, key = before.get(name, ...), after.get(name, ...), f"{prefix}{name}"
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            yield from _changed(old, new, f"{key}.")
+        elif ... in (old, new) or canonical(old) != canonical(new):  # as the ledger keeps it: 1.0 is 1 there
+            yield key
 
 
 def _look(intent: Entry, end: Entry | None) -> PastLook:

@@ -14,6 +14,8 @@ from modelsel.ledger.entry import Entry, broken, heads
 from modelsel.ledger.home import Home
 from modelsel.ledger.store import Ledger, Writing
 
+Seen = Sequence[tuple[str, Mapping[str, str]]]  # the name of an anchor, and what it saw
+
 
 def checked(home: Home, ledger: Ledger, url: str) -> tuple[Ledger, list[Finding]]:
     """The ledger to go on with, and what is wrong with its past. LedgerError (5) where a chain does not hold."""
@@ -44,22 +46,30 @@ def mark(home: Home, ledger: Ledger, url: str) -> None:
         state.setdefault("marks", {})[ledger.id] = tops
 
 
-def recovered(ledger: Ledger, testset: str, n: int, seen: Sequence[tuple[str, Mapping[str, str]]]) -> list[Finding]:
+def contradicted(ledger: Ledger, entries: Sequence[Entry], seen: Seen) -> list[Finding]:
+    """What looks that anchors saw and the ledger does not know say about it."""
+    numbers = {(entry.replica, entry.seq) for entry in entries}
+    unknown = _strange(entries, seen).values()
+    return list(dict.fromkeys(_meaning(ledger, anchor, facts, numbers) for anchor, facts in unknown))
+
+
+def recovered(ledger: Ledger, testset: str, n: int, seen: Seen) -> list[Finding]:
     """Write down the looks that anchors saw and this ledger does not know; say what that means."""
     if {facts["head"] for _, facts in seen} <= {entry.place for entry in ledger.entries()}:
         return []
     return ledger.write(lambda writing: _recover(writing, ledger, testset, n, seen))
 
 
-def _recover(
-    writing: Writing, ledger: Ledger, testset: str, n: int, seen: Sequence[tuple[str, Mapping[str, str]]]
-) -> list[Finding]:
+def _strange(entries: Sequence[Entry], seen: Seen) -> dict[str, tuple[str, Mapping[str, str]]]:
+    """Those that stand neither in the chains nor among what was recovered, by the head that they name."""
+    lost = {str(entry.facts.get("head")) for entry in entries if entry.kind == "recovered"}
+    known = lost | {entry.place for entry in entries}
+    return {facts["head"]: (anchor, facts) for anchor, facts in seen if facts["head"] not in known}
+
+
+def _recover(writing: Writing, ledger: Ledger, testset: str, n: int, seen: Seen) -> list[Finding]:
     entries = writing.entries()
-    places = {entry.place for entry in entries}
-    known = places | {str(entry.facts.get("head")) for entry in entries if entry.kind == "recovered"}
-    strange: dict[str, tuple[str, Mapping[str, str]]] = {
-        facts["head"]: (anchor, facts) for anchor, facts in seen if facts["head"] not in known
-    }
+    strange = _strange(entries, seen)
     guarded = [facts for _, facts in strange.values() if facts.get("policy") != "off"]
     present = len(History.of(entries).looks_at([testset]))
     latest = max(guarded, key=lambda facts: int(facts["look"]), default={"look": "0", "head": ""})

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from functools import cached_property
 from math import log
@@ -218,15 +219,29 @@ class Session:
         """Looks that anchors saw and the ledger does not know; they are written into it at their highest price."""
         found: list[Finding] = []
         for testset, n in self._kin(subject).items():
-            seen: list[tuple[str, Mapping[str, str]]] = []
-            for anchor in self.anchors:
-                try:
-                    seen += [(anchor.name, facts) for facts in anchor.recall(testset)]
-                    if isinstance(anchor, LockFile) and anchor.keys() - {self.key.id}:
-                        found.append(flag("G074", f"{anchor.path} counts looks made with another key: overlap is unknown"))
-                except OSError as error:
-                    found.append(flag("G077", f"the anchor {anchor.name} cannot be asked: {error}"))
-            found += recovered(self.ledger, testset, n, seen)
+            seen, unasked = self.witnessed(testset)
+            found += [*unasked, *recovered(self.ledger, testset, n, seen)]
+        return list(dict.fromkeys(found))
+
+    def witnessed(self, testset: str) -> tuple[list[tuple[str, Mapping[str, str]]], list[Finding]]:
+        """What each anchor remembers of a test set, and which anchors could not be asked or speak of other keys."""
+        seen: list[tuple[str, Mapping[str, str]]] = []
+        found: list[Finding] = []
+        for anchor in self.anchors:
+            try:
+                seen += [(anchor.name, facts) for facts in anchor.recall(testset)]
+                if isinstance(anchor, LockFile) and anchor.keys() - {self.key.id}:
+                    found.append(flag("G074", f"{anchor.path} counts looks made with another key: overlap is unknown"))
+            except OSError as error:
+                found.append(flag("G077", f"the anchor {anchor.name} cannot be asked: {error}"))
+        return seen, found
+
+    def remembered(self) -> list[str]:
+        """The test sets of our own anchors, in the ledger or not."""
+        found: list[str] = []
+        for anchor in self.anchors:
+            with suppress(OSError):  # said by `witnessed`
+                found += anchor.testsets() if isinstance(anchor, StateAnchor | LockFile) else []
         return list(dict.fromkeys(found))
 
     def _kin(self, subject: Subject) -> dict[str, int]:

@@ -3,7 +3,7 @@
 The shape is public (`modelsel audit --json`); fields may be added, never renamed.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -12,7 +12,7 @@ from modelsel.core.types import Finding
 from modelsel.guard._flags import SEVERITIES, flag
 from modelsel.guard._forecast import budget, next_look
 from modelsel.guard._history import History, PastLook, differences
-from modelsel.guard._integrity import losses
+from modelsel.guard._integrity import contradicted, losses
 from modelsel.guard._record import now
 from modelsel.guard._remembered import of_looks, of_record, of_time
 from modelsel.guard._superseded import as_first, superseded
@@ -26,6 +26,7 @@ SETS = ("rows", "development", "table", "candidates")
 def audit(gate: Gate, sealing: Sealing | None = None, study: str | None = None) -> dict[str, Any]:
     """The whole ledger, the test set of one sealing, or those that a study (its name or its run folder) touched.
 
+    Without a sealing (a gate asks as it looks) anchors are asked, and stored row sets read.
     A ledger that does not hold is told, not raised: `ledger.intact` is false and the flags say where.
     """
     if not gate.guarded:
@@ -35,7 +36,8 @@ def audit(gate: Gate, sealing: Sealing | None = None, study: str | None = None) 
     history = History.of(entries)
     wanted = [gate.subject(sealing).digest] if sealing else _touched(history, study)
     sets = [_test_set(history, testset) for testset in wanted]
-    ledger, findings = _ledger(gate, entries, () if sealing else _stored(entries))
+    asked = () if sealing else tuple(wanted) if study else tuple(dict.fromkeys((*wanted, *gate.session.remembered())))
+    ledger, findings = _ledger(gate, entries, () if sealing else _stored(entries), asked)
     upcoming = next_look(history, wanted[0]) if len(wanted) == 1 else None
     flags = [*findings, *of_looks(sets), *of_record(history, wanted), *of_time(history)]
     return {
@@ -55,7 +57,9 @@ def _stored(entries: list[Entry]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(digest for digest in kept if digest))
 
 
-def _ledger(gate: Gate, entries: list[Entry], stored: tuple[str, ...]) -> tuple[dict[str, Any], list[Finding]]:
+def _ledger(
+    gate: Gate, entries: list[Entry], stored: Sequence[str], asked: Sequence[str]
+) -> tuple[dict[str, Any], list[Finding]]:
     breaks = [flag("G070", str(one)) for one in broken(entries)]
     for digest in stored:
         try:
@@ -66,12 +70,17 @@ def _ledger(gate: Gate, entries: list[Entry], stored: tuple[str, ...]) -> tuple[
         missing = losses(gate.session.home, gate.session.ledger, gate.session.url, entries)
     except ModelselError as error:
         missing = [flag("G071", str(error))]
+    witnessed = [gate.session.witnessed(testset) for testset in asked]
+    told = contradicted(gate.session.ledger, entries, [one for seen, _ in witnessed for one in seen])
+    unasked = dict.fromkeys(finding for _, found in witnessed for finding in found)
+    missing += [finding for finding in told if finding.code in ("G070", "G071")]
+    others = [*(finding for finding in told if finding not in missing), *unasked]
     own = [entry for entry in entries if entry.replica == gate.session.ledger.replica]
     ledger = {"url": gate.place, "entries": len(entries), "intact": not breaks and not missing,
               "head": own[-1].place if own else None, "id": gate.session.ledger.id,
               "replicas": len({entry.replica for entry in entries}),
               "anchors": [anchor.name for anchor in gate.session.anchors]}  # fmt: skip
-    return ledger, [*breaks, *missing]
+    return ledger, [*breaks, *missing, *others]
 
 
 def _touched(history: History, study: str | None) -> list[str]:

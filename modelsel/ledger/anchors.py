@@ -32,6 +32,10 @@ class StateAnchor:
         found: list[dict[str, str]] = self.home.state().get("facts", {}).get(testset, [])
         return found
 
+    def testsets(self) -> list[str]:
+        """All test sets that were ever looked at."""
+        return list(self.home.state().get("facts", {}))
+
 
 @dataclass(frozen=True)
 class LockFile:
@@ -67,6 +71,10 @@ class LockFile:
     def recall(self, testset: str) -> Iterable[Mapping[str, str]]:
         facts = self._read().get("testsets", {}).get(testset)
         return [{"testset": testset, **facts}] if facts else []
+
+    def testsets(self) -> list[str]:
+        """All test sets of the file."""
+        return list(self._read().get("testsets", {}))
 
     def keys(self) -> set[str]:
         """The keys under which the looks in this file were made."""

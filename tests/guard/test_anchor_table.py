@@ -142,3 +142,22 @@ def test_row_sets_that_were_changed_or_removed_are_told_by_the_audit(home: Path,
     assert "G070" in {one["code"] for one in report["flags"]}
     with pytest.raises(LedgerError):
         study.but(split_seed=3, rule=Rule(1)).look()
+
+
+@pytest.mark.parametrize("level", ["A1", "A2", "A3"])
+def test_an_audit_asks_the_anchors_and_writes_nothing(tmp_path: Path, home: Path, level: str) -> None:
+    (tmp_path / ".git").mkdir()
+    study = Study(numbers(), home, settings={"anchors": LEVELS[level]}, anchors=(Elsewhere(),), runs=tmp_path / "runs")
+    study.choose_only()
+    with closing(sqlite3.connect(home / "ledger.db")) as raw:
+        raw.execute("VACUUM INTO ?", (str(home / "copy.db"),))
+    study.look()
+    assert {flag["code"] for flag in audit(study.gate())["flags"]} == {"G001"}
+    roll_back(home)
+    if level != "A1":
+        (home / "state.json").unlink()
+    before = study.gate().session.ledger.entries()
+    report = audit(study.gate())
+    assert "G071" in {flag["code"] for flag in report["flags"]}
+    assert report["ledger"]["intact"] is False
+    assert study.gate().session.ledger.entries() == before
