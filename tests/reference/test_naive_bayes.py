@@ -5,6 +5,7 @@ and no answer; a row that every class makes impossible gets the prior; ties with
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -96,3 +97,31 @@ def test_the_whole_table_is_right_where_scikit_learn_is_asked(reference_task):
     assert NaiveBayes().fit(iris, positions(iris), NOTHING).scores(iris) == pytest.approx(
         theirs.predict_proba(iris.values), abs=1e-10
     )
+
+
+def of_population_form(task, rows) -> np.ndarray:
+    """Class scores with variances over n, as scikit-learn's, in place of n − 1."""
+    path = NaiveBayes().fit_path(task, rows, NOTHING)
+    n = path.counted.class_weight[:, None]
+    counts = replace(path.counted, deviation=path.counted.deviation * np.sqrt((n - 1) / n))
+    return replace(path, counted=counts).model(NaiveBayes()).scores(task)
+
+
+def test_scores_and_folds_are_those_of_scikit_learns_gaussian(answers, reference_task, reference_folds):
+    compared = 0
+    for name, answer in answers("sklearn/*").items():
+        expected = answer["nb"]["GaussianNB_var_smoothing0"]
+        if isinstance(expected, str):  # a class of equal values: scikit-learn has no answer
+            assert has_narrow_classes(reference_task(name)), name
+            continue
+        task, fold = reference_task(name), reference_folds(name)
+        first = np.array(expected["train_proba_first20"])
+        assert of_population_form(task, positions(task))[: len(first)] == pytest.approx(first, abs=1e-9), name
+        hits = np.zeros(len(np.unique(fold)), int)
+        for number in np.unique(fold):
+            rows = np.flatnonzero(fold == number)
+            said = np.argmax(of_population_form(task, np.flatnonzero(fold != number))[rows], axis=1)
+            hits[number] = (said == task.target[rows]).sum()
+        assert hits.tolist() == expected["cv_correct_per_fold"], name
+        compared += len(task)
+    assert compared > 6000
