@@ -7,6 +7,7 @@ draws a task, learners of equal growing, and a twin.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,15 +46,18 @@ def random_task(rng: np.random.Generator) -> Task:
 
 # Trees
 
+CRITERIA = sorted(path.stem for path in (Path(__file__).parents[2] / "conf/criterion").glob("*.yaml"))
+
 
 def trees(rng: np.random.Generator) -> Drawn:
     task = random_task(rng)
     missing = str(rng.choice(["node_mode", "class_mode", "fractional", "branch", "surrogate"]))
     nominal = str(rng.choice(["equality", "subset"] if missing == "surrogate" else ["multiway", "equality", "subset"]))
     share = {"share": float(rng.choice([0.2, 0.4]))} if rng.random() < 0.3 else None
+    criterion = make("criterion", str(rng.choice(CRITERIA)))
     fixed = {
-        "criterion": make("criterion", str(rng.choice(["entropy", "gini", "gain_ratio", "chi_square", "hellinger"]))),
-        "splits": Splits(nominal=nominal),
+        "criterion": criterion,
+        "splits": Splits(nominal="subset" if nominal == "multiway" and criterion.binary else nominal),
         "missing": missing,
         "min_leaf": float(rng.choice([1, 2])),
         "min_leaf_rule": str(rng.choice(["plain", "c45"])),

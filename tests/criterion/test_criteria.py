@@ -15,6 +15,7 @@ from modelsel.criterion.chi_square import minus_log_p
 from modelsel.kernels.compiler import function_of
 
 KINDS = sorted(path.stem for path in (Path(__file__).parents[2] / "conf/criterion").glob("*.yaml"))
+LOOPS = [kind for kind in KINDS if make("criterion", kind).loop is not None]  # the others grow in NumPy
 RASCHKA = np.array([[[30.0, 10.0], [10.0, 30.0]], [[20.0, 40.0], [20.0, 0.0]]])
 
 
@@ -26,7 +27,7 @@ def table_of(seed: int, binary: bool) -> np.ndarray:
     return table
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", LOOPS)
 @settings(max_examples=80, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_loop_says_what_the_formula_says(kind: str, seed: int) -> None:

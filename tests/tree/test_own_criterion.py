@@ -1,0 +1,85 @@
+"""A criterion that somebody writes: ten lines of NumPy work at once, and a compiled form joins the fast path."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from modelsel.core.spec import make
+from modelsel.core.types import Floats, positions
+from modelsel.criterion._base import Criterion
+from modelsel.kernels.compiler import load
+from modelsel.tree.columns import columns
+from modelsel.tree.grow import _compiled, grow
+from modelsel.tree.growth import MISSING, NOMINAL, Growth
+from modelsel.tree.rows import Rows
+from tests.tree.test_grow import assert_same, drawn_task, valid
+
+
+@dataclass(frozen=True)
+class OwnGini(Criterion):
+    """Decrease of Σ p (1 − p); `convex` as the built-in: else all sets of levels are tried, and another may tie."""
+
+    convex = True
+
+    def goodness(self, tables: Floats) -> Floats:
+        weight = tables.sum(axis=-1)
+        total = weight.sum(axis=-1)
+        squares = np.divide(np.square(tables).sum(axis=-1), weight, out=np.zeros_like(weight), where=weight > 0)
+        return (squares.sum(axis=-1) - np.square(tables.sum(axis=-2)).sum(axis=-1) / total) / total
+
+
+def own_loop(table: Floats) -> float:
+    """The same of one branches × classes table."""
+    branches, classes = table.shape
+    inner, total = 0.0, 0.0
+    for b in range(branches):
+        n, squares = 0.0, 0.0
+        for c in range(classes):
+            n += table[b, c]
+            squares += table[b, c] ** 2
+        if n > 0:
+            inner += squares / n
+        total += n
+    outer = 0.0
+    for c in range(classes):
+        n = 0.0
+        for b in range(branches):
+            n += table[b, c]
+        outer += n * n
+    return float(inner - outer / total) / total
+
+
+@dataclass(frozen=True)
+class FastGini(OwnGini):
+    loop = staticmethod(own_loop)
+
+
+def records(criterion: Criterion, task: Any, growth: Growth) -> Any:
+    """Of the compiled growers, None where the criterion has no form for them."""
+    return _compiled(Rows.of(task, positions(task)), columns(task), criterion, growth) if criterion.loop else None
+
+
+@pytest.mark.skipif(load("grow") is None, reason="only the NumPy grower is there")
+def test_only_the_one_with_a_loop_is_grown_by_the_kernel() -> None:
+    task = drawn_task(np.random.default_rng(3))
+    assert records(OwnGini(), task, Growth()) is None
+    assert records(FastGini(), task, Growth()) is not None
+
+
+@pytest.mark.parametrize("criterion", [OwnGini(), FastGini()], ids=["numpy", "compiled"])
+@pytest.mark.parametrize("missing", MISSING)
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_its_trees_are_those_of_the_built_in_on_mixed_data_with_missing_values(
+    criterion: Criterion, missing: str, seed: int
+) -> None:
+    task = drawn_task(np.random.default_rng(seed))
+    for nominal in NOMINAL:
+        growth = Growth(missing, nominal)
+        if valid("gini", growth):
+            built_in = grow(task, positions(task), make("criterion", "gini"), growth)
+            assert_same(grow(task, positions(task), criterion, growth), built_in)
