@@ -6,7 +6,7 @@ import tempfile
 import traceback
 from collections.abc import Callable
 
-from modelsel.core.errors import INTERNAL, INTERRUPTED, ModelselError, Problem
+from modelsel.core.errors import INTERNAL, INTERRUPTED, ModelselError, Problem, meant
 
 
 def reported(command: Callable[[], int]) -> int:
@@ -26,6 +26,7 @@ def reported(command: Callable[[], int]) -> int:
 
 def said(error: BaseException) -> int:
     """Print an error and return the exit code that it stands for."""
+    error = meant(error)
     if isinstance(error, KeyboardInterrupt):
         print("interrupted; the same command goes on where it stopped", file=sys.stderr)
         return INTERRUPTED

@@ -30,6 +30,17 @@ class Problem:
         return f"{self.code}: {self.what}{place}{fix}"
 
 
+def meant(error: BaseException) -> BaseException:
+    """What was raised: an interrupt or alarm that reaches compiled code comes out of it as the cause of a SystemError.
+
+    >>> meant(ValueError("x"))
+    ValueError('x')
+    """
+    while isinstance(error, SystemError) and error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
 class ModelselError(Exception):
     """An error that a person can act on: `problems`, their first `code`, and the command's `exit_code`."""
 

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from modelsel.core.errors import DataError
+from modelsel.core.errors import DataError, meant
 from modelsel.core.fingerprint import generator
 from modelsel.core.protocols import Path, SubsetPath
 from modelsel.core.types import Candidate, Fold, Integers, Task
@@ -52,8 +52,7 @@ def answer(
         with limited():
             bench = _Bench.set_up(task, fold, candidates, (seed, rows_digest(task, fold.analysis), growing))
     except BaseException as problem:
-        _raise_if_final(problem)
-        sheet.fail(everyone, problem)
+        sheet.fail(everyone, _unless_final(problem))
     else:
         invited = tuple(member for member in everyone if _invited(sheet, bench, member, limited))
         _fill(sheet, bench, invited, limited)
@@ -115,8 +114,7 @@ def _invited(sheet: Sheet, bench: _Bench, member: int, limited: Limited) -> bool
         with limited():
             reason = candidate.learner.refusal(bench.left(candidate.preparers)[1], bench.fold.analysis)
     except BaseException as problem:
-        _raise_if_final(problem)
-        sheet.fail((member,), problem)
+        sheet.fail((member,), _unless_final(problem))
         return False
     if reason is not None:
         sheet.mark(member, "skipped", reason)
@@ -133,7 +131,7 @@ def _fill(sheet: Sheet, bench: _Bench, members: tuple[int, ...], limited: Limite
                 for chunk in _chunks(own, sheet.bytes_each):
                     sheet.write(chunk, path, bench.task, bench.fold.assessment)
     except BaseException as problem:
-        _raise_if_final(problem)
+        problem = _unless_final(problem)
         if len(members) == 1:
             sheet.fail(members, problem)
             return
@@ -153,8 +151,10 @@ def _chunks(members: Sequence[int], bytes_each: int) -> Iterator[Sequence[int]]:
     return (members[start : start + size] for start in range(0, len(members), size))
 
 
-def _raise_if_final(problem: BaseException) -> None:
-    """Interrupts, a requested stop, data errors and a full disk are not the candidate's."""
+def _unless_final(problem: BaseException) -> BaseException:
+    """What went wrong. Interrupts, a requested stop, data errors and a full disk are not the candidate's: they are raised."""
+    problem = meant(problem)
     full = isinstance(problem, OSError) and problem.errno in (errno.ENOSPC, errno.EDQUOT)
     if full or isinstance(problem, KeyboardInterrupt | DataError | Stopped | Late):
         raise problem
+    return problem

@@ -7,7 +7,7 @@
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -84,7 +84,7 @@ def opened(pool: Pool, work: Work, journal: Journal) -> Iterator[Each]:
         if pool.kind in IN_THIS_PROCESS:
             desk = Desk(work, journal.own)
             stack.enter_context(_stopping(desk))
-            yield partial(_in_threads, desk, pool.jobs)
+            yield partial(_here, desk) if pool.kind == "sequential" else partial(_in_threads, desk, pool.jobs)
         elif pool.kind == "processes":
             path = stack.enter_context(shipped(work))
             yield partial(_in_processes, (path, journal.folder), pool.jobs)
@@ -93,10 +93,26 @@ def opened(pool: Pool, work: Work, journal: Journal) -> Iterator[Each]:
             yield partial(_on_cluster, backend, work, journal)
 
 
+def _here(desk: Desk, jobs: Iterable[Job], at_once: int = 1) -> Iterator[Done]:
+    """One after the other in this very thread: an interrupt is noticed between kernels."""
+    assert at_once >= 1
+    return map(desk.perform, jobs)
+
+
 def _in_threads(desk: Desk, workers: int, jobs: Iterable[Job], at_once: int = MANY) -> Iterator[Done]:
+    """A single worker is a thread too (joblib would work in this one), so that an interrupt reaches a running kernel."""
     if min(workers, at_once) == 1:
-        return map(desk.perform, jobs)
+        return _in_one_thread(desk, jobs)
     return _results(Parallel(workers, backend="threading", **_one_by_one(2 * workers)), desk.perform, (), jobs)
+
+
+def _in_one_thread(desk: Desk, jobs: Iterable[Job]) -> Iterator[Done]:
+    executor = ThreadPoolExecutor(1)
+    try:
+        for job in jobs:
+            yield executor.submit(desk.perform, job).result()
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
 
 
 def _in_processes(desk: tuple[str, Path], workers: int, jobs: Iterable[Job], at_once: int = MANY) -> Iterator[Done]:

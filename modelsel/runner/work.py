@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,10 @@ class Work:
     def codes(self) -> tuple[str, ...]:
         """Digest of the code behind each batch."""
         return tuple(code(self.plan.candidates[batch.members[0]]) for batch in self.plan.batches)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Keys do not travel: a worker makes those that it needs."""
+        return {name: value for name, value in vars(self).items() if name != "_keys"}
 
     @cached_property
     def _keys(self) -> dict[Cell, Key]:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelsel.core.types import Candidate, Fold
+from modelsel.kernels.stop import Stopped
 from modelsel.learner.naive_bayes import NaiveBayes
 from modelsel.plan.batch import batches, growing
 from modelsel.preparer.discretise_frequency import DiscretiseFrequency
@@ -16,6 +17,7 @@ from modelsel.runner.answers import STATUSES
 from modelsel.runner.cell import answer
 from modelsel.runner.families import resolve
 from modelsel.runner.final import fit
+from modelsel.runner.limits import Late, Overtime
 from modelsel.runner.prepared import prepare
 from tests import doubles
 from tests.doubles import Double, candidates, spread
@@ -139,6 +141,30 @@ class Undecided(Double):
         if self.cut == 9.5:
             raise RuntimeError("cannot tell")
         return
+
+
+@dataclass(frozen=True)
+class Compiled(Double):
+    """Meets a signal's exception as compiled code does: it comes out as the cause of a SystemError."""
+
+    what: str = ""
+    signals = {"interrupt": KeyboardInterrupt, "stop": Stopped, "deadline": Late, "alarm": Overtime}
+
+    def fit_path(self, task, rows, rng):
+        inner = SystemError("returned a result with an exception set")
+        inner.__cause__ = self.signals[self.what]("now")
+        raise SystemError("returned a result with an exception set") from inner
+
+
+@pytest.mark.parametrize("what", ["interrupt", "stop", "deadline"])
+def test_an_interrupt_that_compiled_code_meets_ends_the_study_and_is_nobodys_failure(what):
+    with pytest.raises(Compiled.signals[what]):
+        said(candidates(Compiled(what=what)))
+
+
+def test_an_alarm_that_compiled_code_meets_is_a_timeout():
+    found = said(candidates(Compiled(what="alarm")))
+    assert (STATUSES[found.status[0]], found.reasons[0]) == ("timeout", "now")
 
 
 def test_a_candidate_that_cannot_say_whether_it_fits_fails_alone():

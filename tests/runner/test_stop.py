@@ -67,6 +67,39 @@ def test_an_interrupt_ends_the_run_and_keeps_the_finished_cells(tmp_path, kind):
     assert 0 < again.reused < 36
 
 
+KERNEL = """
+import sys
+from pathlib import Path
+from modelsel.core.types import Candidate
+from modelsel.learner.knn import Knn
+from modelsel.runner.pool import Pool
+from tests import doubles
+from tests.runner.studies import study
+folder, kind, workers = sys.argv[1:]
+some, pool = [Candidate(Knn(k=3))], Pool(kind, int(workers))
+study(Path(folder), some, pool=pool, name="warm")
+print("ready", flush=True)
+study(Path(folder), some, pool=pool, task=doubles.task(100_000))
+print("finished")
+"""
+
+
+@pytest.mark.parametrize(("kind", "workers"), [("sequential", 1), ("threads", 1), ("threads", 2)])
+def test_an_interrupt_while_a_kernel_runs_is_an_interrupt(tmp_path, kind, workers):
+    """In threads the kernel ends there and then; in this very thread when it is done."""
+    (tmp_path / "kernel.py").write_text(KERNEL)
+    command = [sys.executable, str(tmp_path / "kernel.py"), str(tmp_path), kind, str(workers)]
+    here = {**os.environ, "PYTHONPATH": HERE}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=here)
+    assert process.stdout.readline().strip() == "ready"
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    out, said = process.communicate(timeout=120)
+    assert "finished" not in out
+    assert "KeyboardInterrupt" in said.splitlines()[-1]
+    assert not any(Path(tmp_path / "a").glob("*"))
+
+
 @pytest.mark.parametrize("kind", ["sequential", "threads", "processes"])
 def test_a_deadline_ends_the_run_and_unfinished_candidates_are_skipped(tmp_path, kind):
     process = started(tmp_path, kind, "deadline")
