@@ -67,9 +67,10 @@ def code_of(report: Mapping[str, Any], fail_on: str | None) -> int:
 
 
 def _show(report: Mapping[str, Any], as_json: bool, page: str | None) -> None:
-    from modelsel.guard.audit_page import html, markdown
+    from modelsel.guard.audit_page import html, markdown, reforms
 
-    print(json.dumps(report, indent=1, ensure_ascii=False) if as_json else markdown(report))
+    data = {**report, "reforms": reforms(report)}
+    print(json.dumps(data, indent=1, ensure_ascii=False) if as_json else markdown(report))
     if page is not None:
         try:
             Path(page).write_text(html(report), "utf-8")

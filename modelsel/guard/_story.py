@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from modelsel.statistics.certificate import NO_INFORMATION
+from modelsel.guard._checklist import items
+from modelsel.guard._flags import SEVERITIES
+from modelsel.guard._words import day, limits_of, number, plural, sentence
 
 NOT_SHOWN = (
     "Scores computed by other code: whoever owns the data can evaluate elsewhere. This is evidence, not prevention.",
@@ -12,6 +14,10 @@ NOT_SHOWN = (
     "Looks in a ledger that is neither here nor known to an anchor, or made with another key.",
     "The certificate holds for exchangeable rows; it says nothing of data that come from elsewhere or later.",
 )  # fmt: skip
+MODES = {
+    "full": "the exact score", "grid": "rounded to .01", "predicted": "rounded, as cross-validation foresaw",
+    "passfail": "pass or fail", "committed": "any, committed to beforehand",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -24,134 +30,164 @@ class Grid:
 
 @dataclass(frozen=True)
 class Section:
+    """`level` 2 stands for itself, 3 belongs to the section before."""
+
     title: str
     parts: tuple[str | Grid, ...]
+    level: int = 2
 
 
 def story(report: Mapping[str, Any]) -> list[Section]:
     """The sections, in the order in which a reviewer asks."""
-    sections = []
+    sections = [Section("In short", (_summary(report),))]
     for one in report["test_sets"]:
-        sections += [Section(f"Test set {one['id'][:8]}", tuple(_test_set(one))), *_details(one)]
+        sections += [Section(f"Test set {one['id'][:8]}", tuple(_test_set(one))), *_details(one, report)]
     sections.append(Section("Findings", _findings(report["flags"])))
     sections.append(Section("The ledger", _ledger(report["ledger"])))
     sections.append(Section("What this does not show", NOT_SHOWN))
     return sections
 
 
-def sentence(look: Mapping[str, Any], rows: int, level: float = 0.95) -> str:
-    """One look in words that can be quoted.
+def _summary(report: Mapping[str, Any]) -> str:
+    looks = sum(not look["replay"] for one in report["test_sets"] for look in one["looks"])
+    seen = f"{plural(len(report['test_sets']), 'test set')}, {plural(looks, 'look')}."
+    graves = [flag for flag in report["flags"] if SEVERITIES.index(flag["severity"]) >= SEVERITIES.index("high")]
+    worst = sorted(graves, key=lambda flag: -SEVERITIES.index(flag["severity"]))
+    codes = ", ".join(dict.fromkeys(f"{flag['code']} ({flag['severity']})" for flag in worst))
+    found = f"{plural(len(graves), 'grave finding')}: {codes}." if graves else "No grave finding."
+    return f"{seen} {found} {_whole(report['ledger'])}"
 
-    >>> sentence({"status": "revealed", "score": 0.1, "errors": 200, "n": 2000, "look": 1, "spent": 0.0, "price": 4.0,
-    ...           "metric": "error", "interval": [0.0866, 0.1147], "as_first": None, "changes": [], "replay": False}, 2000)
-    'Test error 0.100 (200/2000), look 1 of this test set. 95% interval valid whatever is done with the answer: [0.087, 0.115].'
-    """
-    if look["status"] not in ("revealed", "replay"):
-        return f"Look {look['look']} has no answer ({look['status']}); it is charged {look['price']:.2f} nats."
-    n = look.get("n") or rows
-    errors = f" ({look['errors']}/{n})" if look["errors"] is not None else ""
-    shown = "pass or fail" if look["score"] is None else f"{look['score']:.3f}"
-    head = f"Test {str(look.get('metric', 'score')).split(':')[0]} {shown}{errors}, look {look['look']} of this test set"
-    spent = f"; earlier answers cost {look['spent']:.2f} nats" if look["spent"] else ""
-    whatever = "was done with those answers" if look["spent"] else "is done with the answer"
-    limits = look["interval"]
-    if limits is None:
-        certified = "No interval is certified."
-    elif limits[1] - limits[0] >= 2 * NO_INFORMATION:
-        certified = "No information is left in this test set."
-    else:
-        certified = f"{level:.0%} interval valid whatever {whatever}: {_limits(limits)}."
-    first = (
-        f" As a first look it would have been {_limits(look['as_first'])}." if look["spent"] and look.get("as_first") else ""
-    )
-    changed = f" Since the look before, {', '.join(look['changes'][:6])} changed (G012)." if look["changes"] else ""
-    return f"{head}{spent}. {certified}{first}{changed}"
+
+def _whole(ledger: Mapping[str, Any]) -> str:
+    return {
+        True: "The ledger is whole.",
+        False: "The ledger is NOT WHOLE: trust no number here.",
+        None: "No ledger was kept (guard=off).",
+    }[ledger["intact"]]
 
 
 def _test_set(one: Mapping[str, Any]) -> Iterator[str | Grid]:
     sealed, looks = one["sealed"], [look for look in one["looks"] if not look["replay"]]
-    sealed_by = f"sealed {_day(sealed['at'])} by {sealed['user'] or 'unknown'} in study {sealed['study'] or 'unknown'}"
-    chose = f"{_plural(one['studies'], 'study', 'studies')} chose among {_plural(one['candidates'], 'candidate')}"
-    yield (
-        f"{one['rows']} rows, {sealed_by}; {_plural(len(looks), 'look')}, {one['spent']:.2f} nats spent; "
-        f"{chose} on its development rows."
-    )
+    sealed_by = f"sealed {day(sealed['at'])} by {sealed['user'] or 'unknown'} in study {sealed['study'] or 'unknown'}"
+    yield f"{one['rows']} rows, {sealed_by}{_terms(one)}; {plural(len(looks), 'look')}, {one['spent']:.2f} nats spent."
+    yield from _chosen(one)
     if looks:
         yield f"To quote: {sentence(looks[-1], one['rows'], 1 - _delta(one))}"
+        yield from _counted_with(one, looks[-1])
 
 
-def _details(one: Mapping[str, Any]) -> Iterator[Section]:
+def _terms(one: Mapping[str, Any]) -> str:
+    """The policy at the seal and every later one."""
+    said = [f"guard={terms['policy']}, release {terms['release']}, level {1 - terms['delta']:g}" for terms in one["policies"]]
+    return f" under {', then '.join(dict.fromkeys(said))}" if said else ""
+
+
+def _chosen(one: Mapping[str, Any]) -> Iterator[str]:
+    facts = one["choices"]
+    if facts is None:
+        return
+    carried = facts["carried"]
+    chose = f"{plural(one['studies'], 'study', 'studies')} chose among {plural(facts['candidates'], 'candidate')}"
+    luck = (
+        ""
+        if not facts["luck"]
+        else f" The best of so many equal ones is expected to look {facts['luck']:.3f} better than it is."
+    )
+    yield (
+        f"{chose} on its {facts['rows']} development rows; ±{facts['bound']:.3f} holds for all of them at once, ±0.05 for "
+        f"{f'{carried:,}' if carried else 'not even one'} (heuristics, where folds are used).{luck}"
+    )
+
+
+def _counted_with(one: Mapping[str, Any], look: Mapping[str, Any]) -> Iterator[str]:
+    others = [testset[:8] for testset in look.get("charged", ()) if testset != one["id"]]
+    if others:
+        yield f"Looks at test set {', '.join(others)} are counted too: it shares rows with this one."
+    dropped = one["rows"] - (look.get("n") or one["rows"])
+    if dropped > 0:
+        yield f"The answer is computed on {look['n']} rows; {dropped} others were seen before and are left out."
+
+
+def _details(one: Mapping[str, Any], report: Mapping[str, Any]) -> Iterator[Section]:
+    remarks = tuple(_remarks(one))
     if one["looks"]:
-        head = ("look", "time", "who", "study", "CV", "released", "price", "interval", "flags")
-        yield Section("Timeline", (Grid(head, tuple(_row(look) for look in one["looks"])), *_remarks(one)))
+        head = ("look", "time", "who", "study", "CV", "released", "price", "nats so far", "interval", "flags")
+        yield Section("Timeline", (Grid(head, tuple(_row(look) for look in one["looks"])), *remarks), 3)
+    elif remarks:
+        yield Section("Timeline", remarks, 3)
     if one["budget"]:
-        left = Grid(("released", "within ±0.05", "within ±0.10"), tuple(_left(one["budget"]["left"])))
-        fresh = ", ".join(f"{int(n):,} rows ±{width:.3f}" for n, width in one["budget"]["fresh"].items())
-        remark = f"At an error of {one['budget']['at']:.3f}. Fresh test rows would give, as a first look: {fresh}."
-        yield Section("Looks left", (left, remark))
+        yield Section("Looks left", tuple(_left(one["budget"])), 3)
     if one["siblings"]:
         studies = Grid(("study", "run", "candidates", "winner", "CV"), tuple(_sibling(each) for each in one["siblings"]))
-        yield Section("Studies over the same rows", (studies,))
+        yield Section("Studies over the same rows", (studies,), 3)
+    if one["looks"]:
+        answers = tuple((question, _answer(answer)) for question, answer in items(one, report).items())
+        yield Section("Checklist (REFORMS)", (Grid(("item", "answer"), answers),), 3)
 
 
-def _left(budget: Mapping[str, Mapping[str, int]]) -> Iterator[tuple[str, ...]]:
-    for mode, widths in budget.items():
-        yield (mode, *(str(count) for count in widths.values()))
+def _answer(answer: object) -> str:
+    if isinstance(answer, list):
+        return limits_of(answer)
+    if isinstance(answer, bool):
+        return "yes" if answer else "no"
+    return "–" if answer is None else str(answer)
+
+
+def _left(budget: Mapping[str, Any]) -> Iterator[str | Grid]:
+    counts = budget["left"]
+    if any(count for widths in counts.values() for count in widths.values()):
+        rows = tuple((MODES[mode], *(str(count) for count in widths.values())) for mode, widths in counts.items())
+        yield Grid(("if each shows", "within ±0.05", "within ±0.10"), rows)
+    else:
+        yield "Whatever is shown, the interval of a further look would be wider than ±0.10."
+    fresh = ", ".join(f"{int(n):,} rows ±{width:.3f}" for n, width in budget["fresh"].items())
+    yield f"At an error of {budget['at']:.3f}. Fresh test rows would give, as a first look: {fresh}."
 
 
 def _sibling(facts: Mapping[str, Any]) -> tuple[str, ...]:
-    named = (str(facts[name])[:40] for name in ("study", "folder", "tried", "winner"))
-    return (*named, _number(facts["cv_mean"]))
+    return (
+        *(str(facts[name])[:60] for name in ("study", "folder", "tried")),
+        str(facts["winner"])[:8],
+        number(facts["cv_mean"]),
+    )
 
 
 def _row(look: Mapping[str, Any]) -> tuple[str, ...]:
     name = f"{look['look']}{' (replay)' if look['replay'] else ''}"
-    released = look["status"] if look["status"] in ("open", "failed", "recovered") else _number(look["score"])
-    limits = _limits(look["interval"]) if look["interval"] else "none"
+    released = look["status"] if look["status"] in ("open", "failed", "recovered") else number(look["score"])
+    limits = limits_of(look["interval"]) if look["interval"] else "none"
     who = f"{look['user']}@{look['host']}"
-    return (name, _day(look["at"]), who, str(look["study"]), _number(look.get("cv_mean")), released,
-            f"{look['price']:.2f}", limits, " ".join(look["flags"]))  # fmt: skip
+    so_far = "" if look["replay"] else f"{look['spent'] + look['price']:.2f}"
+    return (name, day(look["at"]), who, str(look["study"]), number(look.get("cv_mean")), released,
+            f"{look['price']:.2f}", so_far, limits, " ".join(look["flags"]))  # fmt: skip
 
 
 def _remarks(one: Mapping[str, Any]) -> Iterator[str]:
     for look in one["looks"]:
         later, why = look.get("superseded"), look.get("justification") or {}
+        if look["changes"]:
+            yield f"Before look {look['look']}, these were changed: {', '.join(look['changes'])}."
         if why.get("text"):
             yield f"Look {look['look']} was justified ({why['category']}): {why['text']}"
         if later:
             yield (f"Look {look['look']} is superseded after a merge: it counts as look {later['look']}, "
-                   f"interval {_limits(later['interval']) if later['interval'] else 'none'}.")  # fmt: skip
+                   f"interval {limits_of(later['interval']) if later['interval'] else 'none'}.")  # fmt: skip
     for refusal in one["refusals"]:
-        yield f"Refused {_day(refusal['at'])}: {refusal['reason']}"
+        yield f"Refused {day(refusal['at'])} in study {refusal['study']}: {refusal['reason']}"
 
 
 def _findings(flags: Sequence[Mapping[str, str]]) -> tuple[str | Grid, ...]:
-    rows = tuple((one["code"], one["severity"], one["message"], one["do"]) for one in flags)
+    ordered = sorted(flags, key=lambda flag: -SEVERITIES.index(flag["severity"]))
+    rows = tuple((one["code"], one["severity"], one["message"], one["do"]) for one in ordered)
     return (Grid(("code", "severity", "what", "what to do"), rows),) if rows else ("None.",)
 
 
 def _ledger(ledger: Mapping[str, Any]) -> tuple[str, ...]:
-    whole = {True: "whole", False: "NOT WHOLE", None: "not kept (guard=off)"}[ledger["intact"]]
     anchors = ", ".join(ledger.get("anchors", ())) or "none (level 0: a rewritten or deleted ledger would not be noticed)"
-    count = _plural(ledger["entries"], "entry", "entries")
-    return (f"{ledger['url']}: {count}, {whole}. Anchors: {anchors}. Head: {ledger['head']}.",)
+    head = str(ledger["head"] or "none").rpartition(":")
+    count = plural(ledger["entries"], "entry", "entries")
+    return (f"{ledger['url']}: {count}. {_whole(ledger)} Anchors: {anchors}. Head: {head[0]}{head[1]}{head[2][:16]}.",)
 
 
 def _delta(one: Mapping[str, Any]) -> float:
     return float(one["policies"][0]["delta"]) if one["policies"] else 0.05
-
-
-def _limits(limits: Sequence[float]) -> str:
-    return f"[{limits[0]:.3f}, {limits[1]:.3f}]"
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
-
-
-def _day(at: str | None) -> str:
-    return (at or "unknown")[:16].replace("T", " ")
-
-
-def _plural(count: int, one: str, many: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -9,6 +9,7 @@ from typing import Any
 
 from modelsel.core.errors import LedgerError, ModelselError
 from modelsel.core.types import Finding
+from modelsel.guard._choices import choices
 from modelsel.guard._flags import SEVERITIES, flag
 from modelsel.guard._forecast import budget, next_look
 from modelsel.guard._history import History, PastLook, differences
@@ -101,6 +102,7 @@ def _test_set(history: History, testset: str) -> dict[str, Any]:
         "sealed": {name: seal.get(name) for name in ("at", "user", "host", "study", "u", "space")},
         "policies": history.policies(testset), "refusals": list(_refusals(history, testset)),
         "spent": sum(look.price for look in looks), "studies": len(tried), "candidates": sum(tried.values()),
+        "choices": choices(history, testset),
         "siblings": _siblings(history, testset), "next": next_look(history, testset), "budget": budget(history, testset),
     }  # fmt: skip
 
@@ -117,6 +119,7 @@ def _looks(looks: tuple[PastLook, ...]) -> Iterator[dict[str, Any]]:
             "overlap": facts.get("overlap", []), "flags": [one["code"] for one in facts["flags"]],
             "findings": facts["flags"], "justification": facts.get("justify"),
             "changes": differences(before, facts.get("config", {})) if before is not None else [],
+            "charged": facts.get("charged", [look.testset]), "n_clean": facts.get("n_clean"),
             "as_first": as_first(look), "superseded": superseded(look, looks),
         }  # fmt: skip
         before = facts.get("config", {})

@@ -4,13 +4,19 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from modelsel.guard._checklist import items
 from modelsel.guard._story import Grid, Section, story
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
     "body{color:CanvasText;background:Canvas}table{border-collapse:collapse;margin:1rem 0;display:block;overflow-x:auto}"
     "td,th{border-bottom:1px solid #8886;padding:.3rem .6rem;text-align:left;vertical-align:top}:root{color-scheme:light dark}"
+    "h2{margin-top:2.5rem;border-bottom:2px solid #8886}h3{margin:1.5rem 0 .3rem;font-size:1rem}p{margin:.5rem 0}"
+    "td:not(:last-child){white-space:nowrap}.wide td{white-space:normal}"
 )
+
+
+LONG = 60  # characters from which a table's cells are broken into lines
 
 
 def markdown(report: Mapping[str, Any]) -> str:
@@ -29,29 +35,16 @@ def html(report: Mapping[str, Any]) -> str:
 
 def reforms(report: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Per test set, the items of the REFORMS checklist (Kapoor et al. 2024) that a ledger can answer."""
-    return {one["id"]: _items(one, report) for one in report["test_sets"]}
-
-
-def _items(one: Mapping[str, Any], report: Mapping[str, Any]) -> dict[str, Any]:
-    looks = [look for look in one["looks"] if not look["replay"]]
-    codes = {code for look in looks for code in look["flags"]}
-    last = looks[-1] if looks else None
-    return {
-        "sample size (test)": one["rows"],
-        "train-test separation maintained": not codes & {"G020", "G021", "G022"},
-        "duplicates between train and test": "G030" in codes or "G031" in codes,
-        "groups kept together": "G032" not in codes,
-        "model selection: candidates tried": one["candidates"],
-        "number of evaluations on the test set": len(looks),
-        "performance metric": last and last["metric"],
-        "uncertainty estimate": last and last["interval"],
-        "uncertainty method": "exact binomial, corrected for all earlier answers" if last and last["interval"] else None,
-        "record intact": report["ledger"]["intact"],
-    }
+    return {one["id"]: items(one, report) for one in report["test_sets"]}
 
 
 def _markdown(section: Section) -> str:
-    return "\n\n".join([f"## {section.title}", *(_table(part) if isinstance(part, Grid) else part for part in section.parts)])
+    return "\n\n".join(
+        [
+            f"{'#' * section.level} {section.title}",
+            *(_table(part) if isinstance(part, Grid) else part for part in section.parts),
+        ]
+    )
 
 
 def _table(grid: Grid) -> str:
@@ -61,10 +54,11 @@ def _table(grid: Grid) -> str:
 
 def _html(section: Section) -> str:
     parts = (_html_table(part) if isinstance(part, Grid) else f"<p>{escape(part)}</p>" for part in section.parts)
-    return f"<section><h2>{escape(section.title)}</h2>{''.join(parts)}</section>"
+    return f"<section><h{section.level}>{escape(section.title)}</h{section.level}>{''.join(parts)}</section>"
 
 
 def _html_table(grid: Grid) -> str:
     head = "".join(f"<th>{escape(cell)}</th>" for cell in grid.head)
     rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in grid.rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    wide = " class='wide'" if any(len(cell) > LONG for row in grid.rows for cell in row) else ""
+    return f"<table{wide}><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"

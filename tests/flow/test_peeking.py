@@ -77,6 +77,7 @@ def test_a_second_split_of_the_same_rows_is_flagged_with_the_true_share(
     else:
         assert modelsel(*words).code == 0
     report = json.loads(modelsel("audit", "--json").out)
+    assert all(items["train-test separation maintained"] is False for items in list(report["reforms"].values())[1:])
     assert {"G020", "G021"} <= {flag["code"] for flag in report["flags"]}
     (look,) = next(one["looks"] for one in report["test_sets"] if one["looks"][0]["folder"] != first.folder)
     (share,) = [one["share"] for one in look["overlap"] if one["as"] == "test"]

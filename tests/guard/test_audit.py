@@ -1,6 +1,7 @@
 """The audit: its public shape, its sentences, and what it finds."""
 
 import json
+from math import exp, log, sqrt
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,50 @@ def test_the_shape_is_the_public_one(study: Study) -> None:
     assert {"code", "severity", "message", "do"} == report["flags"][0].keys()
     assert report["ledger"]["intact"] is True
     assert gravest(report) == "high"
+
+
+def test_it_says_in_short_what_was_found_and_lists_the_gravest_first(study: Study) -> None:
+    report = audit(study.gate())
+    page = markdown(report)
+    assert page.startswith("# Audit\n\n## In short\n\n1 test set, 2 looks. 1 grave finding: G012 (high). The ledger is whole.")
+    findings = page.partition("## Findings")[2]
+    assert findings.index("G012") < findings.index("G001")
+
+
+def test_a_refusal_is_told_even_where_nobody_ever_looked(home: Path) -> None:
+    study = Study(numbers(), home)
+    study.look()
+    study.but(policy="strict", split_seed=2, rule=Rule(1)).look()
+    report = audit(study.gate())
+    assert [len(one["looks"]) for one in report["test_sets"]] == [1, 0]
+    assert "Refused" in markdown(report)
+    assert "G021" in markdown(report).partition("Refused")[2]
+
+
+def test_looks_at_sets_that_share_rows_are_named(home: Path) -> None:
+    study = Study(numbers(1000), home)
+    study.look()
+    other = study.but(split_seed=2, rule=Rule(1))
+    result = other.look()
+    report = audit(study.gate())
+    page = markdown(report)
+    first = study.gate().subject(study.sealing()).digest
+    assert report["test_sets"][1]["looks"][0]["charged"][1:] == [first]
+    assert f"Looks at test set {first[:8]} are counted too" in page
+    assert f"computed on {result.n} rows; {300 - result.n} others were seen before" in page
+
+
+def test_choices_of_all_studies_are_added_up(home: Path) -> None:
+    study = Study(numbers(1000), home, candidates=tuple("abcde"))
+    study.choose_only()
+    study.but(rule=Rule(1)).choose_only()
+    study.but(rule=Rule(1)).choose_only()  # the same study again
+    (one,) = audit(study.gate())["test_sets"]
+    assert (one["studies"], one["choices"]["candidates"], one["choices"]["rows"]) == (2, 10, 700)
+    assert one["choices"]["bound"] == pytest.approx(sqrt((log(10) + log(20)) / 1400))
+    rate = float((Rule(1)(study.parts()[0]).predicted[0] != study.parts()[0].target).mean())
+    assert one["choices"]["luck"] == pytest.approx(1.5388 * sqrt(rate * (1 - rate) / 700), abs=1e-4)
+    assert one["choices"]["carried"] == int(exp(2 * 700 * 0.05**2 - log(20)))
 
 
 def test_an_empty_ledger_has_an_empty_story(home: Path) -> None:
