@@ -93,7 +93,7 @@ def test_naive_bayes_on_discretised_numbers_is_wekas(answers, reference_task, re
     [(f"IBk_K{k}", "euclidean") for k in (1, 3, 5, 11)] + [("IBk_K5_manhattan", "manhattan")],
 )
 def test_neighbours_with_wekas_conventions_are_ibks(answers, reference_task, reference_folds, job, distance):
-    compared = differing = 0
+    semantics, compared, differing = answers("knn/weka_semantics")["weka_semantics"]["comparison"], 0, 0
     for name, expected in jobs(answers, job):
         task = reference_task(name)
         numeric = np.array([feature.kind == "numeric" for feature in task.features])
@@ -105,6 +105,11 @@ def test_neighbours_with_wekas_conventions_are_ibks(answers, reference_task, ref
             predicted[assessment], tied[assessment] = ibk(task, analysis, assessment, k, make("distance", distance))
         other = predicted != np.array(expected["cv"]["predicted_class_index"])
         assert not other[~tied].any(), name
+        if distance == "euclidean" and str(k) in semantics.get(name, {}):
+            said = semantics[name][str(k)]  # of a plain program with the same conventions, beside Weka
+            assert said["rows"] == len(task), name
+            assert said["different_from_weka"] == 0, name
+            assert other.sum() <= said["vote_ties"], name
         compared, differing = compared + int((~tied).sum()), differing + int(other.sum())
     assert compared > 3000
     assert differing <= 12
