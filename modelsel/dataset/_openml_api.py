@@ -8,6 +8,7 @@ under a study.
 import hashlib
 import json
 import os
+import re
 import time
 import zlib
 from collections.abc import Callable
@@ -81,7 +82,8 @@ class Store:
 
     def arff(self, number: int, description: dict[str, Any]) -> Path:
         """The file, whole: ValueError where its checksum is another (it is then not kept)."""
-        address, expected = str(description["url"]), str(description.get("md5_checksum") or "")
+        address = re.sub("^http:", "https:", str(description["url"]))
+        expected = str(description.get("md5_checksum") or "")
 
         def check(content: bytes) -> None:
             if expected and hashlib.md5(content, usedforsecurity=False).hexdigest() != expected:

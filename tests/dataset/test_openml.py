@@ -1,5 +1,7 @@
 """OpenML: recorded answers become the table that scikit-learn's reader gives; nothing is asked twice; offline is said."""
 
+import gzip
+import json
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,7 +18,8 @@ from modelsel.dataset.openml import Openml
 from tests.openml_answers import RECORDED, Offline, Recorded, file_of, served
 
 pytestmark = pytest.mark.skipif(not (RECORDED / "id_61").is_dir(), reason="scikit-learn's recordings are not installed")
-LIST = "https://www.openml.org/api/v1/json/data/list/data_name"
+API = "https://www.openml.org/api/v1/json/data"
+LIST = f"{API}/list/data_name"
 IRIS, ZOO, ANNEAL, KR_VS_KP, GLASS2, PENGUINS, ADULT = 61, 62, 2, 3, 40675, 42585, 1119
 
 
@@ -119,6 +122,16 @@ def test_an_answer_that_is_no_json_is_no_internal_error(tmp_path: Path) -> None:
     page = {"https://www.openml.org/api/v1/json/data/61": b"<html>maintenance</html>"}
     with served(Recorded(IRIS, other=page)), pytest.raises(DataError, match="MSEL-309: data set 61 cannot be read"):
         Openml(data_id=IRIS, cache=str(tmp_path)).read()
+
+
+def test_an_old_address_is_asked_for_securely(tmp_path: Path) -> None:
+    description = json.loads(gzip.decompress((RECORDED / f"id_{IRIS}" / file_of(f"{API}/{IRIS}")).read_bytes()))
+    secure = description["data_set_description"]["url"]
+    description["data_set_description"]["url"] = secure.replace("https:", "http:")
+    with served(Recorded(IRIS, other={f"{API}/{IRIS}": json.dumps(description).encode()})) as recorded:
+        Openml(data_id=IRIS, cache=str(tmp_path)).read()
+    assert secure.startswith("https:")
+    assert recorded.asked[-1] == secure
 
 
 def test_only_the_web_is_asked(tmp_path: Path) -> None:
