@@ -2,12 +2,14 @@
 
 import doctest
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from modelsel.config.schema import kinds
-from modelsel.tree.growth import MISSING
+from modelsel.tree.growth import MISSING, NOMINAL
+from modelsel.tree.truncate import Limits
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "```pycon" in path.read_text("utf-8"))
@@ -41,7 +43,11 @@ def _sections(page: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("page", "name"),
     [
-        *(("trees.md", name) for name in (*kinds("criterion"), *MISSING)),
+        *(("trees/criteria.md", name) for name in kinds("criterion")),
+        *(("trees/missing_values.md", name) for name in MISSING),
+        *(("trees/splits.md", name) for name in ("threshold", *NOMINAL)),
+        *(("trees/stopping.md", name) for name in ("min_leaf", *(limit.name for limit in fields(Limits)))),
+        *(("trees/leaves.md", name) for name in ("frequency", "laplace", "m_estimate", "costs", "weights")),
         *(("pruning.md", name) for name in kinds("pruner")),
     ],
 )
