@@ -85,6 +85,7 @@ def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] =
         log.info("%s: %s", config.name, " ".join(command) or "modelsel.run")
         outcome = _performed(config, progress, command, material, folder, clock)
         log.info("winner %s, cv %.6g; test %s", outcome.winner["id"], outcome.winner["cv"]["mean"], outcome.test)
+        log.info("floor %s", {line["learner"]: line["cv"]["mean"] for line in outcome.extra["floor"] if line["cv"]})
     return outcome
 
 

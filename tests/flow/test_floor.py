@@ -28,6 +28,7 @@ def test_a_space_without_it_shows_it_beside_the_candidates(modelsel: Any) -> Non
     assert lines["majority"]["cv"]["folds"] == pytest.approx(wrong)
     assert lines["majority"]["cv"]["mean"] == pytest.approx(np.mean(wrong))
     assert f"majority {np.mean(wrong):.4f}" in done.out
+    assert f"floor {{'majority': {np.mean(wrong)}, 'prior_draw': " in Path("runs/latest/study.log").read_text()
     page = Path("runs/latest/report.html").read_text()
     assert page.count('<tr class="floor">') == 2
     assert modelsel("report", "latest").code == 0
