@@ -9,12 +9,11 @@ import numpy as np
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
 from modelsel.kernels.contest import contest, least_weight, longer, splittable
-from modelsel.kernels.counted import in_a_word, search
+from modelsel.kernels.counted import search
 from modelsel.kernels.layout import (
     BRANCH,
     BRANCHES,
     CODE,
-    CUTS,
     DEPTH,
     DIVIDED,
     END,
@@ -72,7 +71,7 @@ def _shares(n):
     return shares
 
 
-@kernel()
+@kernel(_nrt=False)
 def _divide(column, at, class_bits, side, left, right):
     """Mark the rows right of the cut and count the classes of either side."""
     mask, shift = (1 << class_bits) - 1, class_bits + 1
@@ -86,7 +85,7 @@ def _divide(column, at, class_bits, side, left, right):
             left[np.uint64((entry >> 1) & mask)] += 1.0
 
 
-@kernel()
+@kernel(_nrt=False)
 def _part(column, side, at, shift, spare):
     """One sorted column, in order: rows of side 0 first. A row that loses those before it inherits their `new`."""
     zero, one, new_zero, new_one = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
@@ -101,10 +100,11 @@ def _part(column, side, at, shift, spare):
         zero += 1 - later
         new_zero &= later
         new_one &= 1 - later
-    column[at:] = spare[:one]
+    for i in range(one):
+        column[np.uint64(at + i)] = spare[np.uint64(i)]
 
 
-@kernel()
+@kernel(_nrt=False)
 def _keep(column, side, wanted, shift):
     """One sorted column, in order: rows of the wanted side alone."""
     at, new = np.int64(0), np.int64(0)
@@ -115,6 +115,15 @@ def _keep(column, side, wanted, shift):
         column[np.uint64(at)] = entry | new
         at += 1 - other
         new &= other
+
+
+@kernel(_nrt=False)
+def _part_all(entries, start, end, f, below, side, at, shift, spare, zero, one):
+    for g in range(len(entries)):
+        if below[g] and zero and one and g != f:
+            _part(entries[g, start:end], side, at, shift, spare)
+        elif below[g] and zero != one and not (zero and g == f):  # the chosen column is in order as it stands
+            _keep(entries[g, start:end], side, np.uint8(one), shift)
 
 
 @kernel()
@@ -151,6 +160,7 @@ def grow(order, codes, y, rows, root, units, rules, limits, stop):
     nominal, levels, cost = np.zeros(features, np.bool_), np.zeros(features, np.int64), np.zeros(1)
     side, spare = np.zeros(n, np.uint8), np.empty(n, np.uint32)
     total, left = np.zeros(classes, np.int64), np.zeros(classes, np.int64)
+    bounds, reach, words = np.zeros((max(classes, 3), n // 8 + 8)), np.zeros(n // 8 + 8), np.zeros(n // 8 + 8, np.int64)
     stack, top, made = np.zeros((64, 1), np.int64), 1, 1
     if not splittable(root, 0, rules, limits):
         top = 0
@@ -163,18 +173,11 @@ def grow(order, codes, y, rows, root, units, rules, limits, stop):
         start, end, depth = nodes[node, START], nodes[node, END], nodes[node, DEPTH]
         offered = longer(offered, depth + 2)
         here, below = offered[depth], offered[depth + 1]
-        sums = np.int64(0)
         for c in range(classes):
             total[c] = np.int64(counts[node, c])
-            sums += units[total[c]]
-        word, width = in_a_word(total, end - start)
         least = np.int64(np.ceil(least_weight(rules, limits, float(end - start), classes)))
-        for f in range(features):
-            below[f] = 0
-            if here[f]:
-                search(entries[f, start:end], total, left, word, width, rules, units, steps, shares, limits.scale, sums, least,
-                       found[f])  # fmt: skip
-                below[f] = found[f, CUTS] >= 0
+        search(entries, start, end, here, below, total, left, bounds, reach, words, rules, units, steps, shares, limits.scale,
+               least, found)  # fmt: skip
         f, best = contest(found, here, cost, float(end - start), rules, limits, nominal, levels, None)
         if f < 0:
             continue
@@ -194,11 +197,7 @@ def grow(order, codes, y, rows, root, units, rules, limits, stop):
         one = splittable(counts[first + 1], depth + 1, rules, limits)
         if not zero and not one:
             continue
-        for g in range(features):
-            if below[g] and zero and one and g != f:
-                _part(entries[g, start:end], side, at, shift, spare)
-            elif below[g] and zero != one and not (zero and g == f):  # the chosen column is in order as it stands
-                _keep(entries[g, start:end], side, np.uint8(one), shift)
+        _part_all(entries, start, end, f, below, side, at, shift, spare, zero, one)
         if not zero:
             middle, end = start, start + end - middle
         nodes[first, START], nodes[first, END] = start, middle

@@ -17,9 +17,7 @@ from modelsel.kernels.compiler import load
 
 _CACHE: WeakKeyDictionary[Table, "Columns"] = WeakKeyDictionary()
 _LOCK = Lock()
-BLOCK = 1 << 18  # numbers that are sorted at a time
-
-Ranked = tuple[Codes, NDArray[np.int32], Floats, Integers]  # codes, order, distinct values, how many per column
+BLOCK = 1 << 17  # numbers that are sorted at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,28 +86,32 @@ def _rank(table: Table, chosen: Integers, codes: Codes, order: NDArray[np.int32]
     values, counts, step = [np.empty(0)], [np.empty(0, np.int64)], max(1, BLOCK // max(1, len(table)))
     for at in range(0, len(chosen), step):
         part = chosen[at : at + step]
-        block = np.ascontiguousarray(table.values[:, part].T)
-        codes[part], order[at : at + step], distinct, many = fill(block)
+        block = np.ascontiguousarray(table.values.T[part])
+        distinct, many = fill(block, part, codes, order[at : at + step])
         values.append(distinct)
         counts.append(many)
     return np.concatenate(values), np.concatenate(counts)
 
 
-def _compiled(block: Floats) -> Ranked:
-    from modelsel.kernels.rank import rank
+def _compiled(block: Floats, part: Integers, codes: Codes, order: NDArray[np.int32]) -> tuple[Floats, Integers]:
+    from modelsel.kernels.rank import pack, rank
 
-    codes, order, values = np.empty(block.shape, np.int32), np.empty(block.shape, np.int32), np.empty(block.shape)
-    counts: Integers = rank(block, block.view(np.uint64), codes, order, values)
-    return codes, order, values[np.arange(block.shape[1]) < counts[:, None]], counts
+    words, row_bits, bits = np.empty(block.shape, np.int64), block.shape[1].bit_length(), block.view(np.uint64)
+    missing = pack(block, bits, row_bits, words)
+    words.sort(axis=1)
+    values = words.view(np.float64)  # a word is read before a value takes its place
+    counts: Integers = rank(block, bits, words, missing, row_bits, part, codes, order, values)
+    return np.concatenate([own[:count] for own, count in zip(values, counts.tolist())]), counts
 
 
-def _in_numpy(block: Floats) -> Ranked:
-    order = np.argsort(block + 0.0, axis=1, kind="stable")
-    ranked = np.take_along_axis(block, order, 1)
+def _in_numpy(block: Floats, part: Integers, codes: Codes, order: NDArray[np.int32]) -> tuple[Floats, Integers]:
+    by_value = np.argsort(block + 0.0, axis=1, kind="stable")
+    ranked = np.take_along_axis(block, by_value, 1)
     new = np.ones(block.shape, bool)
     new[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
     missing = np.isnan(ranked)
     new &= ~missing
-    codes = np.empty(block.shape, np.int32)
-    np.put_along_axis(codes, order, np.where(missing, -1, np.cumsum(new, axis=1) - 1).astype(np.int32), 1)
-    return codes, np.where(new, ~order, order).astype(np.int32), ranked[new], np.count_nonzero(new, axis=1)
+    own = np.empty(block.shape, np.int32)
+    np.put_along_axis(own, by_value, np.where(missing, -1, np.cumsum(new, axis=1) - 1).astype(np.int32), 1)
+    codes[part], order[:] = own, np.where(new, ~by_value, by_value)
+    return ranked[new], np.count_nonzero(new, axis=1)

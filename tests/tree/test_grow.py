@@ -94,6 +94,38 @@ def test_the_compiled_grower_and_its_twin_agree(kind: str, missing: str, seed: i
             np.testing.assert_allclose(sent.part, twin.part, rtol=1e-9)
 
 
+def long_task(rng: np.random.Generator, most: int = 700) -> Task:
+    """Enough rows for the kernel's blocks, few or many values, classes that depend on them or not, sometimes unbalanced."""
+    n, classes = int(rng.integers(66, most)), int(rng.integers(2, 13))
+    many = rng.choice([2, 5, 17, 300, 10**6], 4)
+    values = rng.integers(0, many, (n, 4)) - many // 2.0
+    signal = np.argsort(np.argsort(values[:, rng.integers(4)] + rng.choice([0.1, 5.0]) * rng.normal(size=n)))
+    target = np.where(rng.random(n) < rng.choice([0.1, 0.6, 1.0]), rng.integers(0, classes, n), signal * classes // n)
+    if rng.random() < 0.3:
+        target = np.where(rng.random(n) < 0.9, 0, target)
+    return Task(
+        name="long", features=tuple(Feature(f"f{i}", "numeric") for i in range(4)), values=values, rows=np.arange(n),
+        classes=tuple("ABCDEFGHIJKLM"[:classes]), target=target.astype(np.int32),
+    )  # fmt: skip
+
+
+def check_a_long_task(seed: int, most: int = 700) -> None:
+    rng = np.random.default_rng(seed)
+    task = long_task(rng, most)
+    rows = positions(task) if rng.random() < 0.5 else rng.permutation(len(task))[: len(task) * 3 // 4]
+    growth = Growth(str(rng.choice(MISSING[:4])), min_leaf=float(rng.choice([1, 3, 20])),
+                    min_leaf_rule=str(rng.choice(["plain", "c45"])))  # fmt: skip
+    for kind in ("entropy", "gini", "gain_ratio"):
+        assert_same(*both(task, rows, make("criterion", kind), growth))
+
+
+@pytest.mark.skipif(load("grow") is None, reason="only the NumPy grower is there")
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_the_grower_of_whole_counts_and_its_twin_agree_on_long_columns(seed: int) -> None:
+    check_a_long_task(seed)
+
+
 @pytest.mark.parametrize("nominal", sorted(NOMINAL))
 @pytest.mark.parametrize("kind", [kind for kind in CRITERIA if kind not in ("gain_ratio", "tan_schlimmer", "nunez")])
 @settings(max_examples=12, deadline=None)
@@ -112,6 +144,12 @@ def test_no_test_at_the_root_is_better_than_the_one_made(kind: str, nominal: str
     else:
         assert best is not None
         assert tree.goodness[0] == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(300))
+def test_the_long_form_of_the_same(seed: int) -> None:
+    check_a_long_task(seed, 1500)
 
 
 def every_table(task: Task, nominal: str) -> list[np.ndarray]:
