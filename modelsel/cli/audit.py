@@ -2,13 +2,17 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from modelsel.cli._arguments import RUN_HELP, Arguments
-from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, Problem, StoreError
+from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, ConfigurationError, Problem, StoreError
+from modelsel.core.protocols import Anchor
 from modelsel.guard.gate import Gate
+from modelsel.record.folder import RunFolder
 
 LEVELS = ("info", "low", "medium", "high", "critical")
 
@@ -35,17 +39,39 @@ def audited(run: str | None, ledger: str = "user", other: str | None = None) -> 
     from modelsel.config.reopen import reopen
     from modelsel.core.spec import make
     from modelsel.guard.audit import audit
-    from modelsel.record.folder import ROOT, RunFolder
+    from modelsel.record.folder import ROOT
 
     if run is None:
         gate = Gate(make("guard", "warn", ledger=ledger), ROOT)
         _merge(gate, other)
         return audit(gate)
     folder = RunFolder.open(run)
-    gate = Gate(reopen(folder.config(), "guard").guard, folder.root)
-    _merge(gate, other)
-    report = audit(gate, study=folder.outcome().folder)
-    return {**report, "flags": [*report["flags"], *replayed(folder)]}
+    policy = reopen(folder.config(), "guard").guard
+    with _witnesses(folder) as (anchors, unasked):
+        gate = Gate(policy, folder.root, anchors)
+        _merge(gate, other)
+        recorded = [one["id"] for one in folder.details().get("audit", {}).get("test_sets", ())]
+        report = audit(gate, study=folder.outcome().folder, known=recorded)
+    return {**report, "flags": [*report["flags"], *unasked, *replayed(folder)]}
+
+
+@contextmanager
+def _witnesses(folder: RunFolder) -> Iterator[tuple[tuple[Anchor, ...], list[dict[str, str]]]]:
+    """The tracking server of a study as an anchor, or the finding that it cannot be asked (its address is gone)."""
+    from modelsel.config.reopen import reopen
+    from modelsel.guard._flags import flag
+    from modelsel.record.track import Tracker
+
+    try:
+        tracker = Tracker(reopen(folder.config(), "tracking").tracking, folder)
+    except ConfigurationError as error:
+        yield (), [asdict(flag("G077", f"the anchor mlflow cannot be asked: {error.problems[0].what}"))]
+        return
+    try:
+        yield tracker.anchors, []
+    finally:
+        if tracker.outbox is not None:
+            tracker.outbox.close()
 
 
 def _merge(gate: Gate, other: str | None) -> None:

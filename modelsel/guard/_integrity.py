@@ -95,13 +95,16 @@ def _facts(testset: str, n: int, head: str, anchor: str, facts: Mapping[str, str
 def _meaning(ledger: Ledger, anchor: str, facts: Mapping[str, str], present: set[tuple[str, int]]) -> Finding:
     """What it says of the ledger that an anchor saw this look and the ledger does not know it."""
     replica, seq, _ = facts["head"].split(":")
+    rows = f"test set {facts['testset'][:8]}"
     if facts.get("policy") == "off":
-        return flag("G076", f"{anchor} saw these test rows opened without a guard")
+        return flag("G076", f"{anchor} saw {rows} opened without a guard")
     if facts["ledger"] != ledger.id:
-        return flag("G072", f"{anchor} saw look {facts['look']} at these rows in another ledger, which is not here")
+        return flag("G072", f"{anchor} saw look {facts['look']} at {rows} in another ledger, which is not here")
     if (replica, int(seq)) in present:
-        return flag("G070", f"{anchor} saw another entry {seq} of replica {replica}: the chain was written anew")
-    return flag("G071", f"{anchor} saw entry {seq} of replica {replica}, which is gone")
+        return flag(
+            "G070", f"{anchor} saw another entry {seq} of replica {replica}, a look at {rows}: the chain was written anew"
+        )
+    return flag("G071", f"{anchor} saw entry {seq} of replica {replica}, a look at {rows}, which is gone")
 
 
 def _replaced(home: Home, ledger: Ledger, url: str) -> list[Finding]:

@@ -237,11 +237,12 @@ class Session:
         return seen, found
 
     def remembered(self) -> list[str]:
-        """The test sets of our own anchors, in the ledger or not."""
+        """The test sets of our own anchors that this ledger ought to know: under its key, in no other ledger of this home."""
         found: list[str] = []
+        others = {id_ for url, id_ in self.home.state().get("places", {}).items() if url != self.url}
         for anchor in self.anchors:
             with suppress(OSError):  # said by `witnessed`
-                found += anchor.testsets() if isinstance(anchor, StateAnchor | LockFile) else []
+                found += anchor.testsets(self.key.id, others) if isinstance(anchor, StateAnchor | LockFile) else []
         return list(dict.fromkeys(found))
 
     def _kin(self, subject: Subject) -> dict[str, int]:

@@ -24,10 +24,11 @@ from modelsel.ledger.entry import Entry, broken
 SETS = ("rows", "development", "table", "candidates")
 
 
-def audit(gate: Gate, sealing: Sealing | None = None, study: str | None = None) -> dict[str, Any]:
+def audit(gate: Gate, sealing: Sealing | None = None, study: str | None = None, known: Sequence[str] = ()) -> dict[str, Any]:
     """The whole ledger, the test set of one sealing, or those that a study (its name or its run folder) touched.
 
-    Without a sealing (a gate asks as it looks) anchors are asked, and stored row sets read.
+    Without a sealing (a gate asks as it looks) anchors are asked, about test sets `known` from elsewhere too, and stored row
+    sets are read.
     A ledger that does not hold is told, not raised: `ledger.intact` is false and the flags say where.
     """
     if not gate.guarded:
@@ -37,7 +38,8 @@ def audit(gate: Gate, sealing: Sealing | None = None, study: str | None = None) 
     history = History.of(entries)
     wanted = [gate.subject(sealing).digest] if sealing else _touched(history, study)
     sets = [_test_set(history, testset) for testset in wanted]
-    asked = () if sealing else tuple(wanted) if study else tuple(dict.fromkeys((*wanted, *gate.session.remembered())))
+    others = known if sealing or study else (*known, *gate.session.remembered())
+    asked = () if sealing else tuple(dict.fromkeys((*wanted, *others)))
     ledger, findings = _ledger(gate, entries, () if sealing else _stored(entries), asked)
     upcoming = next_look(history, wanted[0]) if len(wanted) == 1 else None
     flags = [*findings, *of_looks(sets), *of_record(history, wanted), *of_time(history)]

@@ -6,7 +6,7 @@ What an anchor saw cannot be unseen by deleting or rewriting the ledger. The thi
 import fcntl
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,9 +32,10 @@ class StateAnchor:
         found: list[dict[str, str]] = self.home.state().get("facts", {}).get(testset, [])
         return found
 
-    def testsets(self) -> list[str]:
-        """All test sets that were ever looked at."""
-        return list(self.home.state().get("facts", {}))
+    def testsets(self, key: str, others: Container[str]) -> list[str]:
+        """Test sets that were ever looked at under a key, but for looks in some other ledgers."""
+        known = self.home.state().get("facts", {}).items()
+        return [testset for testset, seen in known if any(_ours(facts, key, others) for facts in seen)]
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,9 @@ class LockFile:
         facts = self._read().get("testsets", {}).get(testset)
         return [{"testset": testset, **facts}] if facts else []
 
-    def testsets(self) -> list[str]:
-        """All test sets of the file."""
-        return list(self._read().get("testsets", {}))
+    def testsets(self, key: str, others: Container[str]) -> list[str]:
+        """Test sets of the file that were looked at under a key, but for looks in some other ledgers."""
+        return [testset for testset, facts in self._read().get("testsets", {}).items() if _ours(facts, key, others)]
 
     def keys(self) -> set[str]:
         """The keys under which the looks in this file were made."""
@@ -89,6 +90,10 @@ class LockFile:
         except ValueError as error:
             raise OSError(f"{self.path} cannot be read: settle its merge conflict, keeping the larger look counts") from error
         return known
+
+
+def _ours(facts: Mapping[str, str], key: str, others: Container[str]) -> bool:
+    return facts.get("key", key) == key and facts.get("ledger") not in others
 
 
 def in_git(folder: Path) -> bool:

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -154,3 +155,13 @@ def test_merging_what_is_no_ledger_ends_with_2_and_creates_nothing(modelsel: Any
     assert done.code == 2
     assert "MSEL-273" in done.err
     assert not Path("typo.db").exists()
+
+
+@pytest.mark.slow
+def test_an_audit_asks_mlflow_about_a_run_whose_ledger_and_home_are_gone(modelsel: Any, tmp_path: Path) -> None:
+    assert modelsel("run", "dataset=wine", *FEW, "tracking=sqlite").code == 0
+    assert json.loads(modelsel("audit", "latest", "--json").out)["ledger"]["anchors"] == ["state", "lockfile", "mlflow"]
+    shutil.rmtree(tmp_path / "home")
+    done = modelsel("audit", "latest", "--fail-on", "critical")
+    assert done.code == 4
+    assert re.search("mlflow saw look 1 at test set [0-9a-f]{8} in another ledger, which is not here", done.out)

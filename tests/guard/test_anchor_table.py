@@ -161,3 +161,16 @@ def test_an_audit_asks_the_anchors_and_writes_nothing(tmp_path: Path, home: Path
     assert "G071" in {flag["code"] for flag in report["flags"]}
     assert report["ledger"]["intact"] is False
     assert study.gate().session.ledger.entries() == before
+
+
+def test_an_audit_does_not_ask_one_ledger_for_what_stands_in_another_of_the_same_person(home: Path, tmp_path: Path) -> None:
+    team = {"ledger": f"sqlite:///{tmp_path / 'team.db'}"}
+    Study(numbers(seed=1), home).look()
+    Study(numbers(seed=2), home, settings=team).look()
+    Study(numbers(seed=3), home, settings={**team, "project": "another key"}).look()
+    for settings in ({}, team):
+        report = audit(Study(numbers(), home, settings=settings).gate())
+        assert {flag["code"] for flag in report["flags"]} <= {"G001", "G074"}
+        assert report["ledger"]["intact"] is True
+    delete(home)
+    assert "G072" in {flag["code"] for flag in audit(Study(numbers(), home).gate())["flags"]}
