@@ -1,46 +1,88 @@
 """What a second worker adds, and what a cell costs beside its fit."""
 
 import tempfile
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
 from benchmarks._frame import Row, side_by_side
 from benchmarks.engine import study
-from modelsel.core.types import Candidate
+from modelsel.core.types import Candidate, Resampling, Task
 from modelsel.dataset.waveform import Waveform
+from modelsel.kernels.compiler import load
 from modelsel.learner.majority import Majority
 from modelsel.learner.tree import Tree
 from modelsel.measure.error import Error
 from modelsel.plan.make import make
 from modelsel.runner.journal import Journal
 from modelsel.runner.pool import Pool
+from modelsel.runner.results import Results
 from modelsel.runner.run import run
 from modelsel.scheme.repeated_kfold import RepeatedKfold
 from modelsel.scheme.stratified_kfold import StratifiedKfold
 
 
 def rows() -> Iterable[Row]:
-    yield two_threads()
+    yield two_threads(5_000)
+    yield two_threads(20_000)
     yield a_cell()
 
 
-def two_threads() -> Row:
-    """Twenty fits per fold, each with its own growing, so that every cell is a fit."""
-    task = Waveform(rows=5000).read()
+def two_threads(size: int) -> Row:
+    """Twenty fits per fold, each with its own growing, so that every cell is a fit.
+
+    What is not kernel holds the interpreter lock: with a share s of a cell's processor time two threads do at most
+    2 / (1 + s) of the work of one.
+    """
+    task = Waveform(rows=size).read()
     folds = StratifiedKfold(folds=10).instantiate(task, 0)
     some = tuple(Candidate(Tree(min_leaf=leaf)) for leaf in range(1, 21))
     one, two = study(task, folds, some, 1), study(task, folds, some, 2)
     assert np.array_equal(one.board.folds, two.board.folds)
+    held = lock_share(lambda: alone(task, folds, some))
     return side_by_side(
-        "200 cells of one tree each, two threads",
+        f"200 cells of one tree each, {size:,} × 21, two threads",
         "one thread",
         lambda: study(task, folds, some, 2),
         lambda: study(task, folds, some, 1),
         equal="scores bit for bit",
         goal=1.7,
+        note=f"{held:.0%} of a cell's processor time is not in kernels: at most {2 / (1 + held):.2f}",
     )
+
+
+def alone(task: Task, folds: Resampling, some: tuple[Candidate, ...]) -> Results:
+    """The study in this very thread."""
+    with tempfile.TemporaryDirectory() as folder, Journal(Path(folder)) as journal:
+        return run(make(some, task, folds), task, folds, Error(), Pool("sequential"), journal)
+
+
+def lock_share(work: Callable[[], object]) -> float:
+    """Share of the thread's processor time that is spent outside the compiled growers and routers."""
+    inside = 0.0
+
+    def timed(kernel: Callable[..., object]) -> Callable[..., object]:
+        def run(*arguments: object) -> object:
+            nonlocal inside
+            start = time.thread_time()
+            try:
+                return kernel(*arguments)
+            finally:
+                inside += time.thread_time() - start
+
+        return run
+
+    with ExitStack() as stack:
+        for name, entry in (("grow_counted", "grow"), ("grow", "grow"), ("route", "walk")):
+            if (kernels := load(name)) is not None:
+                stack.enter_context(patch.object(kernels, entry, timed(getattr(kernels, entry))))
+        start = time.thread_time()
+        work()
+        return 1.0 - inside / (time.thread_time() - start)
 
 
 def a_cell() -> Row:
@@ -50,8 +92,7 @@ def a_cell() -> Row:
     some = (Candidate(Majority()),)
 
     def engine() -> np.ndarray:
-        with tempfile.TemporaryDirectory() as folder, Journal(Path(folder)) as journal:
-            return run(make(some, task, folds), task, folds, Error(), Pool("sequential"), journal).board.folds
+        return alone(task, folds, some).board.folds
 
     def loop() -> np.ndarray:
         scores = []

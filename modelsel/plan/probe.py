@@ -12,19 +12,23 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, cycle
+from math import gcd
 from pathlib import Path
 from statistics import fmean, median
 
 import numpy as np
 
-from modelsel.core.types import Candidate, Resampling, Task
+from modelsel.core.types import Candidate, Integers, Resampling, Task
+from modelsel.plan.batch import Batch
 from modelsel.plan.make import Plan
 from modelsel.plan.trial import Trial, Trier
 
+Kind = tuple[type, bool]
+Queued = tuple[Kind, tuple[int, ...]]
 BUDGET = 0.5  # seconds, after compilation
 OVERHEAD = 0.002  # seconds per cell for journal, scores and dispatch
 START = 0.05  # seconds per run
-BASE = float(4 << 20)  # bytes of a run of any size: threads, journal, descriptions
+BASE = float(1 << 20)  # bytes of a run of any size: threads, journal, descriptions
 SAID = 18  # bytes per row and candidate of a cell: its class as kept and as a measure reads it, its loss
 SCORED = 24  # and per class, where scores are kept
 SUMMED = 12.0 * (1 << 20)  # bytes of the block in which standard errors are summed, at most
@@ -45,19 +49,20 @@ def estimate(
     folder: Path | None = None,
 ) -> Estimate:  # fmt: skip
     """Try batches of every kind of learner until the budget is spent; figures are kept in the folder, where one is given."""
-    share = fmean(len(fold.analysis) / len(task) for fold in resampling.folds)
-    try_, trials, spent = Trier(task, share, scores, folder), defaultdict[type, list[Trial]](list), 0.0
-    kinds = {type(candidate.learner) for candidate in plan.candidates}
-    for members in _by_turns(plan):
+    analysed, assessed = (fmean(len(half) for half in halves) for halves in _halves(resampling))
+    share = analysed / (analysed + assessed)
+    try_, trials, spent = Trier(task, round(analysed + assessed), share, scores, folder), defaultdict[Kind, list[Trial]](list), 0.0
+    kinds = {_kind(plan, batch) for batch in plan.batches}
+    for kind, members in _by_turns(plan):
         if spent >= budget and len(trials) == len(kinds):
             break
         trial, seconds = try_(members)
-        trials[type(members[0].learner)].append(trial)
+        trials[kind].append(trial)
         spent += seconds
-    costs = [_seconds(trials[type(plan.candidates[batch.members[0]].learner)], len(batch.members)) for batch in plan.batches]
+    costs = [_seconds(trials[_kind(plan, batch)], len(batch.members)) for batch in plan.batches]
     dearest = plan.batches[int(np.argmax(costs))].members
     speed = try_.speed_up(_candidates(plan, dearest), workers)
-    memory = _memory(plan, task, (1 - share) * len(task), scores, workers, try_)
+    memory = _memory(plan, task, assessed, scores, workers, try_)
     try_.figures.keep()
     return Estimate(START + plan.folds * sum(costs) / speed, memory, workers)
 
@@ -69,9 +74,9 @@ def _seconds(trials: Sequence[Trial], members: int) -> float:
 
 def _memory(plan: Plan, task: Task, rows: float, scores: bool, workers: int, try_: Trier) -> float:
     """Bytes, where the largest batch of each kind stands for its kind; `rows` are assessed in a cell."""
-    largest: dict[type, Sequence[int]] = {}
+    largest: dict[Kind, Sequence[int]] = {}
     for batch in plan.batches:
-        kind = type(plan.candidates[batch.members[0]].learner)
+        kind = _kind(plan, batch)
         largest[kind] = max(largest.get(kind, ()), batch.members, key=len)
     each = rows * (SAID + (SCORED * len(task.classes) if scores else 0))
     cell = max(try_.memory(_candidates(plan, members)) + len(members) * each for members in largest.values())
@@ -80,13 +85,29 @@ def _memory(plan: Plan, task: Task, rows: float, scores: bool, workers: int, try
     return BASE + 4 * matrix + max(workers * cell, min(12 * matrix, SUMMED))
 
 
-def _by_turns(plan: Plan) -> Iterator[tuple[Candidate, ...]]:
-    """Members of the batches without end, kinds of learners by turns, so that every kind is tried early."""
-    queues: dict[type, list[tuple[int, ...]]] = defaultdict(list)
+def _by_turns(plan: Plan) -> Iterator[tuple[Kind, tuple[Candidate, ...]]]:
+    """Kinds and members of the batches without end, kinds by turns, so that every kind is tried early."""
+    queues: dict[Kind, list[tuple[Kind, tuple[int, ...]]]] = defaultdict(list)
     for batch in plan.batches:
-        queues[type(plan.candidates[batch.members[0]].learner)].append(batch.members)
-    for members in chain.from_iterable(zip(*map(cycle, queues.values()), strict=False)):
-        yield _candidates(plan, members)
+        queues[_kind(plan, batch)].append((_kind(plan, batch), batch.members))
+    for kind, members in chain.from_iterable(zip(*(cycle(_spread(queue)) for queue in queues.values()), strict=False)):
+        yield kind, _candidates(plan, members)
+
+
+def _spread(queue: Sequence[Queued]) -> Iterator[Queued]:
+    """The same in another order: the first few stand for all, where neighbours are alike (steps of a sweep)."""
+    stride = next(step for step in range(round(0.382 * len(queue)) + 1, 2 * len(queue) + 2) if gcd(step, len(queue)) == 1)
+    return (queue[k * stride % len(queue)] for k in range(len(queue)))
+
+
+def _kind(plan: Plan, batch: Batch) -> Kind:
+    """Batches of a kind cost alike per member: those of a learner, and apart from them those that it makes cells of."""
+    return type(plan.candidates[batch.members[0]].learner), bool(batch.apart)
+
+
+def _halves(resampling: Resampling) -> Iterator[list[Integers]]:
+    yield [fold.analysis for fold in resampling.folds]
+    yield [fold.assessment for fold in resampling.folds]
 
 
 def _candidates(plan: Plan, members: Sequence[int]) -> tuple[Candidate, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from math import log2
 from pathlib import Path
 from statistics import median
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.fingerprint import digest
-from modelsel.core.types import Candidate, Integers, Task
+from modelsel.core.types import Candidate, Floats, Integers, Task
 from modelsel.plan.generated import like, split
 from modelsel.plan.kept import Figures
 
@@ -39,16 +40,17 @@ class Trial:
 class Trier:
     """Tries a batch on generated rows; a kind's first trial is preceded by a small one that compiles and warms up."""
 
-    def __init__(self, task: Task, share: float, scores: bool, folder: Path | None) -> None:
-        most = min(len(task), ROWS)
-        sizes = (most,) if most == len(task) else (most // 2, most)
+    def __init__(self, task: Task, rows: int, share: float, scores: bool, folder: Path | None) -> None:
+        """`rows` are those of a fold, both halves together, and `share` is the analysed part of them."""
+        most = min(rows, ROWS)
+        sizes = (most,) if most == rows else (most // 2, most)
         self._trials = [split(like(task, size), share) for size in sizes]
-        self._growth = len(task) / most
+        self._growth = rows / most
         self._small = split(like(task, min(60, most)), share)
         self._scores = scores
         self._warm: set[type] = set()
-        rows = [[trial.fingerprint, len(analysis)] for trial, analysis, _ in self._trials]
-        self.figures = Figures(folder, digest([rows, len(task), scores]))
+        sizes_of = [[trial.fingerprint, len(analysis)] for trial, analysis, _ in self._trials]
+        self.figures = Figures(folder, digest([sizes_of, rows, scores]))
 
     def __call__(self, members: Sequence[Candidate]) -> tuple[Trial, float]:
         """The trial, and the seconds it took (compilation left out)."""
@@ -59,8 +61,11 @@ class Trier:
     def memory(self, members: Sequence[Candidate]) -> float:
         """Bytes that a cell of so many members holds at its peak, beside what it says."""
         some = _some(members, WEIGHED)
-        fit, both = self.figures.get(f"{_name(some)} bytes", lambda: self._weighed(some))
-        return self._growth * (fit + max(both - fit, 0.0) * len(members) / len(some))
+        each = self.figures.get(
+            f"{_name(some)} bytes", lambda: tuple(chain.from_iterable(map(self._weighed(some), self._trials)))
+        )
+        fit, both = (self._at_size(each[which::2]) for which in (0, 1))
+        return fit + max(both - fit, 0.0) * len(members) / len(some)
 
     def speed_up(self, members: Sequence[Candidate], workers: int) -> float:
         """How much more so many threads get done than one: they share the interpreter lock, the memory bus and the machine."""
@@ -81,14 +86,24 @@ class Trier:
             self._warm.add(type(some[0].learner))
             self._try(some[:2], *self._small)
 
-    def _weighed(self, some: Sequence[Candidate]) -> tuple[float, float]:
-        """Peak bytes of the fit, and of fit and answers."""
+    def _weighed(self, some: Sequence[Candidate]) -> Callable[[tuple[Task, Integers, Integers]], tuple[float, float]]:
+        """Peak bytes of the fit, and of fit and answers, of a trial."""
+
+        def weighed(trial: tuple[Task, Integers, Integers]) -> tuple[float, float]:
+            marks: list[float] = []
+            with _followed() as peak:
+                self._try(some, *trial, between=lambda: marks.append(peak()))
+                marks.append(peak())
+            return marks[0], marks[-1]
+
         self._warm_up(some)
-        marks: list[float] = []
-        with _followed() as peak:
-            self._try(some, *self._trials[-1], between=lambda: marks.append(peak()))
-            marks.append(peak())
-        return marks[0], marks[-1]
+        return weighed
+
+    def _at_size(self, of: Sequence[float]) -> float:
+        """A part that is there at any size and one that grows with it, on a line through both trials."""
+        if len(of) == 1:
+            return of[0]
+        return of[1] + 2.0 * max(of[1] - of[0], 0.0) * (self._growth - 1.0)
 
     def _sped_up(self, some: Sequence[Candidate], workers: int) -> float:
         with ThreadPoolExecutor(workers) as pool:
@@ -112,7 +127,7 @@ class Trier:
         between: Callable[[], None] = lambda: None,
     ) -> Trial:  # fmt: skip
         """NaN-free even where this candidate cannot be fitted on generated rows: then it costs nothing."""
-        learners, start = [candidate.learner for candidate in members], time.thread_time()
+        learners, start = [_shortened(candidate.learner) for candidate in members], time.thread_time()
         try:
             for step in members[0].preparers:
                 task = step.fit(task.take(analysis), np.arange(len(analysis)), np.random.default_rng(0)).apply(task)
@@ -121,11 +136,11 @@ class Trier:
             between()
             learners = [own for one in learners for own in (path.members(one) if getattr(one, "is_family", False) else (one,))]
             path.outputs(learners, task, assessment, self._scores)
-            path.complexity(learners)
+            sizes = path.complexity(learners)
             path.training_error(learners)
         except Exception:  # the run will say what is wrong; a plan only cannot tell its cost
             return Trial(0.0, 0.0)
-        return Trial(fitted - start, (time.thread_time() - fitted) / len(members))
+        return Trial(fitted - start, (time.thread_time() - fitted) / len(members) * _times(members[0].learner, sizes))
 
 
 @contextmanager
@@ -141,6 +156,16 @@ def _followed() -> Iterator[Callable[[], float]]:
     finally:
         if not already:
             tracemalloc.stop()
+
+
+def _shortened(learner: Any) -> Any:
+    """The learner with what would take too long to be tried cut short."""
+    return learner.shortened() if hasattr(learner, "shortened") else learner
+
+
+def _times(learner: Any, sizes: Floats) -> float:
+    """How many times as long as what was tried the whole takes on models of these sizes."""
+    return float(learner.times_as_long(float(sizes.mean()))) if hasattr(learner, "times_as_long") else 1.0
 
 
 def _some(members: Sequence[Candidate], most: int) -> Sequence[Candidate]:
