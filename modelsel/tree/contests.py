@@ -16,8 +16,9 @@ from modelsel.tree.columns import columns
 from modelsel.tree.conditions import value_words
 from modelsel.tree.growth import Criterion, Growth
 from modelsel.tree.node import Cut
-from modelsel.tree.numpy_grower import Grower, Node
-from modelsel.tree.numpy_tests import Test
+from modelsel.tree.numpy_column import Test
+from modelsel.tree.numpy_grower import Grower
+from modelsel.tree.numpy_record import Node
 from modelsel.tree.rows import Rows
 
 

@@ -14,15 +14,12 @@ from modelsel.kernels import stop
 from modelsel.kernels.layout import (
     BRANCHES,
     BY_SURROGATES,
-    DEPTH,
     FEATURE,
     FIRST,
     LEFT,
     LEVELS,
     MISSING_TO,
     MULTIWAY,
-    PARENT,
-    RECORD,
     RIGHT,
     TEST,
     THRESHOLD,
@@ -31,41 +28,13 @@ from modelsel.kernels.layout import (
 from modelsel.tree.assemble import Grown
 from modelsel.tree.columns import Columns
 from modelsel.tree.growth import NOMINAL, Criterion, Growth
+from modelsel.tree.numpy_column import SLACK, Column, Test, branch_of
+from modelsel.tree.numpy_record import Node, Record, divided
 from modelsel.tree.numpy_surrogates import Mimic, mimics
-from modelsel.tree.numpy_tests import SLACK, Column, Test, best_test, branch_of
+from modelsel.tree.numpy_tests import best_test
 from modelsel.tree.rows import Rows
 
 Halt = Callable[[Floats, int, float, Floats], bool]  # class weights, depth, goodness, children's class weights -> stop here?
-
-
-@dataclass(frozen=True, eq=False)
-class Node:
-    """Rows on their way down, and the features still worth a look."""
-
-    number: int
-    rows: Integers
-    weight: Floats
-    depth: int
-    features: frozenset[int]
-
-
-@dataclass(eq=False)
-class Record:
-    """What is known of the nodes made so far, in the order in which they were made."""
-
-    nodes: list[list[int]] = field(default_factory=list)
-    goodness: list[float] = field(default_factory=list)
-    counts: list[Floats] = field(default_factory=list)
-    marks: list[int] = field(default_factory=list)
-    mimics: list[tuple[int, Mimic]] = field(default_factory=list)
-
-    def add(self, parent: int, depth: int, counts: Floats) -> int:
-        row = [0] * RECORD
-        row[PARENT], row[DEPTH] = parent, depth
-        self.nodes.append(row)
-        self.goodness.append(np.nan)
-        self.counts.append(counts)
-        return len(self.nodes) - 1
 
 
 def grow(chosen: Rows, columns: Columns, criterion: Criterion, growth: Growth, halt: Halt | None = None) -> Grown:
@@ -78,7 +47,7 @@ def grow(chosen: Rows, columns: Columns, criterion: Criterion, growth: Growth, h
         if stop.FLAG[0]:
             raise stop.Stopped
         stack.extend(reversed(grower.split(stack.pop())))
-    return grower.grown()
+    return grower.record.grown()
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +73,7 @@ class Grower:
         found = self._mimics(node, feature, branch) if self.growth.missing == "surrogate" else []
         many = self._branches(node, feature, test)
         test, branch = self._send_missing(node, test, branch, found, many)
-        parts = _divided(node, branch, many)
+        parts = divided(node, branch, many)
         counts = [self._counts(rows, weight) for rows, weight in parts]
         if self.halt is not None and self.halt(self.record.counts[node.number], node.depth, value, np.array(counts)):
             return []
@@ -115,16 +84,6 @@ class Grower:
             Node(self.record.add(node.number, node.depth + 1, own), rows, weight, node.depth + 1, left)
             for (rows, weight), own in zip(parts, counts)
         ]
-
-    def grown(self) -> Grown:
-        """Everything as arrays."""
-        return Grown(
-            np.array(self.record.nodes, np.int64),
-            np.array(self.record.goodness),
-            np.array(self.record.counts),
-            np.array(self.record.marks, np.uint8),
-            *_flat([mimic.record(node) for node, mimic in self.record.mimics]),
-        )
 
     def _worth_a_look(self, node: Node) -> bool:
         counts, growth = self.record.counts[node.number], self.growth
@@ -234,25 +193,3 @@ class Grower:
 
 def _first_largest(weight: Floats) -> int:
     return int(np.argmax(weight >= weight.max() - SLACK))
-
-
-def _divided(node: Node, branch: Integers, many: int) -> list[tuple[Integers, Floats]]:
-    """Rows and weights of the children; rows without a branch go into all of them by the share of the known ones."""
-    lost = branch < 0
-    known = np.bincount(branch[~lost], node.weight[~lost], many)
-    share = known / known.sum()
-    parts = []
-    for each in range(many):
-        own = (branch == each) | (lost & (share[each] > 0))
-        parts.append((node.rows[own], np.where(lost[own], node.weight[own] * share[each], node.weight[own])))
-    return parts
-
-
-def _flat(records: list[tuple[list[int], float, list[int]]]) -> tuple[Integers, Floats, Integers]:
-    """Surrogates as arrays: records, agreements, sides of levels one after the other."""
-    sides: list[int] = []
-    for record, _, own in records:
-        record[-1] = len(sides) if own else -1
-        sides.extend(own)
-    rows = np.array([record for record, _, _ in records], np.int64).reshape(-1, 6)
-    return rows, np.array([agreement for _, agreement, _ in records], np.float64), np.array(sides, np.int64)

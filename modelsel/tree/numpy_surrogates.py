@@ -13,7 +13,7 @@ import numpy as np
 
 from modelsel.core.types import Codes, Floats, Integers
 from modelsel.kernels.layout import SURROGATES, TIE
-from modelsel.tree.numpy_tests import Column
+from modelsel.tree.numpy_column import Column
 
 
 @dataclass(frozen=True, eq=False)

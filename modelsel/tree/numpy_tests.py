@@ -4,61 +4,15 @@ Every admissible test becomes a branches × classes table and the criterion scor
 remembered between nodes. Slower, complete, and the way to grow by a criterion that has no compiled form.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 
-from modelsel.core.types import Booleans, Codes, Floats, Integers
-from modelsel.kernels.layout import (
-    BY_SURROGATES,
-    DIVIDED,
-    EQUALITY,
-    EXHAUSTIVE,
-    MULTIWAY,
-    SUBSET,
-    THRESHOLD,
-    TIE,
-)
+from modelsel.core.types import Floats
+from modelsel.kernels.layout import BY_SURROGATES, DIVIDED, EQUALITY, EXHAUSTIVE, MULTIWAY, SUBSET, THRESHOLD, TIE
 from modelsel.tree.growth import Criterion, Growth
-
-SLACK = 1e-9  # of sums of weights
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """One feature at one node: codes (−1 missing), classes and weights of its rows."""
-
-    codes: Codes
-    target: Codes
-    weight: Floats
-    levels: int
-    classes: int
-
-    @property
-    def known(self) -> Booleans:
-        return self.codes >= 0
-
-    def table(self, codes: Integers, rows: Booleans) -> Floats:
-        """Weights per code and class of some rows."""
-        flat = codes[rows] * self.classes + self.target[rows]
-        counts = np.bincount(flat, self.weight[rows], self.levels * self.classes)
-        return np.asarray(counts.reshape(self.levels, self.classes))
-
-
-@dataclass(frozen=True, eq=False)
-class Test:
-    """A test, its goodness before features compete, and what the contest asks about it."""
-
-    kind: int
-    value: float
-    information: float
-    code: int = 0
-    next: int = 0
-    cuts: int = 0
-    inside: Booleans | None = None
-    to: int = DIVIDED  # child that takes missing values
-    fill: Integers | None = None  # code that stands in for a missing value, per class
+from modelsel.tree.numpy_column import Column, Filled, Test, absent, branch_of, filled, stand_ins
 
 
 def best_test(column: Column, kind: int, criterion: Criterion, growth: Growth) -> Test | None:
@@ -66,68 +20,17 @@ def best_test(column: Column, kind: int, criterion: Criterion, growth: Growth) -
     if not column.known.any():
         return None
     search = {THRESHOLD: _threshold, EQUALITY: _equality, MULTIWAY: _multiway, SUBSET: _subset}[kind]
-    filled = _filled(column, kind, growth)
-    test = search(filled, _absent(column, growth), criterion, growth)
+    test = search(filled(column, kind, growth), absent(column, growth), criterion, growth)
     return None if test is None else _with_side(test, column, kind, growth)
 
 
-@dataclass(frozen=True, eq=False)
-class Filled:
-    """Class weights per code, missing values filled in where the policy says so; `needed`: weight of a branch."""
-
-    table: Floats
-    present: Integers
-    needed: float
-
-
-def _filled(column: Column, kind: int, growth: Growth) -> Filled:
-    table = column.table(column.codes.astype(np.int64), column.known)
-    present = np.flatnonzero(table.sum(axis=1) > 0)
-    needed = growth.min_leaf - SLACK
-    if kind == THRESHOLD and growth.min_leaf_rule == "c45":
-        needed = max(growth.min_leaf, min(25.0, 0.1 * float(table.sum()) / column.classes)) - SLACK
-    fill = _fill(column, kind, growth)
-    if fill is not None:
-        table = table + column.table(fill[column.target], ~column.known)
-    return Filled(table, present, needed)
-
-
-def _fill(column: Column, kind: int, growth: Growth) -> Integers | None:
-    """Per class and (last) for the node, the most common level or the lower median of the known values."""
-    if growth.missing not in ("node_mode", "class_mode"):
-        return None
-    table = column.table(column.codes.astype(np.int64), column.known)
-    typical = _median if kind == THRESHOLD else _mode
-    node = typical(table.sum(axis=1))
-    own = [
-        typical(table[:, c]) if growth.missing == "class_mode" and table[:, c].sum() > 0 else node
-        for c in range(column.classes)
-    ]
-    return np.array([*own, node], np.int64)
-
-
-def _median(weight: Floats) -> int:
-    return int(np.argmax(np.cumsum(weight) >= weight.sum() / 2))
-
-
-def _mode(weight: Floats) -> int:
-    return int(np.argmax(weight > weight.max() - SLACK))
-
-
-def _absent(column: Column, growth: Growth) -> Floats:
-    """Class weights of the missing values that are neither filled in nor left out: those that join or form a branch."""
-    lost = ~column.known
-    counts = np.bincount(column.target[lost], column.weight[lost], column.classes)
-    return np.asarray(counts, np.float64) if growth.missing in ("branch", "fractional") else np.zeros(column.classes)
-
-
-def _joined(tables: Floats, absent: Floats, growth: Growth) -> Floats:
+def _joined(tables: Floats, lost: Floats, growth: Growth) -> Floats:
     """Two-branch tests (tests × 2 × classes), each with the missing rows left and with them right: 2 tests each."""
-    if growth.missing != "branch" or absent.sum() == 0:
+    if growth.missing != "branch" or lost.sum() == 0:
         return tables
     both = np.repeat(tables, 2, axis=0)
-    both[0::2, 0] += absent
-    both[1::2, 1] += absent
+    both[0::2, 0] += lost
+    both[1::2, 1] += lost
     return both
 
 
@@ -147,78 +50,78 @@ def _choose(tables: Floats, needed: float, criterion: Criterion) -> tuple[int, f
     return int(fit[first]), float(values[first])
 
 
-def _information(table: Floats, absent: Floats, growth: Growth) -> float:
+def _information(table: Floats, lost: Floats, growth: Growth) -> float:
     """Split information; divided rows are one more outcome."""
     parts = table.sum(axis=1)
     if growth.missing == "fractional":
-        parts = np.append(parts, absent.sum())
+        parts = np.append(parts, lost.sum())
     share = parts[parts > 0] / parts.sum()
     return float(-(share * np.log2(share)).sum())
 
 
-def _threshold(filled: Filled, absent: Floats, criterion: Criterion, growth: Growth) -> Test | None:
-    if len(filled.present) < 2:
+def _threshold(column: Filled, lost: Floats, criterion: Criterion, growth: Growth) -> Test | None:
+    if len(column.present) < 2:
         return None
-    left = np.cumsum(filled.table[filled.present], axis=0)
+    left = np.cumsum(column.table[column.present], axis=0)
     tables = np.stack([left[:-1], rest(left[-1], left[:-1])], axis=1)
-    joined = _joined(tables, absent, growth)
-    found = _choose(joined, filled.needed, criterion)
+    joined = _joined(tables, lost, growth)
+    found = _choose(joined, column.needed, criterion)
     if found is None:
         return None
     index, value = found
     twice = len(joined) // len(tables)
-    fit = joined.sum(axis=2).min(axis=1) >= filled.needed
+    fit = joined.sum(axis=2).min(axis=1) >= column.needed
     cuts = int(fit.reshape(-1, twice).any(axis=1).sum())
-    code, after = filled.present[index // twice], filled.present[index // twice + 1]
-    information = _information(joined[index], absent, growth)
+    code, after = column.present[index // twice], column.present[index // twice + 1]
+    information = _information(joined[index], lost, growth)
     return Test(THRESHOLD, value, information, int(code), int(after), cuts, to=index % 2 if twice == 2 else DIVIDED)
 
 
-def _equality(filled: Filled, absent: Floats, criterion: Criterion, growth: Growth) -> Test | None:
-    present = np.flatnonzero(filled.table.sum(axis=1) > 0)
+def _equality(column: Filled, lost: Floats, criterion: Criterion, growth: Growth) -> Test | None:
+    present = np.flatnonzero(column.table.sum(axis=1) > 0)
     if len(present) < 2:
         return None
-    own = filled.table[present]
-    tables = _joined(np.stack([own, rest(filled.table.sum(axis=0), own)], axis=1), absent, growth)
-    found = _choose(tables, filled.needed, criterion)
+    own = column.table[present]
+    tables = _joined(np.stack([own, rest(column.table.sum(axis=0), own)], axis=1), lost, growth)
+    found = _choose(tables, column.needed, criterion)
     if found is None:
         return None
     index, value = found
     twice = len(tables) // len(present)
     to = index % 2 if twice == 2 else DIVIDED
-    return Test(EQUALITY, value, _information(tables[index], absent, growth), int(present[index // twice]), to=to)
+    return Test(EQUALITY, value, _information(tables[index], lost, growth), int(present[index // twice]), to=to)
 
 
-def _multiway(filled: Filled, absent: Floats, criterion: Criterion, growth: Growth) -> Test | None:
-    own = filled.table[filled.present]
-    own_branch = growth.missing == "branch" and absent.sum() > 0
+def _multiway(column: Filled, lost: Floats, criterion: Criterion, growth: Growth) -> Test | None:
+    own = column.table[column.present]
+    own_branch = growth.missing == "branch" and lost.sum() > 0
     if own_branch:
-        own = np.vstack([own, absent])
-    if (own.sum(axis=1) >= filled.needed).sum() < 2:
+        own = np.vstack([own, lost])
+    if (own.sum(axis=1) >= column.needed).sum() < 2:
         return None
     value = float(criterion.goodness(own[None])[0])
-    to = len(filled.table) if own_branch else DIVIDED
-    return Test(MULTIWAY, value, _information(own, absent, growth), to=to)
+    to = len(column.table) if own_branch else DIVIDED
+    return Test(MULTIWAY, value, _information(own, lost, growth), to=to)
 
 
-def _subset(filled: Filled, absent: Floats, criterion: Criterion, growth: Growth) -> Test | None:
-    pieces, names = filled.table[filled.present], filled.present
-    if growth.missing == "branch" and absent.sum() > 0:  # missing is one level more
-        pieces, names = np.vstack([pieces, absent]), np.append(names, len(filled.table))
+def _subset(column: Filled, lost: Floats, criterion: Criterion, growth: Growth) -> Test | None:
+    pieces, names = column.table[column.present], column.present
+    if growth.missing == "branch" and lost.sum() > 0:  # missing is one level more
+        pieces, names = np.vstack([pieces, lost]), np.append(names, len(column.table))
     if len(names) < 2:
         return None
     members = _members(pieces, criterion)
     left = members @ pieces
     tables = np.stack([left, rest(pieces.sum(axis=0), left)], axis=1)
-    found = _choose(tables, filled.needed, criterion)
+    found = _choose(tables, column.needed, criterion)
     if found is None:
         return None
     chosen = members[found[0]].astype(bool)
     if not chosen[0]:  # the first level is always inside
         chosen = ~chosen
-    inside = np.zeros(len(filled.table) + 1, bool)
+    inside = np.zeros(len(column.table) + 1, bool)
     inside[names[chosen]] = True
-    return Test(SUBSET, found[1], _information(tables[found[0]], absent, growth), inside=inside)
+    return Test(SUBSET, found[1], _information(tables[found[0]], lost, growth), inside=inside)
 
 
 def _members(pieces: Floats, criterion: Criterion) -> Floats:
@@ -256,15 +159,6 @@ def _with_side(test: Test, column: Column, kind: int, growth: Growth) -> Test:
         return replace(test, to=BY_SURROGATES)
     if growth.missing == "branch":
         return replace(test, to=0 if test.inside[-1] else 1) if test.inside is not None else test
-    fill = _fill(column, kind, growth)
+    fill = stand_ins(column, kind, growth)
     assert fill is not None
     return replace(test, to=int(branch_of(test, fill[-1:])[0]), fill=fill)
-
-
-def branch_of(test: Test, codes: Integers) -> Integers:
-    """Position of the child per known code."""
-    if test.kind == MULTIWAY:
-        return codes
-    if test.inside is not None:
-        return np.where(test.inside[codes], 0, 1)
-    return np.where(codes <= test.code if test.kind == THRESHOLD else codes == test.code, 0, 1)

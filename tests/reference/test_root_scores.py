@@ -11,7 +11,8 @@ from modelsel.tree.assemble import midpoint
 from modelsel.tree.columns import columns
 from modelsel.tree.growth import Growth
 from modelsel.tree.node import MULTIWAY, THRESHOLD
-from modelsel.tree.numpy_tests import Column, best_test
+from modelsel.tree.numpy_column import Column
+from modelsel.tree.numpy_tests import best_test
 
 GROWTH = Growth("fractional")  # gains over the known rows; the missing ones count in split information
 
