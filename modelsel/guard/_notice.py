@@ -14,6 +14,7 @@ PROBABLE = {
     "C2": "a nearly unique column holds the same values", "C3": "the labels stand in the same order",
     "C4": "the values rank the same",
 }  # fmt: skip
+NEARLY = 0.98  # share from which a set is another one's with a row more or less: the count of looks says enough
 LARGE = 0.05  # share of the test rows from which an overlap is grave
 
 
@@ -56,7 +57,7 @@ def _rows_seen(seen: Seen) -> Iterator[Finding]:
         if relation.channel in PROBABLE:
             where = f"test set {relation.testset[:8]}: {PROBABLE[relation.channel]}"
             yield flag("G022", f"{_counted(seen, relation.rows)} are probably those of {where}")
-        elif not relation.same:
+        elif not relation.same or relation.share < NEARLY:
             text = f"{_counted(seen, relation.rows)} were tested before, in test set {relation.testset[:8]}"
             yield flag("G020", text, "high" if relation.share >= LARGE else "medium")
     for relation in seen.position.relations:

@@ -23,7 +23,7 @@ STUDY = ("run", "dataset=breast_cancer", "space=[naive_bayes,majority]", "scheme
 MEASURES = ("balanced_error", "auc", "brier", "log_loss", "kappa", "mcc", "f1")
 REDUCED = (
     ("guard.resolution=0.05",),
-    ("guard.release=passfail", "guard.target=0.2"),
+    pytest.param(("guard.release=passfail", "guard.target=0.2"), marks=pytest.mark.slow),
     pytest.param(("guard.release=grid", "guard.resolution=0.05"), marks=pytest.mark.slow),
     pytest.param(("guard=ladder", "guard.resolution=0.05"), marks=pytest.mark.slow),
     pytest.param(("guard=thresholdout",), marks=pytest.mark.slow),

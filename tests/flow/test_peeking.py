@@ -64,7 +64,9 @@ def disguised(source: Path, target: str, to: Path) -> None:
         csv.writer(stream).writerows([header, *rows])
 
 
-@pytest.mark.parametrize(("name", "target"), [("credit_g", "class"), ("tic_tac_toe", "Class"), ("vote", "Class")])
+@pytest.mark.parametrize(
+    ("name", "target"), [pytest.param("credit_g", "class", marks=pytest.mark.slow), ("tic_tac_toe", "Class"), ("vote", "Class")]
+)
 def test_a_second_split_of_the_same_rows_is_flagged_with_the_true_share(
     modelsel: Any, shared: Path, name: str, target: str
 ) -> None:

@@ -19,7 +19,7 @@ import pytest
 
 from modelsel.core.errors import LedgerError, StoreError
 from modelsel.core.spec import make
-from modelsel.core.types import Feature, Task
+from modelsel.core.types import Feature, Outputs, Task
 from modelsel.guard._policy import Justify
 from modelsel.guard.audit import audit
 from modelsel.guard.gate import Gate
@@ -110,6 +110,35 @@ def test_02_to_05_and_32_are_ordinary_next_looks(home: Path, kind: str) -> None:
     assert gate.subject(sealing).digest == study.gate().subject(study.sealing()).digest
 
 
+def test_05_another_file_format_and_another_type_of_every_column(home: Path, tmp_path: Path) -> None:
+    import pandas as pd
+
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({
+        "a": rng.normal(size=300).round(5), "b": rng.integers(0, 50, 300), "c": rng.choice(["u", "v", "w"], 300),
+        "d": rng.random(300) < 0.5, "y": rng.choice(["no", "yes"], 300),
+    })  # fmt: skip
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.astype(str).to_csv(tmp_path / "texts.csv", index=False, quoting=1)
+    frame.astype({"b": "float64", "c": "category"}).to_parquet(tmp_path / "b.parquet")
+    nominal = dict.fromkeys("abcd", "nominal")
+    readings = (
+        make("dataset", "csv", path=str(tmp_path / "a.csv"), target="y"),
+        make("dataset", "parquet", path=str(tmp_path / "b.parquet"), target="y"),
+        make("dataset", "csv", path=str(tmp_path / "texts.csv"), target="y", features=nominal),
+    )
+    digests = set()
+    for number, reading in enumerate(readings):
+        task = reading.load().task
+        study = Study(task, home, spec=f"study {number}", rule=Rule(0))
+        gate, sealing = study.gate(), study.sealing()
+        digests.add(gate.subject(sealing).digest)
+        said = (np.arange(len(sealing.sealed.values)) % 2 == number % 2).astype(np.int32)[None]
+        request = replace(study.request(sealing), predict=lambda _, said=said: Outputs(said))
+        assert gate.look(request).look == number % 2 + 1  # the third is a replay of the first
+    assert len(digests) == 1
+
+
 def as_text(task: Task) -> Task:
     """Every number as a text level, as a file read without types would have it."""
     features, columns = [], []
@@ -128,8 +157,10 @@ def test_06_single_precision(home: Path) -> None:
     single = study.task.with_features(study.task.features, study.task.values.astype(np.float32).astype(np.float64))
     result, gate = disguised(study, single).run()
     overlap = audit(gate)["test_sets"][-1]["looks"][-1]["overlap"]
-    assert max(one["share"] for one in overlap) >= 0.8
-    assert {"G020", "G012"} & set(result.flags)
+    (share,) = [one["share"] for one in overlap if one["as"] == "test"]
+    assert 0.85 <= share < 0.98
+    grave = {finding.code for finding in gate.findings if finding.severity == "high"}
+    assert "G020" in grave
     assert result.look == 2
 
 
