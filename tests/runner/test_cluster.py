@@ -79,6 +79,7 @@ def test_a_worker_that_is_killed_in_the_middle_loses_nothing(tmp_path, scheduler
 
     some = [candidate for group in range(20) for candidate in spread(3, group=group, seconds=0.1)]
     with distributed.Client(scheduler, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
         victim = next(iter(client.run(os.getpid).values()))
     threading.Timer(1.0, os.kill, (victim, signal.SIGKILL)).start()
     results = study(tmp_path, some, pool=Pool("dask", 2, scheduler), name="hurt")
