@@ -5,7 +5,7 @@ Friedman, Olshen and Stone 1984; Quinlan 1986, 1993.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -84,6 +84,14 @@ class Tree:
         """What keeps it from sharing a cell, though it shares the fit: a softening so dear that it is worth one of its own."""
         dear = getattr(self.softener, "dear", False)
         return {name: value for name, value in resolved(self).items() if name != "leaf"} if dear else {}
+
+    def shortened(self) -> "Tree":
+        """What a plan tries in its place: a dear softening cut short."""
+        return replace(self, softener=self.softener.shortened()) if self.apart() else self
+
+    def times_as_long(self, leaves: float) -> float:
+        """How many times the whole takes of what was tried, for a tree of so many leaves."""
+        return float(self.softener.times_as_long(leaves - 1.0)) if self.apart() else 1.0
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         yield from self.criterion.problems(task)

@@ -23,7 +23,7 @@ from modelsel.plan.batch import Batch
 from modelsel.plan.make import Plan
 from modelsel.plan.trial import Trial, Trier
 
-Kind = tuple[type, bool]
+Kind = tuple[type, str]
 Queued = tuple[Kind, tuple[int, ...]]
 BUDGET = 0.5  # seconds, after compilation
 OVERHEAD = 0.002  # seconds per cell for journal, scores and dispatch
@@ -51,7 +51,8 @@ def estimate(
     """Try batches of every kind of learner until the budget is spent; figures are kept in the folder, where one is given."""
     analysed, assessed = (fmean(len(half) for half in halves) for halves in _halves(resampling))
     share = analysed / (analysed + assessed)
-    try_, trials, spent = Trier(task, round(analysed + assessed), share, scores, folder), defaultdict[Kind, list[Trial]](list), 0.0
+    try_ = Trier(task, round(analysed + assessed), share, scores, folder)
+    trials, spent = defaultdict[Kind, list[Trial]](list), 0.0
     kinds = {_kind(plan, batch) for batch in plan.batches}
     for kind, members in _by_turns(plan):
         if spent >= budget and len(trials) == len(kinds):
@@ -101,8 +102,9 @@ def _spread(queue: Sequence[Queued]) -> Iterator[Queued]:
 
 
 def _kind(plan: Plan, batch: Batch) -> Kind:
-    """Batches of a kind cost alike per member: those of a learner, and apart from them those that it makes cells of."""
-    return type(plan.candidates[batch.members[0]].learner), bool(batch.apart)
+    """Batches of a kind cost alike per member: those of a learner, and apart from them its dear ones, entry by entry."""
+    first = plan.candidates[batch.members[0]]
+    return type(first.learner), first.entry if batch.apart else ""
 
 
 def _halves(resampling: Resampling) -> Iterator[list[Integers]]:

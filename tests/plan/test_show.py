@@ -1,9 +1,12 @@
 """The plan in words, its warnings against simulation, and what it will cost."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from modelsel.core.types import Candidate
+from modelsel.core.spec import make as make_part
+from modelsel.core.types import Candidate, Fold, Resampling
 from modelsel.learner.tree import Tree
 from modelsel.plan.generated import like
 from modelsel.plan.make import make
@@ -73,3 +76,26 @@ def test_a_family_says_for_how_many_candidates_it_may_stand():
     plan = make((family, *spread(2)), TASK, doubles.folds(TASK))
     assert "candidates   3, of which 1 stand for up to 99 (alpha: path)" in lines(plan, TASK, 0)
     assert estimate(plan, TASK, doubles.folds(TASK), False, 1).seconds > 0
+
+
+def test_what_is_dear_is_not_estimated_at_the_price_of_the_rest():
+    """Searches over widths beside trees that need none: their own trials, cut short and counted up."""
+    hard = Tree(pruner=CostComplexity(alpha=0.001))
+    dear = replace(hard, softener=make_part("softener", "nelder_mead", iterations=20_000))
+    folds = doubles.folds(TASK, 3)
+    cheap, both = (
+        estimate(make(tuple(map(Candidate, learners)), TASK, folds), TASK, folds, False, 1).seconds
+        for learners in ((hard,), (hard, dear))
+    )
+    assert both > 20 * cheap
+
+
+def test_rows_that_take_part_in_no_fold_cost_nothing():
+    """Training sets side by side: a fold knows a few of the rows, and is not charged for the others."""
+    some = tuple(Candidate(Tree(max_depth=depth)) for depth in range(1, 9))
+    rows = np.arange(len(TASK))
+    fold = Fold(0, 0, rows[:20], rows[20:40])
+    few = Resampling("predefined", TASK.fingerprint, (fold,))
+    all_of_them = Resampling("predefined", TASK.fingerprint, (replace(fold, analysis=rows[:200], assessment=rows[200:]),))
+    one, other = (estimate(make(some, TASK, folds), TASK, folds, True, 1).memory for folds in (few, all_of_them))
+    assert one < other
