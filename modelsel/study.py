@@ -17,13 +17,12 @@ from modelsel.compare.choose import choose
 from modelsel.compare.outer import Selecting, score_selection, score_selection_by_bates
 from modelsel.compare.pairs import pairs
 from modelsel.config.compose import BATES, Config, compose
-from modelsel.config.reopen import reopen
-from modelsel.core.errors import ConfigurationError, NoCandidateError, Problem
+from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.outcome import Outcome, TestResult
 from modelsel.core.protocols import Measure, Progress
 from modelsel.core.selection import Assessed, Selection
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Candidate, Outputs, Resampling, Table, Task, positions, seal
+from modelsel.core.types import Candidate, Outputs, Resampling, Table, Task, positions
 from modelsel.guard.audit import audit
 from modelsel.guard.gate import Gate
 from modelsel.guard.request import LookRequest, Sealing, Selected
@@ -35,7 +34,6 @@ from modelsel.record.folder import ROOT, RunFolder
 from modelsel.record.log import logged
 from modelsel.record.model import Predictor
 from modelsel.record.redact import Redactor
-from modelsel.record.refit import ready
 from modelsel.record.track import Tracker
 from modelsel.report import page, show
 from modelsel.report.shows._studied import Studied
@@ -127,50 +125,6 @@ def _performed(
     return timed
 
 
-def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, progress: Progress = QUIET) -> Outcome:
-    """Open the sealed test of a study that ran with `final_test=false`; `category` and `text` justify a further look.
-
-    The recorded model is what is tested (a recipe is fitted again, and `progress` is told). A replay keeps the price and the
-    flags of the look that it repeats, where this study made it.
-    """
-    folder = RunFolder.open(run, root)
-    outcome = replace(folder.outcome(), folder=str(folder.path))
-    parts, sealing = resealed(folder)
-    tracker = Tracker(parts.tracking, folder)
-    policy = replace(parts.guard, justify=replace(parts.guard.justify, category=category, text=text)) if text else parts.guard
-    gate = Gate(policy, folder.root, tracker.anchors)
-    model = ready(folder, progress.say, sealing.development)
-    selected = _selected(outcome.winner["id"], outcome.winner["cv"]["mean"], folder.assessed(), outcome.candidates["distinct"])
-    result = gate.look(LookRequest(sealing, selected, lambda table: _outputs(model, table, sealing.measure)))
-    tested = replace(outcome, test=_kept(outcome.test, result))
-    folder.amend(tested, audit(gate, sealing))
-    page.write(folder)
-    tracker.finish()
-    return tested
-
-
-def _kept(first: TestResult | None, result: TestResult) -> TestResult:
-    """A replay costs nothing now, and the answer on record what it cost at first."""
-    if first is None or first.refused or not result.replay or first.look != result.look:
-        return result
-    return replace(result, price=first.price, flags=tuple(dict.fromkeys((*first.flags, *result.flags))))
-
-
-def resealed(folder: RunFolder) -> tuple[Any, Sealing]:
-    """The parts of a recorded study, and its rows read, split and sealed again; they have to be those of the record."""
-    outcome, recorded = folder.outcome(), folder.config()
-    parts = reopen(recorded, "dataset", "split", "measure", "guard", "tracking")
-    task = parts.dataset.load().task
-    partition = parts.split.partition(task)
-    development = task.take(partition.development)
-    ConfigurationError.raise_if(_untestable(outcome, development, len(partition.test), folder))
-    return parts, Sealing(
-        sealed=seal(task.take(partition.test)), development=development, measure=parts.measure, study=outcome.study,
-        folder=str(folder.path), spec_id=outcome.spec_id, config=recorded,
-        candidates=tuple(row.id for row in folder.candidates()), seed=outcome.seed,
-    )  # fmt: skip
-
-
 def _sealed(
     config: Config, material: Material, candidates: Sequence[Candidate], folder: RunFolder, tracker: Tracker
 ) -> tuple[Gate | None, Sealing]:
@@ -221,21 +175,22 @@ def _look(config: Config, gate: Gate | None, sealing: Sealing, selection: Select
     if gate is None:
         return None
     board, winner = selection.board, selection.winner
-    selected = _selected(board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates))
+    chosen = selected(board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates))
     if not config.final_test:
-        gate.select(sealing, selected)
+        gate.select(sealing, chosen)
         return None
-    return gate.look(LookRequest(sealing, selected, lambda table: _outputs(final, table, sealing.measure)))
+    return gate.look(LookRequest(sealing, chosen, lambda table: outputs(final, table, sealing.measure)))
 
 
-def _selected(winner: str, mean: float, assessed: Assessed, tried: int) -> Selected:
+def selected(winner: str, mean: float, assessed: Assessed, tried: int) -> Selected:
     """What selection says of the winner, whose out-of-fold predictions come first."""
     there = assessed.predicted[0] >= 0
     wrong = assessed.predicted[0][there] != assessed.truth[there]
     return Selected(winner, mean, int(there.sum()), float(wrong.mean()) if len(wrong) else None, tried)
 
 
-def _outputs(fitted: Final | Predictor, table: Table, measure: Measure) -> Outputs:
+def outputs(fitted: Final | Predictor, table: Table, measure: Measure) -> Outputs:
+    """What a fitted model answers for a raw table: classes, and scores where the measure reads them."""
     ready = fitted.prepared(table)
     return Outputs(
         fitted.model.predict(ready)[None, :], fitted.model.scores(ready)[None, :, :] if measure.needs_scores else None
@@ -253,13 +208,6 @@ def _described(final: Final, task: Task, stored: bool) -> FinalModel:
 def _findings(material: Material, plan: Plan, selection: Selection, gate: Gate | None) -> tuple[Mapping[str, Any], ...]:
     found = (*material.findings, *warnings(plan, material.development), *selection.findings, *(gate.findings if gate else ()))
     return tuple(asdict(finding) for finding in found)
-
-
-def _untestable(outcome: Outcome, development: Task, sealed: int, folder: RunFolder) -> Iterator[Problem]:
-    if development.fingerprint != outcome.task["fingerprint"]:
-        yield Problem("MSEL-801", "the data are not those of the study", str(folder.path), "run the study again")
-    if not sealed:
-        yield Problem("MSEL-802", "the study sealed no rows", str(folder.path), "run it with split=random")
 
 
 def _complain(config: Config, results: Results) -> None:

@@ -44,9 +44,9 @@ def _opens_every(outcome: Outcome) -> bool:
 
 def _commit(outcomes: Sequence[Outcome]) -> None:
     """Write down all studies of one test set while no answer is known: each then pays for its place alone."""
+    from modelsel.final_test import resealed
     from modelsel.guard.gate import Gate
     from modelsel.record.folder import RunFolder
-    from modelsel.study import resealed
 
     folder = RunFolder.open(outcomes[0].folder)
     parts, sealing = resealed(folder)

@@ -16,10 +16,10 @@ def main(words: Sequence[str]) -> int:
 
 def opened(run: str, category: str = "", text: str = "") -> int:
     """Look once, print the verdict; 4 when the guard refused."""
+    from modelsel.final_test import open_test
     from modelsel.record.folder import RunFolder
     from modelsel.report.terminal import progress
     from modelsel.report.verdict import verdict
-    from modelsel.study import open_test
 
     outcome = open_test(run, category, text, progress=progress())
     print(verdict(RunFolder.open(outcome.folder)))

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+from modelsel.final_test import resealed
 from modelsel.record.folder import RunFolder
-from modelsel.study import resealed
 
 FEW = ("space=[naive_bayes]", "scheme.folds=3")
 

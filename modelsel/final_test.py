@@ -1,0 +1,72 @@
+"""The final test of a recorded study, opened later: its rows read and sealed again, its model asked, its record amended."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from modelsel.config.reopen import reopen
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.outcome import Outcome, TestResult
+from modelsel.core.protocols import Progress
+from modelsel.core.types import Task, seal
+from modelsel.guard.audit import audit
+from modelsel.guard.gate import Gate
+from modelsel.guard.request import LookRequest, Sealing
+from modelsel.record.folder import ROOT, RunFolder
+from modelsel.record.refit import ready
+from modelsel.record.track import Tracker
+from modelsel.report import page
+from modelsel.runner.quiet import QUIET
+from modelsel.study import outputs, selected
+
+
+def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, progress: Progress = QUIET) -> Outcome:
+    """Open the sealed test of a study that ran with `final_test=false`; `category` and `text` justify a further look.
+
+    The recorded model is what is tested (a recipe is fitted again, and `progress` is told). A replay keeps the price and the
+    flags of the look that it repeats, where this study made it.
+    """
+    folder = RunFolder.open(run, root)
+    outcome = replace(folder.outcome(), folder=str(folder.path))
+    parts, sealing = resealed(folder)
+    tracker = Tracker(parts.tracking, folder)
+    policy = replace(parts.guard, justify=replace(parts.guard.justify, category=category, text=text)) if text else parts.guard
+    gate = Gate(policy, folder.root, tracker.anchors)
+    model = ready(folder, progress.say, sealing.development)
+    chosen = selected(outcome.winner["id"], outcome.winner["cv"]["mean"], folder.assessed(), outcome.candidates["distinct"])
+    result = gate.look(LookRequest(sealing, chosen, lambda table: outputs(model, table, sealing.measure)))
+    tested = replace(outcome, test=_kept(outcome.test, result))
+    folder.amend(tested, audit(gate, sealing))
+    page.write(folder)
+    tracker.finish()
+    return tested
+
+
+def resealed(folder: RunFolder) -> tuple[Any, Sealing]:
+    """The parts of a recorded study, and its rows read, split and sealed again; they have to be those of the record."""
+    outcome, recorded = folder.outcome(), folder.config()
+    parts = reopen(recorded, "dataset", "split", "measure", "guard", "tracking")
+    task = parts.dataset.load().task
+    partition = parts.split.partition(task)
+    development = task.take(partition.development)
+    ConfigurationError.raise_if(_untestable(outcome, development, len(partition.test), folder))
+    return parts, Sealing(
+        sealed=seal(task.take(partition.test)), development=development, measure=parts.measure, study=outcome.study,
+        folder=str(folder.path), spec_id=outcome.spec_id, config=recorded,
+        candidates=tuple(row.id for row in folder.candidates()), seed=outcome.seed,
+    )  # fmt: skip
+
+
+def _kept(first: TestResult | None, result: TestResult) -> TestResult:
+    """A replay costs nothing now, and the answer on record what it cost at first."""
+    if first is None or first.refused or not result.replay or first.look != result.look:
+        return result
+    return replace(result, price=first.price, flags=tuple(dict.fromkeys((*first.flags, *result.flags))))
+
+
+def _untestable(outcome: Outcome, development: Task, sealed: int, folder: RunFolder) -> Iterator[Problem]:
+    if development.fingerprint != outcome.task["fingerprint"]:
+        yield Problem("MSEL-801", "the data are not those of the study", str(folder.path), "run the study again")
+    if not sealed:
+        yield Problem("MSEL-802", "the study sealed no rows", str(folder.path), "run it with split=random")
