@@ -81,8 +81,14 @@ SEEN: dict[str, tuple[Callable[[Path], None], dict[str, set[str] | None]]] = {
 LEVELS = {"A0": (), "A1": ("state",), "A2": ("mlflow",), "A3": ("lockfile",)}
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("damage", SEEN)
+@pytest.mark.parametrize(
+    ("damage", "level"),
+    [
+        pytest.param(damage, level, marks=[pytest.mark.slow] if codes is None and level != "A0" else [])
+        for damage, (_, levels) in SEEN.items()
+        for level, codes in levels.items()
+    ],
+)
 def test_damage_is_seen_at_the_levels_that_promise_it(tmp_path: Path, home: Path, damage: str, level: str) -> None:
     (tmp_path / ".git").mkdir()
     study = Study(numbers(), home, settings={"anchors": LEVELS[level]}, anchors=(Elsewhere(),), runs=tmp_path / "runs")
