@@ -16,7 +16,7 @@ RULES = 500  # on the page; `modelsel export RUN --to rules` has all
 
 def section(view: View) -> dict[str, str]:
     """`drawing` is safe to paste, `rules` and `damage` are plain text; all are empty where there is nothing to draw."""
-    empty = {"drawing": "", "rules": "", "damage": ""}
+    empty = {"drawing": "", "rules": "", "damage": "", "rows": _rows(view)}
     if not view.folder.model.is_dir():
         return empty
     try:
@@ -26,6 +26,14 @@ def section(view: View) -> dict[str, str]:
     if model is None:
         return empty
     return {**empty, "drawing": to_html(model.cut, widths=model.widths), "rules": rules_text(model.cut, RULES)}
+
+
+def _rows(view: View) -> str:
+    """Which rows it was fitted on: of training sets side by side the first."""
+    folds = view.details.get("folds", {})
+    if view.outcome.scheme["name"] == "predefined" and folds.get("repeats", 1) > 1:
+        return f"the {folds['analysis'][0]:,} rows of the first training set"
+    return f"all {view.outcome.task['development_rows']:,} development rows"
 
 
 def _tree(folder: RunFolder) -> TreeModel | None:

@@ -11,7 +11,7 @@ import pytest
 from modelsel.record.folder import RunFolder
 from modelsel.statistics.auc import auc
 
-SMALL = ("experiment=soft_trees", "experiment.scale=0.03", "dataset.sets=2", "pool.n_jobs=2")
+SMALL = ("experiment=soft_trees", "experiment.scale=0.05", "dataset.sets=2", "pool.n_jobs=2")
 
 
 def _facts() -> dict[str, Any]:
@@ -22,11 +22,17 @@ def test_the_experiment_is_a_study_with_its_story_on_the_page(modelsel: Any, tmp
     done = modelsel("run", *SMALL)
     assert done.code == 0, done.err
     facts, page = _facts(), unescape(Path("runs/latest/report.html").read_text("utf-8"))
-    assert (facts["data"], facts["sets"], facts["rows"], facts["assessed"]) == ("waveform_a", 2, 360, 360)
+    assert (facts["data"], facts["sets"], facts["rows"], facts["assessed"]) == ("waveform_a", 2, 600, 600)
     assert done.outcome.candidates["ok"] == done.outcome.candidates["distinct"] == 220
     assert done.outcome.test is None
     assert not any(tmp_path.glob("home/**/*.db"))  # the ledger was not opened
-    for words in ("best of many", "82.85 / 89.91 / 91.21", "not testable", "The paper’s choice beside an honest one"):
+    for words in (
+        "best of many",
+        "82.85 / 89.91 / 91.21",
+        "not testable",
+        "The paper’s choice beside an honest one",
+        "the 600 rows of the first training set",
+    ):
         assert words in page
     for each in facts["findings"]:
         assert f"({each['number']})" in page
@@ -60,7 +66,7 @@ def _the_honest_choice_is_the_best_on_rows_held_back(facts: dict[str, Any]) -> N
 def _the_score_of_the_winner_is_the_area_of_its_own_scores(winner: dict[str, Any]) -> None:
     assessed = RunFolder.open("latest").assessed()
     known = assessed.predicted[0] >= 0
-    assert known.sum() == 360
+    assert known.sum() == 600
     assert assessed.scores is not None
     own = auc(assessed.truth[known] == 1, assessed.scores[0, known, 1])
     assert own == pytest.approx(winner["cv"]["folds"][0])  # of the first training set
