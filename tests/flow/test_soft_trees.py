@@ -104,3 +104,17 @@ def test_magic_is_a_data_set_of_the_experiment(modelsel: Any, shared: Path) -> N
 def test_the_show_says_what_it_needs(modelsel: Any) -> None:
     done = modelsel("run", "dataset=iris", "space=majority", "split=none", "show=[soft_trees]")
     assert "areas need measure=auc, not error" in done.out
+
+
+def test_trees_as_c45_grows_them_are_set_beside_those_of_cart(modelsel: Any) -> None:
+    soft = 'softener: "choice(hard, {kind: nelder_mead, iterations: 20})"'
+    cart = f'{{learner: {{kind: tree, pruner: deviance_sequence}}, sweep: {{pruner.step: "choice(1, 10)", {soft}}}}}'
+    c45 = f'{{learner: c45, sweep: {{pruner.confidence: "choice(0.001, 0.1)", {soft}}}}}'
+    done = modelsel("run", *SMALL, f"space={{cart: {cart}, c45: {c45}}}")
+    assert done.code == 0, done.err
+    facts = _facts()
+    assert set(facts["kinds"]) == {"cart", "c45"}
+    verdicts = {each["number"]: each["verdict"] for each in facts["findings"]}
+    assert {verdicts[number] for number in (1, 12, 13, 14)} <= {"reproduced", "in part", "not reproduced"}
+    assert verdicts[4] == verdicts[5] == "not tested here"  # softening by range was not asked for
+    assert "19 / 103 / 294" in done.out
