@@ -51,6 +51,7 @@ GUARDED: dict[tuple[int, int | None], tuple[float | None, float, tuple[int, int]
     (500, 100): (0.051, 0.187, (5, 6)), (2000, 100): (0.014, 0.116, (5, 6)),
     (500, 50): (0.041, 0.156, None), (2000, 50): (0.011, 0.095, None),
 }  # fmt: skip
+RUNS = 50
 LAST_DIGIT = 0.0005  # to which half of a unit the expected values are known, besides chance
 
 
@@ -165,14 +166,14 @@ def _as_guarded(found: list[Analyst], n: int, steps: int | None) -> bool:
 
 def rows() -> Iterator[Row]:
     """No timing: the tables are printed, and their bands asserted."""
-    assert boosting(20)
-    assert analysts(40)
+    assert boosting(RUNS)
+    assert analysts(4 * RUNS)
     yield from ()
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--strength", type=float, default=STRENGTH, help="of the five weak features, in standard deviations")
     options = parser.parse_args()
     results = [boosting(options.runs), analysts(4 * options.runs, options.strength)]
