@@ -82,5 +82,5 @@ def _levels(feature: Feature, column: Column, findings: list[Finding]) -> Floats
     if unseen:
         count = int((values == len(place)).sum())
         message = f"column '{feature.name}': {count} rows hold levels that the model has not seen: {examples(unseen)}"
-        findings.append(Finding("UNSEEN_LEVELS", "medium", message, "the model treats them as its missing-value policy says"))
+        findings.append(Finding("UNSEEN_LEVELS", "medium", message, "a tree sends them with the majority"))
     return values

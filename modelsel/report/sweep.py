@@ -30,7 +30,7 @@ def _row(job: Job) -> tuple[str, ...]:
     won, corrected = job.outcome.winner, job.outcome.winner.get("corrected")
     return (
         job.overrides,
-        f"{won['learner']} {won['id'][:8]}",
+        f"{won.get('entry') or won['learner']} {won['id'][:8]}",
         f"{score(won['cv']['mean'])} ± {score(won['cv']['se'])}",
         score(corrected["mean"]) if corrected else "–",
         str(job.outcome.candidates.get("distinct", "–")),

@@ -8,6 +8,8 @@ from typing import Self, TextIO
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
 
+from modelsel.report.words import plural
+
 EVERY_SECONDS = 30.0
 EVERY_SHARE = 0.1
 
@@ -97,7 +99,7 @@ class Lines:
         self.state.start(cells, candidates)
         self.began = self.said_at = self.clock()
         self.said_share = 0.0
-        self.say(f"{candidates} candidates in {cells} cells")
+        self.say(f"{plural(candidates, 'candidate')} in {plural(cells, 'cell')}")
 
     def advance(self, cells: int = 1, best: float | None = None, failures: int = 0) -> None:
         self.state.advance(cells, best, failures)

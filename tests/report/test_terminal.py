@@ -22,7 +22,7 @@ def test_a_line_every_tenth():
             clock.now += 0.01
             lines.advance(best=0.25 if done > 500 else None, failures=1 if done == 600 else 0)
     said = stream.getvalue().splitlines()
-    assert said[0] == "40 candidates in 1000 cells"
+    assert said[0] == "40 candidates in 1,000 cells"
     assert len(said) == 11
     assert said[5].strip() == "50%  500 of 1000 cells, 5.0 s left"
     assert said[-1] == "100%  1000 of 1000 cells, best so far 0.2500, 1 failure"
