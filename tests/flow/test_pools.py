@@ -33,7 +33,8 @@ def used(monkeypatch):
 def test_limits_and_learners_that_hold_the_interpreter_lock_select_processes(modelsel, used, words, kind):
     done = modelsel("run", *TINY, *words)
     assert done.code == 0, done.err
-    assert used == [kind]
+    assert used[0] == kind
+    assert set(used[1:]) <= {"sequential"}, "but for the floor, which is computed in this very thread"
     assert done.outcome.candidates["ok"] == 1
 
 
