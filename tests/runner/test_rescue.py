@@ -35,6 +35,17 @@ def test_a_candidate_that_kills_its_worker_is_crashed_and_thirty_nine_of_its_bat
     assert "killed its worker" in results.reasons[20]
 
 
+@pytest.mark.parametrize("guilty", [(20,), pytest.param((3, 11, 19, 27, 35), marks=pytest.mark.slow)])
+def test_of_forty_batches_those_that_kill_their_worker_are_named_and_the_others_finish(tmp_path, guilty):
+    some = candidates(*(Double(group=i, cut=i / 20, deed="kill" if i in guilty else "none") for i in range(40)))
+    results = study(tmp_path, some, pool=PROCESSES, folds=2)
+    assert [position for position, status in enumerate(results.status) if status == "crashed"] == list(guilty)
+    assert results.status.count("ok") == 40 - len(guilty)
+    whole = study(tmp_path, candidates(*(Double(group=i, cut=i / 20) for i in range(40))), folds=2, name="whole")
+    others = [position for position in range(40) if position not in guilty]
+    assert results.board.folds[others].tolist() == whole.board.folds[others].tolist()
+
+
 @pytest.mark.parametrize(
     ("deed", "status"), [("stall", "timeout"), ("spin", "timeout"), ("long_c_call", "timeout"), ("hoard", "memory")]
 )
