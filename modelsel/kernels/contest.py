@@ -16,7 +16,16 @@ def longer(array, size):
     return longer
 
 
-@kernel()
+@kernel(_nrt=False)
+def total_of(row):
+    """Sum of a row, in a loop: array expressions take seconds to compile."""
+    total = 0.0
+    for c in range(len(row)):
+        total += row[c]
+    return total
+
+
+@kernel(_nrt=False)
 def splittable(counts, depth, rules, limits):
     """A node is worth a search: two classes, weight for two branches, and within the limits."""
     total, classes = 0.0, 0
@@ -27,7 +36,7 @@ def splittable(counts, depth, rules, limits):
     return classes > 1 and total >= room and depth < rules.max_depth
 
 
-@kernel()
+@kernel(_nrt=False)
 def least_weight(rules, limits, known, classes):
     """Weight that either side must have; `min_leaf_rule: c45` asks for more where there is plenty (Quinlan 1993)."""
     if rules.cautious:
@@ -35,7 +44,7 @@ def least_weight(rules, limits, known, classes):
     return limits.min_leaf - 1e-9
 
 
-@kernel()
+@kernel(_nrt=False)
 def information(a, b, absent):
     """Split information of two branches and, where rows are divided, the missing ones."""
     total, bits = a + b + absent, 0.0
@@ -45,7 +54,7 @@ def information(a, b, absent):
     return bits
 
 
-@kernel()
+@kernel(_nrt=False)
 def contest(found, offered, cost, total, rules, limits, is_nominal, levels, worth):
     """The feature whose test is taken (−1: none) and its goodness, from the best test of each.
 

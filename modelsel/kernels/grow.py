@@ -17,6 +17,7 @@ from modelsel.kernels.layout import (
     BRANCH,
     BRANCHES,
     BY_SURROGATES,
+    CLASS_MODE,
     CODE,
     CUTS,
     DEPTH,
@@ -26,6 +27,7 @@ from modelsel.kernels.layout import (
     FIRST,
     FLIPPED,
     FRACTIONAL,
+    GENERAL,
     LEFT,
     LEVELS,
     MAJORITY,
@@ -46,6 +48,7 @@ from modelsel.kernels.layout import (
     THRESHOLD,
     TIE,
     WHOLE,
+    Rules,
 )
 
 
@@ -58,7 +61,7 @@ def _wider(array, size):
     return wider
 
 
-@kernel()
+@kernel(_nrt=False)
 def _by_threshold(entries, code, missing, rules, fill, branch):
     """Branch of each row of a node; −1 where the value is missing and nothing stands in for it."""
     shift, ids, mask = rules.id_bits + rules.class_bits, (1 << rules.id_bits) - 1, (1 << rules.class_bits) - 1
@@ -73,7 +76,7 @@ def _by_threshold(entries, code, missing, rules, fill, branch):
         branch[entry & ids] = 0 if value <= code else 1
 
 
-@kernel()
+@kernel(_nrt=False)
 def _by_level(codes, rows, y, test, code, rules, fill, inside, branch):
     for i in range(len(rows)):
         level = codes[rows[i]]
@@ -90,7 +93,7 @@ def _by_level(codes, rows, y, test, code, rules, fill, inside, branch):
             branch[i] = 0 if inside[level] else 1
 
 
-@kernel()
+@kernel(_nrt=False)
 def _send_missing(branch, to):
     """Rows of missing value join one branch."""
     for i in range(len(branch)):
@@ -124,7 +127,7 @@ def _largest(counts, first, branches):
     return best
 
 
-@kernel()
+@kernel(_nrt=False)
 def _largest_known(branch, weight):
     """The side of most known weight (ties: the first)."""
     zero, one = 0.0, 0.0
@@ -152,7 +155,7 @@ def _ranked(found, total):
     return best
 
 
-@kernel()
+@kernel(_nrt=False)
 def _send_by_mimics(branch, rows, ranked, found, codes, nominal, level_side, fallback):
     """Rows of missing value go where the first surrogate that is known sends them, or to the larger side."""
     for i in range(len(branch)):
@@ -213,11 +216,10 @@ def _place(branch, rows, weight, nodes, first, branches, open_, shares, start, t
     return end
 
 
-@kernel()
-def _move(entries, branch, to, parts, nodes, first, branches, start, id_bits, spare):
+@kernel(_nrt=False)
+def _move(entries, branch, to, parts, nodes, first, branches, start, id_bits, at, spare):
     """One sorted column, in order, into the stretches of the children."""
     ids = (1 << id_bits) - 1
-    at = np.empty(branches, np.int64)
     for b in range(branches):
         at[b] = nodes[first + b, START] - start
     for i in range(len(entries)):
@@ -235,7 +237,7 @@ def _move(entries, branch, to, parts, nodes, first, branches, start, id_bits, sp
                     at[b] += 1
 
 
-@kernel()
+@kernel(_nrt=False)
 def _move_apart(entries, to, begin, id_bits, spare):
     """The same for two children that both stay open, without a branch in the loop: `to` is number · 2 + child."""
     ids = (1 << id_bits) - 1
@@ -247,6 +249,64 @@ def _move_apart(entries, to, begin, id_bits, spare):
         spare[np.uint64(right if side else left)] = (entry & ~ids) | (place >> 1)
         right += side
         left += 1 - side
+
+
+@kernel(_nrt=False)
+def _move_all(order, slot, below, branch, to, parts, nodes, first, branches, start, end, last, id_bits, apart, at, spare):
+    """The sorted columns that are of use below."""
+    if apart:
+        for i in range(end - start):
+            to[i] = 2 * to[i] + branch[i]
+    for g in range(len(slot)):
+        if slot[g] >= 0 and below[g]:
+            if apart:
+                _move_apart(order[slot[g], start:end], to, nodes[first, START] - start, id_bits, spare)
+            else:
+                _move(order[slot[g], start:end], branch, to, parts, nodes, first, branches, start, id_bits, at, spare)
+            column = order[slot[g]]
+            for i in range(last - start):
+                column[np.uint64(start + i)] = spare[np.uint64(i)]
+
+
+@kernel(_nrt=False)
+def _classes(rows, y, own):
+    """Classes of the node's rows, one after the other."""
+    for i in range(len(rows)):
+        own[i] = y[rows[i]]
+
+
+@kernel(_nrt=False)
+def _ones(weight):
+    """Do all rows weigh one."""
+    for i in range(len(weight)):
+        if weight[i] != 1.0:
+            return 0
+    return 1
+
+
+@kernel(_nrt=False)
+def _with(rules, fused, unit):
+    """The rules at a node whose rows weigh one, or not."""
+    return Rules(
+        rules.missing, rules.nominal, fused, rules.boundary, rules.convex, rules.ratio, rules.average, rules.penalty, unit,
+        rules.cautious, rules.max_depth, rules.id_bits, rules.class_bits,
+    )  # fmt: skip
+
+
+@kernel(_nrt=False)
+def _search(order, slot, codes, mine, start, end, y, weight, own, levels, rules, limits, units, goodness, table, work, sides,
+            seen, fill, inside, here, below, best_cut, best_level, found):  # fmt: skip
+    """The best test of each feature offered here; those that are constant are not offered below."""
+    for f in range(len(slot)):
+        below[f] = 0
+        if here[f]:
+            if slot[f] < 0:
+                best_level(codes[f], mine, y, weight, own, levels[f], rules, limits, units, goodness, table, work, seen, fill,
+                           inside, found[f])  # fmt: skip
+            else:
+                best_cut(order[slot[f], start:end], weight, own, levels[f], rules, limits, units, goodness, work, sides, fill,
+                         found[f])  # fmt: skip
+            below[f] = found[f, CUTS] >= 0
 
 
 @kernel(
@@ -288,13 +348,14 @@ def grow(
     marks, marked = np.zeros((64, 1), np.uint8), 0
     offered = np.ones((8, features), np.uint8)  # per depth: which features are worth a search
     found = np.zeros((features, 8))
-    work, sides = np.zeros((max(6, widest + 2), classes)), np.zeros((2, classes), np.int64)
+    work, sides = np.zeros((max(6, widest + 4), classes)), np.zeros((2, classes), np.int64)
     table, seen = np.zeros((widest + 2, classes + 1)), np.zeros(widest + 2, np.int64)
     fill, inside = np.zeros(classes + 1, np.int64), np.zeros(widest + 2, np.uint8)
     n = len(rows)
     mimics, agreement, mimicked = np.zeros((64, MIMIC), np.int64), np.zeros((64, 1)), 0
     level_sides, level_side = np.zeros((64, 1), np.int64), np.zeros((features, widest + 1), np.int64)
     sided = 0
+    sizes, own_y = np.zeros(widest + 2, np.int64), np.zeros(n, np.int32)
     branch, to, parts = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros((1, 1), np.int64)
     spare, spare_rows, spare_weight = np.zeros(n, np.int64), np.zeros(n, np.int32), np.zeros(n)
     nodes[0, PARENT], nodes[0, END], counts[0] = -1, n, root
@@ -311,25 +372,26 @@ def grow(
         offered = longer(offered, depth + 2)
         here, below = offered[depth], offered[depth + 1]
         own, mine, own_weight = counts[node], rows[start:end], weight[start:end]
-        for f in range(features):
-            below[f] = here[f]
-            if here[f]:
-                if nominal[f]:
-                    best_level(codes[f], mine, y, own_weight, own, levels[f], rules, limits, units, goodness, table, work,
-                               seen, fill, inside, found[f])  # fmt: skip
-                else:
-                    best_cut(order[slot[f], start:end], own_weight, own, levels[f], rules, limits, units, goodness, work,
-                             sides, fill, found[f])  # fmt: skip
-                below[f] = found[f, CUTS] >= 0
+        if len(mine) > len(own_y):
+            own_y = np.empty(2 * len(mine), np.int32)
+        if rules.missing == FRACTIONAL:
+            ones = _ones(own_weight)
+            node_rules = _with(rules, rules.fused if ones else GENERAL, ones)
+        else:
+            node_rules = rules
+        _classes(mine, y, own_y)
+        _search(order, slot, codes, mine, start, end, own_y, own_weight, own, levels, node_rules, limits, units, goodness,
+                table, work, sides, seen, fill, inside, here, below, best_cut, best_level, found)  # fmt: skip
         chosen, best = contest(found, here, cost, own.sum(), rules, limits, nominal, levels, worth)
         if chosen < 0:
             continue
         f, best_of = chosen, found[chosen]
-        if nominal[f]:
-            best_level(codes[f], mine, y, own_weight, own, levels[f], rules, limits, units, goodness, table, work, seen,
-                       fill, inside, best_of)  # fmt: skip
-        elif best_of[ABSENT] > 0 or not rules.unit:
-            best_cut(order[slot[f], start:end], own_weight, own, levels[f], rules, limits, units, goodness, work, sides,
+        filled = rules.missing <= CLASS_MODE and best_of[ABSENT] > 0
+        if nominal[f] and (filled or rules.nominal == SUBSET):  # once more, for `fill` and `inside`
+            best_level(codes[f], mine, own_y, own_weight, own, levels[f], node_rules, limits, units, goodness, table, work,
+                       seen, fill, inside, best_of)  # fmt: skip
+        elif filled:
+            best_cut(order[slot[f], start:end], own_weight, own, levels[f], node_rules, limits, units, goodness, work, sides,
                      fill, best_of)  # fmt: skip
         test = rules.nominal if nominal[f] else THRESHOLD
         branches = 2
@@ -404,18 +466,9 @@ def grow(
             spare, spare_rows, spare_weight = np.empty(2 * room, np.int64), np.empty(2 * room, np.int32), np.empty(2 * room)
         last = _place(chosen_branch, mine, own_weight, nodes, first, branches, open_, shares, start, to, parts, spare_rows,
                       spare_weight)  # fmt: skip
-        apart = branches == 2 and divided == 0 and open_.all()
-        if apart:
-            for i in range(end - start):
-                to[i] = 2 * to[i] + chosen_branch[i]
-        for g in range(features):
-            if apart and not nominal[g] and below[g]:
-                _move_apart(order[slot[g], start:end], to, nodes[first, START] - start, rules.id_bits, spare)
-                order[slot[g], start:last] = spare[: last - start]
-            elif not nominal[g] and below[g]:
-                _move(order[slot[g], start:end], branch, to, parts, nodes, first, branches, start, rules.id_bits, spare)
-                order = _wider(order, last)
-                order[slot[g], start:last] = spare[: last - start]
+        order = _wider(order, last)
+        _move_all(order, slot, below, chosen_branch, to, parts, nodes, first, branches, start, end, last, rules.id_bits,
+                  divided == 0 and branches == 2 and open_.all(), sizes, spare)  # fmt: skip
         if last > len(rows):
             more_rows, more_weight = np.empty(2 * last, np.int32), np.empty(2 * last)
             more_rows[: len(rows)], more_weight[: len(rows)] = rows, weight

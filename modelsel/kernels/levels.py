@@ -8,6 +8,7 @@ import numpy as np
 
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
+from modelsel.kernels.contest import total_of
 from modelsel.kernels.layout import (
     ABSENT,
     BRANCH,
@@ -25,31 +26,24 @@ from modelsel.kernels.layout import (
     MULTIWAY,
     NOTHING,
     SIDE,
+    SUBSET,
     SURROGATE,
     TIE,
     VALUE,
 )
 
 
-@kernel()
+@kernel(_nrt=False)
 def _copy(work, branch, table, level):
     """A branch of one level (loops, as array expressions take seconds to compile)."""
     for c in range(work.shape[1]):
         work[branch, c] = table[level, c]
 
 
-@kernel()
+@kernel(_nrt=False)
 def _add(work, branch, weights):
     for c in range(work.shape[1]):
         work[branch, c] += weights[c]
-
-
-@kernel()
-def _total(row):
-    total = 0.0
-    for c in range(len(row)):
-        total += row[c]
-    return total
 
 
 @kernel()
@@ -72,34 +66,64 @@ def _arrange(items, key):
         run *= 2
 
 
-@kernel()
-def _count(codes, rows, y, weight, table, seen, absent):
+@kernel(_nrt=False)
+def _ascend(items, count):
+    """Sort the first items, in place: insertion over halving gaps (Shell 1959)."""
+    gap = count // 2
+    while gap > 0:
+        for i in range(gap, count):
+            item, j = items[i], i
+            while j >= gap and items[j - gap] > item:
+                items[j] = items[j - gap]
+                j -= gap
+            items[j] = item
+        gap //= 2
+
+
+@kernel(_nrt=False)
+def _clear(codes, rows, levels, table):
+    """Nothing in the rows of the table that will be counted into; missing values are counted as one level more."""
+    width, few = table.shape[1], levels <= len(rows)
+    for i in range(levels if few else len(rows)):
+        level = i if few else codes[rows[i]]
+        for c in range(width if level >= 0 else 0):
+            table[level, c] = 0.0
+    for c in range(width):
+        table[levels, c] = 0.0
+
+
+@kernel(_nrt=False)
+def _count(codes, rows, y, weight, levels, table, seen, absent):
     """Weights per level and class, and (last) per level; returns how many levels occur. `seen` lists them in order."""
-    whole = len(absent)
-    for i in range(len(rows)):
-        level = codes[rows[i]]
-        if level >= 0:
-            for c in range(whole + 1):
-                table[level, c] = 0.0
-    present = 0
-    for i in range(len(rows)):
-        level, c = codes[rows[i]], y[rows[i]]
-        if level < 0:
-            absent[c] += weight[i]
-            continue
-        if table[level, whole] == 0.0:
-            seen[present] = level
-            present += 1
-        table[level, whole] += weight[i]
-        table[level, c] += weight[i]
-    number = np.empty(table.shape[0])
-    for level in range(len(number)):
-        number[level] = level
-    _arrange(seen[:present], number)
+    whole, present = len(absent), 0
+    _clear(codes, rows, levels, table)
+    if levels <= len(rows):
+        for i in range(len(rows)):
+            level = codes[rows[i]]
+            table[level if level >= 0 else levels, y[i]] += weight[i]
+        for level in range(levels):
+            for c in range(whole):
+                table[level, whole] += table[level, c]
+            if table[level, whole] > 0.0:
+                seen[present] = level
+                present += 1
+    else:
+        for i in range(len(rows)):
+            level = codes[rows[i]]
+            if level >= 0 and table[level, whole] == 0.0:
+                seen[present] = level
+                present += 1
+            if level < 0:
+                level = levels
+            table[level, whole] += weight[i]
+            table[level, y[i]] += weight[i]
+        _ascend(seen, present)
+    for c in range(whole):
+        absent[c] = table[levels, c]
     return present
 
 
-@kernel()
+@kernel(_nrt=False)
 def _most(table, column, seen):
     best = seen[0]
     for level in seen:
@@ -108,7 +132,7 @@ def _most(table, column, seen):
     return best
 
 
-@kernel()
+@kernel(_nrt=False)
 def _fill(table, seen, rules, fill):
     """The most common level, of each class and (last) of the node; ties go to the first level."""
     classes = table.shape[1] - 1
@@ -119,7 +143,7 @@ def _fill(table, seen, rules, fill):
     fill[classes] = best
 
 
-@kernel()
+@kernel(_nrt=False)
 def _value(work, branches, rules, limits, units, goodness):
     """Goodness of a split whose branches are the first rows of `work`."""
     if rules.fused == GENERAL:
@@ -143,7 +167,7 @@ def _value(work, branches, rules, limits, units, goodness):
     return (inner - whole / total) / total
 
 
-@kernel()
+@kernel(_nrt=False)
 def _rest(work, whole):
     """The second branch has what the first has not; what rounding leaves of nothing is nothing."""
     for c in range(len(whole)):
@@ -151,14 +175,14 @@ def _rest(work, whole):
         work[1, c] = left if left >= TIE * whole[c] else 0.0
 
 
-@kernel()
+@kernel(_nrt=False)
 def _information(work, branches, lost):
     """Split information; rows that are divided count as one more outcome."""
     total, bits = lost, 0.0
     for b in range(branches):
-        total += _total(work[b])
+        total += total_of(work[b])
     for b in range(branches):
-        part = _total(work[b])
+        part = total_of(work[b])
         if part > 0:
             bits -= part / total * np.log2(part / total)
     if lost > 0:
@@ -166,7 +190,7 @@ def _information(work, branches, lost):
     return bits
 
 
-@kernel()
+@kernel(_nrt=False)
 def _keep(value, work, lost, rules, found):
     """Remember a test of two branches that is better than what was found."""
     if value > found[VALUE] + TIE:
@@ -175,7 +199,7 @@ def _keep(value, work, lost, rules, found):
     return False
 
 
-@kernel()
+@kernel(_nrt=False)
 def _multiway(table, seen, absent, lost, rules, limits, units, goodness, work, found):
     branches, large = 0, 0
     for level in seen:
@@ -193,7 +217,7 @@ def _multiway(table, seen, absent, lost, rules, limits, units, goodness, work, f
         found[INFORMATION] = _information(work, branches, lost if rules.missing == FRACTIONAL else 0.0)
 
 
-@kernel()
+@kernel(_nrt=False)
 def _equality(table, seen, absent, lost, whole, rules, limits, units, goodness, work, found):
     """Each level against the rest; missing rows that form no branch of their own join the side that scores better."""
     either = rules.missing == BRANCH and lost > 0
@@ -203,17 +227,17 @@ def _equality(table, seen, absent, lost, whole, rules, limits, units, goodness, 
             _rest(work, whole)
             if either:
                 _add(work, side, absent)
-            if min(_total(work[0]), _total(work[1])) < limits.min_leaf - 1e-9:
+            if min(total_of(work[0]), total_of(work[1])) < limits.min_leaf - 1e-9:
                 continue
             if _keep(_value(work, 2, rules, limits, units, goodness), work, lost, rules, found):
                 found[CODE], found[SIDE] = level, side
 
 
-@kernel()
+@kernel(_nrt=False)
 def _try(work, whole, lost, rules, limits, units, goodness, found):
     """The test whose first branch is work[0], the rest being the second; is it admissible and the best so far?"""
     _rest(work, whole)
-    if min(_total(work[0]), _total(work[1])) < limits.min_leaf - 1e-9:
+    if min(total_of(work[0]), total_of(work[1])) < limits.min_leaf - 1e-9:
         return False
     return _keep(_value(work, 2, rules, limits, units, goodness), work, lost, rules, found)
 
@@ -301,7 +325,7 @@ def _subset(table, seen, whole, lost, rules, limits, units, goodness, work, foun
                 inside[level] = 1 - inside[level]
 
 
-@kernel()
+@kernel(_nrt=False)
 def _side(rules, fill, inside, found, levels):
     """Where a missing value goes: with the node's mode, or where the search put it."""
     if rules.missing == FRACTIONAL:
@@ -319,11 +343,51 @@ def _side(rules, fill, inside, found, levels):
     return 1.0 - inside[fill]
 
 
+@kernel(_nrt=False)
+def _tests_of_all(codes, rows, y, weight, counts, levels, rules, limits, units, goodness, table, work, seen, fill, found):
+    """All but sets of levels; returns how many levels there are to choose from (missing may be one), 0 where it is constant."""
+    classes = len(counts)
+    absent, whole = work[len(work) - 1], work[len(work) - 2]
+    for c in range(classes):
+        absent[c], whole[c] = 0.0, counts[c]
+    for k in range(len(found)):
+        found[k] = 0.0
+    found[CODE], found[VALUE] = NOTHING, -np.inf
+    present = _count(codes, rows, y, weight, levels, table, seen, absent)
+    lost = total_of(absent)
+    found[ABSENT] = lost
+    pieces = present + (rules.missing == BRANCH and rules.nominal != EQUALITY and lost > 0)
+    if present == 0 or pieces < 2:
+        found[CUTS] = NOTHING
+        return 0
+    if rules.missing <= CLASS_MODE:
+        _fill(table, seen[:present], rules, fill)
+        for c in range(classes):
+            if absent[c] > 0:
+                table[fill[c], c] += absent[c]
+                table[fill[c], classes] += absent[c]
+    elif rules.missing != BRANCH or rules.nominal == EQUALITY:
+        for c in range(classes):
+            whole[c] -= absent[c]
+            if whole[c] < TIE * counts[c]:
+                whole[c] = 0.0
+    if rules.nominal == MULTIWAY:
+        _multiway(table, seen[:present], absent, lost, rules, limits, units, goodness, work, found)
+    elif rules.nominal == EQUALITY:
+        _equality(table, seen[:present], absent, lost, whole, rules, limits, units, goodness, work, found)
+    elif pieces > present:
+        for c in range(classes):
+            table[levels, c] = absent[c]
+        table[levels, classes] = lost
+        seen[present] = levels
+    return pieces
+
+
 @kernel(
     types.nothing(
         types.fixed_codes,
         types.codes,
-        types.fixed_codes,
+        types.codes,
         types.reals,
         types.reals,
         types.whole,
@@ -341,40 +405,12 @@ def _side(rules, fill, inside, found, levels):
 )
 def search(codes, rows, y, weight, counts, levels, rules, limits, units, goodness, table, work, seen, fill, inside, found):
     """Write the best test of a nominal feature into `found` (CODE < 0: none; CUTS < 0: it has one value here)."""
-    classes = len(counts)
-    absent, whole = np.zeros(classes), np.zeros(classes)
-    for c in range(classes):
-        whole[c] = counts[c]
-    for k in range(len(found)):
-        found[k] = 0.0
-    found[CODE], found[VALUE] = NOTHING, -np.inf
-    present = _count(codes, rows, y, weight, table, seen, absent)
-    lost = _total(absent)
-    found[ABSENT] = lost
-    pieces = present + (rules.missing == BRANCH and rules.nominal != EQUALITY and lost > 0)
-    if present == 0 or pieces < 2:
-        found[CUTS] = NOTHING
+    pieces = _tests_of_all(
+        codes, rows, y, weight, counts, levels, rules, limits, units, goodness, table, work, seen, fill, found
+    )
+    if pieces == 0:
         return
-    if rules.missing <= CLASS_MODE:
-        _fill(table, seen[:present], rules, fill)
-        for c in range(classes):
-            if absent[c] > 0:
-                table[fill[c], c] += absent[c]
-                table[fill[c], classes] += absent[c]
-    elif rules.missing != BRANCH or rules.nominal == EQUALITY:
-        for c in range(classes):
-            whole[c] -= absent[c]
-            if whole[c] < TIE * counts[c]:
-                whole[c] = 0.0
-    if rules.nominal == MULTIWAY:
-        _multiway(table, seen[:present], absent, lost, rules, limits, units, goodness, work, found)
-    elif rules.nominal == EQUALITY:
-        _equality(table, seen[:present], absent, lost, whole, rules, limits, units, goodness, work, found)
-    else:
-        if pieces > present:  # missing is one level more
-            for c in range(classes):
-                table[levels, c] = absent[c]
-            table[levels, classes] = lost
-            seen[present] = levels
+    if rules.nominal == SUBSET:
+        whole, lost = work[len(work) - 2], found[ABSENT]
         _subset(table, seen[:pieces], whole, lost, rules, limits, units, goodness, work, found, inside)
-    found[SIDE] = _side(rules, fill[classes], inside, found, levels)
+    found[SIDE] = _side(rules, fill[len(counts)], inside, found, levels)

@@ -10,7 +10,7 @@ import numpy as np
 
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.contest import information, least_weight
+from modelsel.kernels.contest import information, least_weight, total_of
 from modelsel.kernels.layout import (
     ABSENT,
     BRANCH,
@@ -33,7 +33,7 @@ from modelsel.kernels.layout import (
 MIXED = -2
 
 
-@kernel()
+@kernel(_nrt=False)
 def _count_missing(entries, weight, missing, rules, absent):
     """Weights per class of the missing values, which are sorted last; returns the end of the known ones."""
     shift, mask = rules.id_bits + rules.class_bits, (1 << rules.class_bits) - 1
@@ -45,16 +45,20 @@ def _count_missing(entries, weight, missing, rules, absent):
     return end
 
 
-@kernel()
-def _fill(entries, end, weight, rules, known, fill):
+@kernel(_nrt=False)
+def _fill(entries, end, weight, rules, known, work, fill):
     """Codes that stand in for missing values: the lower weighted median, of each class and (last) of the node."""
     shift, mask = rules.id_bits + rules.class_bits, (1 << rules.class_bits) - 1
     classes = len(known)
     if rules.unit and rules.missing != CLASS_MODE:
-        fill[:] = entries[(end - 1) // 2] >> shift
+        for c in range(classes + 1):
+            fill[c] = entries[(end - 1) // 2] >> shift
         return
-    fill[:] = -1
-    half, sums, total = known.sum() / 2, np.zeros(classes), 0.0
+    for c in range(classes + 1):
+        fill[c] = -1
+    half, sums, total = total_of(known) / 2, work, 0.0
+    for c in range(classes):
+        sums[c] = 0.0
     for i in range(end):
         entry = entries[i]
         c, w = (entry >> rules.id_bits) & mask, weight[entry & ((1 << rules.id_bits) - 1)]
@@ -69,19 +73,26 @@ def _fill(entries, end, weight, rules, known, fill):
             fill[c] = fill[classes]
 
 
-@kernel()
+@kernel(_nrt=False)
+def _lost(absent, rules):
+    """Weight that counts as an outcome of its own."""
+    return total_of(absent) if rules.missing == FRACTIONAL else 0.0
+
+
+@kernel(_nrt=False)
 def _by_table(entries, end, weight, rules, table, scale, limit, absent, fill, sides, found):
     """Every cut by exact sums of table entries; `sides` holds nothing and the whole, and ends as the scan does."""
     shift, ids = rules.id_bits + rules.class_bits, (1 << rules.id_bits) - 1
     mask = (1 << rules.class_bits) - 1
     left, right = sides[0], sides[1]
-    n_left, n_right = 0, right.sum()
+    n_left, n_right = 0, 0
     s_left, s_right = 0, 0
     for c in range(len(right)):
+        n_right += right[c]
         s_right += table[right[c]]
     whole = (s_right - table[n_right]) / 1.0 if rules.fused == ENTROPY else s_right / n_right
     tie = max(TIE * n_right * scale, 8.0) if rules.fused == ENTROPY else TIE * n_right
-    filled = absent.sum() > 0 and rules.missing <= CLASS_MODE
+    filled = total_of(absent) > 0 and rules.missing <= CLASS_MODE
     best, cuts, previous = -np.inf, 0, entries[0] >> shift
     for i in range(end):
         entry = entries[i]
@@ -119,7 +130,7 @@ def _by_table(entries, end, weight, rules, table, scale, limit, absent, fill, si
     found[INFORMATION] = information(found[INFORMATION], total - found[INFORMATION], _lost(absent, rules))
 
 
-@kernel()
+@kernel(_nrt=False)
 def _entropy_cuts(entries, end, rules, table, least, tie, left, total, found):
     """Every cut of rows of weight one: Σ n_c·log n_c on both sides, less n·log n of either. Returns the best and how many."""
     shift, ids, mask = rules.id_bits + rules.class_bits, rules.id_bits, (1 << rules.class_bits) - 1
@@ -147,7 +158,7 @@ def _entropy_cuts(entries, end, rules, table, least, tie, left, total, found):
     return float(best), cuts
 
 
-@kernel()
+@kernel(_nrt=False)
 def _gini_cuts(entries, end, rules, least, tie, left, total, found):
     """Every cut of rows of weight one: Σ n_c² / n on both sides, compared without dividing. Returns the best and how many."""
     shift, ids, mask = rules.id_bits + rules.class_bits, rules.id_bits, (1 << rules.class_bits) - 1
@@ -180,8 +191,8 @@ def _gini_cuts(entries, end, rules, least, tie, left, total, found):
     return best, cuts
 
 
-@kernel()
-def _by_count(entries, end, rules, table, scale, limit, sides, found):
+@kernel(_nrt=False)
+def _by_count(entries, end, rules, table, scale, limit, absent, sides, found):
     """Every cut of rows of weight one, none of them missing."""
     left, total, n = sides[0], sides[1], float(end)
     least = int(np.ceil(limit))
@@ -198,23 +209,17 @@ def _by_count(entries, end, rules, table, scale, limit, sides, found):
             whole += float(total[c]) * float(total[c])
         found[VALUE] = (best - whole / n) / n
     found[CUTS] = cuts
-    found[INFORMATION] = information(found[INFORMATION], n - found[INFORMATION], 0.0)
+    found[INFORMATION] = information(found[INFORMATION], n - found[INFORMATION], _lost(absent, rules))
 
 
-@kernel()
-def _lost(absent, rules):
-    """Weight that counts as an outcome of its own."""
-    return absent.sum() if rules.missing == FRACTIONAL else 0.0
-
-
-@kernel()
+@kernel(_nrt=False)
 def _by_function(entries, end, weight, rules, goodness, limit, absent, fill, work, found):
     """Cuts between classes by the criterion's own function; `work` holds nothing and the whole in its first two rows."""
     shift, ids = rules.id_bits + rules.class_bits, (1 << rules.id_bits) - 1
     mask = (1 << rules.class_bits) - 1
     left, right = work[0], work[1]
-    classes, lost = len(right), absent.sum()
-    n_left, n_right = 0.0, right.sum()
+    classes, lost = len(right), total_of(absent)
+    n_left, n_right = 0.0, total_of(right)
     filled = lost > 0 and rules.missing <= CLASS_MODE
     either = lost > 0 and rules.missing == BRANCH
     skip = rules.boundary and not filled and not either
@@ -243,8 +248,9 @@ def _by_function(entries, end, weight, rules, goodness, limit, absent, fill, wor
                 if skip and c == pure and alone and cuts > 1 and n_right - w >= limit:
                     continue
                 if either:
-                    work[2], work[3] = left, right
-                    work[2 + side] += absent
+                    for k in range(classes):
+                        work[2, k], work[3, k] = left[k], right[k]
+                        work[2 + side, k] += absent[k]
                     value = goodness(work[2:4])
                 else:
                     value = goodness(work[0:2])
@@ -262,6 +268,52 @@ def _by_function(entries, end, weight, rules, goodness, limit, absent, fill, wor
     found[CUTS], found[VALUE] = cuts, best
     total = n_left + n_right + (lost if either else 0.0)
     found[INFORMATION] = information(at, total - at, _lost(absent, rules))
+
+
+@kernel(_nrt=False)
+def _search(entries, weight, counts, missing, rules, limits, table, goodness, work, sides, fill, found):
+    classes = len(counts)
+    shift = rules.id_bits + rules.class_bits
+    absent = work[4]
+    for c in range(classes):
+        absent[c] = 0.0
+    for k in range(len(found)):
+        found[k] = 0.0
+    found[CODE] = -1.0
+    end = _count_missing(entries, weight, missing, rules, absent)
+    if end == 0 or entries[0] >> shift == entries[end - 1] >> shift:
+        found[CUTS] = -1.0
+        return
+    known, lost = work[5], 0.0
+    for c in range(classes):
+        known[c] = counts[c] - absent[c]
+        if known[c] < TIE * counts[c]:  # what rounding leaves of nothing
+            known[c] = 0.0
+        lost += absent[c]
+    found[ABSENT] = lost
+    modes = rules.missing <= CLASS_MODE
+    if modes:
+        _fill(entries, end, weight, rules, known, work[3], fill)
+    limit = least_weight(rules, limits, total_of(known), classes)
+    if rules.fused != GENERAL and not (lost > 0 and rules.missing == BRANCH):
+        for c in range(classes):
+            sides[0, c] = 0
+            sides[1, c] = int(counts[c] if modes else known[c])
+        if rules.unit and (lost == 0 or not modes):
+            _by_count(entries, end, rules, table, limits.scale, limit, absent, sides, found)
+        else:
+            _by_table(entries, end, weight, rules, table, limits.scale, limit, absent, fill, sides, found)
+    else:
+        for c in range(classes):
+            work[0, c] = 0.0
+            work[1, c] = counts[c] if modes else known[c]
+        _by_function(entries, end, weight, rules, goodness, limit, absent, fill, work, found)
+    if rules.missing == FRACTIONAL:
+        found[SIDE] = DIVIDED
+    elif rules.missing == SURROGATE:
+        found[SIDE] = BY_SURROGATES
+    elif modes:
+        found[SIDE] = 0.0 if fill[classes] <= found[CODE] else 1.0
 
 
 @kernel(
@@ -282,43 +334,4 @@ def _by_function(entries, end, weight, rules, goodness, limit, absent, fill, wor
 )
 def search(entries, weight, counts, missing, rules, limits, table, goodness, work, sides, fill, found):
     """Write the best cut of a column into `found` (CODE < 0: none; CUTS < 0: the column is constant here)."""
-    classes = len(counts)
-    shift = rules.id_bits + rules.class_bits
-    absent = work[4]
-    absent[:] = 0.0
-    found[:] = 0.0
-    found[CODE] = -1.0
-    end = _count_missing(entries, weight, missing, rules, absent)
-    if end == 0 or entries[0] >> shift == entries[end - 1] >> shift:
-        found[CUTS] = -1.0
-        return
-    known, lost = work[5], 0.0
-    for c in range(classes):
-        known[c] = counts[c] - absent[c]
-        if known[c] < TIE * counts[c]:  # what rounding leaves of nothing
-            known[c] = 0.0
-        lost += absent[c]
-    found[ABSENT] = lost
-    modes = rules.missing <= CLASS_MODE
-    if modes:
-        _fill(entries, end, weight, rules, known, fill)
-    limit = least_weight(rules, limits, known.sum(), classes)
-    if rules.fused != GENERAL and not (lost > 0 and rules.missing == BRANCH):
-        for c in range(classes):
-            sides[0, c] = 0
-            sides[1, c] = int(counts[c] if modes else known[c])
-        if rules.unit and (lost == 0 or not modes):
-            _by_count(entries, end, rules, table, limits.scale, limit, sides, found)
-        else:
-            _by_table(entries, end, weight, rules, table, limits.scale, limit, absent, fill, sides, found)
-    else:
-        for c in range(classes):
-            work[0, c] = 0.0
-            work[1, c] = counts[c] if modes else known[c]
-        _by_function(entries, end, weight, rules, goodness, limit, absent, fill, work, found)
-    if rules.missing == FRACTIONAL:
-        found[SIDE] = DIVIDED
-    elif rules.missing == SURROGATE:
-        found[SIDE] = BY_SURROGATES
-    elif modes:
-        found[SIDE] = 0.0 if fill[classes] <= found[CODE] else 1.0
+    _search(entries, weight, counts, missing, rules, limits, table, goodness, work, sides, fill, found)

@@ -35,7 +35,7 @@ level_search = types.FunctionType(
     nothing(
         fixed_codes,
         codes,
-        fixed_codes,
+        codes,
         reals,
         reals,
         whole,

@@ -52,7 +52,6 @@ def _compiled(chosen: Rows, ranked: Columns, criterion: Criterion, growth: Growt
     kernel = load("grow")
     if kernel is None:
         return None
-    fused = GENERAL if growth.missing == "fractional" else fused
     return _general(kernel, chosen, ranked, criterion, *_settings(chosen, fused, criterion, growth))
 
 
@@ -64,7 +63,7 @@ def _settings(chosen: Rows, fused: int, criterion: Criterion, growth: Growth) ->
         missing=MISSING.index(growth.missing), nominal=NOMINAL[growth.nominal], fused=fused,
         boundary=int(criterion.boundary), convex=int(criterion.convex), ratio=int(criterion.ratio),
         average=int(criterion.average), penalty=int(criterion.penalty),
-        unit=int(growth.missing != "fractional" and chosen.unit), cautious=int(growth.min_leaf_rule == "c45"),
+        unit=int(chosen.unit), cautious=int(growth.min_leaf_rule == "c45"),
         max_depth=2**31 if growth.max_depth is None else growth.max_depth,
         id_bits=_bits(n), class_bits=_bits(len(chosen.task.classes)),
     )  # fmt: skip
