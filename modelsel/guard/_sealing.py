@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from functools import cached_property
 from math import log
@@ -25,15 +24,15 @@ from modelsel.guard._record import (
     burned,
     declared_space,
     seal_facts,
-    space_set,
-    table_set,
     table_sketches,
     terms_of,
     weaker,
     who,
 )
 from modelsel.guard._release import Released
+from modelsel.guard._stored import keep, keep_all
 from modelsel.guard._subject import Subject
+from modelsel.guard._witnesses import Witnesses
 from modelsel.guard.request import Sealing, Selected
 from modelsel.ledger.anchors import LockFile, StateAnchor
 from modelsel.ledger.engines import shown, sqlite_url
@@ -63,6 +62,10 @@ class Session:
     @cached_property
     def key(self) -> Key:
         return self.home.key(self.policy.project or self.policy.identity.key)
+
+    @cached_property
+    def witnesses(self) -> Witnesses:
+        return Witnesses(self.anchors, self.key.id)
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -99,7 +102,9 @@ class Session:
         def step(writing: Writing) -> None:
             known = History.of(writing.entries()).selections
             if not any(all(entry.facts.get(name) == value for name, value in facts.items()) for entry in known):
-                writing.append("selection", {**who(), **facts, "development": self._keep(writing, subject, "development")})
+                writing.append(
+                    "selection", {**who(), **facts, "development": keep(writing, self.policy, self.key, subject, "development")}
+                )
 
         self.ledger.write(step)
         self._mark()
@@ -171,43 +176,24 @@ class Session:
                  "spent": f"{intent.facts['spent'] + price:.6f}", "n": str(intent.facts["n"]), "head": last.place,
                  "policy": intent.facts["policy"], "key": self.key.id}  # fmt: skip
         self._mark()
-        return self._tell(facts)
+        return self.witnesses.tell(facts)
 
     def witness_unguarded(self, subject: Subject) -> list[Finding]:
         facts = {"ledger": "none", "testset": subject.digest, "look": "0", "spent": "0", "n": str(len(subject.test.bound)),
                  "head": f"unguarded:0:{secrets.token_hex(16)}", "policy": "off", "key": self.key.id}  # fmt: skip
-        return self._tell(facts)
+        return self.witnesses.tell(facts)
 
     def _seal(self, writing: Writing, sealing: Sealing, subject: Subject, terms: Mapping[str, Any]) -> list[str]:
         history = History.of(writing.entries())
         if subject.digest not in history.seals:
             facts = seal_facts(subject, sealing, terms, self.key.id, self._space(sealing))
-            writing.append("seal", {**facts, **self._keep_sets(writing, sealing, subject)})
+            writing.append("seal", {**facts, **keep_all(writing, self.policy, self.key, sealing, subject)})
             return []
         policies = history.policies(subject.digest)
         changed = weaker(policies, terms)
         if any(policies[-1].get(name) != value for name, value in terms.items() if name not in CHOSEN):
             writing.append("policy_change", {**who(), "testset": subject.digest, "terms": dict(terms), "weaker": changed})
         return changed
-
-    def _keep_sets(self, writing: Writing, sealing: Sealing, subject: Subject) -> dict[str, str | None]:
-        n = len(subject.test.bound)
-        table = table_set(subject.sketches, n + len(subject.development.bound))
-        space = space_set(sealing.candidates) if sealing.candidates else None
-        full = self.policy.identity.store != "digest_only"
-        return {
-            "rows": self._keep(writing, subject, "test"), "development": self._keep(writing, subject, "development"),
-            "table": writing.keep(table.pack(), self.key.id, n, "table") if full else None,
-            "candidates": writing.keep(space.pack(), self.key.id, len(space), "space") if space else None,
-        }  # fmt: skip
-
-    def _keep(self, writing: Writing, subject: Subject, side: str) -> str | None:
-        store = self.policy.identity.store
-        if store == "digest_only":
-            return None
-        rows = (subject.test if side == "test" else subject.development).stored(subject.names, self.key)
-        rows = rows.sketched(most=0) if store == "sketch" else rows
-        return writing.keep(rows.pack(), self.key.id, len(rows), side)
 
     def _space(self, sealing: Sealing) -> int | None:
         declared = self.policy.declared_space
@@ -219,31 +205,13 @@ class Session:
         """Looks that anchors saw and the ledger does not know; they are written into it at their highest price."""
         found: list[Finding] = []
         for testset, n in self._kin(subject).items():
-            seen, unasked = self.witnessed(testset)
+            seen, unasked = self.witnesses.asked(testset)
             found += [*unasked, *recovered(self.ledger, testset, n, seen)]
         return list(dict.fromkeys(found))
 
-    def witnessed(self, testset: str) -> tuple[list[tuple[str, Mapping[str, str]]], list[Finding]]:
-        """What each anchor remembers of a test set, and which anchors could not be asked or speak of other keys."""
-        seen: list[tuple[str, Mapping[str, str]]] = []
-        found: list[Finding] = []
-        for anchor in self.anchors:
-            try:
-                seen += [(anchor.name, facts) for facts in anchor.recall(testset)]
-                if isinstance(anchor, LockFile) and anchor.keys() - {self.key.id}:
-                    found.append(flag("G074", f"{anchor.path} counts looks made with another key: overlap is unknown"))
-            except OSError as error:
-                found.append(flag("G077", f"the anchor {anchor.name} cannot be asked: {error}"))
-        return seen, found
-
     def remembered(self) -> list[str]:
         """The test sets of our own anchors that this ledger ought to know: under its key, in no other ledger of this home."""
-        found: list[str] = []
-        others = {id_ for url, id_ in self.home.state().get("places", {}).items() if url != self.url}
-        for anchor in self.anchors:
-            with suppress(OSError):  # said by `witnessed`
-                found += anchor.testsets(self.key.id, others) if isinstance(anchor, StateAnchor | LockFile) else []
-        return list(dict.fromkeys(found))
+        return self.witnesses.testsets({id_ for url, id_ in self.home.state().get("places", {}).items() if url != self.url})
 
     def _kin(self, subject: Subject) -> dict[str, int]:
         """This test set and those sealed here that share rows with it, with their sizes."""
@@ -251,15 +219,6 @@ class Session:
         met = relations(subject, Memory(history, lambda digest: RowSet.unpack(self.ledger.rowset(digest)), self.key))
         others = {one.testset: int(history.seals[one.testset].facts["n"]) for one in met if one.testset in history.seals}
         return {subject.digest: len(subject.test.bound), **others}
-
-    def _tell(self, facts: Mapping[str, str]) -> list[Finding]:
-        found = []
-        for anchor in self.anchors:
-            try:
-                anchor.witness(facts)
-            except OSError as error:
-                found.append(flag("G077", f"the anchor {anchor.name} was not told: {error}"))
-        return found
 
     def _mark(self) -> None:
         """Remember how far the ledger has got."""

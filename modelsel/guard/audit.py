@@ -73,7 +73,7 @@ def _ledger(
         missing = losses(gate.session.home, gate.session.ledger, gate.session.url, entries)
     except ModelselError as error:
         missing = [flag("G071", str(error))]
-    witnessed = [gate.session.witnessed(testset) for testset in asked]
+    witnessed = [gate.session.witnesses.asked(testset) for testset in asked]
     told = contradicted(gate.session.ledger, entries, [one for seen, _ in witnessed for one in seen])
     unasked = dict.fromkeys(finding for _, found in witnessed for finding in found)
     missing += [finding for finding in told if finding.code in ("G070", "G071")]
@@ -82,7 +82,7 @@ def _ledger(
     ledger = {"url": gate.place, "entries": len(entries), "intact": not breaks and not missing,
               "head": own[-1].place if own else None, "id": gate.session.ledger.id,
               "replicas": len({entry.replica for entry in entries}),
-              "anchors": [anchor.name for anchor in gate.session.anchors]}  # fmt: skip
+              "anchors": gate.session.witnesses.names}  # fmt: skip
     return ledger, [*breaks, *missing, *others]
 
 

@@ -1,0 +1,32 @@
+"""What a ledger keeps of the rows that are sealed: row sets of both sides, of the table, of the declared space."""
+
+from modelsel.guard._policy import Policy
+from modelsel.guard._record import space_set, table_set
+from modelsel.guard._subject import Subject
+from modelsel.guard.request import Sealing
+from modelsel.ledger.home import Key
+from modelsel.ledger.store import Writing
+
+
+def keep_all(writing: Writing, policy: Policy, key: Key, sealing: Sealing, subject: Subject) -> dict[str, str | None]:
+    """Digests of everything that a seal stores, by name; None for what the policy does not store."""
+    n = len(subject.test.bound)
+    table = table_set(subject.sketches, n + len(subject.development.bound))
+    space = space_set(sealing.candidates) if sealing.candidates else None
+    full = policy.identity.store != "digest_only"
+    return {
+        "rows": keep(writing, policy, key, subject, "test"),
+        "development": keep(writing, policy, key, subject, "development"),
+        "table": writing.keep(table.pack(), key.id, n, "table") if full else None,
+        "candidates": writing.keep(space.pack(), key.id, len(space), "space") if space else None,
+    }
+
+
+def keep(writing: Writing, policy: Policy, key: Key, subject: Subject, side: str) -> str | None:
+    """Digest of the stored rows of one side, `test` or `development`, in the form that the policy asks for."""
+    store = policy.identity.store
+    if store == "digest_only":
+        return None
+    rows = (subject.test if side == "test" else subject.development).stored(subject.names, key)
+    rows = rows.sketched(most=0) if store == "sketch" else rows
+    return writing.keep(rows.pack(), key.id, len(rows), side)
