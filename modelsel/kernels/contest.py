@@ -3,7 +3,7 @@
 import numpy as np
 
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.layout import ABSENT, BRANCH, CODE, CUTS, FRACTIONAL, INFORMATION, TIE, VALUE
+from modelsel.kernels.layout import ABSENT, BRANCH, CODE, CUTS, ENTROPY, FRACTIONAL, GENERAL, INFORMATION, TIE, VALUE
 
 
 @kernel()
@@ -23,6 +23,41 @@ def total_of(row):
     for c in range(len(row)):
         total += row[c]
     return total
+
+
+@kernel(_nrt=False)
+def _unit(n, entropy):
+    if not entropy:
+        return n * n
+    return n * np.log2(n) if n > 0 else 0.0
+
+
+@kernel(_nrt=False)
+def value_of(work, first, branches, rules, limits, units, goodness):
+    """Goodness of a split whose branches are rows of `work`: by table, by formula, or by the criterion's own function."""
+    if rules.fused == GENERAL and rules.formula == GENERAL:
+        return goodness(work[first : first + branches])
+    table, entropy, inner, whole, total = rules.fused != GENERAL, rules.formula == ENTROPY, 0.0, 0.0, 0.0
+    for c in range(work.shape[1]):
+        n = 0.0
+        for b in range(first, first + branches):
+            n += work[b, c]
+        whole += units[int(n)] if table else _unit(n, entropy)
+        total += n
+    for b in range(first, first + branches):
+        n, s = 0.0, 0.0
+        for c in range(work.shape[1]):
+            n += work[b, c]
+            s += units[int(work[b, c])] if table else _unit(work[b, c], entropy)
+        if n > 0 and entropy:
+            inner += s - (units[int(n)] if table else _unit(n, entropy))
+        elif n > 0:
+            inner += s / n
+    if entropy:
+        return (
+            (inner - whole + (units[int(total)] if table else _unit(total, entropy))) / total / (limits.scale if table else 1.0)
+        )
+    return (inner - whole / total) / total
 
 
 @kernel(_nrt=False)

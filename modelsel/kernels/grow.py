@@ -288,8 +288,8 @@ def _ones(weight):
 def _with(rules, fused, unit):
     """The rules at a node whose rows weigh one, or not."""
     return Rules(
-        rules.missing, rules.nominal, fused, rules.boundary, rules.convex, rules.ratio, rules.average, rules.penalty, unit,
-        rules.cautious, rules.max_depth, rules.id_bits, rules.class_bits,
+        rules.missing, rules.nominal, fused, rules.formula, rules.boundary, rules.convex, rules.ratio, rules.average,
+        rules.penalty, unit, rules.cautious, rules.max_depth, rules.id_bits, rules.class_bits,
     )  # fmt: skip
 
 
@@ -307,6 +307,18 @@ def _search(order, slot, codes, mine, start, end, y, weight, own, levels, rules,
                 best_cut(order[slot[f], start:end], weight, own, levels[f], rules, limits, units, goodness, work, sides, fill,
                          found[f])  # fmt: skip
             below[f] = found[f, CUTS] >= 0
+
+
+@kernel(_nrt=False)
+def _mimics(order, slot, codes, mine, start, end, f, below, branch, weight, levels, rules, table, mimic_cut, mimic_level,
+            level_side, found):  # fmt: skip
+    """The best surrogate of the test on feature f by each other feature."""
+    for g in range(len(slot)):
+        found[g, AGREED] = NOTHING
+        if g != f and below[g] and slot[g] < 0:
+            mimic_level(codes[g], mine, branch, weight, levels[g], table, level_side[g], found[g])
+        elif g != f and below[g]:
+            mimic_cut(order[slot[g], start:end], branch, weight, levels[g], rules, found[g])
 
 
 @kernel(
@@ -412,12 +424,8 @@ def grow(
             _send_missing(chosen_branch, side)
         if rules.missing == SURROGATE:
             side = _largest_known(chosen_branch, own_weight)
-            for g in range(features):
-                found[g, AGREED] = NOTHING
-                if g != f and below[g] and nominal[g]:
-                    mimic_level(codes[g], mine, chosen_branch, own_weight, levels[g], table, level_side[g], found[g])
-                elif g != f and below[g]:
-                    mimic_cut(order[slot[g], start:end], chosen_branch, own_weight, levels[g], rules, found[g])
+            _mimics(order, slot, codes, mine, start, end, f, below, chosen_branch, own_weight, levels, rules, table, mimic_cut,
+                    mimic_level, level_side, found)  # fmt: skip
             ranked = _ranked(found, own.sum())
             mimics, agreement = longer(mimics, mimicked + SURROGATES), longer(agreement, mimicked + SURROGATES)
             for g in ranked:

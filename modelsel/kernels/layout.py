@@ -30,7 +30,8 @@ class Rules(NamedTuple):
 
     missing: int  # NODE_MODE … SURROGATE
     nominal: int  # EQUALITY, MULTIWAY or SUBSET
-    fused: int  # GENERAL, ENTROPY, GINI
+    fused: int  # GENERAL, ENTROPY, GINI: what is evaluated from tables of whole numbers
+    formula: int  # the same, whatever the weights
     boundary: int  # the best cut lies between two classes (Fayyad & Irani 1992)
     convex: int  # for two classes the best subset is a prefix of the levels in order of class share
     ratio: int  # divide by split information between features

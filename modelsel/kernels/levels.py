@@ -8,7 +8,7 @@ import numpy as np
 
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.contest import total_of
+from modelsel.kernels.contest import total_of, value_of
 from modelsel.kernels.layout import (
     ABSENT,
     BRANCH,
@@ -17,11 +17,9 @@ from modelsel.kernels.layout import (
     CODE,
     CUTS,
     DIVIDED,
-    ENTROPY,
     EQUALITY,
     EXHAUSTIVE,
     FRACTIONAL,
-    GENERAL,
     INFORMATION,
     MULTIWAY,
     NOTHING,
@@ -144,30 +142,6 @@ def _fill(table, seen, rules, fill):
 
 
 @kernel(_nrt=False)
-def _value(work, branches, rules, limits, units, goodness):
-    """Goodness of a split whose branches are the first rows of `work`."""
-    if rules.fused == GENERAL:
-        return goodness(work[:branches])
-    inner, whole, total = 0.0, 0.0, 0.0
-    for c in range(work.shape[1]):
-        n = 0.0
-        for b in range(branches):
-            n += work[b, c]
-        whole += units[int(n)]
-        total += n
-    for b in range(branches):
-        n, s = 0.0, 0.0
-        for c in range(work.shape[1]):
-            n += work[b, c]
-            s += units[int(work[b, c])]
-        if n > 0:
-            inner += s - units[int(n)] if rules.fused == ENTROPY else s / n
-    if rules.fused == ENTROPY:
-        return (inner - (whole - units[int(total)])) / total / limits.scale
-    return (inner - whole / total) / total
-
-
-@kernel(_nrt=False)
 def _rest(work, whole):
     """The second branch has what the first has not; what rounding leaves of nothing is nothing."""
     for c in range(len(whole)):
@@ -213,7 +187,7 @@ def _multiway(table, seen, absent, lost, rules, limits, units, goodness, work, f
         large += lost >= limits.min_leaf - 1e-9
     if large >= 2:
         found[CODE] = 0.0
-        found[VALUE] = _value(work, branches, rules, limits, units, goodness)
+        found[VALUE] = value_of(work, 0, branches, rules, limits, units, goodness)
         found[INFORMATION] = _information(work, branches, lost if rules.missing == FRACTIONAL else 0.0)
 
 
@@ -229,7 +203,7 @@ def _equality(table, seen, absent, lost, whole, rules, limits, units, goodness, 
                 _add(work, side, absent)
             if min(total_of(work[0]), total_of(work[1])) < limits.min_leaf - 1e-9:
                 continue
-            if _keep(_value(work, 2, rules, limits, units, goodness), work, lost, rules, found):
+            if _keep(value_of(work, 0, 2, rules, limits, units, goodness), work, lost, rules, found):
                 found[CODE], found[SIDE] = level, side
 
 
@@ -239,7 +213,7 @@ def _try(work, whole, lost, rules, limits, units, goodness, found):
     _rest(work, whole)
     if min(total_of(work[0]), total_of(work[1])) < limits.min_leaf - 1e-9:
         return False
-    return _keep(_value(work, 2, rules, limits, units, goodness), work, lost, rules, found)
+    return _keep(value_of(work, 0, 2, rules, limits, units, goodness), work, lost, rules, found)
 
 
 @kernel()
@@ -295,7 +269,7 @@ def _greedy(table, seen, whole, lost, rules, limits, units, goodness, work, foun
             _copy(work, 0, table, seen[i])
             _add(work, 0, have)
             _rest(work, whole)
-            trial = _value(work, 2, rules, limits, units, goodness)
+            trial = value_of(work, 0, 2, rules, limits, units, goodness)
             if trial > value + TIE:
                 best, value = i, trial
         chosen[best], rank[best] = 1, step

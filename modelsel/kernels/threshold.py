@@ -10,7 +10,7 @@ import numpy as np
 
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.contest import information, least_weight, total_of
+from modelsel.kernels.contest import information, least_weight, total_of, value_of
 from modelsel.kernels.layout import (
     ABSENT,
     BRANCH,
@@ -213,7 +213,7 @@ def _by_count(entries, end, rules, table, scale, limit, absent, sides, found):
 
 
 @kernel(_nrt=False)
-def _by_function(entries, end, weight, rules, goodness, limit, absent, fill, work, found):
+def _by_function(entries, end, weight, rules, limits, table, goodness, limit, absent, fill, work, found):
     """Cuts between classes by the criterion's own function; `work` holds nothing and the whole in its first two rows."""
     shift, ids = rules.id_bits + rules.class_bits, (1 << rules.id_bits) - 1
     mask = (1 << rules.class_bits) - 1
@@ -251,9 +251,9 @@ def _by_function(entries, end, weight, rules, goodness, limit, absent, fill, wor
                     for k in range(classes):
                         work[2, k], work[3, k] = left[k], right[k]
                         work[2 + side, k] += absent[k]
-                    value = goodness(work[2:4])
+                    value = value_of(work, 2, 2, rules, limits, table, goodness)
                 else:
-                    value = goodness(work[0:2])
+                    value = value_of(work, 0, 2, rules, limits, table, goodness)
                 if value > best + TIE:
                     best, at = value, n_left + (more if side == 0 else 0.0)
                     found[CODE], found[NEXT], found[SIDE] = previous, code, side
@@ -307,7 +307,7 @@ def _search(entries, weight, counts, missing, rules, limits, table, goodness, wo
         for c in range(classes):
             work[0, c] = 0.0
             work[1, c] = counts[c] if modes else known[c]
-        _by_function(entries, end, weight, rules, goodness, limit, absent, fill, work, found)
+        _by_function(entries, end, weight, rules, limits, table, goodness, limit, absent, fill, work, found)
     if rules.missing == FRACTIONAL:
         found[SIDE] = DIVIDED
     elif rules.missing == SURROGATE:

@@ -61,7 +61,7 @@ def _settings(chosen: Rows, fused: int, criterion: Criterion, growth: Growth) ->
     units, scale = _units(fused, int(chosen.weight.sum()))
     rules = Rules(
         missing=MISSING.index(growth.missing), nominal=NOMINAL[growth.nominal], fused=fused,
-        boundary=int(criterion.boundary), convex=int(criterion.convex), ratio=int(criterion.ratio),
+        formula=criterion.fused, boundary=int(criterion.boundary), convex=int(criterion.convex), ratio=int(criterion.ratio),
         average=int(criterion.average), penalty=int(criterion.penalty),
         unit=int(chosen.unit), cautious=int(growth.min_leaf_rule == "c45"),
         max_depth=2**31 if growth.max_depth is None else growth.max_depth,
