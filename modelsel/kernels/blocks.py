@@ -2,7 +2,7 @@
 
 The classes of a block are counted in machine words, a field per class. With the counts before the block this gives the box
 of all class counts that a cut inside can leave on its left. The criteria are convex in these counts, so that no cut exceeds
-the best corner of the box.
+the best corner of the box (for entropy a bound that needs no corners).
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from modelsel.kernels.compiler import kernel
 
 FIELD, FIELDS = 6, 10  # bits of a field, and how many a word has
 EIGHT = 8  # rows that are counted at once; a block has up to seven times as many
-CORNERS = 3  # classes up to which every corner is tried
+CORNERS = 3  # classes up to which Gini's every corner is tried
 
 
 @kernel(_nrt=False)
@@ -71,17 +71,8 @@ def boundaries(entries, block, class_bits, words, bounds, classes):
 
 
 @kernel(_nrt=False)
-def gini_reach(bounds, total, blocks, n, shares, block, reach):
-    """The most that Σ_c l_c² / n_l + Σ_c r_c² / n_r can be in each block."""
-    if len(total) <= CORNERS:
-        _gini_corners(bounds, total, blocks, n, reach)
-    else:
-        _gini_slopes(bounds, total, blocks, n, shares, block, reach)
-
-
-@kernel(_nrt=False)
-def _gini_corners(bounds, total, blocks, n, reach):
-    """All corners, of up to three classes (the third without rows where there are two)."""
+def gini_reach(bounds, total, blocks, n, reach):
+    """The most that Σ_c l_c² / n_l + Σ_c r_c² / n_r can be in each block: of two classes (the third has no rows) or three."""
     l0, l1, l2, t0, t1, all_ = bounds[0], bounds[1], bounds[2], float(total[0]), float(total[1]), float(n)
     t2 = all_ - t0 - t1
     for j in range(blocks):
@@ -98,30 +89,6 @@ def _gini_corners(bounds, total, blocks, n, reach):
             reach[j] = value if value > reach[j] else reach[j]
     for j in range(blocks):
         reach[j] *= 1 + 1e-12
-
-
-@kernel(_nrt=False)
-def _gini_slopes(bounds, total, blocks, n, shares, block, reach):
-    """With x_c of the b_c rows of a class moved, k of the m rows in all, and L, R the sums of squares before:
-
-    Σ (l_c + x_c)² / (n_l + k) ≤ L / (n_l + k) + Σ x_c (2 l_c + b_c) / n_l, likewise on the right; 1 / (n_l + k) ≤ its chord.
-    """
-    reach[0] = np.inf  # nothing is left of the first block
-    for j in range(1, blocks):
-        first, last = j * block, min(j * block + block, n)
-        one, other, s_left, s_right = shares[first], shares[n - first], 0.0, 0.0
-        for c in range(len(total)):
-            a = bounds[c, j]
-            b = float(total[c]) - a
-            s_left += a * a
-            s_right += b * b
-        now = s_left * one + s_right * other
-        slope = (s_left * shares[last] + s_right * shares[n - last] - now) * shares[last - first]
-        for c in range(len(total)):
-            a = bounds[c, j]
-            b, k = float(total[c]) - a, bounds[c, j + 1] - a
-            now += k * max((2 * a + k) * one - (2 * b - k) * other + slope, 0.0)
-        reach[j] = now * (1 + 1e-9) if last < n else np.inf
 
 
 @kernel(_nrt=False)

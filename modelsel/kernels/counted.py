@@ -10,7 +10,7 @@ looked at cut by cut.
 
 import numpy as np
 
-from modelsel.kernels.blocks import FIELDS, boundaries, entropy_reach, gini_reach
+from modelsel.kernels.blocks import CORNERS, FIELDS, boundaries, entropy_reach, gini_reach
 from modelsel.kernels.compiler import kernel
 from modelsel.kernels.contest import information
 from modelsel.kernels.layout import CODE, CUTS, ENTROPY, INFORMATION, NOTHING, TIE, VALUE
@@ -84,7 +84,7 @@ def _best(entries, total, left, bounds, reach, words, rules, table, steps, share
     """The best value above `bar` and the number of rows left of its cut, 0 where there is none."""
     n, classes, entropy, best, at = len(entries), len(total), rules.fused == ENTROPY, bar, 0
     block = 32 if n >= 512 else 16 if n >= 128 else 8
-    if n <= SHORT or classes > FIELDS:
+    if n <= SHORT or classes > (FIELDS if entropy else CORNERS):
         blocks, block = 1, n
         for c in range(classes):
             bounds[c, 0] = 0.0
@@ -94,7 +94,7 @@ def _best(entries, total, left, bounds, reach, words, rules, table, steps, share
         if entropy:
             entropy_reach(bounds, total, blocks, block, n, table, steps, reach)
         else:
-            gini_reach(bounds, total, blocks, n, shares, block, reach)
+            gini_reach(bounds, total, blocks, n, reach)
     for j in range(blocks):
         if reach[j] > best + tie:
             first, end = j * block, min(j * block + block, n)
