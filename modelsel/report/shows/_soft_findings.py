@@ -113,7 +113,7 @@ def _laplace_on_hard(case: Case) -> Verdict:
     cart = _laplace(case.cart, "hard")
     figures = f"raised on {_share(cart > 0)} of the trees, {cart.mean():+.2f} on average"
     if "c45" not in case.found:
-        return _yes(bool((cart > 0).any())), f"{figures}; C4.5-grown trees were not asked for"
+        return PARTLY if (cart > 0).any() else NO, f"{figures}; C4.5-grown trees were not asked for"
     c45 = _laplace(case.c45, "hard")
     mostly = float(c45.mean()) > float(cart.mean())
     return _both(bool((cart > 0).any()), mostly), f"{figures}; on C4.5’s {_share(c45 > 0)}, {c45.mean():+.2f}"
