@@ -13,7 +13,7 @@ from modelsel.core.types import Floats
 from modelsel.report.shows._soft_grid import LEAVES, READ_OFF, SEARCHED, Grid
 from modelsel.report.shows._soft_published import FINDINGS
 
-YES, PARTLY, NO, CANNOT, ELSEWHERE = "reproduced", "in part", "not reproduced", "not testable", "not tested here"
+YES, PARTLY, NO, CANNOT, ELSEWHERE = "reproduced", "in part", "not reproduced", "not testable", "not tested"
 HALF = (0.3, 0.7)  # what "about half" is
 NOTHING = 0.05  # points of 100 AUC that are nothing on average
 NOTABLY = 0.5  # points of 100 AUC by which one tree is notably worse
