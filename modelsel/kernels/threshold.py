@@ -131,6 +131,58 @@ def _by_table(entries, end, weight, rules, table, scale, limit, absent, fill, si
 
 
 @kernel(_nrt=False)
+def _either_by_table(entries, end, weight, rules, table, scale, limit, absent, sides, found):
+    """Every cut twice, the missing rows on its left and on its right, by exact sums of table entries."""
+    shift, ids = rules.id_bits + rules.class_bits, (1 << rules.id_bits) - 1
+    mask = (1 << rules.class_bits) - 1
+    left, right, entropy = sides[0], sides[1], rules.fused == ENTROPY
+    n_left, n_right, lost, whole = 0, 0, 0, 0
+    joined_left, rest, alone = 0, 0, 0  # sums of table entries: left with the missing rows, right without, left without
+    for c in range(len(right)):
+        more = int(absent[c])
+        n_right, lost = n_right + right[c], lost + more
+        whole += table[right[c] + more]
+        joined_left, rest = joined_left + table[more], rest + table[right[c]]
+    joined_right, n = whole, n_right + lost
+    unit = n * scale if entropy else float(n)
+    tie = max(TIE * unit, 8.0) if entropy else TIE * unit
+    best, cuts, previous = -np.inf, 0, entries[0] >> shift
+    for i in range(end):
+        entry = entries[i]
+        code = entry >> shift
+        if code != previous:
+            with_left, with_right = n_left + lost >= limit and n_right >= limit, n_left >= limit and n_right + lost >= limit
+            cuts += with_left or with_right
+            if with_left:
+                if entropy:
+                    value = float(joined_left + rest - table[n_left + lost] - table[n_right])
+                else:
+                    value = joined_left / (n_left + lost) + rest / n_right
+                if value > best + tie:
+                    best, found[CODE], found[NEXT], found[SIDE], found[INFORMATION] = value, previous, code, 0.0, n_left + lost
+            if with_right:
+                if entropy:
+                    value = float(alone + joined_right - table[n_left] - table[n_right + lost])
+                else:
+                    value = alone / n_left + joined_right / (n_right + lost)
+                if value > best + tie:
+                    best, found[CODE], found[NEXT], found[SIDE], found[INFORMATION] = value, previous, code, 1.0, n_left
+            previous = code
+        c = (entry >> rules.id_bits) & mask
+        w = 1 if rules.unit else int(weight[entry & ids])
+        a, b, more = left[c], right[c], int(absent[c])
+        joined_left += table[a + w + more] - table[a + more]
+        alone += table[a + w] - table[a]
+        rest += table[b - w] - table[b]
+        joined_right += table[b - w + more] - table[b + more]
+        left[c], right[c] = a + w, b - w
+        n_left, n_right = n_left + w, n_right - w
+    found[CUTS] = cuts
+    found[VALUE] = (best - (float(whole - table[n]) if entropy else whole / n)) / unit
+    found[INFORMATION] = information(found[INFORMATION], n - found[INFORMATION], 0.0)
+
+
+@kernel(_nrt=False)
 def _entropy_cuts(entries, end, rules, table, least, tie, left, total, found):
     """Every cut of rows of weight one: Σ n_c·log n_c on both sides, less n·log n of either. Returns the best and how many."""
     shift, ids, mask = rules.id_bits + rules.class_bits, rules.id_bits, (1 << rules.class_bits) - 1
@@ -295,11 +347,13 @@ def _search(entries, weight, counts, missing, rules, limits, table, goodness, wo
     if modes:
         _fill(entries, end, weight, rules, known, work[3], fill)
     limit = least_weight(rules, limits, total_of(known), classes)
-    if rules.fused != GENERAL and not (lost > 0 and rules.missing == BRANCH):
+    if rules.fused != GENERAL:
         for c in range(classes):
             sides[0, c] = 0
             sides[1, c] = int(counts[c] if modes else known[c])
-        if rules.unit and (lost == 0 or not modes):
+        if lost > 0 and rules.missing == BRANCH:
+            _either_by_table(entries, end, weight, rules, table, limits.scale, limit, absent, sides, found)
+        elif rules.unit and (lost == 0 or not modes):
             _by_count(entries, end, rules, table, limits.scale, limit, absent, sides, found)
         else:
             _by_table(entries, end, weight, rules, table, limits.scale, limit, absent, fill, sides, found)
