@@ -30,12 +30,10 @@ from modelsel.kernels.layout import (
     GENERAL,
     LEFT,
     LEVELS,
-    MAJORITY,
     MIMIC,
     MISSING_TO,
     MULTIWAY,
     NEXT,
-    NOTHING,
     PARENT,
     RECORD,
     RIGHT,
@@ -46,7 +44,6 @@ from modelsel.kernels.layout import (
     SURROGATES,
     TEST,
     THRESHOLD,
-    TIE,
     WHOLE,
     Rules,
 )
@@ -124,34 +121,6 @@ def _largest(counts, first, branches):
     for b in range(branches):
         if counts[first + b].sum() > counts[first + best].sum() + 1e-9:
             best = b
-    return best
-
-
-@kernel(_nrt=False)
-def _largest_known(branch, weight):
-    """The side of most known weight (ties: the first)."""
-    zero, one = 0.0, 0.0
-    for i in range(len(branch)):
-        zero += weight[i] if branch[i] == 0 else 0.0
-        one += weight[i] if branch[i] == 1 else 0.0
-    return 1 if one > zero + 1e-9 else 0
-
-
-@kernel()
-def _ranked(found, total):
-    """Features whose surrogates agree on more than the larger side, best first; −1 fills up."""
-    best, ranked = np.full(SURROGATES, -1), 0
-    for g in range(len(found)):
-        if found[g, AGREED] <= found[g, MAJORITY] + TIE * total:
-            continue
-        place = ranked
-        while place > 0 and found[g, AGREED] > found[best[place - 1], AGREED] + TIE * total:
-            place -= 1
-        if place < SURROGATES:
-            ranked = min(ranked + 1, SURROGATES)
-            for k in range(ranked - 1, place, -1):
-                best[k] = best[k - 1]
-            best[place] = g
     return best
 
 
@@ -309,18 +278,6 @@ def _search(order, slot, codes, mine, start, end, y, weight, own, levels, rules,
             below[f] = found[f, CUTS] >= 0
 
 
-@kernel(_nrt=False)
-def _mimics(order, slot, codes, mine, start, end, f, below, branch, weight, levels, rules, table, mimic_cut, mimic_level,
-            level_side, found):  # fmt: skip
-    """The best surrogate of the test on feature f by each other feature."""
-    for g in range(len(slot)):
-        found[g, AGREED] = NOTHING
-        if g != f and below[g] and slot[g] < 0:
-            mimic_level(codes[g], mine, branch, weight, levels[g], table, level_side[g], found[g])
-        elif g != f and below[g]:
-            mimic_cut(order[slot[g], start:end], branch, weight, levels[g], rules, found[g])
-
-
 @kernel(
     types.grown(
         types.entries,
@@ -339,14 +296,13 @@ def _mimics(order, slot, codes, mine, start, end, f, below, branch, weight, leve
         types.worth,
         types.threshold_search,
         types.level_search,
-        types.mimic_cut,
-        types.mimic_levels,
+        types.mimics,
         types.flags,
     )
 )
 def grow(
     order, rows, weight, root, slot, codes, levels, y, cost, units, rules, limits, goodness, worth, best_cut, best_level,
-    mimic_cut, mimic_level, stop,
+    mimic, stop,
 ):  # fmt: skip
     """Node records, goodness, class weights and marks of levels; no records when it was stopped.
 
@@ -366,7 +322,8 @@ def grow(
     n = len(rows)
     mimics, agreement, mimicked = np.zeros((64, MIMIC), np.int64), np.zeros((64, 1)), 0
     level_sides, level_side = np.zeros((64, 1), np.int64), np.zeros((features, widest + 1), np.int64)
-    sided = 0
+    sided, ranked = 0, np.zeros(SURROGATES + 1, np.int64)
+    lean, pair, tally = np.zeros(n, np.int32), np.zeros(n, np.int64), np.zeros(widest + 2, np.int64)
     sizes, own_y = np.zeros(widest + 2, np.int64), np.zeros(n, np.int32)
     branch, to, parts = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros((1, 1), np.int64)
     spare, spare_rows, spare_weight = np.zeros(n, np.int64), np.zeros(n, np.int32), np.zeros(n)
@@ -423,12 +380,11 @@ def grow(
         if rules.missing == BRANCH and best_of[ABSENT] > 0:
             _send_missing(chosen_branch, side)
         if rules.missing == SURROGATE:
-            side = _largest_known(chosen_branch, own_weight)
-            _mimics(order, slot, codes, mine, start, end, f, below, chosen_branch, own_weight, levels, rules, table, mimic_cut,
-                    mimic_level, level_side, found)  # fmt: skip
-            ranked = _ranked(found, own.sum())
+            mimic(order, slot, codes, levels, start, end, mine, own_weight, chosen_branch, f, below, rules, lean, pair, tally,
+                  table, level_side, found, ranked)  # fmt: skip
+            side = ranked[SURROGATES]
             mimics, agreement = longer(mimics, mimicked + SURROGATES), longer(agreement, mimicked + SURROGATES)
-            for g in ranked:
+            for g in ranked[:SURROGATES]:
                 if g < 0:
                     break
                 mimics[mimicked, 0], mimics[mimicked, 1], mimics[mimicked, 5] = node, g, -1
@@ -442,7 +398,7 @@ def grow(
                     mimics[mimicked, 2], mimics[mimicked, 3] = int(found[g, CODE]), int(found[g, NEXT])
                     mimics[mimicked, 4] = int(found[g, FLIPPED])
                 mimicked += 1
-            _send_by_mimics(chosen_branch, mine, ranked, found, codes, nominal, level_side, side)
+            _send_by_mimics(chosen_branch, mine, ranked[:SURROGATES], found, codes, nominal, level_side, side)
             side = BY_SURROGATES - side
         shares = _child_counts(chosen_branch, mine, y, own_weight, first, branches, counts)
         if rules.missing == BRANCH and best_of[ABSENT] == 0:

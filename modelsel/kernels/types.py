@@ -52,8 +52,12 @@ level_search = types.FunctionType(
     )
 )
 
-mimic_cut = types.FunctionType(nothing(wholes, wholes, reals, whole, rules, reals))
-mimic_levels = types.FunctionType(nothing(fixed_codes, codes, wholes, reals, whole, matrix, wholes, reals))
+mimics = types.FunctionType(
+    nothing(
+        entries, fixed_wholes, fixed_columns, fixed_wholes, whole, whole, codes, reals, wholes, whole, flags, rules, codes,
+        wholes, wholes, matrix, entries, matrix, wholes,
+    )
+)  # fmt: skip
 
 
 def grown(*arguments: Any) -> Any:

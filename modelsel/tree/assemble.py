@@ -119,21 +119,18 @@ def _surrogates(grown: Grown, position: Integers, columns: Columns) -> Surrogate
     node, feature, low, high, flipped, start = grown.mimics[order].T
     cuts = start < 0
     threshold = np.full(len(order), np.nan)
-    for each in np.flatnonzero(cuts):
-        values = columns.values[feature[each]]
-        threshold[each] = midpoint(values[low[each]], values[high[each]])
+    at = columns.start[feature[cuts]]
+    threshold[cuts] = midpoint(columns.flat[at + low[cuts]], columns.flat[at + high[cuts]])
+    nominal, end, sides = np.flatnonzero(~cuts), start + columns.levels[feature], grown.sides.astype(np.int8)
+    stretches = zip(nominal.tolist(), start[nominal].tolist(), end[nominal].tolist())
     return Surrogates(
         first=np.searchsorted(position[node], np.arange(len(position) + 1)).astype(np.int32),
         feature=feature.astype(np.int32),
         threshold=threshold,
         flipped=flipped.astype(bool),
-        sides={int(i): _sides(grown, int(start[i]), len(columns.values[feature[i]])) for i in np.flatnonzero(~cuts)},
+        sides={each: sides[first:last].copy() for each, first, last in stretches},
         agreement=grown.agreement[order],
     )
-
-
-def _sides(grown: Grown, start: int, levels: int) -> NDArray[np.int8]:
-    return grown.sides[start : start + levels].astype(np.int8)
 
 
 def _subsets(nodes: Integers, marks: NDArray[np.uint8], columns: Columns) -> dict[int, Booleans]:

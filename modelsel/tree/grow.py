@@ -93,8 +93,7 @@ def _general(
     return Grown(*kernel.grow(
         entries, chosen.rows.astype(np.int32), chosen.weight.copy(), chosen.counts, ranked.slot, ranked.codes, ranked.levels,
         task.target, cost, units, rules, limits, _function(criterion.loop, types.goodness),
-        _function(criterion.worth_loop, types.worth), threshold.search, levels.search, surrogates.mimic_cut,
-        surrogates.mimic_levels, stop.FLAG,
+        _function(criterion.worth_loop, types.worth), threshold.search, levels.search, surrogates.mimics, stop.FLAG,
     ))  # fmt: skip
 
 
