@@ -84,22 +84,25 @@ def _more_gain(case: Case) -> Verdict:
     return _yes(gains[0] > gains[1]), f"best softened less best hard tree {gains[0]:+.2f} against {gains[1]:+.2f}"
 
 
-def _counts(grid: Grid) -> tuple[dict[str, int], int]:
-    """How often each method without a search is best on a tree (ties count for all), and of how many trees."""
-    table = np.array([grid.pooled(method) for method in UNSOFTENED])
+def _counts(case: Case) -> tuple[dict[str, int], int, str]:
+    """How often each method without a search is best on a tree (ties count for all), of how many trees, and of which."""
+    kinds = {name: grid for name, grid in case.found.items() if grid.asked(*UNSOFTENED)}
+    table = np.array([np.concatenate([grid.pooled(method) for grid in kinds.values()]) for method in UNSOFTENED])
     best = table >= table.max(axis=0) - 1e-9
-    return dict(zip(UNSOFTENED, best.sum(axis=1).tolist(), strict=True)), table.shape[1]
+    of = " and ".join(f"{int(grid.distinct.sum())} of {name}" for name, grid in kinds.items())
+    return dict(zip(UNSOFTENED, best.sum(axis=1).tolist(), strict=True)), table.shape[1], of
 
 
 def _half_range(case: Case) -> Verdict:
-    counts, trees = _counts(case.cart)
+    counts, trees, of = _counts(case)
     order = sorted(counts, key=lambda method: -counts[method])
     words = ", ".join(f"{method} {counts[method]}" for method in order if counts[method])
-    return _both(order[0] == "DR(1)", set(order[:2]) == {"DR(1)", "DR(2)"}), f"best on so many of {trees} trees: {words}"
+    verdict = _both(order[0] == "DR(1)", set(order[:2]) == {"DR(1)", "DR(2)"})
+    return verdict, f"best on so many of {trees} trees ({of}): {words}"
 
 
 def _nowhere_best(case: Case) -> Verdict:
-    counts, trees = _counts(case.cart)
+    counts, trees, _ = _counts(case)
     most = max(counts, key=lambda method: counts[method])
     return _yes(counts[most] < trees), f"the most frequent, {most}, is best on {counts[most]} of {trees} trees"
 
