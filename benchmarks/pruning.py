@@ -37,6 +37,7 @@ def _sweep(task: Task, kind: str, settings: list[dict[str, object]], most: float
     def sweep() -> object:
         path._prunings.clear()
         path._standing.clear()
+        path._asked.clear()
         return path.complexity(learners)
 
     path = grow()
