@@ -23,7 +23,7 @@ class Column:
 class Ensemble:
     """One list entry per node: `column` (-1: a leaf) at most `threshold` -> node `below`, else `above`."""
 
-    columns: tuple[Column, ...] = ()
+    columns: dict[Column, int] = field(default_factory=dict)  # to its number
     column: list[int] = field(default_factory=list)
     threshold: list[float] = field(default_factory=list)
     below: list[int] = field(default_factory=list)
@@ -41,9 +41,7 @@ class Ensemble:
         return len(self.column) - 1
 
     def number(self, column: Column) -> int:
-        if column not in self.columns:
-            self.columns = (*self.columns, column)
-        return self.columns.index(column)
+        return self.columns.setdefault(column, len(self.columns))
 
 
 def ensemble(model: TreeModel) -> Ensemble:
@@ -64,9 +62,8 @@ def ensemble(model: TreeModel) -> Ensemble:
                 waiting.append((child, 0, _last(tree, child), side, here) if start == end else (node, start, end, side, here))
         if place >= 0:
             pointer[place] = here
-    made.columns = made.columns or (
-        Column(0, None if tree.features[0].kind == "numeric" else (0,) * len(tree.features[0].levels)),
-    )
+    if not made.columns:  # a leaf alone still answers as many rows as it is given
+        made.number(Column(0, None if tree.features[0].kind == "numeric" else (0,) * len(tree.features[0].levels)))
     return made
 
 

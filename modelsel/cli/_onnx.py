@@ -7,7 +7,7 @@ The lookup of a test on levels has a place for missing values and for levels tha
 ensemble needs nothing but `x <= threshold` in double precision, with a side for NaN. Scores are 32-bit numbers, as ONNX's are.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -60,7 +60,7 @@ def _kind(package: ModuleType, feature: Feature) -> Any:
     return package.TensorProto.DOUBLE if feature.kind == "numeric" else package.TensorProto.STRING
 
 
-def _columns(package: ModuleType, features: tuple[Feature, ...], columns: tuple[Column, ...]) -> Iterator[Any]:
+def _columns(package: ModuleType, features: tuple[Feature, ...], columns: Collection[Column]) -> Iterator[Any]:
     """The table that the ensemble reads, a column per number or lookup."""
     node, made = package.helper.make_node, [f"column {number}" for number in range(len(columns))]
     for column, out in zip(columns, made, strict=True):

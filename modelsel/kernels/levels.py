@@ -357,26 +357,7 @@ def _tests_of_all(codes, rows, y, weight, counts, levels, rules, limits, units, 
     return pieces
 
 
-@kernel(
-    types.nothing(
-        types.fixed_codes,
-        types.codes,
-        types.codes,
-        types.reals,
-        types.reals,
-        types.whole,
-        types.rules,
-        types.limits,
-        types.fixed_wholes,
-        types.goodness,
-        types.matrix,
-        types.matrix,
-        types.wholes,
-        types.wholes,
-        types.flags,
-        types.reals,
-    )
-)
+@kernel(types.level_search.signature)
 def search(codes, rows, y, weight, counts, levels, rules, limits, units, goodness, table, work, seen, fill, inside, found):
     """Write the best test of a nominal feature into `found` (CODE < 0: none; CUTS < 0: it has one value here)."""
     pieces = _tests_of_all(

@@ -370,22 +370,7 @@ def _search(entries, weight, counts, missing, rules, limits, table, goodness, wo
         found[SIDE] = 0.0 if fill[classes] <= found[CODE] else 1.0
 
 
-@kernel(
-    types.nothing(
-        types.wholes,
-        types.reals,
-        types.reals,
-        types.whole,
-        types.rules,
-        types.limits,
-        types.fixed_wholes,
-        types.goodness,
-        types.matrix,
-        types.entries,
-        types.wholes,
-        types.reals,
-    )
-)
+@kernel(types.threshold_search.signature)
 def search(entries, weight, counts, missing, rules, limits, table, goodness, work, sides, fill, found):
     """Write the best cut of a column into `found` (CODE < 0: none; CUTS < 0: the column is constant here)."""
     _search(entries, weight, counts, missing, rules, limits, table, goodness, work, sides, fill, found)
