@@ -1,15 +1,17 @@
 """What the released answer and the selection show together; nothing beyond what is released or recorded is used."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import exp, log, sqrt
+from typing import Any
 
 import numpy as np
 
 from modelsel.core.types import Finding, Task
-from modelsel.guard._flags import flag
+from modelsel.guard._flags import FRESH, flag
 from modelsel.guard._history import History
 from modelsel.guard._policy import Policy
 from modelsel.guard._release import Released
+from modelsel.guard._standing import FEWEST
 from modelsel.guard._subject import Subject
 from modelsel.guard.request import LookRequest
 from modelsel.statistics.certificate import NO_INFORMATION
@@ -41,22 +43,36 @@ def selection(request: LookRequest, history: History, subject: Subject) -> Itera
 
 
 def answer(
-    released: Released, n: int, look: int, told: tuple[float, int] | None, limits: tuple[float, float] | None, policy: Policy
-) -> Iterator[Finding]:
-    """G041, G050, G051, G052: what the answer and its interval say themselves."""
+    released: Released, intent: Mapping[str, Any], told: tuple[float, int] | None, limits: tuple[float, float] | None,
+    policy: Policy,
+) -> Iterator[Finding]:  # fmt: skip
+    """G041, G050, G051, G052: what the answer to an intent and its interval say themselves."""
+    n = int(intent["n"])
     if released.errors is not None and told is not None:
         p = float(np.sum(foreseen(n, *told)[: released.errors + 1]))
         if p < IMPLAUSIBLE:
             yield flag("G041", f"{released.errors} errors where cross-validation foresaw {n * told[0]:.0f}: p = {p:.1g}")
     if limits is None:
-        yield flag("G052", "no interval can be certified for this answer")
+        yield _uncertified(intent)
         return
     half = (limits[1] - limits[0]) / 2
     if half >= NO_INFORMATION:
-        few = "these rows are too few to tell anything" if look == 1 else "no information is left in this test set"
-        yield flag("G051", few, "medium" if look == 1 else None)
+        few = "these rows are too few to tell anything" if intent["look"] == 1 else "no information is left in this test set"
+        yield flag("G051", few, "medium" if intent["look"] == 1 else None)
     elif policy.max_halfwidth is not None and half > 0.8 * policy.max_halfwidth:
         yield flag("G050", f"the interval is ±{half:.3f} wide, and guard.max_halfwidth={policy.max_halfwidth:g}")
+
+
+def _uncertified(intent: Mapping[str, Any]) -> Finding:
+    """G052: which of three things takes the interval away, and what to do about that one."""
+    clean, n = int(intent["n_clean"]), int(intent["n"])
+    if not intent["certified"]:
+        why = f"earlier studies leave {clean} of {n} test rows, and {FEWEST} are needed"
+        why = why if clean < FEWEST else "which rows are shared with earlier test sets is not known one by one"
+        return flag("G052", f"no interval can be certified: {why}", do=FRESH)
+    if intent["release"] == "thresholdout":
+        return flag("G052", "thresholdout's answers have no certified interval", do="use guard=warn or guard=ladder for one")
+    return flag("G052", f"{intent['metric']}, released as {intent['release']}, has no certified interval")
 
 
 def majority_error(task: Task) -> float:

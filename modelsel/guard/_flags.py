@@ -5,7 +5,7 @@ from modelsel.core.types import Finding
 SEVERITIES = ("info", "low", "medium", "high", "critical")
 
 _QUOTE = "quote the interval shown: it holds in spite of the earlier looks"
-_FRESH = "collect fresh test rows, or go back to the split that was sealed first (split.seed)"
+FRESH = "collect fresh test rows, or go back to the split that was sealed first (split.seed)"
 _RESTORE = "restore the ledger from a backup; until then treat the test set as used"
 
 CATALOGUE: dict[str, tuple[str, str, str]] = {
@@ -18,8 +18,8 @@ CATALOGUE: dict[str, tuple[str, str, str]] = {
     "G013": ("COMMITTED_LOOK", "info", ""),
     "G014": ("OUTSIDE_DECLARED_SPACE", "medium", "declare all that may be tested before the first look"),
     "G015": ("LABELS_CHANGED", "medium", f"say what was corrected; {_QUOTE}"),
-    "G020": ("OVERLAP_RESEED", "high", _FRESH),
-    "G021": ("TEST_ROWS_IN_EARLIER_SELECTION", "critical", _FRESH),
+    "G020": ("OVERLAP_RESEED", "high", FRESH),
+    "G021": ("TEST_ROWS_IN_EARLIER_SELECTION", "critical", FRESH),
     "G022": ("PROBABLE_SAME_ROWS", "high", "say which rows these are (dataset.id), or collect fresh test rows"),
     "G023": ("SAME_SOURCE_NEW_SPLIT", "medium", "keep the split that was sealed first"),
     "G030": ("TRAIN_TEST_DUPLICATES", "low", "remove them, or keep them on one side (scheme.keep_duplicates_together)"),
@@ -43,14 +43,14 @@ CATALOGUE: dict[str, tuple[str, str, str]] = {
 }  # fmt: skip
 
 
-def flag(code: str, message: str, severity: str | None = None) -> Finding:
-    """A finding of the catalogue; `severity` where it depends on the share.
+def flag(code: str, message: str, severity: str | None = None, do: str | None = None) -> Finding:
+    """A finding of the catalogue; `severity` where it depends on the share, `do` where on the cause.
 
     >>> flag("G002", "look 1 again").severity
     'info'
     """
-    _, usual, do = CATALOGUE[code]
-    return Finding(code, severity or usual, message, do)  # type: ignore[arg-type]
+    _, usual, remedy = CATALOGUE[code]
+    return Finding(code, severity or usual, message, do or remedy)  # type: ignore[arg-type]
 
 
 def at_least(findings: tuple[Finding, ...] | list[Finding], level: str) -> list[Finding]:

@@ -120,7 +120,7 @@ class Gate:
             self._abort(go, released)
         facts = self.session.reveal(go, released)
         self._notice(self.session.witness(go.intent, facts["price"]))
-        after = tuple(answer(released, go.facts["n"], go.facts["look"], ask.foreseen, facts["interval"], self.policy))
+        after = tuple(answer(released, go.facts, ask.foreseen, facts["interval"], self.policy))
         self._notice(after)
         extra = tuple(dict.fromkeys(finding.code for finding in (*ask.noticed, *after)))
         return answered(go.intent.facts, facts, self.policy, replay=False, extra=extra)

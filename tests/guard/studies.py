@@ -101,3 +101,10 @@ class Study:
 
     def but(self, **changes: Any) -> "Study":
         return replace(self, **changes)
+
+
+def uncertified(gate: Gate) -> tuple[str, str]:
+    """Why G052 says that there is no interval, and what it says to do."""
+    found = [finding for finding in gate.findings if finding.code == "G052"]
+    assert len(found) == 1
+    return found[0].message, found[0].do

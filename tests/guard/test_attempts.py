@@ -29,7 +29,7 @@ from modelsel.ledger.merge import merge
 from modelsel.ledger.store import Ledger
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import Standing, interval
-from tests.guard.studies import Rule, Study, numbers, renamed, shuffled
+from tests.guard.studies import Rule, Study, numbers, renamed, shuffled, uncertified
 
 FORK = multiprocessing.get_context("fork")  # quick, and nothing is open yet where it is used
 
@@ -81,9 +81,15 @@ def test_01_a_new_split_seed(home: Path) -> None:
 def test_01_a_new_split_seed_on_few_rows_leaves_no_certificate(home: Path) -> None:
     study = Study(numbers(100), home, test=0.2)
     study.look()
-    result = study.but(split_seed=1, rule=Rule(1)).look()
+    again = study.but(split_seed=1, rule=Rule(1))
+    chosen = set(study.parts()[0].rows.tolist())
+    left = sum(int(row) not in chosen for row in again.parts()[1].rows)
+    result, gate = again.run()
     assert (result.n, result.interval) == (20, None)
     assert {"G021", "G052"} <= set(result.flags)
+    why, do = uncertified(gate)
+    assert why == f"no interval can be certified: earlier studies leave {left} of 20 test rows, and 30 are needed"
+    assert do.startswith("collect fresh test rows")
 
 
 @pytest.mark.parametrize("kind", ["02 renamed", "03 reordered", "04 shuffled", "05 text", "32 another name"])

@@ -12,7 +12,7 @@ from modelsel.core.spec import make
 from modelsel.guard._release import FAILED, Board, CountGrid, Counts, PassFail, Truth
 from modelsel.guard._values import Values
 from modelsel.guard.gate import Gate
-from tests.guard.studies import Rule, Study, numbers
+from tests.guard.studies import Rule, Study, numbers, uncertified
 
 
 def truth(errors: int, n: int) -> Truth:
@@ -64,11 +64,12 @@ def test_the_ladder_moves_only_for_a_better_model(home: Path) -> None:
 
 def test_thresholdout_answers_with_cross_validation_until_its_budget_is_spent(home: Path) -> None:
     study = Study(numbers(1000), home, policy="thresholdout", settings={"budget": 1})
-    agreeing = study.look()
+    agreeing, gate = study.run()
     wrong = study.rule(study.parts()[0]).predicted[0] != study.parts()[0].target
     assert agreeing.score == pytest.approx(float(wrong.mean()))
     assert agreeing.interval is None
     assert "G052" in agreeing.flags
+    assert uncertified(gate) == ("thresholdout's answers have no certified interval", "use guard=warn or guard=ladder for one")
 
 
 def test_thresholdout_gives_noise_where_cross_validation_is_wrong_and_then_ends(home: Path) -> None:
@@ -138,10 +139,13 @@ def test_bounded_measures_are_certified(home: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["log_loss", "kappa", "f1", "mcc"])
 def test_other_measures_have_no_interval_and_say_so(home: Path, kind: str) -> None:
-    result = Study(numbers(), home, measure=make("measure", kind)).look()
+    result, gate = Study(numbers(), home, measure=make("measure", kind)).run()
     assert result.score is not None
     assert result.interval is None
     assert "G052" in result.flags
+    why, do = uncertified(gate)
+    assert why.startswith(kind)
+    assert do == "choose measure=error for a certified interval"
 
 
 def test_with_row_weights_the_count_is_unweighted_and_the_score_is_not(home: Path) -> None:
