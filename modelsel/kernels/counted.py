@@ -108,6 +108,29 @@ def _best(entries, total, left, bounds, reach, words, rules, table, steps, share
 
 
 @kernel(_nrt=False)
+def gauge(total, n, rules, table, scale):
+    """Units of a value, how much closer than that is equal, and the value of the node undivided."""
+    entropy, sums = rules.fused == ENTROPY, np.int64(0)
+    unit = float(n) * (scale if entropy else 1.0)
+    for c in range(len(total)):
+        sums += table[total[c]]
+    return unit, max(TIE * unit, 8.0 if entropy else 0.0), float(sums - table[n]) if entropy else float(sums) / n
+
+
+@kernel(_nrt=False)
+def enter(found, at, best, whole, unit, n, rules, bar):
+    """Write the best cut of a feature (`at` rows left of it, 0: none); returns what the next feature has to exceed."""
+    if at == 0:
+        return bar
+    found[CODE], found[VALUE] = at, (best - whole) / unit
+    if rules.ratio:
+        found[INFORMATION] = information(float(at), float(n - at), 0.0)
+    elif not (rules.average or rules.penalty):
+        return found[VALUE]
+    return bar
+
+
+@kernel(_nrt=False)
 def search(entries, begin, end, here, below, total, left, bounds, reach, words, rules, table, steps, shares, scale, least,
            found):  # fmt: skip
     """Write the best cut of each feature offered `here` into `found`: CODE is the number of rows left of it.
@@ -115,12 +138,8 @@ def search(entries, begin, end, here, below, total, left, bounds, reach, words, 
     CODE < 0: none, or none better than that of a feature before where goodness alone competes. Constant features are not
     offered `below`.
     """
-    n, entropy, bar = end - begin, rules.fused == ENTROPY, -1.0
-    unit = float(n) * (scale if entropy else 1.0)
-    tie, sums = max(TIE * unit, 8.0 if entropy else 0.0), np.int64(0)
-    for c in range(len(total)):
-        sums += table[total[c]]
-    whole = float(sums - table[n]) if entropy else float(sums) / n
+    n, bar = end - begin, -1.0
+    unit, tie, whole = gauge(total, n, rules, table, scale)
     for f in range(len(entries)):
         below[f], found[f, CODE], found[f, CUTS] = 0, NOTHING, NOTHING
         column = entries[f, begin:end]
@@ -128,9 +147,4 @@ def search(entries, begin, end, here, below, total, left, bounds, reach, words, 
             continue
         below[f], found[f, CUTS] = 1, _cuts(column, least) if rules.penalty else 1
         best, at = _best(column, total, left, bounds, reach, words, rules, table, steps, shares, least, tie, whole + bar * unit)
-        if at > 0:
-            found[f, CODE], found[f, VALUE] = at, (best - whole) / unit
-            if rules.ratio:
-                found[f, INFORMATION] = information(float(at), float(n - at), 0.0)
-            elif not (rules.average or rules.penalty):
-                bar = found[f, VALUE]
+        bar = enter(found[f], at, best, whole, unit, n, rules, bar)

@@ -1,12 +1,13 @@
 """Grow a tree where every feature is a threshold feature without missing values and every row weighs one.
 
 The same tree as `grow`, by less: an entry takes four bytes, nothing is looked up by value, and a node's stretch of every
-sorted column is parted in place (the first child's rows in order, then the second's).
+sorted column is parted in place (the first child's rows in order, then the second's). Where values are few, a node with many
+rows has a table of class counts instead (`kernels/binned`), and columns are sorted where rows have become fewer than cells.
 """
 
 import numpy as np
 
-from modelsel.kernels import types
+from modelsel.kernels import binned, types
 from modelsel.kernels.compiler import kernel
 from modelsel.kernels.contest import contest, least_weight, longer, splittable
 from modelsel.kernels.counted import search
@@ -30,6 +31,8 @@ from modelsel.kernels.layout import (
     TEST,
     THRESHOLD,
 )
+
+WORTH = 10  # tables pay where the root has more than so many times the rows that a feature has cells
 
 
 @kernel()
@@ -136,10 +139,34 @@ def _missing_to(rules, at, left, right):
     return 0 if (left + right - 1) // 2 < at else 1
 
 
+@kernel(_nrt=False)
+def _hand_down(members, rows, y, codes, first_cell, levels, class_bits, start, middle, end, zero, one, enough, counts, below,
+               mine, spare, tally, whole, part, entries):  # fmt: skip
+    """Tables of the children of many rows (the larger child's into `whole`), sorted columns of those of few.
+
+    zero, one: may the child be split; counts: classes of the two; the smaller child's table goes into `part`.
+    """
+    left, right = middle - start, end - middle
+    first_smaller = left < right
+    low, high = (start, middle) if first_smaller else (middle, end)
+    larger = (one and right >= enough) if first_smaller else (zero and left >= enough)
+    smaller = (zero and left >= enough) if first_smaller else (one and right >= enough)
+    if larger or smaller:
+        classes = counts[0 if first_smaller else 1]
+        binned.count(members[low:high], rows, y, codes, first_cell, levels, classes, below, mine, spare, part)
+    if larger:
+        binned.subtract(whole, part, first_cell, below)
+    if zero and left < enough:
+        binned.sort(members[start:middle], rows, y, codes, levels, below, class_bits, mine, spare, tally, entries, start)
+    if one and right < enough:
+        binned.sort(members[middle:end], rows, y, codes, levels, below, class_bits, mine, spare, tally, entries, middle)
+
+
 @kernel(
     types.grown(
         types.fixed_columns,
         types.fixed_columns,
+        types.fixed_wholes,
         types.fixed_codes,
         types.codes,
         types.reals,
@@ -149,19 +176,29 @@ def _missing_to(rules, at, left, right):
         types.flags,
     )
 )
-def grow(order, codes, y, rows, root, units, rules, limits, stop):
+def grow(order, codes, levels, y, rows, root, units, rules, limits, stop):
     """Records as of `grow.grow`; no records when it was stopped."""
     features, n, classes, shift = len(order), len(rows), len(root), rules.class_bits + 1
-    entries, steps = _pack(order, y, rows, rules.class_bits), _steps(units)
-    shares = _shares(n)
+    steps, shares = _steps(units), _shares(n)
     nodes, value, counts = np.zeros((64, RECORD), np.int64), np.zeros((64, 1)), np.zeros((64, classes))
     nodes[0, PARENT], nodes[0, END], counts[0] = -1, n, root
     offered, found = np.ones((8, features), np.uint8), np.zeros((features, 8))
-    nominal, levels, cost = np.zeros(features, np.bool_), np.zeros(features, np.int64), np.zeros(1)
-    side, spare = np.zeros(n, np.uint8), np.empty(n, np.uint32)
+    nominal, cost = np.zeros(features, np.bool_), np.zeros(1)
+    side, spare, tally = np.zeros(n, np.uint8), np.empty(n, np.uint32), np.empty(2 * levels.max(), np.uint32)
     total, left = np.zeros(classes, np.int64), np.zeros(classes, np.int64)
     bounds, reach, words = np.zeros((max(classes, 3), n // 8 + 8)), np.zeros(n // 8 + 8), np.zeros(n // 8 + 8, np.int64)
-    stack, top, made = np.zeros((64, 1), np.int64), 1, 1
+    first_cell = binned.first_cells(levels, classes)
+    each = first_cell[features] // features
+    enough = max(each // 2, 1)
+    stack, top, made = np.zeros((64, 2), np.int64), 1, 1
+    if n > WORTH * each:
+        entries, members, mine = np.empty((features, n), np.uint32), np.arange(n, dtype=np.uint32), np.empty(n, np.uint32)
+        tables, sums = np.zeros((8, first_cell[features]), np.int32), np.zeros((3, levels.max() + 1))
+        binned.count(members, rows, y, codes, first_cell, levels, root, offered[0], mine, spare, tables[0])
+        stack[0, 1] = 1
+    else:
+        entries, members, mine = _pack(order, y, rows, rules.class_bits), np.empty(0, np.uint32), np.empty(0, np.uint32)
+        tables, sums = np.zeros((1, 1), np.int32), np.zeros((3, 1))
     if not splittable(root, 0, rules, limits):
         top = 0
     while top > 0:
@@ -169,15 +206,19 @@ def grow(order, codes, y, rows, root, units, rules, limits, stop):
             made = 0
             break
         top -= 1
-        node = stack[top, 0]
+        node, tabled = stack[top, 0], stack[top, 1]
         start, end, depth = nodes[node, START], nodes[node, END], nodes[node, DEPTH]
         offered = longer(offered, depth + 2)
         here, below = offered[depth], offered[depth + 1]
         for c in range(classes):
             total[c] = np.int64(counts[node, c])
         least = np.int64(np.ceil(least_weight(rules, limits, float(end - start), classes)))
-        search(entries, start, end, here, below, total, left, bounds, reach, words, rules, units, steps, shares, limits.scale,
-               least, found)  # fmt: skip
+        if tabled:
+            binned.search(tables[top], end - start, first_cell, levels, here, below, total, sums[0], sums[1], sums[2], rules,
+                          units, shares, limits.scale, least, found)  # fmt: skip
+        else:
+            search(entries, start, end, here, below, total, left, bounds, reach, words, rules, units, steps, shares,
+                   limits.scale, least, found)  # fmt: skip
         f, best = contest(found, here, cost, float(end - start), rules, limits, nominal, levels, None)
         if f < 0:
             continue
@@ -185,30 +226,41 @@ def grow(order, codes, y, rows, root, units, rules, limits, stop):
         made += 2
         nodes, value, counts = longer(nodes, made), longer(value, made), longer(counts, made)
         column, middle = entries[f, start:end], start + at
-        low, high = rows[column[at - 1] >> shift], rows[column[at] >> shift]
+        if tabled:
+            low, high = binned.ends(tables[top, first_cell[f] : first_cell[f + 1]], levels[f], total, at, sums[0])
+            binned.divide(members[start:end], rows, y, codes[f], low, at, spare, counts[first], counts[first + 1])
+        else:
+            low = np.int64(codes[f, rows[column[at - 1] >> shift]])
+            high = np.int64(codes[f, rows[column[at] >> shift]])
+            _divide(column, at, rules.class_bits, side, counts[first], counts[first + 1])
         record = nodes[node]
         record[TEST], record[FEATURE], record[FIRST], record[BRANCHES] = THRESHOLD, f, first, 2
-        record[LEFT], record[RIGHT], value[node, 0] = codes[f, low], codes[f, high], best
+        record[LEFT], record[RIGHT], value[node, 0] = low, high, best
         record[MISSING_TO] = _missing_to(rules, at, at, end - middle)
-        _divide(column, at, rules.class_bits, side, counts[first], counts[first + 1])
         for b in range(2):
             nodes[first + b, PARENT], nodes[first + b, DEPTH] = node, depth + 1
         zero = splittable(counts[first], depth + 1, rules, limits)
         one = splittable(counts[first + 1], depth + 1, rules, limits)
         if not zero and not one:
             continue
-        _part_all(entries, start, end, f, below, side, at, shift, spare, zero, one)
-        if not zero:
-            middle, end = start, start + end - middle
+        stack = longer(stack, top + 2)
+        larger = np.int64(2 * at < end - start)  # is taken last
+        if tabled:
+            tables = longer(tables, top + 2)
+            part = tables[top + (one if larger else zero)]
+            _hand_down(members, rows, y, codes, first_cell, levels, rules.class_bits, start, middle, end, zero, one, enough,
+                       counts[first:made], below, mine, spare, tally, tables[top], part, entries)  # fmt: skip
+        else:
+            _part_all(entries, start, end, f, below, side, at, shift, spare, zero, one)
+            if not zero:
+                middle, end = start, start + end - middle
         nodes[first, START], nodes[first, END] = start, middle
         nodes[first + 1, START], nodes[first + 1, END] = middle, end
-        stack = longer(stack, top + 2)
-        if one:
-            stack[top, 0] = first + 1
-            top += 1
-        if zero:
-            stack[top, 0] = first
-            top += 1
+        for child in (larger, 1 - larger):
+            if one if child else zero:
+                size = nodes[first + child, END] - nodes[first + child, START]
+                stack[top, 0], stack[top, 1] = first + child, tabled and size >= enough
+                top += 1
     return (
         nodes[:made].copy(), value[:made, 0].copy(), counts[:made].copy(), np.zeros(0, np.uint8),
         np.zeros((0, MIMIC), np.int64), np.zeros(0), np.zeros(0, np.int64),

@@ -2,7 +2,8 @@
 
 As a whole number, a float's bits stand in its order, up from zero and down from it where negative. Where the
 bits in which a column's numbers differ leave room for the number of the row in one word, value | row is sorted as it is (by
-NumPy, in vector registers); else a radix sort takes the digits in which any two differ. Equal values stay in the order of
+NumPy, in vector registers); else a radix sort takes the digits in which any two differ. Whole numbers that lie close to each
+other need no sort: they are counted. Equal values stay in the order of
 their rows, and missing values come last.
 """
 
@@ -18,8 +19,9 @@ SMALL, LARGE, FEW, MANY = (
     11,
 )  # a digit has MANY bits between: a small table for few rows, few streams for many
 ROOM = 62  # bits of a word of value | row, beside one for missing
+CLOSE = 1024  # whole numbers in a range below this are counted
 SIGN = ZERO = np.uint64(1 << 63)
-ONE, NONE, ALL = np.uint64(1), np.uint64(0), np.uint64(2**64 - 1)
+ONE, TWO, NONE, ALL = np.uint64(1), np.uint64(2), np.uint64(0), np.uint64(2**64 - 1)
 
 
 @kernel(_nrt=False)
@@ -38,6 +40,19 @@ def _keys(column, bits, keys, rows):
         keys[i], rows[i] = key, i
         differ |= key ^ keys[0]
     return differ
+
+
+@kernel(_nrt=False)
+def _close(column):
+    """Lowest and highest known value; nothing (1, 0) where they are not whole numbers close to each other."""
+    low, high = np.inf, -np.inf
+    for i in range(len(column)):
+        value = column[i]
+        if value == value:
+            if value != float(np.int64(value)):
+                return 1.0, 0.0
+            low, high = min(low, value), max(high, value)
+    return (low, high) if high - low < CLOSE else (1.0, 0.0)
 
 
 @kernel(_nrt=False)
@@ -69,13 +84,16 @@ def _words(column, bits, row_bits, words):
     return missing
 
 
-@kernel(types.wholes(types.fixed_rows, types.fixed_words, types.whole, types.entries))
-def pack(block, bits, row_bits, words):
-    """Fill `words` (columns × rows), to be sorted; per column the value that stands for missing, −1 where there was no room."""
-    missing = np.empty(len(block), np.int64)
+@kernel(types.nothing(types.fixed_rows, types.fixed_words, types.whole, types.entries, types.wholes, types.reals))
+def pack(block, bits, row_bits, words, missing, lowest):
+    """Fill `words` (columns × rows), to be sorted; per column the value that stands for missing, −1 where there was no room.
+
+    lowest: the lowest value of a column that is counted and has no words, NaN of others.
+    """
     for t in range(len(block)):
-        missing[t] = _words(block[t], bits[t], row_bits, words[t])
-    return missing
+        low, high = _close(block[t])
+        lowest[t] = low if low <= high else np.nan
+        missing[t] = np.int64(high - low) + 1 if low <= high else _words(block[t], bits[t], row_bits, words[t])
 
 
 @kernel()
@@ -132,12 +150,56 @@ def _spread(column, words, missing, row_bits, codes, order, values):
     return count
 
 
+@kernel(_nrt=False)
+def _place(value, low, missing):
+    """Where the counter of a value lies: a counter for the earlier rows, one for the later, and the rank."""
+    return np.uint64(3 * (np.int64(value - low) if value == value else missing))
+
+
+@kernel(_nrt=False)
+def _count(column, low, missing, tally, codes, order, values):
+    """The same from whole numbers close to each other.
+
+    The later half of the rows is counted apart, so that a processor need not wait for the row before.
+    """
+    n, count, so_far, start = len(column), np.int64(0), np.int64(0), np.int64(0)
+    half = np.int64(n // 2)
+    for k in range(3 * missing + 3):
+        tally[k] = 0
+    for i in range(half, n):
+        tally[_place(column[np.uint64(i)], low, missing) + ONE] += 1
+        if i - half < half:
+            tally[_place(column[np.uint64(i - half)], low, missing)] += 1
+    for value in range(missing + 1):
+        first, second = tally[3 * value], tally[3 * value + 1]
+        tally[3 * value], tally[3 * value + 1], tally[3 * value + 2] = so_far, so_far + first, count
+        so_far += first + second
+        count += first + second > 0 and value < missing
+    tally[3 * missing + 2] = -1
+    for i in range(half, n):
+        place = _place(column[np.uint64(i)], low, missing)
+        order[np.uint64(tally[place + ONE])], codes[np.uint64(i)] = i, tally[place + TWO]
+        tally[place + ONE] += 1
+        if i - half < half:
+            place = _place(column[np.uint64(i - half)], low, missing)
+            order[np.uint64(tally[place])], codes[np.uint64(i - half)] = i - half, tally[place + TWO]
+            tally[place] += 1
+    for value in range(missing):
+        end = tally[3 * value + 1]
+        if end > start:
+            values[tally[3 * value + 2]] = column[order[start]]
+            order[start] = ~order[start]
+        start = end
+    return count
+
+
 @kernel(
     types.wholes(
         types.fixed_rows,
         types.fixed_words,
         types.entries,
         types.wholes,
+        types.reals,
         types.whole,
         types.fixed_wholes,
         types.columns,
@@ -145,7 +207,7 @@ def _spread(column, words, missing, row_bits, codes, order, values):
         types.matrix,
     )
 )
-def rank(block, bits, words, missing, row_bits, part, codes, order, values):
+def rank(block, bits, words, missing, lowest, row_bits, part, codes, order, values):
     """How many distinct values each column has; fills codes[part], `order` (~row where a value begins) and `values`.
 
     `values` may lie over `words`: a word is read before a value takes its place.
@@ -157,7 +219,11 @@ def rank(block, bits, words, missing, row_bits, part, codes, order, values):
     room = n if missing.min() < 0 else 0
     keys, to_keys = np.empty(room, np.uint64), np.empty(room, np.uint64)
     rows, to_rows = np.empty(room, np.int32), np.empty(room, np.int32)
+    tally = np.empty(3 * CLOSE + 3, np.int64)
     for t in range(len(block)):
+        if lowest[t] == lowest[t]:
+            counts[t] = _count(block[t], lowest[t], missing[t], tally, codes[part[t]], order[t], values[t])
+            continue
         if missing[t] >= 0:
             counts[t] = _spread(block[t], words[t], missing[t], row_bits, codes[part[t]], order[t], values[t])
             continue

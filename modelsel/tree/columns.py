@@ -97,10 +97,12 @@ def _compiled(block: Floats, part: Integers, codes: Codes, order: NDArray[np.int
     from modelsel.kernels.rank import pack, rank
 
     words, row_bits, bits = np.empty(block.shape, np.int64), block.shape[1].bit_length(), block.view(np.uint64)
-    missing = pack(block, bits, row_bits, words)
-    words.sort(axis=1)
+    missing, lowest = np.empty(len(block), np.int64), np.empty(len(block))
+    pack(block, bits, row_bits, words, missing, lowest)
+    for index in np.flatnonzero(np.isnan(lowest) & (missing >= 0)):
+        words[index].sort()
     values = words.view(np.float64)  # a word is read before a value takes its place
-    counts: Integers = rank(block, bits, words, missing, row_bits, part, codes, order, values)
+    counts: Integers = rank(block, bits, words, missing, lowest, row_bits, part, codes, order, values)
     return np.concatenate([own[:count] for own, count in zip(values, counts.tolist())]), counts
 
 

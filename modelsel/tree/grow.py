@@ -73,7 +73,7 @@ def _settings(chosen: Rows, fused: int, criterion: Criterion, growth: Growth) ->
 def _counted(kernel: ModuleType, chosen: Rows, ranked: Columns, rules: Rules, limits: Limits, units: Integers) -> Grown:
     rows = chosen.rows.astype(np.int32)
     return Grown(*kernel.grow(
-        ranked.order, ranked.codes, chosen.task.target, rows, chosen.counts, units, rules, limits, stop.FLAG
+        ranked.order, ranked.codes, ranked.levels, chosen.task.target, rows, chosen.counts, units, rules, limits, stop.FLAG
     ))  # fmt: skip
 
 

@@ -126,6 +126,32 @@ def test_the_grower_of_whole_counts_and_its_twin_agree_on_long_columns(seed: int
     check_a_long_task(seed)
 
 
+def tabled_task(rng: np.random.Generator) -> Task:
+    """Few values and many rows: a node has a table of counts until its rows are fewer than cells."""
+    n, classes, features = int(rng.integers(300, 900)), int(rng.integers(2, 5)), int(rng.integers(2, 7))
+    values = rng.integers(0, rng.integers(1, 7, features), (n, features)) / 2 - 1
+    target = (
+        (values @ rng.normal(size=features) + rng.choice([0.1, 2.0]) * rng.normal(size=n)).argsort().argsort() * classes // n
+    )
+    names = tuple(Feature(f"f{i}", "numeric") for i in range(features))
+    return Task(name="tabled", features=names, values=values, rows=np.arange(n), classes=tuple("ABCD"[:classes]),
+                target=target.astype(np.int32))  # fmt: skip
+
+
+@pytest.mark.skipif(load("grow") is None, reason="only the NumPy grower is there")
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_tables_of_few_values_grow_the_tree_of_the_twin(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    task = tabled_task(rng)
+    rows = positions(task) if rng.random() < 0.5 else rng.permutation(len(task))[: len(task) * 3 // 4]
+    depth = int(rng.integers(1, 9)) if rng.random() < 0.3 else None
+    growth = Growth(str(rng.choice(MISSING[:4])), min_leaf=float(rng.choice([1, 3, 20])), max_depth=depth)
+    for kind in ("entropy", "gini", "gain_ratio"):
+        assert_same(*both(task, rows, make("criterion", kind), growth))
+    assert_same(*both(task, rows, make("criterion", "gain_ratio", numeric_penalty=False), growth))
+
+
 @pytest.mark.parametrize("nominal", sorted(NOMINAL))
 @pytest.mark.parametrize("kind", [kind for kind in CRITERIA if kind not in ("gain_ratio", "tan_schlimmer", "nunez")])
 @settings(max_examples=12, deadline=None)
