@@ -1,5 +1,8 @@
 """C4.5's growing as release 8 computes it: every sum, gain and midpoint rounded to single precision.
 
+But for one: before a nominal test, the classes' Σ n log n is added in double precision and rounded at its end. Sums of rows are
+kept per level and class; those of a level, of a class and of all are added from these, and the last bit depends on it.
+
 Rules are those of `GainRatio`, `min_leaf_rule: c45`, fractional rows and the collapse (Quinlan 1993, 1996). With `real` set to
 double precision, and ties within rounding going to the first, it is an independent twin of the package's own growing.
 """
@@ -149,16 +152,17 @@ class C45:
         target, own, values = self.task.target[rows][~lost], weight[~lost], column[~lost]
         if not len(values):
             return None
-        base = real(self._info(self._sums(target, own, self.classes)) / known)
         if self.nominal[feature]:
             many = self.values_of[feature]
             table = self._sums(values.astype(int) * self.classes + target, own, many * self.classes).reshape(many, -1)
-            sizes = self._sums(values.astype(int), own, many)
+            base = real((_nlogn(known) - _nlogn(table.cumsum(axis=0, dtype=real)[-1]).sum()) / float(known))  # the one long sum
+            sizes = table.cumsum(axis=1, dtype=real)[:, -1]
             if (sizes >= self.min_leaf - self.slack).sum() < 2:
                 return None
             inside = self._info(table).sum(dtype=real)
-            information = real(self._info(np.append(sizes, absent).astype(real)) / whole)
+            information = real(self._info(np.append(absent, sizes).astype(real)) / whole)
             return real(share * real(base - real(inside / known))), information, np.nan
+        base = real(self._info(self._sums(target, own, self.classes)) / known)
         return self._cut(values, target, own, base, share, known, absent, whole)
 
     def _cut(self, values: Any, target: Any, own: Any, base: Any, share: Any, known: Any, absent: Any, whole: Any) -> Any:
@@ -181,7 +185,7 @@ class C45:
         if gain <= self.tie:
             return None
         at = ends[top]
-        information = real(self._info(np.array([lows[at], known - lows[at], absent], real)) / whole)
+        information = real(self._info(np.array([absent, lows[at], known - lows[at]], real)) / whole)
         return gain, information, float(real((values[at] + values[at + 1]) / real(2)))
 
 

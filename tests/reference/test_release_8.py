@@ -15,12 +15,12 @@ from tests.reference.single_precision import C45 as Twin
 from tests.reference.single_precision import nodes
 
 # Release 8 computes in single precision, and then: glass and waveform5000: a midpoint that rounds to a value sends it left.
-# labor, hepatitis: divided rows of weight 2 that sum to less. mushroom, soybean, credit_g: the last bit decides between equals.
+# labor, hepatitis: divided rows of weight 2 that sum to less. mushroom, soybean, credit_g: the last bit decides between equals
+# (soybean m1: where leaves, stem and fruit-pods all have a gain ratio of 1, theirs are .9999973, .9999954 and .9999974).
 SINGLE_PRECISION = {
     "glass m2", "waveform5000 m2", "labor m2", "labor m1", "hepatitis m1", "mushroom m2", "mushroom m1", "mushroom m5",
     "soybean m2", "soybean m5", "soybean m1", "credit_g gain m1",
 }  # fmt: skip
-ANY_ORDER = {"soybean m1"}  # the order in which rows are added decides too: 251 to 256 nodes; which one release 8 has, is open
 
 
 @dataclass(frozen=True)
@@ -119,10 +119,4 @@ def test_where_it_differs_the_same_rules_in_single_precision_give_its_trees(answ
     single, double = (Twin(task, run.least, real, ratio=not run.gain) for real in (np.float32, np.float64))
     rounded, exact = single.grown(), double.grown()
     assert (nodes(exact), double.errors(exact)) == (ours.size, ours.errors)
-    if case in ANY_ORDER:
-        orders = [np.random.default_rng(seed).permutation(len(task)) for seed in range(6)]
-        sizes = {nodes(Twin(task.take(order), run.least, np.float32).grown()) for order in orders}
-        assert len(sizes) > 1
-        assert abs(nodes(rounded) - run.size) <= 5
-    else:
-        assert (nodes(rounded), single.errors(rounded)) == (run.size, run.errors)
+    assert (nodes(rounded), single.errors(rounded)) == (run.size, run.errors)
