@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.types import Task
+from modelsel.tree.node import DIVIDED, LEAF, MULTIWAY, THRESHOLD, Tree
 
 SMALL = 1e-3
 
@@ -71,7 +72,7 @@ class C45:
                 if share > 0:
                     self._fall(child, x, part * share, scores)
         else:
-            side = int(value) if self.nominal[node.feature] else int(value > node.cut)
+            side = int(value) if np.isnan(node.cut) else int(self._side(node, value))
             self._fall(node.below[side], x, part, scores)
 
     # Growing
@@ -88,10 +89,10 @@ class C45:
         node.feature, node.cut = best
         column = self.values[rows, node.feature]
         lost = np.isnan(column)
-        if self.nominal[node.feature]:
+        if np.isnan(node.cut):
             side, many, used = np.where(lost, -1, column).astype(int), self.values_of[node.feature], used | {node.feature}
         else:
-            side, many = np.where(lost, -1, np.where(column <= self.real(node.cut), 0, 1)), 2
+            side, many = np.where(lost, -1, self._side(node, column)), 2
         known = self._sums(side[~lost], weight[~lost], many)
         for branch in range(many):
             share = self.real(known[branch] / self.real(known.sum(dtype=self.real)))
@@ -102,6 +103,9 @@ class C45:
         if self._wrong_as_leaf(node) <= errors + SMALL:
             node.below = []
         return node
+
+    def _side(self, node: Node, value: Any) -> Any:
+        return np.where(value <= self.real(node.cut), 0, 1)
 
     def _wrong_as_leaf(self, node: Node) -> float:
         return float(node.counts.sum() - node.counts[node.label])
@@ -153,17 +157,20 @@ class C45:
         if not len(values):
             return None
         if self.nominal[feature]:
-            many = self.values_of[feature]
-            table = self._sums(values.astype(int) * self.classes + target, own, many * self.classes).reshape(many, -1)
-            base = real((_nlogn(known) - _nlogn(table.cumsum(axis=0, dtype=real)[-1]).sum()) / float(known))  # the one long sum
-            sizes = table.cumsum(axis=1, dtype=real)[:, -1]
-            if (sizes >= self.min_leaf - self.slack).sum() < 2:
-                return None
-            inside = self._info(table).sum(dtype=real)
-            information = real(self._info(np.append(absent, sizes).astype(real)) / whole)
-            return real(share * real(base - real(inside / known))), information, np.nan
+            return self._levels(values.astype(int), self.values_of[feature], target, own, share, known, absent, whole)
         base = real(self._info(self._sums(target, own, self.classes)) / known)
         return self._cut(values, target, own, base, share, known, absent, whole)
+
+    def _levels(self, codes: Any, many: int, target: Any, own: Any, share: Any, known: Any, absent: Any, whole: Any) -> Any:
+        real = self.real
+        table = self._sums(codes * self.classes + target, own, many * self.classes).reshape(many, -1)
+        base = real((_nlogn(known) - _nlogn(table.cumsum(axis=0, dtype=real)[-1]).sum()) / float(known))  # the one long sum
+        sizes = table.cumsum(axis=1, dtype=real)[:, -1]
+        if (sizes >= self.min_leaf - self.slack).sum() < 2:
+            return None
+        inside = self._info(table).sum(dtype=real)
+        information = real(self._info(np.append(absent, sizes).astype(real)) / whole)
+        return real(share * real(base - real(inside / known))), information, np.nan
 
     def _cut(self, values: Any, target: Any, own: Any, base: Any, share: Any, known: Any, absent: Any, whole: Any) -> Any:
         real = self.real
@@ -189,6 +196,26 @@ class C45:
         return gain, information, float(real((values[at] + values[at + 1]) / real(2)))
 
 
+class OneLevel(C45):
+    """A level against the rest, as J48 has it (option -B): the level of largest ratio; `by_ratio=False`: of largest gain."""
+
+    def __init__(self, task: Task, min_leaf: int, by_ratio: bool = True, apart: float = 1e-5) -> None:
+        super().__init__(task, min_leaf, np.float64, apart=apart)
+        self.by_ratio = by_ratio
+
+    def _side(self, node: Node, value: Any) -> Any:
+        return np.where(value == node.cut, 0, 1) if self.nominal[node.feature] else super()._side(node, value)
+
+    def _levels(self, codes: Any, many: int, *rest: Any) -> Any:
+        best, top = None, -np.inf
+        for level in range(many):
+            one = super()._levels(np.where(codes == level, 0, 1), 2, *rest)
+            worth = -np.inf if one is None else one[0] / one[1] if self.by_ratio else one[0]
+            if worth > top + 1e-6:
+                best, top = (*one[:2], float(level)), worth
+        return best
+
+
 def _nlogn(n: np.ndarray) -> np.ndarray:
     n = np.asarray(n, np.float64)
     return n * np.log2(n, out=np.zeros_like(n), where=n > 0)
@@ -200,3 +227,31 @@ def nodes(node: Node) -> int:
 
 def leaves(node: Node) -> int:
     return sum(map(leaves, node.below)) if node.below else 1
+
+
+def as_tree(root: Node, twin: C45) -> Tree:
+    """The twin's tree in the package's arrays, thresholds observed, so that the package can prune it."""
+    task, flat, parents, waiting = twin.task, [], [], [(root, -1)]
+    while waiting:
+        node, parent = waiting.pop()
+        waiting.extend((child, len(flat)) for child in reversed(node.below))
+        flat.append(node)
+        parents.append(parent)
+    above = np.array(parents, np.int32)
+    branches = np.array([len(node.below) for node in flat])
+    cuts = [bool(n.below) and not twin.nominal[n.feature] for n in flat]
+    seen = [task.values[:, n.feature][task.values[:, n.feature] <= n.cut] for n in flat]
+    return Tree(
+        features=task.features,
+        classes=task.classes,
+        parent=above,
+        test=np.where(branches == 0, LEAF, np.where(cuts, THRESHOLD, MULTIWAY)).astype(np.int8),
+        feature=np.array([n.feature if n.below else -1 for n in flat], np.int32),
+        threshold=np.array([below.max() if cut else np.nan for cut, below in zip(cuts, seen, strict=True)]),
+        first=np.append(0, np.cumsum(branches)).astype(np.int32),
+        child=(1 + np.argsort(above[1:], kind="stable")).astype(np.int32),
+        counts=np.array([n.counts for n in flat], float),
+        goodness=np.where(branches == 0, np.nan, 1.0),
+        subset={},
+        missing_to=np.full(len(flat), DIVIDED, np.int32),
+    )

@@ -1,6 +1,7 @@
 """Unpruned trees of Weka 3.6: J48 and Id3. (J48's pruning is in test_error_based.py.)"""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,10 +11,12 @@ from modelsel.core.types import Task, positions
 from modelsel.learner.tree import Splits, Tree
 from modelsel.tree.node import Tree as Grown
 from tests.reference.single_precision import C45 as Twin
-from tests.reference.single_precision import leaves, nodes
+from tests.reference.single_precision import OneLevel, leaves, nodes
 
 # J48 takes values of RI within 1e-5 for one, so fewer cuts are admissible there and less is paid for them: one test more.
 NEAR_VALUES = {"glass J48_U_M2"}
+# With tests of a level against the rest J48 compares levels by gain ratio; here the ratio is between features only.
+LEVEL_BY_RATIO = {"breast_cancer_ljubljana", "credit_g", "monks1_train", "soybean"}
 
 
 def j48(least: int) -> Tree:
@@ -75,6 +78,40 @@ def test_where_it_differs_values_within_a_hundred_thousandth_are_one(answers, re
     twin = Twin(task, 2, np.float64)
     tree = twin.grown()
     assert (leaves(tree), nodes(tree), twin.errors(tree)) == told(j48(2), task)[:3]
+
+
+def test_j48_grows_the_same_trees_of_two_branches_where_it_takes_the_same_level(answers, reference_task) -> None:
+    """Option -B, every data set with answers. Glass has no levels: its near values again."""
+    sets = set()
+    for name, reference in answers("weka/*").items():
+        result = reference["jobs"].get("J48_B_U", {}).get("result")
+        if result:
+            ours, theirs = told(one_level(), reference_task(name)), printed(result)
+            assert ours[3] == theirs[3], name
+            assert (ours == theirs) != (name in LEVEL_BY_RATIO | {"glass"}), f"{name}: {ours}, theirs {theirs}"
+            sets.add(name)
+    if not sets:
+        pytest.skip("no J48 in the reference")
+    assert len(sets) > 20
+
+
+def one_level() -> Tree:
+    return replace(j48(2), splits=Splits(nominal="equality", threshold="observed"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(LEVEL_BY_RATIO | {"glass"}))
+def test_where_it_takes_another_level_the_same_rules_give_its_tree_by_ratio_and_ours_by_gain(
+    answers, reference_task, name
+) -> None:
+    reference = answers(f"weka/{name}")
+    if not reference:
+        pytest.skip(f"no answers for {name}")
+    task, theirs = reference_task(name), printed(reference[name]["jobs"]["J48_B_U"]["result"])
+    for by_ratio, apart, size in ((True, 1e-5, theirs), (False, 0.0, told(one_level(), task))):
+        twin = OneLevel(task, 2, by_ratio, apart)
+        tree = twin.grown()
+        assert (leaves(tree), nodes(tree), twin.errors(tree)) == size[:3]
 
 
 def id3() -> Tree:
