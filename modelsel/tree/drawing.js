@@ -52,6 +52,7 @@
     view.scrollLeft = x * scale / before - view.clientWidth / 2;
     view.scrollTop = y * scale / before - view.clientHeight / 2;
   };
+  const home = () => { view.scrollLeft = 0; view.scrollTop = nodes[0].y * scale - view.clientHeight / 2; };
   const foldTo = (most) => {
     for (const n of nodes) n.folded = false;
     const lightest = nodes.filter((n) => n.inner && n.parent >= 0).sort((a, b) => a.weight - b.weight || b.depth - a.depth);
@@ -61,7 +62,7 @@
   const act = {
     larger: () => zoom(1.25), smaller: () => zoom(.8),
     fit: () => zoom(Math.min(1, view.clientWidth / width) / scale),
-    unfold: () => foldTo(Infinity), fold: () => foldTo(12),
+    unfold: () => { foldTo(Infinity); home(); }, fold: () => { foldTo(12); home(); },
   };
   const toggle = (g) => {                         // the node stays under the pointer
     const n = nodes.find((m) => m.g === g), before = n.y;
@@ -80,5 +81,5 @@
   foldTo(24);
   if (view.clientWidth) scale = Math.min(1, Math.max(.75, view.clientWidth / width));
   size();
-  view.scrollTop = nodes[0].y * scale - view.clientHeight / 2;
+  home();
 })();

@@ -58,6 +58,20 @@ def test_order_of_branches_and_of_classes_does_not_matter(kind: str, seed: int) 
 
 
 @pytest.mark.parametrize(
+    ("kind", "worked"),
+    [
+        ("twoing", (1 / 16, 1 / 12)),  # ¼ · ¼ · (½ + ½)²; 3/16 · ¼ · (⅔ + ⅔)²
+        ("symmetric_uncertainty", (0.18872, 0.34370)),  # 2 · .18872/(1 + 1); 2 · .31128/(1 + .81128)
+        ("hellinger", (0.51764, 0.76537)),  # √(2 (√¾ − √¼)²); √((√½ − 1)² + ½)
+        ("dkm", (1 - 3**0.5 / 2, 1 - 0.5**0.5)),  # 1 − 2 √(¾ · ¼); 1 − ¾ · 2 √(⅓ · ⅔)
+        ("chi_square", (11.76856, 15.23534)),  # −ln p of X² = 20 and 26.667 on one degree of freedom
+    ],
+)
+def test_what_is_worked_by_hand(kind: str, worked: tuple[float, float]) -> None:
+    assert make("criterion", kind).goodness(RASCHKA) == pytest.approx(worked, abs=5e-5)
+
+
+@pytest.mark.parametrize(
     ("kind", "printed"), [("misclassification", (0.25, 0.25)), ("gini", (0.125, 0.1667)), ("entropy", (0.1887, 0.3113))]
 )
 def test_raschkas_example(kind: str, printed: tuple[float, float]) -> None:
