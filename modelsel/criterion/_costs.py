@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from modelsel.core.spec import kind_of
 from modelsel.core.types import Floats, Table
 from modelsel.criterion._base import Criterion
 
@@ -50,6 +51,8 @@ class PerCost(Criterion):
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         yield from self.gain.problems(task)
+        if isinstance(self.gain, PerCost):
+            yield f"gain={kind_of(self.gain)} weighs costs itself, which would not be asked for; give a criterion that does not"
         for feature in () if task is None else task.features:
             if not feature.cost > 0:
                 yield f"feature {feature.name} costs {feature.cost}: costs must be above 0 for this criterion"

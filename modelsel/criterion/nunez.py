@@ -5,14 +5,16 @@
 Núñez 1988, *Economic induction: a case study*; 1991, *The use of background knowledge in decision tree induction*.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from modelsel.core.spec import number, part
-from modelsel.core.types import Floats
+from modelsel.core.types import Floats, Table
 from modelsel.criterion._costs import PerCost
+from modelsel.criterion.chi_square import ChiSquare
 
 
 def economy(goodness: float, cost: float, exponent: float) -> float:
@@ -36,6 +38,11 @@ class Nunez(PerCost):
     @property
     def exponent(self) -> float:
         return self.w
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        yield from super().problems(task)
+        if isinstance(self.gain, ChiSquare):
+            yield "2^gain needs a gain in bits; that of chi_square has no bound, and all strong tests would tie"
 
     def worth(self, goodness: Floats, cost: Floats) -> Floats:
         worth: Floats = (np.power(2.0, goodness) - 1.0) / np.power(cost + 1.0, self.w)

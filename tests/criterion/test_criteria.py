@@ -1,5 +1,6 @@
 """Every criterion: its NumPy form against its compiled loop, its order under merging, and numbers from elsewhere."""
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,10 @@ from scipy.special import gammaincc
 from scipy.stats import chi2_contingency
 
 from modelsel.core.spec import make
-from modelsel.core.types import Feature, Table
+from modelsel.core.types import Feature, Table, Task, positions
 from modelsel.criterion.chi_square import minus_log_p
 from modelsel.kernels.compiler import function_of
+from modelsel.learner.tree import Splits, Tree
 
 KINDS = sorted(path.stem for path in (Path(__file__).parents[2] / "conf/criterion").glob("*.yaml"))
 LOOPS = [kind for kind in KINDS if make("criterion", kind).loop is not None]  # the others grow in NumPy
@@ -112,3 +114,23 @@ def test_costs_of_play_tennis() -> None:
 def test_a_cost_of_nothing_is_refused() -> None:
     table = Table(name="t", features=(Feature("a", "numeric", cost=0.0),), values=np.zeros((1, 1)), rows=np.zeros(1, np.int64))
     assert list(make("criterion", "tan_schlimmer").problems(table))
+
+
+@pytest.mark.parametrize(("kind", "gain"), [*product(("tan_schlimmer", "nunez"), KINDS)])
+def test_costs_are_weighed_once_and_against_a_gain_that_has_a_bound(kind: str, gain: str) -> None:
+    reasons = list(make("criterion", kind, gain=make("criterion", gain)).problems())
+    assert bool(reasons) == (gain in ("tan_schlimmer", "nunez") or (kind, gain) == ("nunez", "chi_square"))
+
+
+@pytest.mark.parametrize("gain", sorted(set(KINDS) - {"tan_schlimmer", "nunez", "chi_square"}))
+def test_each_gain_is_weighed_against_costs(gain: str) -> None:
+    """Of two features that tell as much about the class, the one that costs half as much is tested, whichever it is."""
+    values = np.array([[0.0, 0], [0, 0], [1, 1], [1, 1], [0, 1], [1, 0], [0, 0], [1, 1]])
+    for cheap, kind in product((0, 1), ("tan_schlimmer", "nunez")):
+        features = tuple(Feature(f"f{i}", "nominal", ("a", "b"), cost=1.0 if i == cheap else 2.0) for i in range(2))
+        task = Task(
+            name="twice", features=features, values=values, rows=np.arange(8), classes=("n", "y"),
+            target=(values.sum(axis=1) > 1).astype(np.int32),
+        )  # fmt: skip
+        learner = Tree(criterion=make("criterion", kind, gain=make("criterion", gain)), splits=Splits(nominal="subset"))
+        assert learner.fit(task, positions(task), np.random.default_rng(0)).cut.tree.feature[0] == cheap
