@@ -15,6 +15,7 @@ from modelsel.core.types import Feature, Table, Task, positions
 from modelsel.criterion.chi_square import minus_log_p
 from modelsel.kernels.compiler import function_of
 from modelsel.learner.tree import Splits, Tree
+from modelsel.statistics.information import entropy
 
 KINDS = sorted(path.stem for path in (Path(__file__).parents[2] / "conf/criterion").glob("*.yaml"))
 LOOPS = [kind for kind in KINDS if make("criterion", kind).loop is not None]  # the others grow in NumPy
@@ -57,6 +58,11 @@ def test_order_of_branches_and_of_classes_does_not_matter(kind: str, seed: int) 
     rng = np.random.default_rng(seed)
     other = table[rng.permutation(len(table))][:, rng.permutation(table.shape[1])]
     assert criterion.goodness(other[None])[0] == pytest.approx(criterion.goodness(table[None])[0], rel=1e-9, abs=1e-12)
+
+
+def test_entropy_of_nine_and_five_as_printed() -> None:
+    """E([9+, 5−]) = .940 (Quinlan 1986; Mitchell 1997)."""
+    assert entropy(np.array([9.0, 5.0])) == pytest.approx(0.940286, abs=1e-6)
 
 
 @pytest.mark.parametrize(
