@@ -16,6 +16,7 @@ from modelsel.kernels.contest import information
 from modelsel.kernels.layout import CODE, CUTS, ENTROPY, INFORMATION, NOTHING, TIE, VALUE
 
 SHORT = 64  # rows up to which a column is looked at cut by cut
+STRETCH = 256  # rows looked at together for a first difference
 
 
 @kernel(_nrt=False)
@@ -72,11 +73,14 @@ def _cuts(entries, least):
 
 @kernel(_nrt=False)
 def _differ(entries):
-    """Do any two values differ."""
+    """Do any two values differ (a stretch at a time: most columns differ early)."""
     differ = np.uint32(0)
-    for i in range(1, len(entries)):
-        differ |= entries[np.uint64(i)]
-    return differ & np.uint32(1)
+    for first in range(1, len(entries), STRETCH):
+        for i in range(first, min(first + STRETCH, len(entries))):
+            differ |= entries[np.uint64(i)]
+        if differ & np.uint32(1):
+            return True
+    return False
 
 
 @kernel(inline="always", _nrt=False)

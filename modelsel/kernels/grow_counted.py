@@ -32,27 +32,28 @@ from modelsel.kernels.layout import (
     THRESHOLD,
 )
 
+OUT = np.uint32(1)  # marks a row that is not among the chosen: the lowest bit of an entry is not set before it has a place
 WORTH = 10  # tables pay where the root has more than so many times the rows that a feature has cells
 
 
 @kernel()
 def _pack(order, y, rows, class_bits):
     """Entries row | class | new of the chosen rows, per sorted column."""
-    entries, mark = np.empty((order.shape[0], len(rows)), np.uint32), np.full(order.shape[1], -1, np.int64)
+    entries, mark = np.empty((order.shape[0], len(rows)), np.uint32), np.full(order.shape[1], OUT, np.uint32)
     for i in range(len(rows)):
         mark[rows[i]] = ((i << class_bits) | y[rows[i]]) << 1
     for f in range(order.shape[0]):
-        at, new = 0, np.int64(0)
+        at, new = 0, np.uint32(0)
         sorted_rows, own = order[f], entries[f]
         for i in range(order.shape[1]):
             row = np.int64(sorted_rows[i])
             begins = row >> 63
-            new |= begins & 1
+            new |= np.uint32(begins & 1)
             entry = mark[np.uint64(row ^ begins)]
-            if entry >= 0:
+            if entry != OUT:
                 own[at] = entry | new
                 at += 1
-                new = np.int64(0)
+                new = np.uint32(0)
     return entries
 
 

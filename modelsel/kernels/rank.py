@@ -32,6 +32,12 @@ def _key(value, bits):
 
 
 @kernel(_nrt=False)
+def _bits(key):
+    """The bits of the value that a key stands for."""
+    return key - ZERO if key >= ZERO else SIGN | (ZERO - key)
+
+
+@kernel(_nrt=False)
 def _keys(column, bits, keys, rows):
     """Ordered whole numbers of the values, and the bits in which any two differ."""
     differ = NONE
@@ -57,7 +63,7 @@ def _close(column):
 
 @kernel(_nrt=False)
 def _words(column, bits, row_bits, words):
-    """Words value | row; returns the value that stands for missing, −1 where there is no room for both."""
+    """Words value | row, key = low + (value << spare); the value that stands for missing (−1: no room for both), low, spare."""
     low, high, differ, first, missing = ALL, NONE, NONE, NONE, np.int64(0)
     for i in range(len(column)):
         if column[i] == column[i]:
@@ -76,24 +82,27 @@ def _words(column, bits, row_bits, words):
         while ((high - low) >> spare) >> np.uint64(width):
             width += 1
     if width + row_bits > ROOM:
-        return np.int64(-1)
+        return np.int64(-1), low, spare
     missing = np.int64(1) << width
     for i in range(len(column)):
         value = np.int64((np.uint64(words[i]) - low) >> spare) if column[i] == column[i] else missing
         words[i] = (value << row_bits) | i
-    return missing
+    return missing, low, spare
 
 
-@kernel(types.nothing(types.fixed_rows, types.fixed_words, types.whole, types.entries, types.wholes, types.reals))
-def pack(block, bits, row_bits, words, missing, lowest):
+@kernel(types.nothing(types.fixed_rows, types.fixed_words, types.whole, types.entries, types.wholes, types.reals, types.words))
+def pack(block, bits, row_bits, words, missing, lowest, frame):
     """Fill `words` (columns × rows), to be sorted; per column the value that stands for missing, −1 where there was no room.
 
-    lowest: the lowest value of a column that is counted and has no words, NaN of others.
+    lowest: the lowest value of a column that is counted and has no words, NaN of others; frame: low and spare of words.
     """
     for t in range(len(block)):
         low, high = _close(block[t])
-        lowest[t] = low if low <= high else np.nan
-        missing[t] = np.int64(high - low) + 1 if low <= high else _words(block[t], bits[t], row_bits, words[t])
+        if low <= high:
+            lowest[t], missing[t] = low, np.int64(high - low) + 1
+        else:
+            lowest[t] = np.nan
+            missing[t], frame[t, 0], frame[t, 1] = _words(block[t], bits[t], row_bits, words[t])
 
 
 @kernel()
@@ -114,8 +123,8 @@ def _by_digit(keys, rows, to_keys, to_rows, shift, mask, ends):
 
 
 @kernel()
-def _codes(column, keys, rows, codes, order, values):
-    """Rank of each value (−1 where missing) and the distinct values; returns how many."""
+def _codes(keys, rows, codes, order, values):
+    """Rank of each value (−1 where missing) and the bits of the distinct values; returns how many."""
     count, before = 0, NONE  # no number has this key
     for i in range(len(rows)):
         row, key = np.uint64(rows[i]), keys[i]
@@ -124,7 +133,7 @@ def _codes(column, keys, rows, codes, order, values):
             continue
         order[i] = rows[i] if key == before else ~rows[i]
         if key != before:
-            values[count] = column[row]
+            values[count] = _bits(key)
             count += 1
             before = key
         codes[row] = count - 1
@@ -132,7 +141,7 @@ def _codes(column, keys, rows, codes, order, values):
 
 
 @kernel(_nrt=False)
-def _spread(column, words, missing, row_bits, codes, order, values):
+def _spread(words, missing, row_bits, low, spare, codes, order, values):
     """The same from sorted words."""
     count, before, mask = np.int64(0), np.int64(-1), (np.int64(1) << row_bits) - 1
     for i in range(len(words)):
@@ -142,8 +151,7 @@ def _spread(column, words, missing, row_bits, codes, order, values):
             continue
         new = np.int64(value != before)
         order[i] = row ^ -new
-        if new:
-            values[count] = column[np.uint64(row)]
+        values[np.uint64(count - 1 + new)] = _bits(low + (np.uint64(value) << spare))
         count += new
         before = value
         codes[np.uint64(row)] = count - 1
@@ -157,7 +165,7 @@ def _place(value, low, missing):
 
 
 @kernel(_nrt=False)
-def _count(column, low, missing, tally, codes, order, values):
+def _count(column, bits, low, missing, tally, codes, order, values):
     """The same from whole numbers close to each other.
 
     The later half of the rows is counted apart, so that a processor need not wait for the row before.
@@ -187,7 +195,7 @@ def _count(column, low, missing, tally, codes, order, values):
     for value in range(missing):
         end = tally[3 * value + 1]
         if end > start:
-            values[tally[3 * value + 2]] = column[order[start]]
+            values[tally[3 * value + 2]] = _bits(_key(column[order[start]], bits[order[start]]))
             order[start] = ~order[start]
         start = end
     return count
@@ -200,19 +208,20 @@ def _count(column, low, missing, tally, codes, order, values):
         types.entries,
         types.wholes,
         types.reals,
+        types.words,
         types.whole,
         types.fixed_wholes,
         types.columns,
         types.columns,
-        types.matrix,
+        types.bits,
     )
 )
-def rank(block, bits, words, missing, lowest, row_bits, part, codes, order, values):
-    """How many distinct values each column has; fills codes[part], `order` (~row where a value begins) and `values`.
+def rank(block, bits, words, missing, lowest, frame, row_bits, part, codes, order, flat):
+    """How many distinct values each column has; fills codes[part] and `order` (~row where a value begins).
 
-    `values` may lie over `words`: a word is read before a value takes its place.
+    flat: bits of the distinct values, those of one column after those of another.
     """
-    n = block.shape[1]
+    n, at = block.shape[1], np.int64(0)
     digit = MANY if SMALL < n < LARGE else FEW
     mask, step = np.uint64((1 << digit) - 1), np.uint64(digit)
     counts, ends = np.zeros(len(block), np.int64), np.zeros(1 << digit, np.int64)
@@ -221,20 +230,21 @@ def rank(block, bits, words, missing, lowest, row_bits, part, codes, order, valu
     rows, to_rows = np.empty(room, np.int32), np.empty(room, np.int32)
     tally = np.empty(3 * CLOSE + 3, np.int64)
     for t in range(len(block)):
+        own, values = codes[part[t]], flat[at:]
         if lowest[t] == lowest[t]:
-            counts[t] = _count(block[t], lowest[t], missing[t], tally, codes[part[t]], order[t], values[t])
-            continue
-        if missing[t] >= 0:
-            counts[t] = _spread(block[t], words[t], missing[t], row_bits, codes[part[t]], order[t], values[t])
-            continue
-        differ, shift = _keys(block[t], bits[t], keys, rows), NONE
-        while differ:
-            while not differ & ONE:
-                differ >>= ONE
-                shift += ONE
-            _by_digit(keys, rows, to_keys, to_rows, shift, mask, ends)
-            keys, to_keys, rows, to_rows = to_keys, keys, to_rows, rows
-            differ >>= step
-            shift += step
-        counts[t] = _codes(block[t], keys, rows, codes[part[t]], order[t], values[t])
+            counts[t] = _count(block[t], bits[t], lowest[t], missing[t], tally, own, order[t], values)
+        elif missing[t] >= 0:
+            counts[t] = _spread(words[t], missing[t], row_bits, frame[t, 0], frame[t, 1], own, order[t], values)
+        else:
+            differ, shift = _keys(block[t], bits[t], keys, rows), NONE
+            while differ:
+                while not differ & ONE:
+                    differ >>= ONE
+                    shift += ONE
+                _by_digit(keys, rows, to_keys, to_rows, shift, mask, ends)
+                keys, to_keys, rows, to_rows = to_keys, keys, to_rows, rows
+                differ >>= step
+                shift += step
+            counts[t] = _codes(keys, rows, own, order[t], values)
+        at += counts[t]
     return counts

@@ -83,30 +83,34 @@ def level_codes(column: Floats, feature: Feature) -> Codes:
 def _rank(table: Table, chosen: Integers, codes: Codes, order: NDArray[np.int32]) -> tuple[Floats, Integers]:
     """Write codes and order of the chosen columns, some at a time; their distinct values, and how many of each column."""
     fill = _in_numpy if load("rank") is None else _compiled
-    values, counts, step = [np.empty(0)], [np.empty(0, np.int64)], max(1, BLOCK // max(1, len(table)))
-    for at in range(0, len(chosen), step):
-        part = chosen[at : at + step]
-        block = np.ascontiguousarray(table.values.T[part])
-        distinct, many = fill(block, part, codes, order[at : at + step])
-        values.append(distinct)
-        counts.append(many)
-    return np.concatenate(values), np.concatenate(counts)
+    flat, counts, step = (
+        np.empty(len(chosen) * len(table)),
+        np.zeros(len(chosen), np.int64),
+        max(1, BLOCK // max(1, len(table))),
+    )
+    at, by_column = 0, table.values.T
+    for first in range(0, len(chosen), step):
+        part = chosen[first : first + step]
+        own = slice(int(part[0]), int(part[-1]) + 1)
+        block = np.ascontiguousarray(by_column[own if own.stop - own.start == len(part) else part])
+        counts[first : first + step] = fill(block, part, codes, order[first : first + step], flat[at:])
+        at += counts[first : first + step].sum()
+    return flat[:at], counts
 
 
-def _compiled(block: Floats, part: Integers, codes: Codes, order: NDArray[np.int32]) -> tuple[Floats, Integers]:
+def _compiled(block: Floats, part: Integers, codes: Codes, order: NDArray[np.int32], flat: Floats) -> Integers:
     from modelsel.kernels.rank import pack, rank
 
     words, row_bits, bits = np.empty(block.shape, np.int64), block.shape[1].bit_length(), block.view(np.uint64)
-    missing, lowest = np.empty(len(block), np.int64), np.empty(len(block))
-    pack(block, bits, row_bits, words, missing, lowest)
+    missing, lowest, frame = np.empty(len(block), np.int64), np.empty(len(block)), np.empty((len(block), 2), np.uint64)
+    pack(block, bits, row_bits, words, missing, lowest, frame)
     for index in np.flatnonzero(np.isnan(lowest) & (missing >= 0)):
         words[index].sort()
-    values = words.view(np.float64)  # a word is read before a value takes its place
-    counts: Integers = rank(block, bits, words, missing, lowest, row_bits, part, codes, order, values)
-    return np.concatenate([own[:count] for own, count in zip(values, counts.tolist())]), counts
+    counts: Integers = rank(block, bits, words, missing, lowest, frame, row_bits, part, codes, order, flat.view(np.uint64))
+    return counts
 
 
-def _in_numpy(block: Floats, part: Integers, codes: Codes, order: NDArray[np.int32]) -> tuple[Floats, Integers]:
+def _in_numpy(block: Floats, part: Integers, codes: Codes, order: NDArray[np.int32], flat: Floats) -> Integers:
     by_value = np.argsort(block + 0.0, axis=1, kind="stable")
     ranked = np.take_along_axis(block, by_value, 1)
     new = np.ones(block.shape, bool)
@@ -116,4 +120,6 @@ def _in_numpy(block: Floats, part: Integers, codes: Codes, order: NDArray[np.int
     own = np.empty(block.shape, np.int32)
     np.put_along_axis(own, by_value, np.where(missing, -1, np.cumsum(new, axis=1) - 1).astype(np.int32), 1)
     codes[part], order[:] = own, np.where(new, ~by_value, by_value)
-    return ranked[new], np.count_nonzero(new, axis=1)
+    flat[: np.count_nonzero(new)] = ranked[new]
+    counts: Integers = np.count_nonzero(new, axis=1)
+    return counts

@@ -41,7 +41,8 @@ def test_the_compiled_ranking_is_the_stable_sort(name: str) -> None:
     answers = []
     for fill in (_compiled, _in_numpy):
         codes, order = np.empty(block.shape, np.int32), np.empty(block.shape, np.int32)
-        values, counts = fill(block, part, codes, order)
+        values = np.full(block.size, np.nan)
+        counts = fill(block, part, codes, order, values)
         answers.append((codes, order, values, counts))
     for one, other in zip(*answers):
         np.testing.assert_array_equal(one, other)
