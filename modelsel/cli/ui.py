@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import FrameType
 
+from modelsel.cli import _leash
 from modelsel.cli._arguments import Arguments
 from modelsel.core.errors import INTERRUPTED, ConfigurationError, Problem
 
-PATIENCE = 5.0  # seconds that MLflow has to end
+PATIENCE = _leash.PATIENCE  # seconds that MLflow has to end
+LEASH = (sys.executable, "-m", _leash.__name__)
 
 
 def main(words: Sequence[str]) -> int:
@@ -37,23 +39,27 @@ class _Ended(BaseException):
 
 
 def _served(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run MLflow, which starts workers of its own, in a group of processes that ends as a whole, however this process ends."""
+    """Run MLflow, which starts workers of its own, in a group of processes that ends as a whole, however this process ends.
+
+    Asked to end, this process ends the group; killed, it closes the pipe by which the group's leader notices.
+    """
 
     def end(number: int, _frame: FrameType | None) -> None:
         raise _Ended(number)
 
     before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
-    server = subprocess.Popen(command, env=environment, start_new_session=True)  # noqa: S603, our own MLflow
-    try:
-        return server.wait()
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except _Ended as ended:
-        return 128 + int(ended.args[0])
-    finally:
-        _end(server)
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    leashed = [*LEASH, *command]
+    with subprocess.Popen(leashed, env=environment, stdin=subprocess.PIPE, start_new_session=True) as server:  # noqa: S603
+        try:
+            return server.wait()
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except _Ended as ended:
+            return 128 + int(ended.args[0])
+        finally:
+            _end(server)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 def _end(server: "subprocess.Popen[bytes]") -> None:

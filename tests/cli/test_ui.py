@@ -1,7 +1,6 @@
 """`modelsel ui` serves the embedded store, to this machine, without telemetry; `modelsel sync` writes where the run belongs."""
 
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -11,6 +10,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from modelsel.cli.ui import LEASH
 from modelsel.core.errors import BAD_CONFIGURATION, OK
 
 
@@ -22,7 +22,8 @@ def test_without_a_store_it_says_what_makes_one(modelsel):
 
 
 @pytest.mark.slow
-def test_the_pages_show_the_studies_of_the_store(modelsel, small, folder):
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_the_pages_show_the_studies_of_the_store_and_end_with_the_command(modelsel, small, folder, how):
     assert modelsel("run", *small, "tracking=sqlite", "final_test=false", "name=shown").code == OK
     assert modelsel("sync", "shown").code == OK  # on a busy machine the study is still being written
     with socket.socket() as free:
@@ -38,12 +39,61 @@ def test_the_pages_show_the_studies_of_the_store(modelsel, small, folder):
         assert _environment(server.pid)["MLFLOW_DISABLE_TELEMETRY"] == "true"
         theirs = _children(server.pid)
         assert theirs
-        server.terminate()  # this process alone is asked
-        assert server.wait(60) == 128 + signal.SIGTERM
-        assert not [child for child in theirs if os.path.exists(f"/proc/{child}")]
+        server.send_signal(how)  # to this process alone
+        assert server.wait(60) == (-how if how == signal.SIGKILL else 128 + how)
+        assert _gone(theirs, patience=30 if how == signal.SIGKILL else 0)
     finally:
         server.kill()
         server.wait(30)
+
+
+STARTER = """
+import os, subprocess, sys
+from modelsel.cli.ui import LEASH
+words = [*LEASH, sys.executable, "-c", sys.argv[1]]
+subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True).wait()
+"""
+STUBBORN = "import os, signal, time; {0}; os.fork(); os.write(1, b'%d\\n' % os.getpid()); time.sleep(600)"
+
+
+@pytest.mark.parametrize("stubborn", [False, True])
+def test_a_leashed_command_does_not_outlive_a_starter_that_is_killed(stubborn):
+    """Neither does what it started, nor one that does not listen when it is asked to end."""
+    deaf = "signal.signal(signal.SIGTERM, signal.SIG_IGN)" if stubborn else "pass"
+    words = [sys.executable, "-c", STARTER, STUBBORN.format(deaf)]
+    starter = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    theirs = [int(starter.stdout.readline()) for _ in range(2)]
+    leash = _children(starter.pid)
+    assert set(theirs) < set(leash)
+    starter.kill()
+    starter.wait()
+    starter.stdout.close()
+    assert _gone(leash, patience=30)
+
+
+def test_a_leashed_command_that_ends_by_itself_says_how():
+    words = [*LEASH, sys.executable, "-c", "import sys; sys.exit(7)"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True) as leash:
+        assert leash.wait(60) == 7
+
+
+def _gone(processes: list[int], patience: float) -> bool:
+    """None of them is left; those that nobody waits for any more are gone too (Linux)."""
+    end = time.monotonic() + patience
+    while left := [process for process in processes if _alive(process)]:
+        if time.monotonic() > end:
+            print("left:", left)
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def _alive(process: int) -> bool:
+    try:
+        with open(f"/proc/{process}/stat") as facts:
+            return facts.read().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def _children(parent: int) -> list[int]:
