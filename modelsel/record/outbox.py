@@ -6,10 +6,11 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
-from typing import IO, Any
+from typing import Any
 
 from modelsel.record.mlflow_store import Store
 
@@ -18,7 +19,10 @@ ENDED: Answer = {"error": "the recording process ended"}
 
 
 class Outbox:
-    """Started with the study, so that MLflow is imported and the store made while cells are computed."""
+    """Started with the study, so that MLflow is imported and the store made while cells are computed.
+
+    When nobody holds it any more (a study that ended with an error), the process gets no more jobs, and ends.
+    """
 
     def __init__(self, store: Store) -> None:
         self.answers: queue.Queue[Answer] = queue.Queue()
@@ -31,7 +35,8 @@ class Outbox:
             text=True,
             start_new_session=True,
         )
-        threading.Thread(target=self._listen, args=(self.process.stdout,), daemon=True).start()
+        threading.Thread(target=_listen, args=(self.process, self.answers), daemon=True).start()
+        self.close = weakref.finalize(self, _no_more_jobs, self.process)
         self._send(asdict(store))  # not an argument: other people see those
         self._send({"warm": True})
 
@@ -54,24 +59,32 @@ class Outbox:
                     deadline = time.monotonic() + seconds
         return None
 
-    def close(self) -> None:
-        """No more jobs: the process ends when the one at hand is done."""
-        with suppress(OSError):
-            if self.process.stdin is not None:
-                self.process.stdin.close()
-
     def kill(self) -> None:
         """Stop it at once; what it wrote so far is found again by key."""
         self.process.kill()
         self.process.wait()
-
-    def _listen(self, stream: IO[str]) -> None:
-        for line in stream:
-            self.answers.put(json.loads(line))
-        self.answers.put(ENDED)
+        self.close()
 
     def _send(self, job: Mapping[str, Any]) -> None:
         with suppress(OSError, ValueError):  # a process that ended says so by its closed output
             if self.process.stdin is not None:
                 self.process.stdin.write(json.dumps(job) + "\n")
                 self.process.stdin.flush()
+
+
+def _listen(process: "subprocess.Popen[str]", answers: "queue.Queue[Answer]") -> None:
+    """Hand on what it says until it has ended. Knows no outbox, which could else not be let go of."""
+    assert process.stdout is not None
+    with process.stdout:
+        for line in process.stdout:
+            with suppress(ValueError):  # the last words of a process that is killed may be half a line
+                answers.put(json.loads(line))
+    answers.put(ENDED)
+    process.wait()
+
+
+def _no_more_jobs(process: "subprocess.Popen[str]") -> None:
+    """The process ends when the job at hand is done."""
+    assert process.stdin is not None
+    with suppress(OSError):
+        process.stdin.close()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")  # files that nobody closed
 SECRET = "canary-Pa55word"
 DEAD = f"http://me:{SECRET}@127.0.0.1:9"
 LEDGER = f"postgresql://me:{SECRET}@127.0.0.1:9/ledger"
