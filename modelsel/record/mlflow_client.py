@@ -1,7 +1,8 @@
 """Writing runs through MLflow's client API: create_run, one log_batch, set_terminated; explicit run ids, no active run.
 
 Every run carries `modelsel.key`, set in the very call that creates it, so that whoever comes later finds what is there and
-writes only what is missing. A parent is ended last: while children are missing it says RUNNING.
+writes only what is missing, and where a server was asked twice keeps one. A parent is ended last: while children are missing
+it says RUNNING.
 """
 
 import json
@@ -19,6 +20,7 @@ from modelsel.record.mlflow_store import Store
 from modelsel.record.runs import CHANGED, KEY, LONGEST_TAG, STATE, DataSet, Metric, Run, Runs
 
 METRICS, PARAMS, PAGE = 1000, 100, 1000
+PARENT = "mlflow.parentRunId"
 THREADS = 4  # against a server; an SQL store is written by one
 ENDED = ("FINISHED", "FAILED", "KILLED")
 Item = TypeVar("Item")
@@ -48,25 +50,54 @@ class Client:
 
     def parent(self, experiment: str, run: Run) -> tuple[str, bool]:
         """The parent's id, created RUNNING if need be, and whether it tells of this state of the record already."""
-        found = self.api.search_runs([experiment], f"tags.`{KEY}` = '{run.key}'", max_results=1)
-        if found:
-            told = found[0].data.tags.get(STATE) == run.tags[STATE]
-            return found[0].info.run_id, told and found[0].info.status in ENDED
-        return self._create(experiment, run, {}), False
+        found = self._search(experiment, KEY, run.key)
+        if not found:
+            made = self._create(experiment, run, {})
+            found = [] if self.store.sql else self._search(experiment, KEY, run.key)
+            if len(found) < 2:
+                return made, False
+        kept = found[0] if len(found) == 1 else self._only_parent(experiment, found)
+        told = kept.data.tags.get(STATE) == run.tags[STATE]
+        return kept.info.run_id, told and kept.info.status in ENDED
 
     def children(self, experiment: str, parent: str) -> dict[str, tuple[str, bool]]:
-        """Key to (run id, ended) of the children that are there."""
-        found: dict[str, tuple[str, bool]] = {}
+        """Key to (run id, ended) of the children that are there, each once."""
+        found: dict[str, list[Any]] = {}
+        for run in self._search(experiment, PARENT, parent):
+            if KEY in run.data.tags:  # a person may have nested others here
+                found.setdefault(run.data.tags[KEY], []).append(run)
+        return {key: self._only(runs) for key, runs in found.items()}
+
+    def _search(self, experiment: str, tag: str, value: str) -> list[Any]:
+        found: list[Any] = []
         token: str | None = None
         while True:
-            page = self.api.search_runs(
-                [experiment], f"tags.`mlflow.parentRunId` = '{parent}'", max_results=PAGE, page_token=token
-            )
-            for run in page:
-                found[run.data.tags.get(KEY, "")] = (run.info.run_id, run.info.status in ENDED)
+            page = self.api.search_runs([experiment], f"tags.`{tag}` = '{value}'", max_results=PAGE, page_token=token)
+            found += page
             token = page.token
             if not token:
                 return found
+
+    def _only(self, runs: Sequence[Any]) -> tuple[str, bool]:
+        """One of several runs of a key: a server that answers too late is asked again, and then has created two."""
+        kept, *others = sorted(runs, key=lambda run: (run.info.status not in ENDED, run.info.run_id))
+        for run in others:
+            self._put_away(run.info.run_id)
+        return kept.info.run_id, kept.info.status in ENDED
+
+    def _only_parent(self, experiment: str, runs: Sequence[Any]) -> Any:
+        """The one that has children; the others are put away, and what hangs on them."""
+        below = {run.info.run_id: self._search(experiment, PARENT, run.info.run_id) for run in runs}
+        kept, *others = sorted(runs, key=lambda run: (-len(below[run.info.run_id]), run.info.run_id))
+        for run in others:
+            for one in (*below[run.info.run_id], run):
+                self._put_away(one.info.run_id)
+        return kept
+
+    def _put_away(self, run_id: str) -> None:
+        """To MLflow's deleted runs, which no page shows and `mlflow gc` removes."""
+        self.api.set_terminated(run_id, "KILLED")
+        self.api.delete_run(run_id)
 
     def write_children(
         self, experiment: str, parent: str, runs: Sequence[Run], there: Mapping[str, tuple[str, bool]], told: Callable[[], None]
@@ -74,7 +105,7 @@ class Client:
         """Create what is missing, complete what was broken off; `told` is called after each."""
 
         def one(run: Run) -> None:
-            run_id = there[run.key][0] if run.key in there else self._create(experiment, run, {"mlflow.parentRunId": parent})
+            run_id = there[run.key][0] if run.key in there else self._create(experiment, run, {PARENT: parent})
             self.complete(run_id, run)
             told()
 

@@ -37,6 +37,8 @@ def write(runs: Runs, store: Store, writer: str, told: Told) -> Written:
     else:
         count = iter(range(done + 1, len(runs.children) + 1))
         client.write_children(experiment, parent, missing, there, lambda: told(next(count), len(runs.children)))
+        if missing and not store.sql:
+            client.children(experiment, parent)  # what was created twice just now
     if not whole:
         _finish(client, experiment, parent, runs)
     return Written(parent, experiment, len(missing), done, used)

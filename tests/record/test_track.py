@@ -9,16 +9,21 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from itertools import count
 from types import SimpleNamespace
-from urllib.request import urlopen
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
+from mlflow import MlflowClient
+from mlflow.entities import ViewType
 
 from modelsel.core.errors import UNWRITABLE, StoreError
 from modelsel.record import mlflow_store
 from modelsel.record.sync import sync
 from modelsel.record.track import PATIENCE, Tracker
 
+pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")  # files that nobody closed
 BUSY = 1.5  # seconds that a busy machine may add to what is promised
 
 
@@ -106,6 +111,13 @@ def test_a_process_that_dies_is_noticed(folder, store):
     assert seconds < BUSY
 
 
+def test_a_study_that_ends_early_leaves_no_process_behind(folder, store):
+    tracker = Tracker(tracking(), folder)
+    process = tracker.outbox.process
+    del tracker
+    assert process.wait(60) == 0
+
+
 @pytest.fixture
 def server(tmp_path, empty_store):
     """A real MLflow server on a store of its own."""
@@ -170,11 +182,7 @@ def test_a_server_killed_mid_run_is_made_whole(folder, server, kills):
 
 def _whole(folder, server):
     """Every candidate once, nothing RUNNING, the model READY."""
-    from mlflow import MlflowClient
-
-    client = MlflowClient(server.uri)
-    experiment = client.get_experiment_by_name(folder.outcome().study)
-    found = client.search_runs([experiment.experiment_id], max_results=5000)
+    found = _runs(folder, server)
     keys = [run.data.tags["modelsel.key"] for run in found]
     assert len(keys) == len(set(keys)) == len(folder.candidates()) + 1
     assert {run.info.status for run in found} <= {"FINISHED", "FAILED"}
@@ -183,6 +191,60 @@ def _whole(folder, server):
         assert by_id[row.id].data.params["entry"] == row.entry
         if row.mean == row.mean:
             assert by_id[row.id].data.metrics["cv/error"] == row.mean
+
+
+def _runs(folder, server, which=ViewType.ACTIVE_ONLY):
+    client = MlflowClient(server.uri)
+    experiment = client.get_experiment_by_name(folder.outcome().study)
+    return client.search_runs([experiment.experiment_id], run_view_type=which, max_results=5000)
+
+
+class Late(http.server.BaseHTTPRequestHandler):
+    """Hands every call on to a server, and sometimes gives its answer to the creation of a run when nobody waits any more."""
+
+    to, calls = "", iter(())
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        asked = Request(self.to + self.path, body or None, {"Content-Type": "application/json"}, method=self.command)
+        try:
+            with urlopen(asked, timeout=30) as answer:
+                code, said = answer.status, answer.read()
+        except HTTPError as refusal:
+            code, said = refusal.code, refusal.read()
+        if self.path.endswith("/runs/create") and next(self.calls) % 6 == 0:
+            time.sleep(2.0)
+        with suppress(OSError):
+            self.send_response(code)
+            self.send_header("Content-Length", str(len(said)))
+            self.end_headers()
+            self.wfile.write(said)
+
+    do_GET = do_PUT = do_PATCH = do_POST
+
+    def log_message(self, *_args):
+        return None
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_answers_that_come_too_late_make_no_second_run(folder, server, monkeypatch):
+    """A run whose creation was answered too late is there; it is neither created again nor left RUNNING."""
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
+    late = type("LateHere", (Late,), {"to": server.uri, "calls": count()})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), late) as proxy:
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        for _ in range(100):
+            try:
+                sync(folder, mlflow_store.at(f"http://127.0.0.1:{proxy.server_address[1]}", folder.root))
+                break
+            except StoreError:
+                continue
+        proxy.shutdown()
+    _whole(folder, server)
+    put_away = _runs(folder, server, ViewType.DELETED_ONLY)
+    assert put_away, "no answer came too late"
+    assert {run.info.status for run in put_away} == {"KILLED"}
 
 
 class Slow(http.server.BaseHTTPRequestHandler):
