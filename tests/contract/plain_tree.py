@@ -67,7 +67,8 @@ class PlainTree:
         self.some: Some = [(int(row), float(task.row_weights[row])) for row in growing]
         getattr(self, f"_{kind_of(learner.pruner)}")(learner.pruner)
         if kind_of(learner.softener) == "range_fraction":
-            self._soften([int(row) for row in rows])
+            only_judge = kind_of(learner.pruner) == "deviance_sequence"
+            self._soften([int(row) for row in (growing if only_judge else rows)])
 
     def answer(self, table: Table, row: int) -> tuple[int, np.ndarray]:
         """Class and class scores of one row."""
@@ -122,17 +123,53 @@ class PlainTree:
         total = self.root.weight.sum()
 
         def risk(place: Place) -> float:
-            n, counts = place.weight.sum(), place.weight[place.weight > 0]
+            n = place.weight.sum()
             if n == 0:
                 return 0.0
             by_kind = {
                 "misclassification": self._wrong(place),
-                "gini": n * (1 - ((counts / n) ** 2).sum()),
-                "entropy": -(counts * np.log2(counts / n)).sum(),
+                "gini": n * (1 - ((place.weight / n) ** 2).sum()),
+                "entropy": _bits(place.weight),
             }
             return float(by_kind[pruner.impurity])
 
         self._cheapest(self.root, risk, lambda place: pruner.alpha * total * (len(place.below) - 1))
+
+    def _deviance_sequence(self, pruner: Any) -> None:
+        """Cut at the weakest links, one tree after the other; what held-back rows say of each decides which one it is."""
+        held, closed = self._held(), set[int]()
+
+        def tests(place: Place) -> list[Place]:
+            if not place.below or id(place) in closed:
+                return []
+            return [place, *(test for child in place.below for test in tests(child))]
+
+        def leaves(place: Place) -> list[Place]:
+            if not place.below or id(place) in closed:
+                return [place]
+            return [leaf for child in place.below for leaf in leaves(child)]
+
+        def link(place: Place) -> float:
+            ends = leaves(place)
+            return (_bits(place.weight) - sum(_bits(leaf.weight) for leaf in ends)) / (len(ends) - 1)
+
+        sequence, strength = [], 0.0
+        while True:
+            while weakest := [test for test in tests(self.root) if link(test) <= strength + 1e-9]:
+                closed |= {id(test) for test in weakest}
+            sequence.append(leaves(self.root))
+            if len(sequence[-1]) == 1:
+                break
+            strength = min(map(link, tests(self.root)))
+        for leaf in sequence[_step_of(pruner, sequence, [self._deviance(ends, held) for ends in sequence])]:
+            leaf.below = []
+
+    def _deviance(self, leaves: list[Place], held: dict[int, np.ndarray]) -> float:
+        total = 0.0
+        for leaf in leaves:
+            for grown, back in zip(leaf.weight, held[id(leaf)], strict=True):
+                total -= 2 * back * math.log(max(grown / leaf.weight.sum() if leaf.weight.sum() else 0.0, 1e-6))
+        return total
 
     def _mdl(self, pruner: Any) -> None:
         def bits(place: Place) -> float:
@@ -164,6 +201,14 @@ class PlainTree:
         self._cheapest(self.root, expected, lambda _: 0.0)
 
     def _reduced_error(self, pruner: Any) -> None:
+        held = self._held()
+        for place in self.root.everything():
+            if pruner.relabel and held[id(place)].sum() > 0:
+                place.counts, place.label = held[id(place)], self._best(held[id(place)])
+        self._cheapest(self.root, lambda place: float(held[id(place)] @ self.costs[:, place.label]), lambda _: 0.0)
+
+    def _held(self) -> dict[int, np.ndarray]:
+        """Class weights of the rows held back, wherever they come by."""
         held = {id(place): np.zeros(len(self.root.weight)) for place in self.root.everything()}
 
         def fall(place: Place, values: np.ndarray, part: float, label: int) -> None:
@@ -173,10 +218,7 @@ class PlainTree:
 
         for row in self.pruning:
             fall(self.root, self.task.values[row], float(self.task.row_weights[row]), int(self.task.target[row]))
-        for place in self.root.everything():
-            if pruner.relabel and held[id(place)].sum() > 0:
-                place.counts, place.label = held[id(place)], self._best(held[id(place)])
-        self._cheapest(self.root, lambda place: float(held[id(place)] @ self.costs[:, place.label]), lambda _: 0.0)
+        return held
 
     def _pessimistic(self, pruner: Any) -> None:
         """Top down (Quinlan 1987)."""
@@ -334,6 +376,21 @@ class PlainTree:
             numeric = place.below and self.tree.features[self.tree.feature[place.node]].kind == "numeric"
             if numeric and x:
                 place.widths = share * max(c - min(x), 0.0), share * max(max(x) - c, 0.0)
+
+
+def _bits(weight: np.ndarray) -> float:
+    """Entropy times weight."""
+    some = weight[weight > 0]
+    return float(-(some * np.log2(some / weight.sum())).sum()) if len(some) else 0.0
+
+
+def _step_of(pruner: Any, sequence: list[list[Place]], deviance: list[float]) -> int:
+    """From the smallest tree of least deviance to the last one of enough splits, in even steps."""
+    least = min(deviance)
+    best = max(i for i, own in enumerate(deviance) if own <= least + 1e-9 * abs(least))
+    large = [i for i, leaves in enumerate(sequence) if len(leaves) - 1 >= pruner.smallest]
+    taken = np.rint(np.linspace(best, max([best, *large[-1:]]), pruner.trees))
+    return int(taken[min(pruner.step, pruner.trees) - 1])
 
 
 def step(tree: Tree, node: int, values: Sequence[float], largest: int) -> int | None:

@@ -53,7 +53,8 @@ def trees(rng: np.random.Generator) -> Drawn:
     task = random_task(rng)
     missing = str(rng.choice(["node_mode", "class_mode", "fractional", "branch", "surrogate"]))
     nominal = str(rng.choice(["equality", "subset"] if missing == "surrogate" else ["multiway", "equality", "subset"]))
-    share = {"share": float(rng.choice([0.2, 0.4]))} if rng.random() < 0.3 else None
+    share = {"share": float(rng.choice([0.2, 0.4]))} if rng.random() < 0.4 else None
+    held_back = str(rng.choice(["reduced_error", "deviance_sequence"]))
     criterion = make("criterion", str(rng.choice(CRITERIA)))
     fixed = {
         "criterion": criterion,
@@ -62,12 +63,17 @@ def trees(rng: np.random.Generator) -> Drawn:
         "min_leaf": float(rng.choice([1, 2])),
         "min_leaf_rule": str(rng.choice(["plain", "c45"])),
     }
-    return task, [_tree(rng, fixed, share, len(task.classes)) for _ in range(6)], tree_twin
+    return task, [_tree(rng, fixed, held_back, share, len(task.classes)) for _ in range(6)], tree_twin
 
 
-def _tree(rng: np.random.Generator, fixed: dict[str, Any], share: dict[str, float] | None, classes: int) -> Tree:
-    relabel = bool(rng.random() < 0.5)
-    pruner = make("pruner", "reduced_error", **share, relabel=relabel) if share else _pruner(rng)
+def _tree(
+    rng: np.random.Generator, fixed: dict[str, Any], held_back: str, share: dict[str, float] | None, classes: int
+) -> Tree:
+    asked = {
+        "reduced_error": {"relabel": bool(rng.random() < 0.5)},
+        "deviance_sequence": {"step": int(rng.integers(1, 5)), "trees": 4, "smallest": int(rng.integers(1, 4))},
+    }
+    pruner = make("pruner", held_back, **share, **asked[held_back]) if share else _pruner(rng)
     costs = [row[:classes] for row in COSTS[:classes]] if rng.random() < 0.3 and not list(pruner.problems(costs=True)) else ()
     return Tree(
         **fixed,
@@ -100,6 +106,11 @@ STRENGTHS: dict[str, tuple[dict[str, Any], ...]] = {
         for c in (0.5, 0.25, 0.05) for r in (True, False) for b in ("normal", "c45_table", "exact")
     ),
 }  # fmt: skip
+
+
+def test_every_pruner_takes_part() -> None:
+    kinds = {path.stem for path in (Path(__file__).parents[2] / "conf/pruner").glob("*.yaml")}
+    assert kinds == {*STRENGTHS, "reduced_error", "deviance_sequence"}
 
 
 def _pruner(rng: np.random.Generator) -> Any:

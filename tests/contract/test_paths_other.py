@@ -1,24 +1,32 @@
 """The path contract for learners that are no trees: neighbours, naive Bayes, tables, scikit-learn's.
 
-Their plain twins stand beside them (tests/learner/test_knn.py, test_naive_bayes.py, test_table.py). Here: one fit, a fit
-alone and a model read back say the same, for random spaces over random tasks, whoever else is asked and in whatever chunks.
+For random spaces over random tasks: one fit says what a plain twin says that counts, searches and looks up afresh for every
+candidate (the twins stand beside the learners, in tests/learner); one fit, a fit alone and a model read back say the same,
+whoever else is asked and in whatever chunks.
 """
 
+import math
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from modelsel.core.protocols import Selected, SubsetPath
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.learner.knn import Knn
+from modelsel.learner.majority import Majority
 from modelsel.learner.naive_bayes import NaiveBayes
 from modelsel.learner.sklearn import Sklearn
 from modelsel.learner.table import Table
+from tests.contract import test_paths
+from tests.learner.test_knn import Twin as KnnTwin
+from tests.learner.test_naive_bayes import Twin as BayesTwin
+from tests.learner.test_table import plain_scores
 
 DISTANCES = ("euclidean", "manhattan", "chebyshev", "minkowski", "heom", "hvdm", "gower", "overlap")
 PRIORS = ("empirical", "uniform", (0.5, 0.3, 0.2))
@@ -63,7 +71,61 @@ def tables(rng: np.random.Generator) -> Sequence[Any]:
     return [Table(back_off, smoothing) for back_off in ("symmetric_uncertainty", "majority") for smoothing in (0.0, 0.5)]
 
 
-LEARNERS: dict[str, Callable[[np.random.Generator], Sequence[Any]]] = {"knn": neighbours, "naive_bayes": bayes, "table": tables}
+def majority(rng: np.random.Generator) -> Sequence[Any]:
+    return [Majority()]
+
+
+LEARNERS: dict[str, Callable[[np.random.Generator], Sequence[Any]]] = {
+    "knn": neighbours, "naive_bayes": bayes, "table": tables, "majority": majority,
+}  # fmt: skip
+Said = list[tuple[int, Sequence[float], float]]  # class, class scores, digits that the twin itself may lose
+
+
+def knn_twin(learner: Any, task: Task, rows: np.ndarray, asked: np.ndarray) -> Said:
+    twin = KnnTwin(learner, task, rows)
+    return [(*twin.answer(task.values[row]), 1e-12) for row in asked]
+
+
+def bayes_twin(learner: Any, task: Task, rows: np.ndarray, asked: np.ndarray) -> Said:
+    twin = BayesTwin(learner, task, rows)
+    scores = [twin.scores(task.values[row]) for row in asked]
+    return [(int(np.argmax(np.round(own, 9))), own, twin.lost) for own in scores]
+
+
+def table_twin(learner: Any, task: Task, rows: np.ndarray, asked: np.ndarray) -> Said:
+    found = [plain_scores(learner, task, rows, task.values[row]) for row in asked]
+    return [(cls, scores, 1e-12) for scores, cls in found]
+
+
+def majority_twin(learner: Any, task: Task, rows: np.ndarray, asked: np.ndarray) -> Said:
+    weight = [math.fsum(task.row_weights[row] for row in rows if task.target[row] == cls) for cls in range(3)]
+    return [(weight.index(max(weight)), [own / math.fsum(weight) for own in weight], 1e-12)] * len(asked)
+
+
+TWINS = {"knn": knn_twin, "naive_bayes": bayes_twin, "table": table_twin, "majority": majority_twin}
+WITHOUT_PATH_PARAMETERS = {"prior_draw": "tests/learner/test_floors.py", "sklearn": "tests/learner/test_sklearn.py"}
+
+
+def test_every_learner_takes_part() -> None:
+    learners = {path.stem for path in (Path(__file__).parents[2] / "modelsel/learner").glob("[!_]*.py")}
+    assert learners == {*TWINS, *WITHOUT_PATH_PARAMETERS, "tree"}
+    assert TWINS.keys() == LEARNERS.keys()
+    assert "tree" in test_paths.LEARNERS
+
+
+@pytest.mark.parametrize("name", sorted(TWINS))
+@settings(max_examples=30, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))  # a seed shrinks to nothing
+@given(seed=st.integers(0, 2**32 - 1))
+def test_one_fit_answers_every_path_candidate_exactly(name: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    task, learners = random_task(rng), LEARNERS[name](rng)
+    rows, asked = rng.integers(0, len(task), len(task)), rng.permutation(len(task))[:10]
+    path = learners[0].fit_path(task, rows, rng)
+    outputs = path.outputs(learners, task, asked, True)
+    for index, learner in enumerate(learners):
+        for row, (cls, scores, lost) in enumerate(TWINS[name](learner, task, rows, asked)):
+            assert outputs.predicted[index, row] == cls
+            np.testing.assert_allclose(outputs.scores[index, row], scores, rtol=0, atol=lost)
 
 
 @pytest.mark.parametrize("name", sorted(LEARNERS))
