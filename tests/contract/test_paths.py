@@ -20,7 +20,8 @@ from modelsel.core.spec import make
 from modelsel.core.types import Feature, Outputs, Table, Task, positions
 from modelsel.learner._leaf import Leaf
 from modelsel.learner.tree import Splits, Tree
-from tests.contract.plain_tree import PlainTree
+from modelsel.tree.node import Cut
+from tests.contract.plain_tree import Place, PlainTree
 
 Twin = Callable[[Any, Task, np.ndarray, Table], tuple[np.ndarray, np.ndarray, float]]
 Drawn = tuple[Task, Sequence[Any], Twin]
@@ -177,6 +178,36 @@ def test_one_fit_answers_every_path_candidate_exactly(name: str, seed: int) -> N
         assert outputs.predicted[index].tolist() == classes.tolist()
         np.testing.assert_allclose(outputs.scores[index], scores, rtol=0, atol=1e-12)
         assert path.complexity([learner])[0] == size
+
+
+@settings(max_examples=40, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@given(seed=st.integers(0, 2**32 - 1))
+def test_the_tree_that_is_left_is_the_one_that_was_grown_and_pruned_alone(seed: int) -> None:
+    """Node by node: tests, children, weights; at leaves what is predicted from which counts."""
+    rng = np.random.default_rng(seed)
+    task, learners, _ = trees(rng)
+    rows = np.sort(rng.permutation(len(task))[: len(task) * 2 // 3 + 2])
+    path = learners[0].fit_path(task, rows, generator_of(learners[0]))
+    for learner in learners:
+        plain = PlainTree(learner, task, rows, generator_of(learner))
+        _assert_same(plain, plain.root, path.model(learner).cut, 0)
+
+
+def _assert_same(plain: PlainTree, place: Place, cut: Cut, node: int) -> None:
+    ours, theirs = cut.tree, plain.tree
+    np.testing.assert_allclose(ours.counts[node], place.weight, rtol=0, atol=1e-9)
+    assert cut.leaf[node] == (not place.below)
+    if not place.below:
+        assert cut.prediction[node] == place.label
+        assert not place.weight.sum() or np.allclose(cut.counts[node], place.counts, rtol=0, atol=1e-9)
+        return
+    assert (ours.test[node], ours.feature[node]) == (theirs.test[place.node], theirs.feature[place.node])
+    np.testing.assert_equal(ours.threshold[node], theirs.threshold[place.node])
+    np.testing.assert_equal(ours.subset.get(node), theirs.subset.get(place.node))
+    children = ours.children(node)
+    assert len(children) == len(place.below)
+    for child, below in zip(children, place.below, strict=True):
+        _assert_same(plain, below, cut, int(child))
 
 
 @pytest.mark.parametrize("name", sorted(ALL))
