@@ -136,32 +136,9 @@ class PlainTree:
         self._cheapest(self.root, risk, lambda place: pruner.alpha * total * (len(place.below) - 1))
 
     def _deviance_sequence(self, pruner: Any) -> None:
-        """Cut at the weakest links, one tree after the other; what held-back rows say of each decides which one it is."""
-        held, closed = self._held(), set[int]()
-
-        def tests(place: Place) -> list[Place]:
-            if not place.below or id(place) in closed:
-                return []
-            return [place, *(test for child in place.below for test in tests(child))]
-
-        def leaves(place: Place) -> list[Place]:
-            if not place.below or id(place) in closed:
-                return [place]
-            return [leaf for child in place.below for leaf in leaves(child)]
-
-        def link(place: Place) -> float:
-            ends = leaves(place)
-            return (_bits(place.weight) - sum(_bits(leaf.weight) for leaf in ends)) / (len(ends) - 1)
-
-        sequence, strength = [], 0.0
-        while True:
-            while weakest := [test for test in tests(self.root) if link(test) <= strength + 1e-9]:
-                closed |= {id(test) for test in weakest}
-            sequence.append(leaves(self.root))
-            if len(sequence[-1]) == 1:
-                break
-            strength = min(map(link, tests(self.root)))
-        for leaf in sequence[_step_of(pruner, sequence, [self._deviance(ends, held) for ends in sequence])]:
+        """Of the trees that weakest links leave, what held-back rows say of each decides which one it is."""
+        held, sequence = self._held(), _weakest_links(self.root)
+        for leaf in sequence[_step_of(pruner, sequence, [self._deviance(leaves, held) for leaves in sequence])]:
             leaf.below = []
 
     def _deviance(self, leaves: list[Place], held: dict[int, np.ndarray]) -> float:
@@ -382,6 +359,32 @@ def _bits(weight: np.ndarray) -> float:
     """Entropy times weight."""
     some = weight[weight > 0]
     return float(-(some * np.log2(some / weight.sum())).sum()) if len(some) else 0.0
+
+
+def _weakest_links(root: Place) -> list[list[Place]]:
+    """Leaves of each tree of the cost-complexity sequence by entropy, from the largest to the root."""
+    closed: set[int] = set()
+
+    def standing(place: Place) -> tuple[list[Place], list[Place]]:
+        """Tests and leaves that are left from here on."""
+        if not place.below or id(place) in closed:
+            return [], [place]
+        tests, leaves = zip(*map(standing, place.below), strict=True)
+        return [place, *sum(tests, [])], sum(leaves, [])
+
+    def link(place: Place) -> float:
+        _, leaves = standing(place)
+        return (_bits(place.weight) - sum(_bits(leaf.weight) for leaf in leaves)) / (len(leaves) - 1)
+
+    sequence, strength = [], 0.0
+    while True:
+        while weakest := [test for test in standing(root)[0] if link(test) <= strength + 1e-9]:
+            closed |= {id(test) for test in weakest}
+        tests, leaves = standing(root)
+        sequence.append(leaves)
+        if not tests:
+            return sequence
+        strength = min(map(link, tests))
 
 
 def _step_of(pruner: Any, sequence: list[list[Place]], deviance: list[float]) -> int:
