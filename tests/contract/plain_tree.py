@@ -370,7 +370,7 @@ def _weakest_links(root: Place) -> list[list[Place]]:
         if not place.below or id(place) in closed:
             return [], [place]
         tests, leaves = zip(*map(standing, place.below), strict=True)
-        return [place, *sum(tests, [])], sum(leaves, [])
+        return [place, *(test for below in tests for test in below)], [leaf for below in leaves for leaf in below]
 
     def link(place: Place) -> float:
         _, leaves = standing(place)

@@ -1,0 +1,64 @@
+"""What one study has computed serves the next, as typed: the same again, more candidates, another measure, another folder."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BASE = ("dataset=wine", "split=none", "scheme.folds=3", "pool=sequential")
+BAYES = "space={bayes: {learner: naive_bayes}}"
+FOUR = "space={bayes: {learner: naive_bayes}, trees: {learner: cart, sweep: {max_depth: 'range(1, 5)'}}}"
+SIX = FOUR.replace("5", "7")
+
+
+def said(done: Any) -> list[str]:
+    assert done.code == 0, done.err
+    return [line for line in done.err.splitlines() if "journal" in line or "to compute" in line]
+
+
+def test_the_same_command_again_computes_nothing_and_gives_the_same(modelsel: Any) -> None:
+    first = modelsel("run", *BASE, FOUR)
+    assert said(first) == []
+    outcome = first.outcome
+    again = modelsel("run", *BASE, FOUR)
+    assert said(again) == ["6 of 6 cells were found in a journal"]
+    assert again.outcome.winner == outcome.winner
+    assert again.outcome.folder != outcome.folder
+
+
+def test_a_larger_space_computes_what_is_missing_and_says_why(modelsel: Any) -> None:
+    modelsel("run", *BASE, FOUR)
+    larger = modelsel("run", *BASE, SIX)
+    assert said(larger) == ["3 of 6 cells were found in a journal", "3 to compute: 4 of 6 candidates were known"]
+    known = larger.outcome.winner
+    shutil.rmtree("runs")
+    afresh = modelsel("run", *BASE, SIX)
+    assert said(afresh) == []
+    assert afresh.outcome.winner == known
+
+
+def test_another_measure_is_computed_from_what_was_predicted(modelsel: Any) -> None:
+    modelsel("run", *BASE, FOUR)
+    other = modelsel("run", *BASE, FOUR, "measure=balanced_error")
+    assert said(other) == ["6 of 6 cells were found in a journal"]
+    modelsel("run", *BASE, BAYES, "measure=log_loss")
+    scores = modelsel("run", *BASE, FOUR, "measure=log_loss")
+    lacking = "3 to compute: the measure reads class scores, which were not kept"
+    assert said(scores) == ["3 of 6 cells were found in a journal", lacking]
+
+
+@pytest.mark.parametrize("where", ["folder", "name"])
+def test_resume_names_a_run_that_is_asked_first_wherever_it_lies(modelsel: Any, where: str) -> None:
+    modelsel("run", *BASE, FOUR, "name=first")
+    if where == "folder":
+        Path("runs").rename("elsewhere")
+    run = str(next(Path("elsewhere/first").iterdir())) if where == "folder" else "first"
+    again = modelsel("run", *BASE, FOUR, f"resume={run}")
+    assert said(again) == ["6 of 6 cells were found in a journal"]
+
+
+def test_resume_of_a_run_that_is_not_there_is_a_mistake(modelsel: Any) -> None:
+    done = modelsel("run", *BASE, FOUR, "resume=nothing_here")
+    assert done.code == 2
+    assert "MSEL-610" in done.err
