@@ -1,5 +1,7 @@
 """Where the work is done, as typed: threads, but processes where a limit or a learner asks for them."""
 
+import sys
+
 import pytest
 
 from modelsel.runner import run as run_module
@@ -47,3 +49,14 @@ def test_a_limit_that_the_pool_cannot_hold_is_refused_before_any_fit(modelsel, u
     assert "did you mean 'best'" in done.err  # with all other problems
     assert not used
     assert not (tmp_path / "work" / "runs").exists()
+
+
+@pytest.mark.parametrize(("pool", "fix"), [("ray", "install ray"), ("spark", "install joblibspark and pyspark")])
+def test_a_pool_that_is_not_installed_is_refused_by_name(modelsel, monkeypatch, pool, fix):
+    for package in ("ray", "joblibspark"):
+        monkeypatch.setitem(sys.modules, package, None)
+        monkeypatch.setitem(sys.modules, f"{package}.util.joblib", None)
+    done = modelsel("run", *TINY, "learner=majority", f"pool={pool}")
+    assert done.code == 2
+    assert f"MSEL-533: pool={pool} needs a package that is not installed, pool; {fix}" in done.err
+    assert "Traceback" not in done.err

@@ -51,14 +51,41 @@ def runs_of(store):
     return found
 
 
+TABLES = ("runs", "tags", "params", "metrics", "latest_metrics", "experiments", "datasets", "inputs", "input_tags")
+UNSTABLE = {"input_uuid", "dataset_uuid", "creation_time", "last_update_time", "source_id", "artifact_location"}
+
+
+def tables_of(url):
+    """The rows of MLflow's tables with run ids replaced by keys, in no order."""
+    with psycopg.connect(url) as connection:
+        key_of = dict(connection.execute("SELECT run_uuid, value FROM tags WHERE key = %s", (KEY,)).fetchall())
+        return {table: sorted(_rows(connection, table, key_of)) for table in TABLES}
+
+
+def _rows(connection, table, key_of):
+    cursor = connection.execute(f"SELECT * FROM {table}")
+    names = [column.name for column in cursor.description]
+    for row in cursor.fetchall():
+        text = json.dumps({n: v for n, v in zip(names, row, strict=True) if n not in UNSTABLE}, sort_keys=True, default=str)
+        for run_id, key in key_of.items():
+            text = text.replace(run_id, key)
+        yield text
+
+
 def test_both_writers_read_back_equal(folder, server):
-    one, two = (mlflow_store.at(database(server, name), folder.root) for name in ("bulk", "client"))
+    urls = [database(server, name) for name in ("bulk", "client")]
+    one, two = (mlflow_store.at(url, folder.root) for url in urls)
     assert sync(folder, one).writer == "bulk"
     assert mlflow_bulk.knows(one)
     assert sync(folder, two, "client").writer == "client"
     ours, theirs = runs_of(one), runs_of(two)
     assert len(ours) == len(folder.candidates()) + 1
     assert ours == theirs
+    bulk, client = map(tables_of, urls)
+    for table in TABLES:
+        assert bulk[table] == client[table], table
+    with psycopg.connect(urls[0]) as connection:
+        assert {revision for (revision,) in connection.execute("SELECT version_num FROM alembic_version")} == mlflow_bulk.KNOWN
     again = sync(folder, one)
     assert (again.written, again.found) == (0, len(folder.candidates()))
 
