@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.errors import Problem, StoreError
 
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the date of archive members: equal contents give equal bytes
+LARGE = 1 << 30  # bytes from which an archive's member is described by 64-bit numbers
 
 
 @contextmanager
@@ -112,9 +112,7 @@ def npz(arrays: Mapping[str, NDArray[Any]], compress: bool = False) -> bytes:
     method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
     with zipfile.ZipFile(out, "w", method, compresslevel=1) as archive:
         for name, array in arrays.items():
-            member = BytesIO()
-            np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
-            info = zipfile.ZipInfo(f"{name}.npy", EPOCH)
-            info.compress_type = method
-            archive.writestr(info, member.getbuffer(), compresslevel=1)
+            whole = np.asanyarray(array)
+            with archive.open(f"{name}.npy", "w", force_zip64=whole.nbytes > LARGE) as member:  # dated 1980, whatever the day
+                np.lib.format.write_array(member, whole, allow_pickle=False)  # block by block: a loss matrix may be large
     return out.getvalue()

@@ -13,11 +13,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import yaml  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
@@ -140,8 +138,7 @@ class RunFolder:
 
     @cached_property
     def _arrays(self) -> Mapping[str, NDArray[Any]]:
-        with np.load(BytesIO((self.path / LOSSES).read_bytes()), allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
+        return losses.Archive(self.path / LOSSES)
 
     def _text(self, name: str) -> str:
         try:

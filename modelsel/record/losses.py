@@ -1,6 +1,8 @@
 """losses.npz: the out-of-fold loss matrix and the predictions that the report draws from, without pickle."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,25 @@ def content(selection: Selection) -> bytes:
         "scores": None if assessed.scores is None else np.asarray(assessed.scores, np.float32),
     }
     return npz({name: array for name, array in arrays.items() if array is not None}, compress=True)
+
+
+class Archive(Mapping[str, NDArray[Any]]):
+    """The arrays of a file, each read when it is first asked for: the matrix is large, and few who read the others want it."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = np.load(BytesIO(path.read_bytes()), allow_pickle=False)
+        self._read: dict[str, NDArray[Any]] = {}
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        if name not in self._read:
+            self._read[name] = self._file[name]
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._file.files)
+
+    def __len__(self) -> int:
+        return len(self._file.files)
 
 
 def losses(arrays: Mapping[str, NDArray[Any]]) -> Losses:

@@ -2,6 +2,8 @@
 
 import json
 import os
+import tracemalloc
+import zipfile
 from io import BytesIO
 
 import numpy as np
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from modelsel.core.errors import UNWRITABLE, StoreError
 from modelsel.record import files
+from modelsel.record.losses import Archive
 
 
 def test_the_old_file_survives_a_failure_at_every_point(tmp_path, monkeypatch):
@@ -66,6 +69,8 @@ def test_equal_arrays_give_equal_bytes_and_read_back():
     arrays = {"a": np.arange(12.0).reshape(3, 4), "b": np.array(["x", "yz"])}
     for compress in (False, True):
         assert files.npz(arrays, compress) == files.npz(dict(arrays), compress)
+        dates = {info.date_time for info in zipfile.ZipFile(BytesIO(files.npz(arrays, compress))).infolist()}
+        assert dates == {(1980, 1, 1, 0, 0, 0)}
         back = np.load(BytesIO(files.npz(arrays, compress)), allow_pickle=False)
         assert all((back[name] == array).all() for name, array in arrays.items())
 
@@ -73,3 +78,18 @@ def test_equal_arrays_give_equal_bytes_and_read_back():
 def test_an_object_array_is_refused():
     with pytest.raises(ValueError, match="allow_pickle"):
         files.npz({"a": np.array([{}], dtype=object)})
+
+
+def test_a_large_array_is_written_without_a_copy_and_read_when_it_is_asked_for(tmp_path):
+    matrix = np.zeros((4000, 4000), np.float32)
+    matrix[::3] = 1
+    tracemalloc.start()
+    (tmp_path / "a.npz").write_bytes(files.npz({"losses": matrix, "row": np.arange(4000)}, compress=True))
+    archive = Archive(tmp_path / "a.npz")
+    assert list(archive) == ["losses", "row"]
+    np.testing.assert_array_equal(archive["row"], np.arange(4000))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < matrix.nbytes / 1.5, "blocks of 16 MiB, and what was compressed"
+    np.testing.assert_array_equal(archive["losses"], matrix)
+    assert archive["losses"] is archive["losses"]
