@@ -71,10 +71,18 @@ class Pool:
     scheduler: str | None = plain(None, help="dask: tcp://host:port; null: a local cluster")
 
     def problems(self, limit: Limit) -> tuple[Problem, ...]:
-        """A limit that nobody could hold: a thread cannot be stopped."""
-        if not limit.any or self.kind not in IN_THIS_PROCESS:
+        """A package that is not here, a limit that nobody could hold: workers are stopped by `processes` alone."""
+        return (*self._missing(), *(self._unheld() if limit.any and self.kind not in HOLD_LIMITS else ()))
+
+    def _missing(self) -> tuple[Problem, ...]:
+        package, fix = PACKAGES.get(self.kind, ("", ""))
+        if not package or find_spec(package) is not None:
             return ()
-        what = f"pool={self.kind} cannot hold a limit: a thread cannot be stopped"
+        return (Problem("MSEL-533", f"pool={self.kind} needs a package that is not installed", "pool", fix),)
+
+    def _unheld(self) -> tuple[Problem, ...]:
+        why = "a thread cannot be stopped" if self.kind in IN_THIS_PROCESS else "its workers are not ours to stop"
+        what = f"pool={self.kind} cannot hold a limit: {why}"
         return (Problem("MSEL-208", what, "limit", "use pool=processes, or leave the pool out"),)
 
 
@@ -95,6 +103,12 @@ class Tracking:
 
 
 IN_THIS_PROCESS = ("threads", "sequential")
+HOLD_LIMITS = ("auto", "processes")
+PACKAGES = {  # what a pool needs and how to get it
+    "dask": ("distributed", "pip install 'modelsel[dask]'"),
+    "ray": ("ray", "install ray"),
+    "spark": ("joblibspark", "install joblibspark and pyspark"),
+}
 CLASSES: dict[str, type[Any]] = {"pool": Pool, "tracking": Tracking}
 KINDS = {
     "pool": ("auto", "threads", "processes", "sequential", "dask", "ray", "spark"),

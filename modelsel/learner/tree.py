@@ -81,17 +81,30 @@ class Tree:
         }  # fmt: skip
 
     def apart(self) -> dict[str, Any]:
-        """What keeps it from sharing a cell, though it shares the fit: a softening so dear that it is worth one of its own."""
-        dear = getattr(self.softener, "dear", False)
-        return {name: value for name, value in resolved(self).items() if name != "leaf"} if dear else {}
+        """What keeps it from sharing a cell, though it shares the fit.
+
+        Held-back rows that judge a tree have no part in softening it; those that prune it have. And a softening may be so dear
+        that it is worth a cell of its own.
+        """
+        own = {name: value for name, value in resolved(self).items() if name != "leaf"} if self._dear else {}
+        return {**own, "judged": True} if self._judged else own
 
     def shortened(self) -> "Tree":
         """What a plan tries in its place: a dear softening cut short."""
-        return replace(self, softener=self.softener.shortened()) if self.apart() else self
+        return replace(self, softener=self.softener.shortened()) if self._dear else self
 
     def times_as_long(self, leaves: float) -> float:
         """How many times the whole takes of what was tried, for a tree of so many leaves."""
-        return float(self.softener.times_as_long(leaves - 1.0)) if self.apart() else 1.0
+        return float(self.softener.times_as_long(leaves - 1.0)) if self._dear else 1.0
+
+    @property
+    def _dear(self) -> bool:
+        return bool(getattr(self.softener, "dear", False))
+
+    @property
+    def _judged(self) -> bool:
+        """Rows held back judge it, and neither prune nor soften."""
+        return bool(getattr(self.pruner, "validates", False))
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         yield from self.criterion.problems(task)
@@ -150,6 +163,6 @@ class Tree:
         if pruning is not None:
             counts = weights_by_node(tree, route(tree, task, pruning), task.target[pruning], weights[pruning])
         evidence = Evidence(total=float(tree.weight[0]), pruning_counts=counts, reroute=Growing(tree, task, growing))
-        if getattr(self.pruner, "validates", False):
+        if self._judged:
             return TreePath(tree, evidence, task, growing, certain=self.missing in CERTAIN, judging=pruning)
         return TreePath(tree, evidence, task, rows, certain=self.missing in CERTAIN)

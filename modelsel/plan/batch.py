@@ -20,7 +20,7 @@ from modelsel.core.types import Candidate
 class Batch:
     """`growing` is the digest that the members share; `members` are positions among the plan's candidates, ascending.
 
-    `apart` tells batches of equal growing from each other; empty for all but those of dear learners.
+    `apart` tells batches of equal growing from each other; empty where nothing keeps learners out of one cell.
     """
 
     growing: str

@@ -4,12 +4,21 @@ import math
 from collections.abc import Mapping, Sequence
 
 
+def known(value: float | None) -> bool:
+    """A record holds null where there is no number.
+
+    >>> known(0.0), known(None), known(float("nan"))
+    (True, False, False)
+    """
+    return value is not None and math.isfinite(value)
+
+
 def score(value: float | None) -> str:
     """
     >>> score(0.04093567), score(None), score(123.456), score(float("nan"))
     ('0.0409', '–', '123.5', '–')
     """
-    if value is None or not math.isfinite(value):
+    if value is None or not known(value):
         return "–"
     return f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}"
 

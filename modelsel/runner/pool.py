@@ -67,10 +67,9 @@ def chosen(pool: Any, limits: Limits, holds_gil: bool) -> Pool:
         kind = "processes" if limits.any or holds_gil else "threads"
     if kind not in KINDS:
         raise ConfigurationError(Problem("MSEL-531", f"unknown pool {kind!r}", "pool", f"choose one of {', '.join(KINDS)}"))
-    if limits.any and kind in IN_THIS_PROCESS:
-        raise ConfigurationError(
-            Problem("MSEL-532", f"pool={kind} cannot hold a limit: a thread cannot be stopped", "limit", "use pool=processes")
-        )
+    if limits.any and kind != "processes":
+        why = "a thread cannot be stopped" if kind in IN_THIS_PROCESS else "its workers are not ours to stop"
+        raise ConfigurationError(Problem("MSEL-532", f"pool={kind} cannot hold a limit: {why}", "limit", "use pool=processes"))
     return Pool(kind, pool.n_jobs, pool.scheduler)
 
 

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate
+from modelsel.dataset.waveform import Waveform
 from modelsel.plan.batch import batches, growing
 from tests.doubles import Double, candidates
 
@@ -45,6 +47,24 @@ def test_a_search_over_widths_is_a_cell_of_its_own_that_grows_the_same_tree():
     assert [batch.members for batch in made] == [(0,), (1, 2), (3,)]
     assert len({batch.growing for batch in made}) == 1  # what the generator of the fit is derived from
     assert len({batch.place for batch in made}) == 3  # what the journal keeps them under
+
+
+def test_rows_that_judge_a_tree_have_no_part_in_softening_it_whoever_else_is_asked():
+    """Rows held back by reduced_error soften its tree, those held back by deviance_sequence do not: not one cell."""
+    task, every = Waveform(rows=120).read(), np.arange(120)
+    soft = make("softener", "c45")
+    trees = [
+        make("learner", "tree", softener=soft, pruner=make("pruner", kind, share=0.3))
+        for kind in ("deviance_sequence", "reduced_error")
+    ]
+    made = batches(candidates(*trees))
+    assert len({batch.growing for batch in made}) == 1
+    for batch in made:
+        asked = [trees[member] for member in batch.members]
+        together = asked[0].fit_path(task, every, np.random.default_rng(0)).outputs(asked, task, every, True)
+        for i, one in enumerate(asked):
+            alone = one.fit_path(task, every, np.random.default_rng(0)).outputs([one], task, every, True)
+            np.testing.assert_array_equal(together.scores[i], alone.scores[0])
 
 
 def test_a_whole_number_and_its_float_are_one_batch():

@@ -17,7 +17,8 @@ FACTS: dict[str, dict[str, Any]] = {
     "concept": {"classes": [{"name": HOSTILE, "any": [{"all": [HOSTILE], "weight": 0.0}]}, {"name": "b", "any": []}]},
     "pruning_path": {"measure": HOSTILE, "more": 1, "paths": [
         {"title": HOSTILE, "weight": 10.0, "higher": False, "grown": {"leaves": 4, "training": 0.0},
-         "steps": [STEP, {**STEP, "alpha": 0.1, "mean": float("nan")}], "best": 0, "one_standard_error": None}]},
+         "steps": [STEP, {**STEP, "alpha": 0.1, "mean": None, "se": None}, {**STEP, "alpha": 0.2, "se": None}],
+         "best": 0, "one_standard_error": None}]},
     "soft_trees": {
         "data": HOSTILE, "published": None, "sets": 1, "rows": 20, "assessed": 10, "scores": 4, "choices": [],
         "kinds": {"cart": {"trees": 1, "splits": [3, 3, 3], "area": [80, 80, 80], "softened_by": "DR(1)",
@@ -25,7 +26,7 @@ FACTS: dict[str, dict[str, Any]] = {
                            "each": [{"splits": 3, "hard": 80.0, "DR(1)": None, "auc": None}]}},
         "findings": [{"number": 1, "sentence": "a", "verdict": "not testable", "figures": HOSTILE}]},
     "overfitting": {"curves": [{"entry": HOSTILE, "sizes": [1.0, 2.0, 4.0], "training": [0.5, 0.7, 0.9],
-                                "assessment": [0.5, 0.65, 0.6], "se": [0.1, 0.1, float("nan")]}]},
+                                "assessment": [0.5, 0.65, 0.6], "se": [0.1, 0.1, None]}]},
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from modelsel.report.shows._studied import Studied
 from modelsel.report.svg import Plot, Scale
-from modelsel.report.words import score
+from modelsel.report.words import known, score
 
 TITLE = "Overfitting: accuracy against the size of the tree"
 LINES = 40
@@ -96,14 +96,14 @@ def _drawn(curve: Mapping[str, Any]) -> str:
     points = _points(curve)
     plot = Plot(WIDTH, HEIGHT, f"{curve['entry']}: accuracy against leaves")
     across = Scale.of(curve["sizes"], LEFT + 12, WIDTH - RIGHT - 12, log=False)
-    ends = [assessment + side * se for _, _, assessment, se in points for side in (-1, 1) if np.isfinite(se)]
+    ends = [assessment + side * se for _, _, assessment, se in points for side in (-1, 1) if known(se)]
     up = Scale.of([*curve["training"], *curve["assessment"], *ends], BOTTOM, TOP, log=False)
     plot.axis_left(up, LEFT, WIDTH - RIGHT)
     plot.axis_below(across, TOP, BOTTOM, "size of the tree (leaves, mean over the folds)", 8)
     plot.path([(across(size), up(training)) for size, training, _, _ in points], "trend dashed")
     plot.marks([(across(size), up(training)) for size, training, _, _ in points], 4, "training")
     for size, _, assessment, se in points:
-        if np.isfinite(se):
+        if known(se):
             plot.line(across(size), up(assessment - se), across(size), up(assessment + se), "bar s0")
     plot.path([(across(size), up(assessment)) for size, _, assessment, _ in points], "trend")
     plot.marks([(across(size), up(assessment)) for size, _, assessment, _ in points], 0)

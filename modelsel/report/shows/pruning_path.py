@@ -19,7 +19,7 @@ from modelsel.pruner.unpruned import Unpruned
 from modelsel.record.candidates import word
 from modelsel.report.shows._studied import Studied
 from modelsel.report.svg import Plot, Scale, label_of
-from modelsel.report.words import score, settings
+from modelsel.report.words import known, score, settings
 from modelsel.rule.best import Best
 from modelsel.rule.one_standard_error import OneStandardError
 from modelsel.runner.families import path_of
@@ -167,19 +167,19 @@ def _drawn(measure: str, path: Mapping[str, Any]) -> str:
     steps = path["steps"]
     plot = Plot(WIDTH, HEIGHT, f"{measure} and training error along the pruning path")
     across = Scale(-0.5, len(steps) - 0.5, LEFT, WIDTH - RIGHT)
-    known = [(i, step) for i, step in enumerate(steps) if np.isfinite(step["mean"])]
-    ends = [step["mean"] + side * (step["se"] if np.isfinite(step["se"]) else 0.0) for _, step in known for side in (-1, 1)]
+    scored = [(i, step) for i, step in enumerate(steps) if known(step["mean"])]
+    ends = [step["mean"] + side * (step["se"] if known(step["se"]) else 0.0) for _, step in scored for side in (-1, 1)]
     up = Scale.of([*ends, *(step["training"] for step in steps)], BOTTOM, TOP, log=False)
     plot.axis_left(up, LEFT, WIDTH - RIGHT)
     _labels(plot, across, steps)
     _limit(plot, up, path)
     plot.path([(across(i), up(step["training"])) for i, step in enumerate(steps)], "trend dashed")
     plot.marks([(across(i), up(step["training"])) for i, step in enumerate(steps)], 4, "training")
-    for i, step in known:
-        if np.isfinite(step["se"]):
+    for i, step in scored:
+        if known(step["se"]):
             plot.line(across(i), up(step["mean"] - step["se"]), across(i), up(step["mean"] + step["se"]), "bar s0")
-    plot.path([(across(i), up(step["mean"])) for i, step in known], "trend")
-    plot.marks([(across(i), up(step["mean"])) for i, step in known], 0)
+    plot.path([(across(i), up(step["mean"])) for i, step in scored], "trend")
+    plot.marks([(across(i), up(step["mean"])) for i, step in scored], 0)
     _choices(plot, across, path)
     return plot.svg()
 
@@ -200,7 +200,7 @@ def _limit(plot: Plot, up: Scale, path: Mapping[str, Any]) -> None:
     if path["best"] is None:
         return
     best, sign = path["steps"][path["best"]], -1 if path.get("higher") else 1
-    if np.isfinite(best["se"]):
+    if known(best["se"]):
         level = up(best["mean"] + sign * best["se"])
         plot.line(LEFT, level, WIDTH - RIGHT, level, "guide")
 
