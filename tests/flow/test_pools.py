@@ -52,7 +52,7 @@ def test_a_limit_that_the_pool_cannot_hold_is_refused_before_any_fit(modelsel, u
 
 
 @pytest.mark.parametrize(("pool", "fix"), [("ray", "install ray"), ("spark", "install joblibspark and pyspark")])
-def test_a_pool_that_is_not_installed_is_refused_by_name(modelsel, monkeypatch, pool, fix):
+def test_a_pool_that_is_not_installed_is_refused_by_name(modelsel, monkeypatch, pool, fix, tmp_path):
     for package in ("ray", "joblibspark"):
         monkeypatch.setitem(sys.modules, package, None)
         monkeypatch.setitem(sys.modules, f"{package}.util.joblib", None)
@@ -60,3 +60,11 @@ def test_a_pool_that_is_not_installed_is_refused_by_name(modelsel, monkeypatch, 
     assert done.code == 2
     assert f"MSEL-533: pool={pool} needs a package that is not installed, pool; {fix}" in done.err
     assert "Traceback" not in done.err
+    assert not (tmp_path / "work" / "runs").exists()
+
+
+def test_a_limit_that_a_cluster_cannot_hold_is_refused_too(modelsel, tmp_path):
+    done = modelsel("run", *TINY, "learner=majority", "pool=dask", "limit.seconds=5")
+    assert done.code == 2
+    assert "MSEL-208: pool=dask cannot hold a limit: its workers are not ours to stop, limit; use pool=processes" in done.err
+    assert not (tmp_path / "work" / "runs").exists()
