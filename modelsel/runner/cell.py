@@ -24,10 +24,12 @@ from modelsel.kernels.stop import Stopped
 from modelsel.plan.batch import preparation
 from modelsel.runner.answers import Answers
 from modelsel.runner.limits import Late, unlimited
+from modelsel.runner.memo import Memo
 from modelsel.runner.prepared import columns_left, prepare, rows_digest
 from modelsel.runner.sheet import Sheet
 
 CHUNK = 1 << 26  # bytes of class scores asked for at a time: the grid is fixed, whatever the machine
+SEEN: Memo[str] = Memo(1024)  # digests of the analysis rows of folds
 Limited = Callable[[], AbstractContextManager[None]]
 
 
@@ -44,13 +46,13 @@ def answer(
 
     Raises DataError, OSError for a full disk, Stopped, and KeyboardInterrupt: they end the study.
     """
-    assert not _in_both(fold, len(task)), "a row stands in both halves of a fold"
     start = perf_counter()
+    rows = _checked(task, fold)
     sheet = Sheet(candidates, len(fold.assessment), len(task.classes), scores)
     everyone = tuple(range(len(candidates)))
     try:
         with limited():
-            bench = _Bench.set_up(task, fold, candidates, (seed, rows_digest(task, fold.analysis), growing))
+            bench = _Bench.set_up(task, fold, candidates, (seed, rows, growing))
     except BaseException as problem:
         sheet.fail(everyone, _unless_final(problem))
     else:
@@ -138,6 +140,16 @@ def _fill(sheet: Sheet, bench: _Bench, members: tuple[int, ...], limited: Limite
         middle = len(members) // 2
         for half in (members[:middle], members[middle:]):
             _fill(sheet, bench, half, limited)
+
+
+def _checked(task: Task, fold: Fold) -> str:
+    """Digest of the analysis rows, none of which is an assessment row: looked at once per fold."""
+
+    def look() -> str:
+        assert not _in_both(fold, len(task)), "a row stands in both halves of a fold"
+        return rows_digest(task, fold.analysis)
+
+    return SEEN.get((task.fingerprint, fold.fingerprint), look)
 
 
 def _in_both(fold: Fold, rows: int) -> bool:

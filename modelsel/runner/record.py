@@ -9,6 +9,7 @@ was altered, is told apart from what is whole by its checksum.
 
 import hashlib
 import json
+import math
 import mmap
 import os
 import struct
@@ -27,6 +28,7 @@ CRC = struct.Struct("<I")
 START = HEAD.size + CRC.size + 4  # four bytes of padding: descriptions begin at a multiple of eight
 SUM = 32
 Arrays = Mapping[str, NDArray[Any]]
+_JSON = json.JSONEncoder(separators=(",", ":"))  # made once: it is dear
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,8 @@ class Damage:
 def encoded(facts: Mapping[str, Any], arrays: Arrays) -> bytes:
     """A record as bytes."""
     whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    shapes = {name: [array.dtype.str, list(array.shape)] for name, array in whole.items()}
-    text = _padded(json.dumps({"facts": facts, "arrays": shapes}, separators=(",", ":")).encode(), b" ")
+    shapes = {name: [array.dtype.str, array.shape] for name, array in whole.items()}
+    text = _padded(_JSON.encode({"facts": facts, "arrays": shapes}).encode(), b" ")
     body = b"".join(_padded(array.tobytes(), b"\0") for array in whole.values())
     head = HEAD.pack(MAGIC, len(text), len(body))
     record = b"".join((head, CRC.pack(zlib.crc32(head)), b"\0" * 4, text, body))
@@ -117,7 +119,7 @@ def raw(place: Place) -> bytes | None:
 def _arrays(data: bytes, at: int, shapes: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
     arrays = {}
     for name, (kind, shape) in shapes.items():
-        dtype, count = np.dtype(kind), int(np.prod(shape))
+        dtype, count = np.dtype(kind), math.prod(shape)
         arrays[name] = np.frombuffer(data, dtype, count, at).reshape(shape)
         at += _up(dtype.itemsize * count)
     return arrays

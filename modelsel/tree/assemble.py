@@ -38,15 +38,16 @@ class Grown(NamedTuple):
 def assemble(grown: Grown, task: Task, columns: Columns, present: Booleans | None) -> Tree:
     """The tree; `present` marks the data rows whose values an `observed` threshold may take, None asks for midpoints."""
     position = _preorder(grown.nodes)
-    nodes = np.empty_like(grown.nodes)
-    nodes[position] = grown.nodes
-    counts, goodness = np.empty_like(grown.counts), np.empty_like(grown.goodness)
-    counts[position], goodness[position] = grown.counts, grown.goodness
-    parent = np.where(nodes[:, PARENT] < 0, -1, position[nodes[:, PARENT]]).astype(np.int32)
+    made = np.empty_like(position)
+    made[position] = np.arange(len(position))
+    nodes = grown.nodes.take(made, axis=0)
+    parent = position.take(nodes[:, PARENT]).astype(np.int32)
+    parent[0] = -1
     test = nodes[:, TEST].astype(np.int8)
     inner = test != LEAF
-    child = np.argsort(parent, kind="stable")[1:]
-    first = np.concatenate([[0], np.cumsum(nodes[:, BRANCHES])])
+    first = np.zeros(len(nodes) + 1, np.int32)
+    nodes[:, BRANCHES].cumsum(out=first[1:])
+    siblings = np.repeat(nodes[:, FIRST] - first[:-1], nodes[:, BRANCHES])  # they were made in a row
     return Tree(
         features=task.features,
         classes=task.classes,
@@ -54,10 +55,10 @@ def assemble(grown: Grown, task: Task, columns: Columns, present: Booleans | Non
         test=test,
         feature=np.where(inner, nodes[:, FEATURE], -1).astype(np.int32),
         threshold=_thresholds(nodes, columns, present),
-        first=first.astype(np.int32),
-        child=child.astype(np.int32),
-        counts=counts,
-        goodness=np.where(inner, goodness, np.nan),
+        first=first,
+        child=position.take(siblings + np.arange(len(siblings))).astype(np.int32),
+        counts=grown.counts.take(made, axis=0),
+        goodness=np.where(inner, grown.goodness.take(made), np.nan),
         subset=_subsets(nodes, grown.marks, columns),
         missing_to=np.where(inner, nodes[:, MISSING_TO], 0).astype(np.int32),
         surrogates=_surrogates(grown, position, columns),
@@ -90,11 +91,12 @@ def preorder(nodes: Integers) -> Integers:
 
 def _thresholds(nodes: Integers, columns: Columns, present: Booleans | None) -> Floats:
     """Midpoints between neighbouring values (or the largest value of the present rows below them); indices of levels."""
-    threshold = np.full(len(nodes), np.nan)
-    threshold[nodes[:, TEST] == EQUALITY] = nodes[nodes[:, TEST] == EQUALITY, LEFT]
-    cuts = np.flatnonzero(nodes[:, TEST] == THRESHOLD)
-    start = columns.start[nodes[cuts, FEATURE]]
-    threshold[cuts] = midpoint(columns.flat[start + nodes[cuts, LEFT]], columns.flat[start + nodes[cuts, RIGHT]])
+    threshold, test = np.full(len(nodes), np.nan), nodes[:, TEST]
+    threshold[test == EQUALITY] = nodes[test == EQUALITY, LEFT]
+    cuts = np.flatnonzero(test == THRESHOLD)
+    found = nodes.take(cuts, axis=0)
+    start = columns.start.take(found[:, FEATURE])
+    threshold[cuts] = midpoint(columns.flat.take(start + found[:, LEFT]), columns.flat.take(start + found[:, RIGHT]))
     if present is not None:
         for feature in np.unique(nodes[cuts, FEATURE]):
             own = cuts[nodes[cuts, FEATURE] == feature]

@@ -48,10 +48,11 @@ def leaves(cut: Cut) -> int:
 
 def errors_as_leaf(counts: Floats, prediction: Codes, costs: Floats | None) -> Floats:
     """Weight misclassified at each node if it were a leaf of its class, or its cost (true class × predicted class)."""
-    if costs is None:
-        costs = 1.0 - np.eye(counts.shape[1])
-    cost: Floats = (counts * costs.T[prediction]).sum(axis=1)
-    return cost
+    if costs is not None:
+        return np.asarray((counts * costs.T[prediction]).sum(axis=1))
+    others = counts.copy()
+    others[np.arange(len(counts)), prediction] = 0.0
+    return np.asarray(others.sum(axis=1))
 
 
 def below(cut: Cut, of_leaf: Floats) -> Floats:

@@ -108,10 +108,12 @@ class Tree:
     def majority(self) -> NDArray[np.int32]:
         """Position among the children of the one of largest weight (ties: the first), −1 at leaves."""
         best = np.full(len(self), -1, np.int32)
-        inner = np.flatnonzero(np.diff(self.first))
-        if len(inner):
-            weight, branches = self.weight[self.child], np.diff(self.first)[inner]
-            largest = np.repeat(np.maximum.reduceat(weight, self.first[inner]), branches)
+        branches, weight = np.diff(self.first), self.weight[self.child]
+        inner = np.flatnonzero(branches)
+        if (branches[inner] == 2).all():  # the same in short
+            best[inner] = weight[::2] < weight[1::2] - 1e-9
+        else:
+            largest = np.repeat(np.maximum.reduceat(weight, self.first[inner]), branches[inner])
             tops = np.flatnonzero(weight >= largest - 1e-9)[::-1]  # the first of equals is written last
             best[self.parent[self.child[tops]]] = tops - self.first[self.parent[self.child[tops]]]
         return best

@@ -20,6 +20,8 @@ class Rows:
 
     @classmethod
     def of(cls, task: Task, rows: Integers) -> "Rows":
+        if task.weights is None and (rows[1:] > rows[:-1]).all():
+            return cls(task, rows, np.ones(len(rows)))
         repeats = np.bincount(rows, minlength=len(task)).astype(np.float64)
         weight = repeats if task.weights is None else repeats * task.weights
         chosen = np.flatnonzero(weight > 0)
@@ -28,13 +30,13 @@ class Rows:
     @cached_property
     def counts(self) -> Floats:
         """Weight per class."""
-        counts: Floats = np.bincount(self.task.target[self.rows], self.weight, len(self.task.classes)).astype(np.float64)
+        weight = None if self.unit else self.weight
+        counts: Floats = np.bincount(self.task.target[self.rows], weight, len(self.task.classes)).astype(np.float64)
         return counts
 
     @cached_property
     def integral(self) -> bool:
-        total = float(self.weight.sum())
-        return total <= TABLE_ROWS and bool((self.weight == np.floor(self.weight)).all())
+        return float(self.weight.sum()) <= TABLE_ROWS and (self.unit or bool((self.weight == np.floor(self.weight)).all()))
 
     @cached_property
     def unit(self) -> bool:
