@@ -44,6 +44,7 @@ from modelsel.runner.families import resolve
 from modelsel.runner.journal import Journal
 from modelsel.runner.material import prepare
 from modelsel.runner.pool import Pool
+from modelsel.runner.returned import give_back
 from modelsel.runner.run import run
 
 def held(what):
@@ -54,6 +55,7 @@ material = prepare(config)
 task, folds = material.development, material.resampling
 plan = make(resolve(config.candidates, task, config.seed), task, folds)
 cost = estimate(plan, task, folds, config.measure.needs_scores, 2)
+give_back()  # what the trials have freed is not to serve the run
 before = held("VmRSS")
 Path("/proc/self/clear_refs").write_text("5")  # the most that was held is counted from here
 with tempfile.TemporaryDirectory() as folder, Journal(Path(folder)) as journal:

@@ -9,7 +9,7 @@ import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import log2
 from pathlib import Path
@@ -58,14 +58,14 @@ class Trier:
         fit, answer, seconds = self.figures.get(_name(some), lambda: self._measured(some))
         return Trial(fit, answer), seconds
 
-    def memory(self, members: Sequence[Candidate]) -> float:
-        """Bytes that a cell of so many members holds at its peak, beside what it says."""
+    def memory(self, members: Sequence[Candidate]) -> tuple[float, float]:
+        """Bytes that a cell of so many members holds at its peak, beside what it says; and what is left with the task."""
         some = _some(members, WEIGHED)
         each = self.figures.get(
             f"{_name(some)} bytes", lambda: tuple(chain.from_iterable(map(self._weighed(some), self._trials)))
         )
-        fit, both = (self._at_size(each[which::2]) for which in (0, 1))
-        return fit + max(both - fit, 0.0) * len(members) / len(some)
+        fit, both, left = (self._at_size(each[which::3]) for which in range(3))
+        return max(fit - left, 0.0) + max(both - fit, 0.0) * len(members) / len(some), left
 
     def speed_up(self, members: Sequence[Candidate], workers: int) -> float:
         """How much more so many threads get done than one: they share the interpreter lock, the memory bus and the machine."""
@@ -86,15 +86,17 @@ class Trier:
             self._warm.add(type(some[0].learner))
             self._try(some[:2], *self._small)
 
-    def _weighed(self, some: Sequence[Candidate]) -> Callable[[tuple[Task, Integers, Integers]], tuple[float, float]]:
-        """Peak bytes of the fit, and of fit and answers, of a trial."""
+    def _weighed(self, some: Sequence[Candidate]) -> Callable[[tuple[Task, Integers, Integers]], tuple[float, float, float]]:
+        """Peak bytes of the fit, and of fit and answers, of a trial on rows that nothing is known of yet; and what is left."""
 
-        def weighed(trial: tuple[Task, Integers, Integers]) -> tuple[float, float]:
+        def weighed(trial: tuple[Task, Integers, Integers]) -> tuple[float, float, float]:
             marks: list[float] = []
-            with _followed() as peak:
-                self._try(some, *trial, between=lambda: marks.append(peak()))
-                marks.append(peak())
-            return marks[0], marks[-1]
+            task, analysis, assessment = trial
+            task = replace(task)
+            with _followed() as held:
+                self._try(some, task, analysis, assessment, between=lambda: marks.append(held()[1]))
+                now, peak = held()
+            return (marks or [peak])[0], peak, now
 
         self._warm_up(some)
         return weighed
@@ -135,32 +137,48 @@ class Trier:
             fitted = time.thread_time()
             between()
             learners = [own for one in learners for own in (path.members(one) if getattr(one, "is_family", False) else (one,))]
+            searched = _searched(path, learners[0])
             path.outputs(learners, task, assessment, self._scores)
             sizes = path.complexity(learners)
             path.training_error(learners)
         except Exception:  # the run will say what is wrong; a plan only cannot tell its cost
             return Trial(0.0, 0.0)
-        return Trial(fitted - start, (time.thread_time() - fitted) / len(members) * _times(members[0].learner, sizes))
+        answered = time.thread_time() - fitted + searched * (_times(members[0].learner, sizes) - 1.0)
+        return Trial(fitted - start, answered / len(members))
 
 
 @contextmanager
-def _followed() -> Iterator[Callable[[], float]]:
-    """Tells the most bytes held at once since it began."""
+def _followed() -> Iterator[Callable[[], tuple[float, float]]]:
+    """Tells the bytes held now, and the most held at once since it began."""
     already = tracemalloc.is_tracing()
     if not already:
         tracemalloc.start()
     tracemalloc.reset_peak()
     before = tracemalloc.get_traced_memory()[0]
     try:
-        yield lambda: float(max(tracemalloc.get_traced_memory()[1] - before, 0))
+        yield lambda: (_since(before, 0), _since(before, 1))
     finally:
         if not already:
             tracemalloc.stop()
 
 
+def _since(before: int, which: int) -> float:
+    """Bytes held now (0) or at the peak (1), beyond those held before."""
+    return float(max(tracemalloc.get_traced_memory()[which] - before, 0))
+
+
 def _shortened(learner: Any) -> Any:
     """The learner with what would take too long to be tried cut short."""
     return learner.shortened() if hasattr(learner, "shortened") else learner
+
+
+def _searched(path: Any, learner: Any) -> float:
+    """Seconds of the search that was cut short, which all members share; 0 for a learner that makes none."""
+    if not getattr(learner, "apart", dict)():
+        return 0.0
+    start = time.thread_time()
+    path.model(learner)
+    return time.thread_time() - start
 
 
 def _times(learner: Any, sizes: Floats) -> float:

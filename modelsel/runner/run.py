@@ -21,6 +21,7 @@ from modelsel.runner.pool import Each, Pool, chosen, opened
 from modelsel.runner.quiet import QUIET
 from modelsel.runner.rescue import Rescue
 from modelsel.runner.results import Results, SeOf, gather
+from modelsel.runner.returned import give_back
 from modelsel.runner.tally import failing
 from modelsel.runner.work import Job, Work
 
@@ -65,6 +66,7 @@ def run(
                 _finish(books[1], crew, progress, order)
     except Late:
         progress.say(f"stopped after {deadline:g} s: candidates with unfinished folds are skipped")
+    give_back()
     return gather(books[0], books[-1], se_of)
 
 

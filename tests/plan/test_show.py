@@ -1,5 +1,6 @@
 """The plan in words, its warnings against simulation, and what it will cost."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -7,11 +8,13 @@ import pytest
 
 from modelsel.core.spec import make as make_part
 from modelsel.core.types import Candidate, Fold, Resampling
+from modelsel.learner.majority import Majority
 from modelsel.learner.tree import Tree
 from modelsel.plan.generated import like
 from modelsel.plan.make import make
-from modelsel.plan.probe import estimate
+from modelsel.plan.probe import DEAR, estimate
 from modelsel.plan.show import agnostic, lines, optimism, warnings
+from modelsel.plan.trial import Trier
 from modelsel.pruner.cost_complexity import CostComplexity
 from tests import doubles
 from tests.doubles import spread
@@ -99,3 +102,22 @@ def test_rows_that_take_part_in_no_fold_cost_nothing():
     all_of_them = Resampling("predefined", TASK.fingerprint, (replace(fold, analysis=rows[:200], assessment=rows[200:]),))
     one, other = (estimate(make(some, TASK, folds), TASK, folds, True, 1).memory for folds in (few, all_of_them))
     assert one < other
+
+
+def test_what_a_fit_leaves_with_the_task_is_weighed_once_and_not_per_worker():
+    """A tree leaves the task's columns sorted, a majority leaves nothing."""
+    weigh = Trier(TASK, len(TASK), 0.9, False, None).memory
+    (_, columns), (_, nothing) = weigh((Candidate(Tree()),)), weigh((Candidate(Majority()),))
+    assert columns > TASK.values.size * 8
+    assert nothing < columns / 10
+
+
+def test_dear_batches_of_all_sizes_stand_for_their_kind(tmp_path):
+    """The first is the largest tree of a sequence: at its price alone, ten searches would be far too dear."""
+    deep = Tree(softener=make_part("softener", "nelder_mead", iterations=2))
+    learners = tuple(replace(deep, max_depth=depth) for depth in range(9, 0, -1))
+    plan = make(tuple(map(Candidate, learners)), TASK, doubles.folds(TASK, 3))
+    assert len(plan.batches) == len(learners)
+    estimate(plan, TASK, doubles.folds(TASK, 3), False, 1, 1e-6, tmp_path)
+    figures = json.loads(next(tmp_path.rglob("*.json")).read_text())["figures"]
+    assert sum(" " not in name for name in figures) == DEAR  # the others are bytes
