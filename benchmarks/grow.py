@@ -176,7 +176,7 @@ def mixed() -> Iterable[Row]:
     spoilt = _spoilt(plain)
     for missing, nominal, more in (
         ("node_mode", "multiway", ""), ("branch", "multiway", "Both sides are tried for the missing rows at every cut."),
-        ("fractional", "multiway", "Weights are real numbers where rows were divided."),
+        ("fractional", "multiway", "Weights are real numbers; a bound says which cuts need logarithms."),
         ("surrogate", "subset", "Every test is followed by a second search of all features, for its surrogates."),
     ):  # fmt: skip
         growth = Growth(missing, nominal)

@@ -12,7 +12,9 @@ def longer(array, size):
     if size <= array.shape[0]:
         return array
     longer = np.zeros((max(size, 2 * array.shape[0]), array.shape[1]), array.dtype)
-    longer[: array.shape[0]] = array
+    for i in range(array.shape[0]):  # loops, as the assignment of a slice takes seconds to compile
+        for k in range(array.shape[1]):
+            longer[i, k] = array[i, k]
     return longer
 
 
@@ -26,7 +28,8 @@ def total_of(row):
 
 
 @kernel(_nrt=False)
-def _unit(n, entropy):
+def unit_of(n, entropy):
+    """n·log2 n or n²."""
     if not entropy:
         return n * n
     return n * np.log2(n) if n > 0 else 0.0
@@ -42,20 +45,22 @@ def value_of(work, first, branches, rules, limits, units, goodness):
         n = 0.0
         for b in range(first, first + branches):
             n += work[b, c]
-        whole += units[int(n)] if table else _unit(n, entropy)
+        whole += units[int(n)] if table else unit_of(n, entropy)
         total += n
     for b in range(first, first + branches):
         n, s = 0.0, 0.0
         for c in range(work.shape[1]):
             n += work[b, c]
-            s += units[int(work[b, c])] if table else _unit(work[b, c], entropy)
+            s += units[int(work[b, c])] if table else unit_of(work[b, c], entropy)
         if n > 0 and entropy:
-            inner += s - (units[int(n)] if table else _unit(n, entropy))
+            inner += s - (units[int(n)] if table else unit_of(n, entropy))
         elif n > 0:
             inner += s / n
     if entropy:
         return (
-            (inner - whole + (units[int(total)] if table else _unit(total, entropy))) / total / (limits.scale if table else 1.0)
+            (inner - whole + (units[int(total)] if table else unit_of(total, entropy)))
+            / total
+            / (limits.scale if table else 1.0)
         )
     return (inner - whole / total) / total
 
@@ -93,7 +98,7 @@ def information(a, b, absent):
 def contest(found, offered, cost, total, rules, limits, is_nominal, levels, worth):
     """The feature whose test is taken (−1: none) and its goodness, from the best test of each.
 
-    `worth` is None where goodness itself competes.
+    `worth` is None, or `cost` has no numbers, where goodness itself competes.
     """
     mean, rivals, best, chosen = 0.0, 0, -np.inf, -1
     for f in range(len(offered)):
@@ -119,7 +124,7 @@ def contest(found, offered, cost, total, rules, limits, is_nominal, levels, wort
             if value < mean - 1e-3 or found[f, INFORMATION] <= TIE:
                 continue
             value /= found[f, INFORMATION]
-        if worth is not None:
+        if worth is not None and len(cost) > 0:
             value = worth(value, cost[f], limits.exponent)
         if value > best + TIE:
             best, chosen = value, f

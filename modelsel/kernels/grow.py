@@ -2,8 +2,8 @@
 
 A node owns a stretch of every sorted column (entries code | class | number in the node) and of the list of its rows. A
 split copies each column, in order, into one stretch per child (a stable partition), so nothing is sorted while growing; a
-row whose value is missing may be copied into several children with part of its weight. Children that cannot be split
-further are leaves at once and get no stretch. Features that are constant at a node are left out below it.
+row whose value is missing may be copied into several children with part of its weight (`parting`). Children that cannot be
+split further are leaves at once and get no stretch. Features that are constant at a node are left out below it.
 """
 
 import numpy as np
@@ -13,7 +13,6 @@ from modelsel.kernels.compiler import kernel
 from modelsel.kernels.contest import contest, longer, splittable
 from modelsel.kernels.layout import (
     ABSENT,
-    AGREED,
     BRANCH,
     BRANCHES,
     BY_SURROGATES,
@@ -22,10 +21,8 @@ from modelsel.kernels.layout import (
     CUTS,
     DEPTH,
     END,
-    EQUALITY,
     FEATURE,
     FIRST,
-    FLIPPED,
     FRACTIONAL,
     GENERAL,
     LEFT,
@@ -34,6 +31,7 @@ from modelsel.kernels.layout import (
     MISSING_TO,
     MULTIWAY,
     NEXT,
+    NODE_MODE,
     PARENT,
     RECORD,
     RIGHT,
@@ -44,197 +42,25 @@ from modelsel.kernels.layout import (
     SURROGATES,
     TEST,
     THRESHOLD,
-    WHOLE,
+    VALUE,
     Rules,
 )
-
-
-@kernel()
-def _wider(array, size):
-    if size <= array.shape[1]:
-        return array
-    wider = np.empty((array.shape[0], max(size, 2 * array.shape[1])), array.dtype)
-    wider[:, : array.shape[1]] = array
-    return wider
+from modelsel.kernels.parting import by_level, by_threshold, child_counts, move, place
+from modelsel.kernels.records import send_by_mimics, write_marks, write_mimics
+from modelsel.kernels.room import extended, roomier, wider
+from modelsel.kernels.tally import field_of, words_of
 
 
 @kernel(_nrt=False)
-def _by_threshold(entries, code, missing, rules, fill, branch):
-    """Branch of each row of a node; −1 where the value is missing and nothing stands in for it."""
-    shift, ids, mask = rules.id_bits + rules.class_bits, (1 << rules.id_bits) - 1, (1 << rules.class_bits) - 1
-    for i in range(len(entries)):
-        entry = entries[i]
-        value = entry >> shift
-        if value == missing:
-            if rules.missing >= FRACTIONAL:
-                branch[entry & ids] = -1
-                continue
-            value = fill[(entry >> rules.id_bits) & mask]
-        branch[entry & ids] = 0 if value <= code else 1
-
-
-@kernel(_nrt=False)
-def _by_level(codes, rows, y, test, code, rules, fill, inside, branch):
-    for i in range(len(rows)):
-        level = codes[rows[i]]
-        if level < 0:
-            if rules.missing >= FRACTIONAL:
-                branch[i] = -1
-                continue
-            level = fill[y[rows[i]]]
-        if test == MULTIWAY:
-            branch[i] = level
-        elif test == EQUALITY:
-            branch[i] = 0 if level == code else 1
-        else:
-            branch[i] = 0 if inside[level] else 1
-
-
-@kernel(_nrt=False)
-def _send_missing(branch, to):
-    """Rows of missing value join one branch."""
-    for i in range(len(branch)):
-        if branch[i] < 0:
-            branch[i] = to
-
-
-@kernel()
-def _child_counts(branch, rows, y, weight, first, branches, counts):
-    """Class weights of the children, divided rows in proportion to the known ones."""
-    for i in range(len(branch)):
-        if branch[i] >= 0:
-            counts[first + branch[i], y[rows[i]]] += weight[i]
-    shares = np.empty(branches)
-    for b in range(branches):
-        shares[b] = counts[first + b].sum()
-    shares /= shares.sum()
-    for i in range(len(branch)):
-        if branch[i] < 0:
-            for b in range(branches):
-                counts[first + b, y[rows[i]]] += weight[i] * shares[b]
-    return shares
-
-
-@kernel()
 def _largest(counts, first, branches):
-    best = 0
+    best, most = 0, -1.0
     for b in range(branches):
-        if counts[first + b].sum() > counts[first + best].sum() + 1e-9:
-            best = b
+        own = 0.0
+        for c in range(counts.shape[1]):
+            own += counts[first + b, c]
+        if own > most + 1e-9:
+            best, most = b, own
     return best
-
-
-@kernel(_nrt=False)
-def _send_by_mimics(branch, rows, ranked, found, codes, nominal, level_side, fallback):
-    """Rows of missing value go where the first surrogate that is known sends them, or to the larger side."""
-    for i in range(len(branch)):
-        if branch[i] >= 0:
-            continue
-        branch[i] = fallback
-        for g in ranked:
-            code = codes[g, rows[i]] if g >= 0 else -1
-            side = -1
-            if code >= 0:
-                side = level_side[g, code] if nominal[g] else int((code <= found[g, CODE]) == (found[g, FLIPPED] == 1.0))
-            if side >= 0:
-                branch[i] = side
-                break
-
-
-@kernel()
-def _place(branch, rows, weight, nodes, first, branches, open_, shares, start, to, parts, spare_rows, spare_weight):
-    """Stretches of the open children above `start`, the first child's last, and each row's number in its child.
-
-    `to` is that number (−1 where the row needs no place); for the m-th divided row it is −2 − m, and parts[m] has a number
-    per branch. Returns the end of the stretches.
-    """
-    sizes = np.zeros(branches, np.int64)
-    divided = 0
-    for i in range(len(branch)):
-        if branch[i] >= 0:
-            sizes[branch[i]] += 1
-        else:
-            divided += 1
-    end = start
-    for b in range(branches - 1, -1, -1):
-        nodes[first + b, START] = nodes[first + b, END] = end
-        if open_[b]:
-            end += sizes[b] + (divided if shares[b] > 0 else 0)
-            nodes[first + b, END] = end
-    fill = np.zeros(branches, np.int64)
-    m = 0
-    for i in range(len(branch)):
-        b = branch[i]
-        if b >= 0:
-            to[i] = -1
-            if open_[b]:
-                to[i] = fill[b]
-                at = nodes[first + b, START] - start + fill[b]
-                spare_rows[at], spare_weight[at] = rows[i], weight[i]
-                fill[b] += 1
-            continue
-        to[i] = -2 - m
-        for k in range(branches):
-            parts[m, k] = -1
-            if open_[k] and shares[k] > 0:
-                parts[m, k] = fill[k]
-                at = nodes[first + k, START] - start + fill[k]
-                spare_rows[at], spare_weight[at] = rows[i], weight[i] * shares[k]
-                fill[k] += 1
-        m += 1
-    return end
-
-
-@kernel(_nrt=False)
-def _move(entries, branch, to, parts, nodes, first, branches, start, id_bits, at, spare):
-    """One sorted column, in order, into the stretches of the children."""
-    ids = (1 << id_bits) - 1
-    for b in range(branches):
-        at[b] = nodes[first + b, START] - start
-    for i in range(len(entries)):
-        entry = entries[i]
-        number = to[entry & ids]
-        if number >= 0:
-            b = branch[entry & ids]
-            spare[at[b]] = (entry & ~ids) | number
-            at[b] += 1
-        elif number <= -2:
-            for b in range(branches):
-                part = parts[-2 - number, b]
-                if part >= 0:
-                    spare[at[b]] = (entry & ~ids) | part
-                    at[b] += 1
-
-
-@kernel(_nrt=False)
-def _move_apart(entries, to, begin, id_bits, spare):
-    """The same for two children that both stay open, without a branch in the loop: `to` is number · 2 + child."""
-    ids = (1 << id_bits) - 1
-    left, right = begin, np.int64(0)  # the second child's stretch comes first
-    for i in range(len(entries)):
-        entry = entries[i]
-        place = to[np.uint64(entry & ids)]
-        side = place & 1
-        spare[np.uint64(right if side else left)] = (entry & ~ids) | (place >> 1)
-        right += side
-        left += 1 - side
-
-
-@kernel(_nrt=False)
-def _move_all(order, slot, below, branch, to, parts, nodes, first, branches, start, end, last, id_bits, apart, at, spare):
-    """The sorted columns that are of use below."""
-    if apart:
-        for i in range(end - start):
-            to[i] = 2 * to[i] + branch[i]
-    for g in range(len(slot)):
-        if slot[g] >= 0 and below[g]:
-            if apart:
-                _move_apart(order[slot[g], start:end], to, nodes[first, START] - start, id_bits, spare)
-            else:
-                _move(order[slot[g], start:end], branch, to, parts, nodes, first, branches, start, id_bits, at, spare)
-            column = order[slot[g]]
-            for i in range(last - start):
-                column[np.uint64(start + i)] = spare[np.uint64(i)]
 
 
 @kernel(_nrt=False)
@@ -263,19 +89,50 @@ def _with(rules, fused, unit):
 
 
 @kernel(_nrt=False)
-def _search(order, slot, codes, mine, start, end, y, weight, own, levels, rules, limits, units, goodness, table, work, sides,
-            seen, fill, inside, here, below, best_cut, best_level, found):  # fmt: skip
-    """The best test of each feature offered here; those that are constant are not offered below."""
+def _search(order, slot, codes, mine, start, end, y, words, field, weight, own, total, levels, rules, limits, units, steps,
+            goodness, table, work, sides, room, fill, inside, alone, here, below, best_cut, best_level, found):  # fmt: skip
+    """The best test of each feature offered here; those that are constant are not offered below.
+
+    alone: features compete by goodness alone, so that a test worse than that of a feature before may be passed over.
+    """
+    bar = -np.inf
     for f in range(len(slot)):
         below[f] = 0
         if here[f]:
+            found[f, VALUE] = bar
             if slot[f] < 0:
-                best_level(codes[f], mine, y, weight, own, levels[f], rules, limits, units, goodness, table, work, seen, fill,
-                           inside, found[f])  # fmt: skip
+                best_level(codes[f], mine, y, words, field, weight, own, levels[f], rules, limits, units, goodness, table, work,
+                           room, fill, inside[f], found[f])  # fmt: skip
             else:
-                best_cut(order[slot[f], start:end], weight, own, levels[f], rules, limits, units, goodness, work, sides, fill,
-                         found[f])  # fmt: skip
+                best_cut(order[slot[f], start:end], weight, own, levels[f], rules, limits, units, steps, goodness, work, sides,
+                         fill, found[f])  # fmt: skip
             below[f] = found[f, CUTS] >= 0
+            if alone and found[f, CODE] >= 0:
+                known = (total - found[f, ABSENT]) / total if rules.missing in (FRACTIONAL, SURROGATE) else 1.0
+                bar = max(bar, found[f, VALUE] * known)
+
+
+@kernel(_nrt=False)
+def _open(nodes, counts, node, first, branches, depth, rules, limits, child):
+    """Write the children's records and their places among the open ones (last: leaves); how many are open, bits of a place."""
+    opened, bits = 0, 0
+    for b in range(branches):
+        nodes[first + b, PARENT], nodes[first + b, DEPTH], child[b] = node, depth, -1
+        if splittable(counts[first + b], depth, rules, limits):
+            child[b] = opened
+            opened += 1
+    for b in range(branches):
+        child[b] = child[b] if child[b] >= 0 else opened
+    while min(opened + 1, branches) > 1 << bits:
+        bits += 1
+    return opened, bits
+
+
+@kernel(_nrt=False)
+def _steps(table, steps):
+    """What one more adds to an entry of the table."""
+    for i in range(len(steps)):
+        steps[i] = table[i + 1] - table[i]
 
 
 @kernel(
@@ -308,26 +165,34 @@ def grow(
 
     order: sorted entries per threshold feature; rows, weight: of the root; root: its class weights; slot: row of `order`
     per feature, −1 where nominal; codes: features × data rows, −1 where missing; levels: codes per feature (a missing
-    entry's code); y: class per data row; units: n·log2 n or n², as whole numbers.
+    entry's code); y: class per data row; cost: of each feature, none where they compete by goodness alone; units: n·log2 n or
+    n², as whole numbers.
     """
-    features, classes, widest = len(slot), len(root), levels.max()
-    nominal = slot < 0
+    features, classes, nominal, widest, n = len(slot), len(root), slot < 0, 2, len(rows)
+    for f in range(features):
+        if nominal[f]:
+            widest = max(widest, levels[f])
     nodes, value, counts = np.zeros((64, RECORD), np.int64), np.zeros((64, 1)), np.zeros((64, classes))
     marks, marked = np.zeros((64, 1), np.uint8), 0
-    offered = np.ones((8, features), np.uint8)  # per depth: which features are worth a search
-    found = np.zeros((features, 8))
-    work, sides = np.zeros((max(6, widest + 4), classes)), np.zeros((2, classes), np.int64)
-    table, seen = np.zeros((widest + 2, classes + 1)), np.zeros(widest + 2, np.int64)
-    fill, inside = np.zeros(classes + 1, np.int64), np.zeros(widest + 2, np.uint8)
-    n = len(rows)
     mimics, agreement, mimicked = np.zeros((64, MIMIC), np.int64), np.zeros((64, 1)), 0
-    level_sides, level_side = np.zeros((64, 1), np.int64), np.zeros((features, widest + 1), np.int64)
-    sided, ranked = 0, np.zeros(SURROGATES + 1, np.int64)
-    lean, pair, tally = np.zeros(n, np.int32), np.zeros(n, np.int64), np.zeros(widest + 2, np.int64)
-    sizes, own_y = np.zeros(widest + 2, np.int64), np.zeros(n, np.int32)
-    branch, to, parts = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros((1, 1), np.int64)
-    spare, spare_rows, spare_weight = np.zeros(n, np.int64), np.zeros(n, np.int32), np.zeros(n)
-    nodes[0, PARENT], nodes[0, END], counts[0] = -1, n, root
+    level_sides, sided = np.zeros((64, 1), np.int64), 0
+    offered = np.ones((8, features), np.uint8)  # per depth: which features are worth a search
+    found, steps = np.zeros((features, 8)), np.zeros(len(units) - 1, np.int64)
+    work, sides = np.zeros((widest + 4, classes)), np.zeros((3, classes), np.int64)
+    table, room = np.zeros((widest + 2, classes + 2)), np.zeros((4, widest + 2), np.int64)
+    fill, inside = np.zeros(classes + 1, np.int64), np.zeros((features, widest + 2), np.uint8)
+    level_side, ranked = np.zeros((features, widest + 1), np.int64), np.zeros(SURROGATES + 1, np.int64)
+    at, begin, child, shares = (
+        np.zeros(widest + 2, np.int64), np.zeros(widest + 2, np.int64), np.zeros(widest + 2, np.int64), np.zeros(widest + 2),
+    )  # fmt: skip
+    lean, pair = np.zeros(n, np.int32), np.zeros(n, np.int64)
+    branch, to, own_y, words = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int32), np.zeros(n, np.int64)
+    spare, spare_rows, spare_weight, parts = np.zeros(n, np.int64), np.zeros(n, np.int32), np.zeros(n), np.zeros(1, np.int64)
+    _steps(units, steps)
+    alone = len(cost) == 0 and not (rules.ratio or rules.average or rules.penalty)
+    nodes[0, PARENT], nodes[0, END] = -1, n
+    for c in range(classes):
+        counts[0, c] = root[c]
     stack, top, made = np.zeros((64, 1), np.int64), 1, 1
     if not splittable(root, 0, rules, limits):
         top = 0
@@ -340,28 +205,34 @@ def grow(
         start, end, depth = nodes[node, START], nodes[node, END], nodes[node, DEPTH]
         offered = longer(offered, depth + 2)
         here, below = offered[depth], offered[depth + 1]
-        own, mine, own_weight = counts[node], rows[start:end], weight[start:end]
-        if len(mine) > len(own_y):
-            own_y = np.empty(2 * len(mine), np.int32)
+        size, total = end - start, 0.0
+        for c in range(classes):
+            total += counts[node, c]
+        own_y, words = roomier(own_y, size), roomier(words, size)
+        own, mine, mine_y, own_weight = counts[node], rows[start:end], own_y[:size], weight[start:end]
+        node_rules = rules
         if rules.missing == FRACTIONAL:
             ones = _ones(own_weight)
             node_rules = _with(rules, rules.fused if ones else GENERAL, ones)
-        else:
-            node_rules = rules
-        _classes(mine, y, own_y)
-        _search(order, slot, codes, mine, start, end, own_y, own_weight, own, levels, node_rules, limits, units, goodness,
-                table, work, sides, seen, fill, inside, here, below, best_cut, best_level, found)  # fmt: skip
-        chosen, best = contest(found, here, cost, own.sum(), rules, limits, nominal, levels, worth)
-        if chosen < 0:
+        _classes(mine, y, mine_y)
+        field = 0
+        if node_rules.unit or node_rules.fused != GENERAL:
+            field = field_of(np.int64(total), classes)
+            words_of(mine_y, own_weight, field, words[: size if field > 0 else 0])
+        _search(order, slot, codes, mine, start, end, mine_y, words, field, own_weight, own, total, levels, node_rules, limits,
+                units, steps, goodness, table, work, sides, room, fill, inside, alone, here, below, best_cut, best_level,
+                found)  # fmt: skip
+        f, best = contest(found, here, cost, total, rules, limits, nominal, levels, worth)
+        if f < 0:
             continue
-        f, best_of = chosen, found[chosen]
-        filled = rules.missing <= CLASS_MODE and best_of[ABSENT] > 0
-        if nominal[f] and (filled or rules.nominal == SUBSET):  # once more, for `fill` and `inside`
-            best_level(codes[f], mine, own_y, own_weight, own, levels[f], node_rules, limits, units, goodness, table, work,
-                       seen, fill, inside, best_of)  # fmt: skip
-        elif filled:
-            best_cut(order[slot[f], start:end], own_weight, own, levels[f], node_rules, limits, units, goodness, work, sides,
-                     fill, best_of)  # fmt: skip
+        best_of, code, side = found[f], int(found[f, CODE]), int(found[f, SIDE])
+        if rules.missing == CLASS_MODE and best_of[ABSENT] > 0:  # once more, for `fill`
+            if nominal[f]:
+                best_level(codes[f], mine, mine_y, words, field, own_weight, own, levels[f], node_rules, limits, units,
+                           goodness, table, work, room, fill, inside[f], best_of)  # fmt: skip
+            else:
+                best_cut(order[slot[f], start:end], own_weight, own, levels[f], node_rules, limits, units, steps, goodness,
+                         work, sides, fill, best_of)  # fmt: skip
         test = rules.nominal if nominal[f] else THRESHOLD
         branches = 2
         if test == MULTIWAY:
@@ -370,77 +241,46 @@ def grow(
         first = made
         made += branches
         nodes, value, counts = longer(nodes, made), longer(value, made), longer(counts, made)
-        own = counts[node]
-        chosen_branch = branch[: end - start]
+        branch, to = roomier(branch, size), roomier(to, size)
+        mine_branch, goes = branch[:size], side if rules.missing in (NODE_MODE, BRANCH) else -1
         if test == THRESHOLD:
-            _by_threshold(order[slot[f], start:end], int(best_of[CODE]), levels[f], rules, fill, chosen_branch)
+            by_threshold(order[slot[f], start:end], code, levels[f], rules, fill, goes, mine_branch)
         else:
-            _by_level(codes[f], mine, y, test, int(best_of[CODE]), rules, fill, inside, chosen_branch)
-        side = int(best_of[SIDE])
-        if rules.missing == BRANCH and best_of[ABSENT] > 0:
-            _send_missing(chosen_branch, side)
+            by_level(codes[f], mine, mine_y, test, code, rules, fill, inside[f], goes, mine_branch)
         if rules.missing == SURROGATE:
-            mimic(order, slot, codes, levels, start, end, mine, own_weight, chosen_branch, f, below, rules, lean, pair, tally,
+            mimic(order, slot, codes, levels, start, end, mine, own_weight, mine_branch, f, below, rules, lean, pair, room[1],
                   table, level_side, found, ranked)  # fmt: skip
-            side = ranked[SURROGATES]
-            mimics, agreement = longer(mimics, mimicked + SURROGATES), longer(agreement, mimicked + SURROGATES)
-            for g in ranked[:SURROGATES]:
-                if g < 0:
-                    break
-                mimics[mimicked, 0], mimics[mimicked, 1], mimics[mimicked, 5] = node, g, -1
-                agreement[mimicked, 0] = found[g, AGREED] / found[g, WHOLE]
-                if nominal[g]:
-                    level_sides = longer(level_sides, sided + levels[g])
-                    level_sides[sided : sided + levels[g], 0] = level_side[g, : levels[g]]
-                    mimics[mimicked, 5] = sided
-                    sided += levels[g]
-                else:
-                    mimics[mimicked, 2], mimics[mimicked, 3] = int(found[g, CODE]), int(found[g, NEXT])
-                    mimics[mimicked, 4] = int(found[g, FLIPPED])
-                mimicked += 1
-            _send_by_mimics(chosen_branch, mine, ranked[:SURROGATES], found, codes, nominal, level_side, side)
-            side = BY_SURROGATES - side
-        shares = _child_counts(chosen_branch, mine, y, own_weight, first, branches, counts)
+            side = BY_SURROGATES - ranked[SURROGATES]
+            mimics, agreement, level_sides, mimicked, sided = write_mimics(
+                node, ranked, found, nominal, levels, level_side, mimics, agreement, level_sides, mimicked, sided
+            )
+            send_by_mimics(mine_branch, mine, ranked, found, codes, nominal, level_side)
+        divided = child_counts(mine_branch, mine_y, own_weight, first, branches, counts, shares)
         if rules.missing == BRANCH and best_of[ABSENT] == 0:
             side = _largest(counts, first, branches)
         record = nodes[node]
         record[TEST], record[FEATURE], record[FIRST], record[BRANCHES], record[MISSING_TO] = test, f, first, branches, side
-        record[LEFT], record[RIGHT], value[node, 0] = int(best_of[CODE]), int(best_of[NEXT]), best
+        record[LEFT], record[RIGHT], value[node, 0] = code, int(best_of[NEXT]), best
         if test == SUBSET:
-            marks = longer(marks, marked + levels[f])
+            absent = _largest(counts, first, branches) == 0
+            marks = write_marks(codes[f], mine, levels[f], inside[f], absent, marks, marked)
             record[LEVELS] = marked
-            absent_level = _largest(counts, first, branches) == 0
-            for level in range(levels[f]):
-                marks[marked + level, 0] = absent_level
-            for i in range(len(mine)):
-                if codes[f, mine[i]] >= 0:
-                    marks[marked + codes[f, mine[i]], 0] = inside[codes[f, mine[i]]]
             marked += levels[f]
-        open_ = np.zeros(branches, np.uint8)
-        for b in range(branches):
-            nodes[first + b, PARENT], nodes[first + b, DEPTH] = node, depth + 1
-            open_[b] = splittable(counts[first + b], depth + 1, rules, limits)
-        if not open_.any():
+        opened, bits = _open(nodes, counts, node, first, branches, depth + 1, rules, limits, child)
+        if opened == 0:
             continue
-        divided = int((chosen_branch < 0).sum())
-        room = (end - start) + divided * branches
-        if divided > 0:
-            parts = np.empty((divided, branches), np.int64)
-        if room > len(spare):
-            spare, spare_rows, spare_weight = np.empty(2 * room, np.int64), np.empty(2 * room, np.int32), np.empty(2 * room)
-        last = _place(chosen_branch, mine, own_weight, nodes, first, branches, open_, shares, start, to, parts, spare_rows,
-                      spare_weight)  # fmt: skip
-        order = _wider(order, last)
-        _move_all(order, slot, below, chosen_branch, to, parts, nodes, first, branches, start, end, last, rules.id_bits,
-                  divided == 0 and branches == 2 and open_.all(), sizes, spare)  # fmt: skip
-        if last > len(rows):
-            more_rows, more_weight = np.empty(2 * last, np.int32), np.empty(2 * last)
-            more_rows[: len(rows)], more_weight[: len(rows)] = rows, weight
-            rows, weight = more_rows, more_weight
-        rows[start:last], weight[start:last] = spare_rows[: last - start], spare_weight[: last - start]
+        space = size + divided * opened
+        parts, spare = roomier(parts, divided * opened), roomier(spare, space + size)
+        spare_rows, spare_weight = roomier(spare_rows, space), roomier(spare_weight, space)
+        own_parts = parts[: divided * opened].reshape((divided, opened))
+        last = place(mine_branch, mine, own_weight, nodes, first, branches, child, opened, shares, start, bits, at, begin, to,
+                     own_parts, spare_rows, spare_weight)  # fmt: skip
+        order = wider(order, last)
+        move(order, slot, below, to, own_parts, branches, opened, start, end, rules.id_bits, bits, begin, at, spare)
+        rows, weight = extended(rows, spare_rows, start, last), extended(weight, spare_weight, start, last)
         stack = longer(stack, top + branches)
         for b in range(branches - 1, -1, -1):
-            if open_[b]:
+            if child[b] < opened:
                 stack[top, 0] = first + b
                 top += 1
     return (

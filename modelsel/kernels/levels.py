@@ -1,14 +1,10 @@
-"""The best test of one nominal feature: a branch per level, one level against the rest, or a subset of the levels.
-
-Subsets are exact for two classes by ordering the levels by class share (Breiman et al. 1984, theorem 4.5, for criteria that
-are a mean of a concave impurity), exhaustive up to ten levels, and otherwise grown greedily, level by level.
-"""
+"""The best test of one nominal feature: a branch per level, one level against the rest, or a subset of the levels."""
 
 import numpy as np
 
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.contest import total_of, value_of
+from modelsel.kernels.contest import total_of, unit_of, value_of
 from modelsel.kernels.layout import (
     ABSENT,
     BRANCH,
@@ -17,9 +13,10 @@ from modelsel.kernels.layout import (
     CODE,
     CUTS,
     DIVIDED,
+    ENTROPY,
     EQUALITY,
-    EXHAUSTIVE,
     FRACTIONAL,
+    GENERAL,
     INFORMATION,
     MULTIWAY,
     NOTHING,
@@ -29,96 +26,10 @@ from modelsel.kernels.layout import (
     TIE,
     VALUE,
 )
+from modelsel.kernels.subsets import add, copy, keep, rest, subset
+from modelsel.kernels.tally import count
 
-
-@kernel(_nrt=False)
-def _copy(work, branch, table, level):
-    """A branch of one level (loops, as array expressions take seconds to compile)."""
-    for c in range(work.shape[1]):
-        work[branch, c] = table[level, c]
-
-
-@kernel(_nrt=False)
-def _add(work, branch, weights):
-    for c in range(work.shape[1]):
-        work[branch, c] += weights[c]
-
-
-@kernel()
-def _arrange(items, key):
-    """Sort items by their keys, equal ones staying in order: merges of runs of 1, 2, 4, …"""
-    n, other = len(items), np.empty(len(items), np.int64)
-    run = 1
-    while run < n:
-        for start in range(0, n, 2 * run):
-            a, b, middle, end = start, start + run, min(start + run, n), min(start + 2 * run, n)
-            for k in range(start, end):
-                if b >= end or (a < middle and key[items[a]] <= key[items[b]]):
-                    other[k] = items[a]
-                    a += 1
-                else:
-                    other[k] = items[b]
-                    b += 1
-        for k in range(n):
-            items[k] = other[k]
-        run *= 2
-
-
-@kernel(_nrt=False)
-def _ascend(items, count):
-    """Sort the first items, in place: insertion over halving gaps (Shell 1959)."""
-    gap = count // 2
-    while gap > 0:
-        for i in range(gap, count):
-            item, j = items[i], i
-            while j >= gap and items[j - gap] > item:
-                items[j] = items[j - gap]
-                j -= gap
-            items[j] = item
-        gap //= 2
-
-
-@kernel(_nrt=False)
-def _clear(codes, rows, levels, table):
-    """Nothing in the rows of the table that will be counted into; missing values are counted as one level more."""
-    width, few = table.shape[1], levels <= len(rows)
-    for i in range(levels if few else len(rows)):
-        level = i if few else codes[rows[i]]
-        for c in range(width if level >= 0 else 0):
-            table[level, c] = 0.0
-    for c in range(width):
-        table[levels, c] = 0.0
-
-
-@kernel(_nrt=False)
-def _count(codes, rows, y, weight, levels, table, seen, absent):
-    """Weights per level and class, and (last) per level; returns how many levels occur. `seen` lists them in order."""
-    whole, present = len(absent), 0
-    _clear(codes, rows, levels, table)
-    if levels <= len(rows):
-        for i in range(len(rows)):
-            level = codes[rows[i]]
-            table[level if level >= 0 else levels, y[i]] += weight[i]
-        for level in range(levels):
-            for c in range(whole):
-                table[level, whole] += table[level, c]
-            if table[level, whole] > 0.0:
-                seen[present] = level
-                present += 1
-    else:
-        for i in range(len(rows)):
-            level = codes[rows[i]]
-            if level >= 0 and table[level, whole] == 0.0:
-                seen[present] = level
-                present += 1
-            if level < 0:
-                level = levels
-            table[level, whole] += weight[i]
-            table[level, y[i]] += weight[i]
-        _ascend(seen, present)
-    for c in range(whole):
-        absent[c] = table[levels, c]
-    return present
+LN2 = np.log(2.0)
 
 
 @kernel(_nrt=False)
@@ -131,64 +42,102 @@ def _most(table, column, seen):
 
 
 @kernel(_nrt=False)
-def _fill(table, seen, rules, fill):
+def _fill(table, seen, classes, rules, fill):
     """The most common level, of each class and (last) of the node; ties go to the first level."""
-    classes = table.shape[1] - 1
     best = _most(table, classes, seen)
     for c in range(classes):
-        own = _most(table, c, seen)
-        fill[c] = own if rules.missing == CLASS_MODE and table[own, c] > 0 else best
+        fill[c] = best
+        if rules.missing == CLASS_MODE:
+            own = _most(table, c, seen)
+            fill[c] = own if table[own, c] > 0 else best
     fill[classes] = best
 
 
 @kernel(_nrt=False)
-def _rest(work, whole):
-    """The second branch has what the first has not; what rounding leaves of nothing is nothing."""
-    for c in range(len(whole)):
-        left = whole[c] - work[0, c]
-        work[1, c] = left if left >= TIE * whole[c] else 0.0
-
-
-@kernel(_nrt=False)
-def _information(work, branches, lost):
+def _information(table, pieces, classes, lost):
     """Split information; rows that are divided count as one more outcome."""
     total, bits = lost, 0.0
-    for b in range(branches):
-        total += total_of(work[b])
-    for b in range(branches):
-        part = total_of(work[b])
-        if part > 0:
-            bits -= part / total * np.log2(part / total)
+    for level in pieces:
+        total += table[level, classes]
+    for level in pieces:
+        part = table[level, classes]
+        bits -= part / total * np.log2(part / total)
     if lost > 0:
         bits -= lost / total * np.log2(lost / total)
     return bits
 
 
 @kernel(_nrt=False)
-def _keep(value, work, lost, rules, found):
-    """Remember a test of two branches that is better than what was found."""
-    if value > found[VALUE] + TIE:
-        found[VALUE], found[INFORMATION] = value, _information(work, 2, lost if rules.missing == FRACTIONAL else 0.0)
-        return True
-    return False
+def _at_most(table, pieces, whole):
+    """What the gain of these branches cannot exceed: chi-square over n·ln 2 (see `real_cuts`)."""
+    sums = 0.0
+    for level in pieces:
+        own = 0.0
+        for c in range(len(whole)):
+            if whole[c] > 0:
+                own += table[level, c] * table[level, c] / whole[c]
+        sums += own / table[level, len(whole)]
+    return (sums - 1.0) / LN2 + TIE
 
 
 @kernel(_nrt=False)
-def _multiway(table, seen, absent, lost, rules, limits, units, goodness, work, found):
-    branches, large = 0, 0
-    for level in seen:
-        _copy(work, branches, table, level)
-        branches += 1
-        large += table[level, len(absent)] >= limits.min_leaf - 1e-9
-    if rules.missing == BRANCH and lost > 0:
-        for c in range(len(absent)):
-            work[branches, c] = absent[c]
-        branches += 1
-        large += lost >= limits.min_leaf - 1e-9
-    if large >= 2:
-        found[CODE] = 0.0
-        found[VALUE] = value_of(work, 0, branches, rules, limits, units, goodness)
-        found[INFORMATION] = _information(work, branches, lost if rules.missing == FRACTIONAL else 0.0)
+def _gain(table, pieces, whole, n, rules, limits, units):
+    """Entropy's or Gini's decrease by the table of whole numbers."""
+    entropy, inner, outer, classes = rules.fused == ENTROPY, 0.0, np.int64(0), len(whole)
+    for c in range(classes):
+        outer += units[int(whole[c])]
+    for level in pieces:
+        size, s = table[level, classes], np.int64(0)
+        for c in range(classes):
+            s += units[int(table[level, c])]
+        inner += float(s - units[int(size)]) if entropy else s / size
+    if entropy:
+        return (inner - float(outer - units[int(n)])) / n / limits.scale
+    return (inner - outer / n) / n
+
+
+@kernel(_nrt=False)
+def _gain_by_formula(table, pieces, whole, n, rules):
+    """The same where weights are real numbers."""
+    entropy, inner, outer, classes = rules.formula == ENTROPY, 0.0, 0.0, len(whole)
+    for c in range(classes):
+        outer += unit_of(whole[c], entropy)
+    for level in pieces:
+        size, s, largest = table[level, classes], 0.0, 0.0
+        for c in range(classes):
+            largest = max(largest, table[level, c])
+        if entropy and largest == size:  # pure
+            continue
+        for c in range(classes):
+            s += unit_of(table[level, c], entropy)
+        inner += s - unit_of(size, entropy) if entropy else s / size
+    if entropy:
+        return (inner - outer + unit_of(n, entropy)) / n
+    return (inner - outer / n) / n
+
+
+@kernel(_nrt=False)
+def _multiway(table, pieces, whole, lost, bar, rules, limits, units, goodness, work, found):
+    """A branch per piece: a level that occurs, or the missing values."""
+    classes, large, n = len(whole), 0, 0.0
+    for level in pieces:
+        large += table[level, classes] >= limits.min_leaf - 1e-9
+        n += table[level, classes]
+    if large < 2:
+        return
+    if rules.formula == GENERAL:
+        for b in range(len(pieces)):
+            copy(work, b, table, pieces[b])
+        found[VALUE] = value_of(work, 0, len(pieces), rules, limits, units, goodness)
+    elif rules.fused != GENERAL:
+        found[VALUE] = _gain(table, pieces, whole, n, rules, limits, units)
+    elif rules.formula == ENTROPY and _at_most(table, pieces, whole) <= bar:
+        return
+    else:
+        found[VALUE] = _gain_by_formula(table, pieces, whole, n, rules)
+    found[CODE] = 0.0
+    if rules.ratio:
+        found[INFORMATION] = _information(table, pieces, classes, lost if rules.missing == FRACTIONAL else 0.0)
 
 
 @kernel(_nrt=False)
@@ -197,106 +146,14 @@ def _equality(table, seen, absent, lost, whole, rules, limits, units, goodness, 
     either = rules.missing == BRANCH and lost > 0
     for level in seen:
         for side in range(2 if either else 1):
-            _copy(work, 0, table, level)
-            _rest(work, whole)
+            copy(work, 0, table, level)
+            rest(work, whole)
             if either:
-                _add(work, side, absent)
+                add(work, side, absent)
             if min(total_of(work[0]), total_of(work[1])) < limits.min_leaf - 1e-9:
                 continue
-            if _keep(value_of(work, 0, 2, rules, limits, units, goodness), work, lost, rules, found):
+            if keep(value_of(work, 0, 2, rules, limits, units, goodness), work, lost, rules, found):
                 found[CODE], found[SIDE] = level, side
-
-
-@kernel(_nrt=False)
-def _try(work, whole, lost, rules, limits, units, goodness, found):
-    """The test whose first branch is work[0], the rest being the second; is it admissible and the best so far?"""
-    _rest(work, whole)
-    if min(total_of(work[0]), total_of(work[1])) < limits.min_leaf - 1e-9:
-        return False
-    return _keep(value_of(work, 0, 2, rules, limits, units, goodness), work, lost, rules, found)
-
-
-@kernel()
-def _ordered(table, seen, whole, lost, rules, limits, units, goodness, work, found, inside):
-    """Prefixes of the levels in order of the second class's share."""
-    share = np.empty(len(seen))
-    for i in range(len(seen)):
-        share[i] = table[seen[i], 1] / table[seen[i], 2]
-    order, best = np.empty(len(seen), np.int64), -1
-    for i in range(len(seen)):
-        order[i] = i
-    _arrange(order, share)
-    for c in range(2):
-        work[0, c] = 0.0
-    for i in range(len(seen) - 1):
-        _add(work, 0, table[seen[order[i]]])
-        if _try(work, whole, lost, rules, limits, units, goodness, found):
-            best = i
-    for i in range(best + 1):
-        inside[seen[order[i]]] = 1
-    return best >= 0
-
-
-@kernel()
-def _exhaustive(table, seen, whole, lost, rules, limits, units, goodness, work, found, inside):
-    """Every subset that holds the first level, as the binary digits of a number."""
-    best = -1
-    for number in range((1 << (len(seen) - 1)) - 1):
-        _copy(work, 0, table, seen[0])
-        for i in range(1, len(seen)):
-            if number >> (i - 1) & 1:
-                _add(work, 0, table[seen[i]])
-        if _try(work, whole, lost, rules, limits, units, goodness, found):
-            best = number
-    if best >= 0:
-        inside[seen[0]] = 1
-        for i in range(1, len(seen)):
-            inside[seen[i]] = best >> (i - 1) & 1
-    return best >= 0
-
-
-@kernel()
-def _greedy(table, seen, whole, lost, rules, limits, units, goodness, work, found, inside):
-    """Add the level that helps most, one by one; what is kept is the best admissible set on the way."""
-    chosen, kept = np.zeros(len(seen), np.uint8), -1
-    rank = np.full(len(seen), -1)
-    have = np.zeros(work.shape[1])
-    for step in range(len(seen) - 1):
-        best, value = -1, -np.inf
-        for i in range(len(seen)):
-            if chosen[i]:
-                continue
-            _copy(work, 0, table, seen[i])
-            _add(work, 0, have)
-            _rest(work, whole)
-            trial = value_of(work, 0, 2, rules, limits, units, goodness)
-            if trial > value + TIE:
-                best, value = i, trial
-        chosen[best], rank[best] = 1, step
-        for c in range(len(have)):
-            have[c] += table[seen[best], c]
-            work[0, c] = have[c]
-        if _try(work, whole, lost, rules, limits, units, goodness, found):
-            kept = step
-    for i in range(len(seen)):
-        inside[seen[i]] = 0 <= rank[i] <= kept
-    return kept >= 0
-
-
-@kernel()
-def _subset(table, seen, whole, lost, rules, limits, units, goodness, work, found, inside):
-    inside[:] = 0
-    if len(whole) == 2 and rules.convex:
-        any_ = _ordered(table, seen, whole, lost, rules, limits, units, goodness, work, found, inside)
-    elif len(seen) <= EXHAUSTIVE:
-        any_ = _exhaustive(table, seen, whole, lost, rules, limits, units, goodness, work, found, inside)
-    else:
-        any_ = _greedy(table, seen, whole, lost, rules, limits, units, goodness, work, found, inside)
-    if any_:
-        found[CODE] = 0.0
-        if not inside[seen[0]]:  # the first level is always inside, so that equal splits are written alike
-            for level in seen:
-                inside[level] = 1 - inside[level]
 
 
 @kernel(_nrt=False)
@@ -318,54 +175,60 @@ def _side(rules, fill, inside, found, levels):
 
 
 @kernel(_nrt=False)
-def _tests_of_all(codes, rows, y, weight, counts, levels, rules, limits, units, goodness, table, work, seen, fill, found):
-    """All but sets of levels; returns how many levels there are to choose from (missing may be one), 0 where it is constant."""
-    classes = len(counts)
+def _pieces(codes, rows, y, words, field, weight, counts, levels, rules, table, work, room, fill, found):
+    """Count the levels and do with missing values what the policy says; returns how many pieces a test can be made of.
+
+    A piece is a level that occurs, or the missing values; room[0] lists them, and 0 stands for a constant feature.
+    """
+    classes, seen = len(counts), room[0]
     absent, whole = work[len(work) - 1], work[len(work) - 2]
-    for c in range(classes):
-        absent[c], whole[c] = 0.0, counts[c]
-    for k in range(len(found)):
-        found[k] = 0.0
-    found[CODE], found[VALUE] = NOTHING, -np.inf
-    present = _count(codes, rows, y, weight, levels, table, seen, absent)
+    present = count(codes, rows, y, weight, words, field, levels, table, room[1], seen, absent)
     lost = total_of(absent)
     found[ABSENT] = lost
     pieces = present + (rules.missing == BRANCH and rules.nominal != EQUALITY and lost > 0)
     if present == 0 or pieces < 2:
-        found[CUTS] = NOTHING
         return 0
+    for c in range(classes):
+        whole[c] = counts[c]
     if rules.missing <= CLASS_MODE:
-        _fill(table, seen[:present], rules, fill)
-        for c in range(classes):
-            if absent[c] > 0:
-                table[fill[c], c] += absent[c]
-                table[fill[c], classes] += absent[c]
+        _fill(table, seen[:present], classes, rules, fill)
+        for c in range(classes if lost > 0 else 0):
+            table[fill[c], c] += absent[c]
+            table[fill[c], classes] += absent[c]
     elif rules.missing != BRANCH or rules.nominal == EQUALITY:
         for c in range(classes):
             whole[c] -= absent[c]
             if whole[c] < TIE * counts[c]:
                 whole[c] = 0.0
-    if rules.nominal == MULTIWAY:
-        _multiway(table, seen[:present], absent, lost, rules, limits, units, goodness, work, found)
-    elif rules.nominal == EQUALITY:
-        _equality(table, seen[:present], absent, lost, whole, rules, limits, units, goodness, work, found)
-    elif pieces > present:
-        for c in range(classes):
-            table[levels, c] = absent[c]
+    if pieces > present:
         table[levels, classes] = lost
         seen[present] = levels
     return pieces
 
 
-@kernel(types.level_search.signature)
-def search(codes, rows, y, weight, counts, levels, rules, limits, units, goodness, table, work, seen, fill, inside, found):
-    """Write the best test of a nominal feature into `found` (CODE < 0: none; CUTS < 0: it has one value here)."""
-    pieces = _tests_of_all(
-        codes, rows, y, weight, counts, levels, rules, limits, units, goodness, table, work, seen, fill, found
-    )
-    if pieces == 0:
+@kernel(types.level_search.signature, _nrt=False)
+def search(codes, rows, y, words, field, weight, counts, levels, rules, limits, units, goodness, table, work, room, fill,
+           inside, found):  # fmt: skip
+    """Write the best test of a nominal feature into `found` (CODE < 0: none; CUTS < 0: it has one value here).
+
+    found[VALUE], before: what another feature has reached; a test that stays below may be passed over. words: of rows, with
+    `field` bits per class (0: there are none). table (levels + 2 × classes + 2), work, room (4 × levels + 2): room to work.
+    """
+    bar = found[VALUE]
+    for k in range(len(found)):
+        found[k] = 0.0
+    found[CODE], found[VALUE] = NOTHING, -np.inf
+    many = _pieces(codes, rows, y, words, field, weight, counts, levels, rules, table, work, room, fill, found)
+    if many == 0:
+        found[CUTS] = NOTHING
         return
+    whole, lost, pieces = work[len(work) - 2], found[ABSENT], room[0, :many]
     if rules.nominal == SUBSET:
-        whole, lost = work[len(work) - 2], found[ABSENT]
-        _subset(table, seen[:pieces], whole, lost, rules, limits, units, goodness, work, found, inside)
+        subset(table, pieces, whole, lost, rules, limits, units, goodness, work, room[2], room[3], found, inside)
+    elif rules.nominal == EQUALITY:
+        absent = work[len(work) - 1]
+        _equality(table, pieces, absent, lost, whole, rules, limits, units, goodness, work, found)
+    else:
+        share = total_of(whole) / (total_of(whole) + lost) if rules.missing == FRACTIONAL else 1.0
+        _multiway(table, pieces, whole, lost, bar / share, rules, limits, units, goodness, work, found)
     found[SIDE] = _side(rules, fill[len(counts)], inside, found, levels)

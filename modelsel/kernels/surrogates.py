@@ -185,9 +185,14 @@ def _rank(found, total, best):
             best[place] = g
 
 
-@kernel(_nrt=False)
-def _mimics(order, slot, codes, levels, start, end, rows, weight, branch, f, below, rules, lean, pair, tally, table, sides,
-            found, ranked):  # fmt: skip
+@kernel(types.mimics.signature, _nrt=False)
+def mimics(order, slot, codes, levels, start, end, rows, weight, branch, f, below, rules, lean, pair, tally, table, sides,
+           found, ranked):  # fmt: skip
+    """The best surrogate by each feature of the test on `f`, which sends rows into `branch` (−1: not known), into `found`.
+
+    ranked: the features of the best surrogates (−1 fills up), and last the branch of most weight (ties: the first).
+    lean, pair, tally, table: room to work.
+    """
     total, exact = _total(weight)
     zero, one = _sums(branch, weight)
     if exact:
@@ -206,15 +211,3 @@ def _mimics(order, slot, codes, levels, start, end, rows, weight, branch, f, bel
             _cut(order[slot[g], start:end], branch, weight, total, levels[g], rules, found[g])
     _rank(found, total, ranked)
     ranked[SURROGATES] = 1 if one > zero + 1e-9 else 0
-
-
-@kernel(types.mimics.signature)
-def mimics(order, slot, codes, levels, start, end, rows, weight, branch, f, below, rules, lean, pair, tally, table, sides,
-           found, ranked):  # fmt: skip
-    """The best surrogate by each feature of the test on `f`, which sends rows into `branch` (−1: not known), into `found`.
-
-    ranked: the features of the best surrogates (−1 fills up), and last the branch of most weight (ties: the first).
-    lean, pair, tally, table: room to work.
-    """
-    _mimics(order, slot, codes, levels, start, end, rows, weight, branch, f, below, rules, lean, pair, tally, table, sides,
-            found, ranked)  # fmt: skip

@@ -31,29 +31,14 @@ limits = types.NamedUniTuple(types.float64, len(Limits._fields), Limits)
 goodness = types.FunctionType(real(matrix))  # branches × classes of weights -> goodness
 worth = types.FunctionType(real(real, real, real))  # goodness, cost of the feature, exponent -> what features compete with
 threshold_search = types.FunctionType(
-    nothing(wholes, reals, reals, whole, rules, limits, fixed_wholes, goodness, matrix, entries, wholes, reals)
+    nothing(wholes, reals, reals, whole, rules, limits, fixed_wholes, wholes, goodness, matrix, entries, wholes, reals)
 )
 level_search = types.FunctionType(
     nothing(
-        fixed_codes,
-        codes,
-        codes,
-        reals,
-        reals,
-        whole,
-        rules,
-        limits,
-        fixed_wholes,
-        goodness,
-        matrix,
-        matrix,
-        wholes,
-        wholes,
-        flags,
-        reals,
+        fixed_codes, codes, codes, wholes, whole, reals, reals, whole, rules, limits, fixed_wholes, goodness, matrix, matrix,
+        entries, wholes, flags, reals,
     )
-)
-
+)  # fmt: skip
 mimics = types.FunctionType(
     nothing(
         entries, fixed_wholes, fixed_columns, fixed_wholes, whole, whole, codes, reals, wholes, whole, flags, rules, codes,

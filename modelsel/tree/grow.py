@@ -89,7 +89,7 @@ def _general(
         ranked.order, ranked.codes, ranked.sorted_features, ranked.levels, task.target, _number(chosen), n,
         rules.id_bits, rules.class_bits,
     )  # fmt: skip
-    cost = np.array([feature.cost for feature in task.features])
+    cost = np.array([feature.cost for feature in task.features if criterion.worth_loop is not same])
     return Grown(*kernel.grow(
         entries, chosen.rows.astype(np.int32), chosen.weight.copy(), chosen.counts, ranked.slot, ranked.codes, ranked.levels,
         task.target, cost, units, rules, limits, _function(criterion.loop, types.goodness),
