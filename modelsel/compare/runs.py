@@ -60,7 +60,7 @@ def of_folder(folder: RunFolder) -> Run:
     return Run(
         name=outcome.study, data=str(outcome.task["name"]), task=str(outcome.task["fingerprint"]),
         resampling=str(outcome.scheme["fingerprint"]), measure=outcome.measure,
-        ratio=ratio_of(folder.losses().fold), best=tuple(_best(rows, repeat, higher) for rows in entries.values()),
+        ratio=ratio_of(folder.fold()), best=tuple(_best(rows, repeat, higher) for rows in entries.values()),
         higher_is_better=higher,
     )  # fmt: skip
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.outcome import Outcome
 from modelsel.core.selection import Assessed, Losses
+from modelsel.core.types import Integers
 from modelsel.record import candidates, losses, model, provenance, summary
 from modelsel.record.files import json_text, plain, storing, write
 from modelsel.record.finished import Finished
@@ -123,6 +124,10 @@ class RunFolder:
 
     def losses(self) -> Losses:
         return losses.losses(self._arrays)
+
+    def fold(self) -> Integers:
+        """Rows × repeats: the fold in which the row was assessed, without the losses beside it."""
+        return losses.fold(self._arrays)
 
     def assessed(self) -> Assessed:
         return losses.assessed(self._arrays)

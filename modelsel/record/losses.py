@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.selection import Assessed, Losses, Selection
+from modelsel.core.types import Integers
 from modelsel.record.files import npz
 
 
@@ -54,7 +55,12 @@ class Archive(Mapping[str, NDArray[Any]]):
 def losses(arrays: Mapping[str, NDArray[Any]]) -> Losses:
     """The loss matrix back (float32; None where the measure is no mean over rows)."""
     ids = tuple(str(name) for name in arrays["candidate"])
-    return Losses(matrix=arrays.get("losses"), fold=arrays["fold"].astype(np.int64), row=arrays["row"], ids=ids)
+    return Losses(matrix=arrays.get("losses"), fold=fold(arrays), row=arrays["row"], ids=ids)
+
+
+def fold(arrays: Mapping[str, NDArray[Any]]) -> Integers:
+    """Rows × repeats: the fold in which the row was assessed, −1 where it was not."""
+    return arrays["fold"].astype(np.int64)
 
 
 def assessed(arrays: Mapping[str, NDArray[Any]]) -> Assessed:

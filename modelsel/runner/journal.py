@@ -16,6 +16,7 @@ from modelsel.runner.segment import SUFFIX, Segment
 
 ANSWERS, FAMILY, STARTED = "answers", "family", "started"
 KEPT = (ANSWERS, FAMILY)  # records that have a key; the others are marks
+NEW = "not computed before"
 
 
 class Journal:
@@ -100,7 +101,7 @@ class Journal:
         differences = [key.difference(entry.facts.get("cell", {})) for entry in self._old(key)]
         if differences:
             return next((why for why in differences if why), "its record is damaged")
-        return "not computed before"
+        return NEW
 
     def _old(self, key: Key) -> list[Entry]:
         """Records of the same rows, fold and growing in older journals (read when first asked for)."""

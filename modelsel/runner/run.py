@@ -15,7 +15,7 @@ from modelsel.core.types import Resampling, Task
 from modelsel.plan.make import Plan
 from modelsel.runner.book import Book
 from modelsel.runner.desk import Done
-from modelsel.runner.journal import Journal, begun
+from modelsel.runner.journal import NEW, Journal, begun
 from modelsel.runner.limits import UNLIMITED, Late, Limits, alarm
 from modelsel.runner.pool import Each, Pool, chosen, opened
 from modelsel.runner.quiet import QUIET
@@ -92,9 +92,10 @@ class _Reporter:
         progress.start(len(cells), len(book.work.plan.candidates))
         if book.reused:
             progress.say(f"{book.reused} of {len(cells)} cells were found in a journal")
+            progress.advance(book.reused)
+        if book.reused or set(book.why) != {NEW}:  # a first run needs no reasons
             for reason, count in book.why.most_common():
                 progress.say(f"{count} to compute: {reason}")
-            progress.advance(book.reused)
 
     def finished(self, done: Done) -> None:
         best, tally = None, self._book.tally

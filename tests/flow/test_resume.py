@@ -48,6 +48,13 @@ def test_another_measure_is_computed_from_what_was_predicted(modelsel: Any) -> N
     assert said(scores) == ["3 of 6 cells were found in a journal", lacking]
 
 
+def test_a_space_of_one_batch_that_has_grown_says_why_all_is_computed(modelsel: Any) -> None:
+    """No cell is found whole: the reasons are said all the same."""
+    tree = "space={trees: {learner: cart, sweep: {max_depth: 'range(1, 5)'}}}"
+    modelsel("run", *BASE, tree)
+    assert said(modelsel("run", *BASE, tree.replace("5", "7"))) == ["3 to compute: 4 of 6 candidates were known"]
+
+
 @pytest.mark.parametrize("where", ["folder", "name"])
 def test_resume_names_a_run_that_is_asked_first_wherever_it_lies(modelsel: Any, where: str) -> None:
     modelsel("run", *BASE, FOUR, "name=first")
