@@ -229,8 +229,11 @@ def leaves(node: Node) -> int:
     return sum(map(leaves, node.below)) if node.below else 1
 
 
-def as_tree(root: Node, twin: C45) -> Tree:
-    """The twin's tree in the package's arrays, thresholds observed, so that the package can prune it."""
+def as_tree(root: Node, twin: C45, slack: float = 0.0) -> Tree:
+    """The twin's tree in the package's arrays, so that the package can prune it.
+
+    Thresholds are the largest values of the training rows up to the midpoint; `slack`: or so much above it.
+    """
     task, flat, parents, waiting = twin.task, [], [], [(root, -1)]
     while waiting:
         node, parent = waiting.pop()
@@ -240,7 +243,7 @@ def as_tree(root: Node, twin: C45) -> Tree:
     above = np.array(parents, np.int32)
     branches = np.array([len(node.below) for node in flat])
     cuts = [bool(n.below) and not twin.nominal[n.feature] for n in flat]
-    seen = [task.values[:, n.feature][task.values[:, n.feature] <= n.cut] for n in flat]
+    seen = [task.values[:, n.feature][task.values[:, n.feature] <= n.cut + slack] for n in flat]
     return Tree(
         features=task.features,
         classes=task.classes,
