@@ -10,6 +10,7 @@ from modelsel.learner._tree_path import TreePath
 from modelsel.learner.tree import Splits, Tree
 from modelsel.tree.evidence import Evidence
 from modelsel.tree.reroute import Growing
+from tests.learner.test_tree import recipe
 from tests.reference.single_precision import C45 as Twin
 from tests.reference.single_precision import as_tree
 from tests.reference.test_release_8 import SINGLE_PRECISION
@@ -103,3 +104,7 @@ def test_j48_prunes_to_the_same_leaves_size_and_errors_with_and_without_raising(
 
 def _size(text):
     return tuple(int(re.search(rf"{word}\s*:\s*(\d+)", text).group(1)) for word in ("Number of Leaves", "Size of the tree"))
+
+
+def test_what_is_compared_is_the_recipe():
+    assert c45(2, make("pruner", "error_based", confidence=0.25)) == recipe("c45")

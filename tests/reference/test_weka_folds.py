@@ -1,9 +1,9 @@
 """What J48 predicts for the rows that a fold leaves out: missing values, levels and values that its tree never met among them.
 
 J48 takes numbers for equal that differ by little, and on five sets that shows: values of a feature within 1e-5 are one (glass,
-segment_train, sk_breast_cancer); a later test is made only where it is better by 1e-6 (diabetes_pima); a value up to 1e-6 above
-the midpoint may be the threshold (waveform5000: 2.43, where the midpoint of 2.42 and 2.44 is 2.4299999999999997). With these three
-its predictions are those of the twin, pruned here.
+segment_train, sk_breast_cancer); a later test is made only where it is better by 1e-6 (diabetes_pima); a value up to 1e-6
+above the midpoint may be the threshold (waveform5000: 2.43, where the midpoint of 2.42 and 2.44 is 2.4299999999999997). With
+these three its predictions are those of the twin, pruned here.
 """
 
 from collections.abc import Callable, Iterable, Iterator
