@@ -148,13 +148,13 @@ def _results(
     task, limits = material.development, Limits(config.limit.seconds, config.limit.bytes)
     with _journal(config, folder) as journal:
 
-        def compute(plan: Plan, task: Task, resampling: Resampling) -> Results:
+        def compute(plan: Plan, task: Task, resampling: Resampling, deadline: float | None = None) -> Results:
             return run_plan(
                 plan, task, resampling, config.measure, config.pool, journal, progress, seed=config.seed,
-                limits=limits, retry_failed=config.retry_failed,
+                limits=limits, retry_failed=config.retry_failed, deadline=deadline,
             )  # fmt: skip
 
-        results = compute(plan, task, material.resampling)
+        results = compute(plan, task, material.resampling, config.deadline)
         extra: dict[str, Any] = {"floor": [line.to_dict() for line in floor(results)]}
         if config.outer is None:
             return results, extra

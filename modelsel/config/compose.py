@@ -45,6 +45,7 @@ class Config:
     on_failure: str
     resume: str | None
     retry_failed: bool
+    deadline: float | None
     plugins: tuple[str, ...]
     limit: Limit
     show: tuple[str, ...]
@@ -112,6 +113,9 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
         )
     if parts["pool"] is not None and root is not None:
         builder.problems.extend(parts["pool"].problems(root.limit))
+    if outer is not None and root is not None and root.deadline is not None:
+        what = "a deadline would cut the selections inside the outer folds short, each elsewhere"
+        builder.problems.append(Problem("MSEL-214", what, "deadline", "leave it out, or outer"))
     wanted, place = _wanted(settings)
     space = expand(wanted, builder, root.seed if root else 0, place)
     if root is None or builder.problems:

@@ -50,6 +50,7 @@ class Root:
     on_failure: str = one_of("record", "error", help="error: exit 7 when any candidate failed")
     resume: str | None = plain(None, help="a run whose finished cells are used, beside those found by themselves")
     retry_failed: bool = plain(False, help="compute failed cells again")
+    deadline: float | None = number(None, above=0, help="seconds for all cells; who is not done by then is skipped")
     plugins: tuple[str, ...] = plain((), help="names of installed entry points that may be used as kinds")
     show: tuple[str, ...] = plain((), help="what is shown beside the scores: gains, tree, concept, pruning_path, overfitting")
     note: str | None = plain(None, help="a remark that stands above what is shown")
@@ -78,7 +79,7 @@ class Pool:
         package, fix = PACKAGES.get(self.kind, ("", ""))
         if not package or find_spec(package) is not None:
             return ()
-        return (Problem("MSEL-533", f"pool={self.kind} needs a package that is not installed", "pool", fix),)
+        return (Problem("MSEL-215", f"pool={self.kind} needs a package that is not installed", "pool", fix),)
 
     def _unheld(self) -> tuple[Problem, ...]:
         why = "a thread cannot be stopped" if self.kind in IN_THIS_PROCESS else "its workers are not ours to stop"

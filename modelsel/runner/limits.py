@@ -15,6 +15,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from types import FrameType
 
+from modelsel.core.errors import ConfigurationError, Problem
+
 GRACE = 1.0
 _NOWHERE = open(os.devnull, "w")  # noqa: SIM115  where the watchdog writes its farewell: it must stay open
 
@@ -73,10 +75,13 @@ def _clock(seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def alarm(seconds: float | None) -> Iterator[None]:
-    """Raise `Late` in the main thread after so many seconds (elsewhere there are no signals, and so no deadline)."""
-    if seconds is None or threading.current_thread() is not threading.main_thread():
+    """Raise `Late` in the main thread after so many seconds. ConfigurationError elsewhere: only there signals arrive."""
+    if seconds is None:
         yield
         return
+    if threading.current_thread() is not threading.main_thread():
+        what = "a deadline needs the main thread, where signals arrive"
+        raise ConfigurationError(Problem("MSEL-535", what, "deadline", "run the study there, or leave the deadline out"))
 
     def ring(_signal: int, _frame: FrameType | None) -> None:
         raise Late

@@ -45,19 +45,19 @@ def run(
     retry_failed: bool = False,
     se_of: SeOf | None = None,
     deadline: float | None = None,
-    order: Order = tuple,
+    order: Order | None = None,
 ) -> Results:
     """Compute what the journal does not know yet and add everything up.
 
     `deadline` are seconds after which nothing more is computed: candidates with unfinished folds are skipped. `order` may
-    put the jobs in another order; the results do not depend on it. Raises ConfigurationError for a plan of other rows or a
+    put the jobs in another order; the results do not depend on it, but for who is done before a deadline. Raises ConfigurationError for a plan of other rows or a
     limit that the pool cannot hold, StoreError when the journal cannot be written, DataError for a learner that finds the
     data unusable, NoCandidateError when every candidate fails on the first fold, KeyboardInterrupt with finished cells kept.
     """
     plan.check(task, resampling)
     crew = chosen(pool, limits, any(candidate.learner.holds_gil for candidate in plan.candidates))
     work = Work(task, resampling, plan, measure, seed, limits, rows=len(plan.candidates) <= ROWS_FOR_ALL)
-    books = [Book(work, journal, retry_failed)]
+    books, order = [Book(work, journal, retry_failed)], order or (tuple if deadline is None else finishing)
     try:
         with alarm(deadline):
             _finish(books[0], crew, progress, order)
@@ -68,6 +68,11 @@ def run(
         progress.say(f"stopped after {deadline:g} s: candidates with unfinished folds are skipped")
     give_back()
     return gather(books[0], books[-1], se_of)
+
+
+def finishing(jobs: Sequence[Job]) -> Sequence[Job]:
+    """The first fold of all, then all folds of one batch after the other: some are done where not all can be."""
+    return sorted(jobs, key=lambda job: (job.cell.fold > 0, job.cell.batch, job.cell.fold))
 
 
 def _finish(book: Book, pool: Pool, progress: Progress, order: Order) -> None:

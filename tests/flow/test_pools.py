@@ -58,7 +58,7 @@ def test_a_pool_that_is_not_installed_is_refused_by_name(modelsel, monkeypatch, 
         monkeypatch.setitem(sys.modules, f"{package}.util.joblib", None)
     done = modelsel("run", *TINY, "learner=majority", f"pool={pool}")
     assert done.code == 2
-    assert f"MSEL-533: pool={pool} needs a package that is not installed, pool; {fix}" in done.err
+    assert f"MSEL-215: pool={pool} needs a package that is not installed, pool; {fix}" in done.err
     assert "Traceback" not in done.err
     assert not (tmp_path / "work" / "runs").exists()
 

@@ -55,6 +55,23 @@ def test_a_space_of_one_batch_that_has_grown_says_why_all_is_computed(modelsel: 
     assert said(modelsel("run", *BASE, tree.replace("5", "7"))) == ["3 to compute: 4 of 6 candidates were known"]
 
 
+def test_a_deadline_before_anything_is_done_leaves_nobody_to_choose_and_without_it_the_study_goes_on(modelsel: Any) -> None:
+    late = modelsel("run", *BASE, FOUR, "deadline=0.000001")
+    assert late.code == 7
+    assert "stopped after 1e-06 s: candidates with unfinished folds are skipped" in late.err
+    assert "Traceback" not in late.err
+    whole = modelsel("run", *BASE, FOUR)
+    assert whole.code == 0
+    assert whole.outcome.candidates["ok"] == 5
+
+
+def test_a_deadline_and_nested_selections_are_refused_together(modelsel: Any) -> None:
+    done = modelsel("run", *BASE, FOUR, "outer=kfold", "deadline=5")
+    assert done.code == 2
+    assert "MSEL-214" in done.err
+    assert not Path("runs").exists()
+
+
 @pytest.mark.parametrize("where", ["folder", "name"])
 def test_resume_names_a_run_that_is_asked_first_wherever_it_lies(modelsel: Any, where: str) -> None:
     modelsel("run", *BASE, FOUR, "name=first")

@@ -5,6 +5,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -107,6 +108,29 @@ def test_a_deadline_ends_the_run_and_unfinished_candidates_are_skipped(tmp_path,
     assert process.returncode == 0, said
     assert "'failed': 0" in out
     assert "'skipped': 0" not in out
+
+
+def test_before_a_deadline_batches_are_finished_one_after_the_other(tmp_path):
+    """Eight batches of half a second: in file order nothing would be done before the last fold."""
+    some = [candidate for group in range(8) for candidate in spread(1, group=group, seconds=0.25)]
+    results = study(tmp_path, some, pool=Pool("sequential"), folds=4, deadline=4.0)
+    assert 0 < results.counts["ok"] < 8
+    assert results.counts["skipped"] == 8 - results.counts["ok"]
+
+
+def test_a_deadline_outside_the_main_thread_is_refused(tmp_path):
+    caught: list[BaseException] = []
+
+    def alone() -> None:
+        try:
+            study(tmp_path, spread(2), deadline=5.0)
+        except ConfigurationError as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=alone)
+    thread.start()
+    thread.join()
+    assert "MSEL-535" in str(caught[0])
 
 
 @pytest.mark.parametrize("kind", ["sequential", "threads", "processes"])
