@@ -21,6 +21,7 @@ from modelsel.core.types import Candidate, Feature, Floats, Table, Task, positio
 from modelsel.dataset._frame import described
 from modelsel.dataset._frame import table as frame_table
 from modelsel.learner._tree_model import TreeModel
+from modelsel.record.columns import told
 from modelsel.runner.final import Final, fit
 from modelsel.tree.export import to_dict
 from modelsel.tree.node import Cut
@@ -173,7 +174,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if isinstance(X, pd.DataFrame):
             validate_data(self, X, reset=False, skip_check_array=True)
-            return frame_table(X, self.final_.features)
+            return told(frame_table(X, self.final_.features))
         values = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
         return _table(values, self.final_.features)
 

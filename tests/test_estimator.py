@@ -47,7 +47,8 @@ def test_categories_are_nominal_and_nan_is_missing() -> None:
 def test_a_level_that_was_not_seen_is_predicted_all_the_same() -> None:
     train = pd.DataFrame({"colour": pd.Categorical(["red", "red", "blue"])})
     model = modelsel.classifier("id3").fit(train, [0, 0, 1])
-    assert model.predict(pd.DataFrame({"colour": pd.Categorical(["green"])})).tolist() == [0]
+    with pytest.warns(UserWarning, match="not seen"):
+        assert model.predict(pd.DataFrame({"colour": pd.Categorical(["green"])})).tolist() == [0]
 
 
 def test_columns_in_another_order_are_refused_by_name() -> None:

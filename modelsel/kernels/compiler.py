@@ -52,7 +52,8 @@ def kernel(signature: Any = None, **options: Any) -> Callable[[Callable[..., Any
 
     def compile_(function: Callable[..., Any]) -> Any:
         with _LOCK, _cache_folder() as folder:
-            return numba.njit(signature, cache=folder is not None, **settings)(function)
+            keep = folder is not None and Path(function.__code__.co_filename).is_file()  # what was typed has no file
+            return numba.njit(signature, cache=keep, **settings)(function)
 
     return compile_
 

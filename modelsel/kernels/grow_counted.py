@@ -182,7 +182,9 @@ def grow(order, codes, levels, y, rows, root, units, rules, limits, stop):
     features, n, classes, shift = len(order), len(rows), len(root), rules.class_bits + 1
     steps, shares = _steps(units), _shares(n)
     nodes, value, counts = np.zeros((64, RECORD), np.int64), np.zeros((64, 1)), np.zeros((64, classes))
-    nodes[0, PARENT], nodes[0, END], counts[0] = -1, n, root
+    nodes[0, PARENT], nodes[0, END] = -1, n
+    for c in range(classes):
+        counts[0, c] = root[c]
     offered, found = np.ones((8, features), np.uint8), np.zeros((features, 8))
     nominal, cost = np.zeros(features, np.bool_), np.zeros(1)
     side, spare, tally = np.zeros(n, np.uint8), np.empty(n, np.uint32), np.empty(2 * levels.max(), np.uint32)

@@ -1,10 +1,11 @@
 """New rows by name: columns of raw values become the table that a model was fitted on, whatever their order.
 
 A number is a number or text that reads as one; empty, `?`, None and NaN are missing. A level that the model never saw gets
-the code `len(levels)`, as everywhere, and is counted.
+the code `len(levels)`, as everywhere, is counted and named in a warning.
 """
 
 import math
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -39,6 +40,16 @@ def unseen(rows: Table) -> dict[str, int]:
     """Values per feature that are no declared level, where there are any."""
     counts = {f.name: int((rows.values[:, i] >= len(f.levels)).sum()) for i, f in enumerate(rows.features) if f.levels}
     return {name: count for name, count in counts.items() if count}
+
+
+def told(rows: Table) -> Table:
+    """The same rows; a warning names the columns with levels that the model never saw, and counts their values."""
+    if found := unseen(rows):
+        each = ", ".join(f"{name!r} ({count} of {len(rows)} rows)" for name, count in found.items())
+        warnings.warn(
+            f"levels that the model has not seen, in column {each}; a tree sends them with the majority", stacklevel=4
+        )
+    return rows
 
 
 def _absent(columns: Mapping[str, Sequence[Any]], features: Sequence[Feature]) -> Iterable[Problem]:

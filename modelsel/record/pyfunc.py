@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from modelsel.record.columns import told
 from modelsel.record.model import Predictor, load
 
 
@@ -17,7 +18,7 @@ class PyfuncModel:
         self.predictor = predictor
 
     def predict(self, model_input: pd.DataFrame, params: Mapping[str, Any] | None = None) -> Any:
-        rows = self.predictor.table({str(name): list(model_input[name]) for name in model_input.columns})
+        rows = told(self.predictor.table({str(name): list(model_input[name]) for name in model_input.columns}))
         if (params or {}).get("scores"):
             return pd.DataFrame(self.predictor.scores(rows), columns=list(self.predictor.classes), index=model_input.index)
         return np.asarray(self.predictor.predict(rows), dtype=object)

@@ -50,9 +50,10 @@ def run(
     """Compute what the journal does not know yet and add everything up.
 
     `deadline` are seconds after which nothing more is computed: candidates with unfinished folds are skipped. `order` may
-    put the jobs in another order; the results do not depend on it, but for who is done before a deadline. Raises ConfigurationError for a plan of other rows or a
-    limit that the pool cannot hold, StoreError when the journal cannot be written, DataError for a learner that finds the
-    data unusable, NoCandidateError when every candidate fails on the first fold, KeyboardInterrupt with finished cells kept.
+    put the jobs in another order; the results do not depend on it, but for who is done before a deadline. Raises
+    ConfigurationError for a plan of other rows, a limit that the pool cannot hold or a deadline outside the main thread,
+    StoreError when the journal cannot be written, DataError for a learner that finds the data unusable, NoCandidateError when
+    every candidate fails on the first fold, KeyboardInterrupt with finished cells kept.
     """
     plan.check(task, resampling)
     crew = chosen(pool, limits, any(candidate.learner.holds_gil for candidate in plan.candidates))

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from modelsel.core.spec import make
 from modelsel.core.types import Floats, positions
 from modelsel.criterion._base import Criterion, decrease, shares
-from modelsel.kernels.compiler import load
+from modelsel.kernels import types
+from modelsel.kernels.compiler import function_of, load
 from modelsel.tree.columns import columns
 from modelsel.tree.grow import _compiled, grow
 from modelsel.tree.growth import MISSING, NOMINAL, Growth
@@ -107,3 +108,25 @@ def test_goodness_alone_gives_the_same_trees_but_where_sets_of_levels_of_two_cla
                 assert own.goodness[0] == pytest.approx(built_in.goodness[0], abs=1e-9, nan_ok=True)
             else:
                 assert_same(own, built_in)
+
+
+TYPED = """
+def typed_loop(table):
+    squares, weight = 0.0, 0.0
+    for branch in range(table.shape[0]):
+        own, n = 0.0, 0.0
+        for c in range(table.shape[1]):
+            own += table[branch, c] ** 2
+            n += table[branch, c]
+        squares += own / n if n > 0 else 0.0
+        weight += n
+    return squares / weight
+"""
+
+
+@pytest.mark.skipif(load("grow") is None, reason="only the NumPy grower is there")
+def test_a_compiled_form_that_was_typed_into_a_console_has_no_file_and_is_compiled_all_the_same() -> None:
+    names: dict[str, Any] = {}
+    exec(compile(TYPED, "<stdin>", "exec"), names)
+    compiled = function_of(names["typed_loop"], types.goodness.signature)
+    assert compiled(np.array([[3.0, 1.0], [0.0, 4.0]])) == pytest.approx((10 / 4 + 4) / 8)
