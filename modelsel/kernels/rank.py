@@ -20,6 +20,7 @@ SMALL, LARGE, FEW, MANY = (
 )  # a digit has MANY bits between: a small table for few rows, few streams for many
 ROOM = 62  # bits of a word of value | row, beside one for missing
 CLOSE = 1024  # whole numbers in a range below this are counted
+STRETCH = 256  # values looked at together
 SIGN = ZERO = np.uint64(1 << 63)
 ONE, TWO, NONE, ALL = np.uint64(1), np.uint64(2), np.uint64(0), np.uint64(2**64 - 1)
 
@@ -52,12 +53,15 @@ def _keys(column, bits, keys, rows):
 def _close(column):
     """Lowest and highest known value; nothing (1, 0) where they are not whole numbers close to each other."""
     low, high = np.inf, -np.inf
-    for i in range(len(column)):
-        value = column[i]
-        if value == value:
-            if value != float(np.int64(value)):
-                return 1.0, 0.0
-            low, high = min(low, value), max(high, value)
+    for first in range(0, len(column), STRETCH):
+        wrong = 0
+        for i in range(first, min(first + STRETCH, len(column))):
+            value = column[np.uint64(i)]
+            wrong += (np.floor(value) != value) & (value == value)
+            low = value if value < low else low
+            high = value if value > high else high
+        if wrong:
+            return 1.0, 0.0
     return (low, high) if high - low < CLOSE else (1.0, 0.0)
 
 
@@ -90,18 +94,74 @@ def _words(column, bits, row_bits, words):
     return missing, low, spare
 
 
-@kernel(types.nothing(types.fixed_rows, types.fixed_words, types.whole, types.entries, types.wholes, types.reals, types.words))
-def pack(block, bits, row_bits, words, missing, lowest, frame):
-    """Fill `words` (columns × rows), to be sorted; per column the value that stands for missing, −1 where there was no room.
+@kernel(_nrt=False)
+def _count(column, bits, low, missing, tally, codes, order, values):
+    """Rank of each value (−1 where missing) and the bits of the distinct values; returns how many.
 
-    lowest: the lowest value of a column that is counted and has no words, NaN of others; frame: low and spare of words.
+    The later half of the rows is counted apart, so that a processor need not wait for the row before.
     """
+    n, count, so_far, start = len(column), np.int64(0), np.int64(0), np.int64(0)
+    half = np.int64(n // 2)
+    for i in range(n):
+        value = column[i]
+        codes[i] = np.int32(value - low) if value == value else np.int32(missing)
+    for k in range(3 * missing + 3):
+        tally[k] = 0
+    for i in range(half, n):
+        tally[np.uint64(3 * codes[np.uint64(i)] + 1)] += 1
+    for i in range(half):
+        tally[np.uint64(3 * codes[np.uint64(i)])] += 1
+    for value in range(missing + 1):
+        first, second = tally[3 * value], tally[3 * value + 1]
+        tally[3 * value], tally[3 * value + 1], tally[3 * value + 2] = so_far, so_far + first, count
+        so_far += first + second
+        count += first + second > 0 and value < missing
+    tally[3 * missing + 2] = -1
+    for i in range(half, n):
+        place, row = np.uint64(3 * codes[np.uint64(i)]), np.uint64(i - half)
+        order[np.uint64(tally[place + ONE])], codes[np.uint64(i)] = i, tally[place + TWO]
+        tally[place + ONE] += 1
+        if i - half < half:
+            place = np.uint64(3 * codes[row])
+            order[np.uint64(tally[place])], codes[row] = i - half, tally[place + TWO]
+            tally[place] += 1
+    for value in range(missing):
+        end = tally[3 * value + 1]
+        if end > start:
+            values[tally[3 * value + 2]] = np.int64(_bits(_key(column[order[start]], bits[order[start]])))
+            order[start] = ~order[start]
+        start = end
+    return count
+
+
+@kernel(
+    types.nothing(
+        types.fixed_rows,
+        types.fixed_words,
+        types.whole,
+        types.fixed_wholes,
+        types.columns,
+        types.columns,
+        types.entries,
+        types.wholes,
+        types.wholes,
+        types.words,
+    )
+)
+def pack(block, bits, row_bits, part, codes, order, words, counts, missing, frame):
+    """Rank columns of whole numbers close to each other; for the others fill `words` (columns × rows), to be sorted.
+
+    counts: distinct values of a column that is ranked, whose bits lead its `words`; −1 of others;
+    missing: the value that stands for missing in words, −1 where there was no room; frame: low and spare of words.
+    """
+    tally = np.empty(3 * CLOSE + 3, np.int64)
     for t in range(len(block)):
         low, high = _close(block[t])
         if low <= high:
-            lowest[t], missing[t] = low, np.int64(high - low) + 1
+            absent = np.int64(high - low) + 1
+            counts[t] = _count(block[t], bits[t], low, absent, tally, codes[part[t]], order[t], words[t])
         else:
-            lowest[t] = np.nan
+            counts[t] = -1
             missing[t], frame[t, 0], frame[t, 1] = _words(block[t], bits[t], row_bits, words[t])
 
 
@@ -124,7 +184,7 @@ def _by_digit(keys, rows, to_keys, to_rows, shift, mask, ends):
 
 @kernel()
 def _codes(keys, rows, codes, order, values):
-    """Rank of each value (−1 where missing) and the bits of the distinct values; returns how many."""
+    """The same from keys in order."""
     count, before = 0, NONE  # no number has this key
     for i in range(len(rows)):
         row, key = np.uint64(rows[i]), keys[i]
@@ -158,56 +218,13 @@ def _spread(words, missing, row_bits, low, spare, codes, order, values):
     return count
 
 
-@kernel(_nrt=False)
-def _place(value, low, missing):
-    """Where the counter of a value lies: a counter for the earlier rows, one for the later, and the rank."""
-    return np.uint64(3 * (np.int64(value - low) if value == value else missing))
-
-
-@kernel(_nrt=False)
-def _count(column, bits, low, missing, tally, codes, order, values):
-    """The same from whole numbers close to each other.
-
-    The later half of the rows is counted apart, so that a processor need not wait for the row before.
-    """
-    n, count, so_far, start = len(column), np.int64(0), np.int64(0), np.int64(0)
-    half = np.int64(n // 2)
-    for k in range(3 * missing + 3):
-        tally[k] = 0
-    for i in range(half, n):
-        tally[_place(column[np.uint64(i)], low, missing) + ONE] += 1
-        if i - half < half:
-            tally[_place(column[np.uint64(i - half)], low, missing)] += 1
-    for value in range(missing + 1):
-        first, second = tally[3 * value], tally[3 * value + 1]
-        tally[3 * value], tally[3 * value + 1], tally[3 * value + 2] = so_far, so_far + first, count
-        so_far += first + second
-        count += first + second > 0 and value < missing
-    tally[3 * missing + 2] = -1
-    for i in range(half, n):
-        place = _place(column[np.uint64(i)], low, missing)
-        order[np.uint64(tally[place + ONE])], codes[np.uint64(i)] = i, tally[place + TWO]
-        tally[place + ONE] += 1
-        if i - half < half:
-            place = _place(column[np.uint64(i - half)], low, missing)
-            order[np.uint64(tally[place])], codes[np.uint64(i - half)] = i - half, tally[place + TWO]
-            tally[place] += 1
-    for value in range(missing):
-        end = tally[3 * value + 1]
-        if end > start:
-            values[tally[3 * value + 2]] = _bits(_key(column[order[start]], bits[order[start]]))
-            order[start] = ~order[start]
-        start = end
-    return count
-
-
 @kernel(
-    types.wholes(
+    types.nothing(
         types.fixed_rows,
         types.fixed_words,
         types.entries,
         types.wholes,
-        types.reals,
+        types.wholes,
         types.words,
         types.whole,
         types.fixed_wholes,
@@ -216,23 +233,24 @@ def _count(column, bits, low, missing, tally, codes, order, values):
         types.bits,
     )
 )
-def rank(block, bits, words, missing, lowest, frame, row_bits, part, codes, order, flat):
-    """How many distinct values each column has; fills codes[part] and `order` (~row where a value begins).
+def rank(block, bits, words, counts, missing, frame, row_bits, part, codes, order, flat):
+    """Rank the other columns: `counts` of distinct values, codes[part] and `order` (~row where a value begins).
 
     flat: bits of the distinct values, those of one column after those of another.
     """
     n, at = block.shape[1], np.int64(0)
     digit = MANY if SMALL < n < LARGE else FEW
     mask, step = np.uint64((1 << digit) - 1), np.uint64(digit)
-    counts, ends = np.zeros(len(block), np.int64), np.zeros(1 << digit, np.int64)
-    room = n if missing.min() < 0 else 0
+    ends, room = np.zeros(1 << digit, np.int64), 0
+    for t in range(len(block)):
+        room = n if counts[t] < 0 and missing[t] < 0 else room
     keys, to_keys = np.empty(room, np.uint64), np.empty(room, np.uint64)
     rows, to_rows = np.empty(room, np.int32), np.empty(room, np.int32)
-    tally = np.empty(3 * CLOSE + 3, np.int64)
     for t in range(len(block)):
         own, values = codes[part[t]], flat[at:]
-        if lowest[t] == lowest[t]:
-            counts[t] = _count(block[t], bits[t], lowest[t], missing[t], tally, own, order[t], values)
+        if counts[t] >= 0:
+            for i in range(counts[t]):
+                values[i] = np.uint64(words[t, i])
         elif missing[t] >= 0:
             counts[t] = _spread(words[t], missing[t], row_bits, frame[t, 0], frame[t, 1], own, order[t], values)
         else:
@@ -247,4 +265,3 @@ def rank(block, bits, words, missing, lowest, frame, row_bits, part, codes, orde
                 shift += step
             counts[t] = _codes(keys, rows, own, order[t], values)
         at += counts[t]
-    return counts
