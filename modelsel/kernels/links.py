@@ -10,13 +10,38 @@ from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
 
 
-@kernel(types.reals(types.fixed_codes, types.fixed_codes, types.reals, types.reals, types.reals, types.real))
-def collapse(parent, size, gap, price, link, tie):
-    """Critical strength per node, infinite where it never collapses by itself; gap, price and link are used up."""
-    critical, strength = np.full(len(link), np.inf), 0.0
+@kernel(_nrt=False)
+def _weigh(parent, first, child, leaf, risk, price, gap, prices, link, stands):
+    """Gap and price of each node and, at tests that stand, their ratio: bottom up, then top down."""
+    for node in range(len(parent) - 1, -1, -1):
+        gap[node], prices[node] = risk[node], 0.0
+        if not leaf[node]:
+            under, prices[node] = 0.0, price[node]
+            for k in range(first[node], first[node + 1]):
+                under += gap[child[k]]
+                prices[node] += prices[child[k]]
+            gap[node] = under
+    for node in range(len(parent)):
+        gap[node] = risk[node] - gap[node]
+        above = parent[node]
+        stands[node] = above < 0 or (stands[above] and not leaf[above])
+        link[node] = gap[node] / prices[node] if stands[node] and not leaf[node] else np.inf
+
+
+@kernel(
+    types.reals(
+        types.fixed_codes, types.fixed_codes, types.fixed_codes, types.fixed_codes, types.fixed_booleans, types.fixed_reals,
+        types.fixed_reals, types.real,
+    )
+)  # fmt: skip
+def collapse(parent, size, first, child, leaf, risk, price, tie):
+    """Critical strength per node, infinite where it never collapses by itself."""
+    n, strength = len(parent), 0.0
+    gap, prices, link, critical, stands = np.empty(n), np.empty(n), np.empty(n), np.full(n, np.inf), np.empty(n, np.bool_)
+    _weigh(parent, first, child, leaf, risk, price, gap, prices, link, stands)
     while True:
         node = 0
-        for other in range(1, len(link)):
+        for other in range(1, n):
             if link[other] < link[node]:
                 node = other
         if link[node] == np.inf:
@@ -29,6 +54,6 @@ def collapse(parent, size, gap, price, link, tie):
         above = parent[node]
         while above >= 0:
             gap[above] -= gap[node]
-            price[above] -= price[node]
-            link[above] = gap[above] / price[above]
+            prices[above] -= prices[node]
+            link[above] = gap[above] / prices[above]
             above = parent[above]

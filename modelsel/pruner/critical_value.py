@@ -13,7 +13,6 @@ import numpy as np
 from modelsel.core.spec import number
 from modelsel.core.types import Floats
 from modelsel.pruner._paths import Nested, Pruning
-from modelsel.tree.cutting import levels
 from modelsel.tree.evidence import Evidence
 from modelsel.tree.node import Cut
 
@@ -35,7 +34,7 @@ class CriticalValue(Pruning):
 def _best_below(cut: Cut) -> Floats:
     """Largest goodness in each subtree of the cut tree, rounded to 1e-12 so that ties are ties."""
     best = np.where(cut.leaf, -np.inf, np.round(cut.tree.goodness, 12))
-    for nodes in levels(cut.tree)[:0:-1]:
+    for nodes in cut.tree.levels[:0:-1]:
         parents = cut.tree.parent[nodes]
         np.maximum.at(best, parents, np.where(cut.leaf[parents], -np.inf, best[nodes]))
     return np.where(cut.leaf, np.inf, best)

@@ -18,7 +18,7 @@ from modelsel.core.spec import number, whole
 from modelsel.core.types import Floats, Integers
 from modelsel.pruner._paths import Nested, Pruning
 from modelsel.pruner.cost_complexity import CostComplexity
-from modelsel.tree.cutting import cut_by, levels
+from modelsel.tree.cutting import cut_by
 from modelsel.tree.evidence import Evidence
 from modelsel.tree.node import Cut
 
@@ -86,7 +86,7 @@ def _deviance(grown: Floats, held_back: Floats) -> Floats:
 def _lifetime(cut: Cut, critical: Floats, strengths: Floats) -> tuple[Integers, Integers]:
     """Per node, the first tree of the sequence in which it is a leaf, and the first in which it no longer stands."""
     own, above = np.where(cut.leaf, -np.inf, critical), np.full(len(critical), np.inf)
-    for nodes in levels(cut.tree)[1:]:
+    for nodes in cut.tree.levels[1:]:
         parent = cut.tree.parent[nodes]
         above[nodes] = np.minimum(above[parent], own[parent])
     first = np.searchsorted(strengths, own, side="left")

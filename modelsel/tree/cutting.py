@@ -16,16 +16,10 @@ from modelsel.tree.node import Cut, Tree
 TIE = 1e-12  # relative; sums in another order differ by less, different counts by more
 
 
-def levels(tree: Tree) -> list[Integers]:
-    """Nodes per depth, the root's first."""
-    order = np.argsort(tree.depth, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(tree.depth[order])) + 1)
-
-
 def reached(cut: Cut) -> Booleans:
     """Which nodes stand in the cut tree: no node above them is marked as leaf."""
     tree, stands = cut.tree, np.ones(len(cut.leaf), bool)
-    for nodes in levels(tree)[1:]:
+    for nodes in tree.levels[1:]:
         above = tree.parent[nodes]
         stands[nodes] = stands[above] & ~cut.leaf[above]
     return stands
@@ -34,7 +28,7 @@ def reached(cut: Cut) -> Booleans:
 def ends(cut: Cut) -> Integers:
     """Per node of the grown tree, where a row that comes by it ends in the cut one (the node itself while it is no leaf)."""
     tree, end, closed = cut.tree, np.arange(len(cut.leaf)), cut.leaf.copy()
-    for nodes in levels(tree)[1:]:
+    for nodes in tree.levels[1:]:
         above = tree.parent[nodes]
         end[nodes] = np.where(closed[above], end[above], nodes)
         closed[nodes] |= closed[above]
@@ -105,17 +99,19 @@ def weakest_links(cut: Cut, risk: Floats, price: Floats) -> Floats:
     is weighed again (Breiman, Friedman, Olshen and Stone 1984, ch. 3). `price` is above 0 at every test. Strengths below
     0 count as 0; a node that never stands alone as the top of a collapsed subtree keeps infinity.
     """
-    tree = cut.tree
-    gap = risk - below(cut, risk)
-    prices = tests_below(cut, price)
-    link = np.full(len(risk), np.inf)
+    tree, tie, kernel = cut.tree, 0.1 * TIE * float(risk[0]), load("links")
+    if kernel is None:
+        return _collapse(tree, *_links(cut, risk, price), tie)
+    critical: Floats = kernel.collapse(tree.parent, tree.size, tree.first, tree.child, cut.leaf, risk, price, tie)
+    return critical
+
+
+def _links(cut: Cut, risk: Floats, price: Floats) -> tuple[Floats, Floats, Floats]:
+    """What the leaves under each node save in risk, the price of the tests under it, and their ratio at standing tests."""
+    gap, prices, link = risk - below(cut, risk), tests_below(cut, price), np.full(len(risk), np.inf)
     inner = reached(cut) & ~cut.leaf
     link[inner] = gap[inner] / prices[inner]
-    tie, kernel = 0.1 * TIE * float(risk[0]), load("links")
-    if kernel is None:
-        return _collapse(tree, gap, prices, link, tie)
-    critical: Floats = kernel.collapse(tree.parent, tree.size, gap, prices, link, tie)
-    return critical
+    return gap, prices, link
 
 
 def _collapse(tree: Tree, gap: Floats, prices: Floats, link: Floats, tie: float) -> Floats:
@@ -135,7 +131,7 @@ def _collapse(tree: Tree, gap: Floats, prices: Floats, link: Floats, tie: float)
 def steps(cut: Cut, critical: Floats) -> Floats:
     """The strengths at which the cut tree changes, ascending."""
     tree, least = cut.tree, np.full(len(critical), np.inf)
-    for nodes in levels(tree)[1:]:
+    for nodes in tree.levels[1:]:
         above = tree.parent[nodes]
         least[nodes] = np.minimum(least[above], critical[above])
     changes = reached(cut) & ~cut.leaf & (critical < least)
@@ -151,7 +147,7 @@ def _ancestors(tree: Tree, node: int) -> list[int]:
 
 def _upwards(tree: Tree) -> Iterator[tuple[Integers, Integers]]:
     """Levels from the deepest to the root, each with the parents of its nodes (none for the root)."""
-    deepest_first = levels(tree)[::-1]
+    deepest_first = tree.levels[::-1]
     for nodes in deepest_first[:-1]:
         yield nodes, tree.parent[nodes].astype(np.int64)
     yield deepest_first[-1], np.empty(0, np.int64)

@@ -84,6 +84,12 @@ class Tree:
         return depth
 
     @cached_property
+    def levels(self) -> tuple[NDArray[np.int64], ...]:
+        """Nodes per depth, the root's first."""
+        order = np.argsort(self.depth, kind="stable")
+        return tuple(np.split(order, np.flatnonzero(np.diff(self.depth[order])) + 1))
+
+    @cached_property
     def size(self) -> NDArray[np.int32]:
         """Nodes of each subtree."""
         size = np.ones(len(self), np.int32)

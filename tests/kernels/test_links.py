@@ -20,17 +20,14 @@ from modelsel.tree.node import LEAF, Cut
 def test_both_collapse_alike(seed: int) -> None:
     rng = np.random.default_rng(seed)
     values, target = rng.integers(0, 4, (60, 3)).astype(float), rng.integers(0, 3, 60).astype(np.int32)
-    features = tuple(Feature(f"f{i}", "numeric") for i in range(3))
+    kind, names = ("numeric", ()) if rng.random() < 0.5 else ("nominal", tuple("wxyz"))
+    features = tuple(Feature(f"f{i}", kind, names) for i in range(3))
     task = Task(name="t", features=features, values=values, rows=np.arange(60), classes=tuple("abc"), target=target)
-    tree = grow(task, positions(task), make("criterion", "gini"), Growth())
-    leaf = tree.test == LEAF
-    prices = cutting.tests_below(
-        Cut(tree, leaf, tree.counts.argmax(axis=1).astype(np.int32), tree.counts), 1.0 + np.arange(len(tree)) % 2
-    )
-    gap = rng.integers(0, 5, len(tree)) * tree.size.astype(float)
-    link = np.full(len(tree), np.inf)
-    link[~leaf] = gap[~leaf] / prices[~leaf]
-    arguments = [gap, prices, link]
-    plain = cutting._collapse(tree, *[each.copy() for each in arguments], 1e-9)
-    compiled = load("links").collapse(tree.parent, tree.size, *[each.copy() for each in arguments], 1e-9)
+    tree = grow(task, positions(task), make("criterion", "gini"), Growth(nominal="multiway"))
+    leaf = (tree.test == LEAF) | (rng.random(len(tree)) < rng.choice([0.0, 0.2]))
+    cut = Cut(tree, leaf, tree.counts.argmax(axis=1).astype(np.int32), tree.counts)
+    price = rng.choice([1.0 + np.arange(len(tree)) % 2, rng.random(len(tree)) + 0.1])
+    risk = rng.choice([rng.integers(0, 5, len(tree)) * tree.size.astype(float), rng.random(len(tree)) * tree.weight])
+    plain = cutting._collapse(tree, *cutting._links(cut, risk, price), 1e-9)
+    compiled = load("links").collapse(tree.parent, tree.size, tree.first, tree.child, cut.leaf, risk, price, 1e-9)
     np.testing.assert_array_equal(compiled, plain)
