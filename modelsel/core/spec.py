@@ -104,7 +104,12 @@ def make(group: str, kind: str, **values: Any) -> Any:
 
 def kind_of(part: object) -> str:
     """The kind of a part: its `kind` attribute (plugins), else the name of its module."""
-    return str(getattr(part, "kind", None) or type(part).__module__.rpartition(".")[2])
+    return str(getattr(part, "kind", None) or _module_of(part.__class__))  # type: ignore[arg-type]
+
+
+@cache
+def _module_of(kind: type) -> str:
+    return kind.__module__.rpartition(".")[2]
 
 
 def resolved(part: Any) -> dict[str, Any]:

@@ -95,8 +95,7 @@ class TreePath:
 
     def members(self, learner: Any) -> tuple[Any, ...]:
         """The learners that one with an open pruning strength (`alpha: path`) stands for on this tree."""
-        evidence = replace(self.evidence, cost_matrix=learner.cost_matrix)
-        pruners = learner.pruner.members(self._base(learner.limits, learner), evidence)
+        pruners = learner.pruner.members(self._base(learner.limits, learner), self._known(learner))
         return tuple(replace(learner, pruner=pruner) for pruner in pruners)
 
     def standing(self, learner: Any) -> Standing:
@@ -110,17 +109,19 @@ class TreePath:
         base = self._base(learner.limits, learner)
         sharing = (id(base), learner.costs, learner.pruner.sharing())
         if sharing not in self._prunings:
-            evidence = replace(self.evidence, cost_matrix=learner.cost_matrix)
-            self._prunings[sharing] = learner.pruner.path(base, evidence)
+            self._prunings[sharing] = learner.pruner.path(base, self._known(learner))
         cut = self._prunings[sharing].cut(learner.pruner)
         if (id(cut), learner.costs) not in self._cuts:
             self._cuts[id(cut), learner.costs] = cut, self._left(cut, learner.costs)
         return self._cuts[id(cut), learner.costs][1]
 
+    def _known(self, learner: Any) -> Evidence:
+        return replace(self.evidence, cost_matrix=learner.cost_matrix) if learner.costs else self.evidence
+
     def _left(self, cut: Cut, costs: Any) -> Standing:
         moved = cut.tree is not self.tree
-        marks = (cut.leaf.tobytes(), cut.prediction.tobytes(), cut.tree.parent.tobytes() if moved else b"")
-        key = (costs, *marks, id(cut.counts))  # an array that a kept answer holds is never another one
+        marks = (cut.leaf.tobytes(), cut.tree.parent.tobytes() if moved else b"")
+        key = (costs, *marks, id(cut.prediction), id(cut.counts))  # an array that a kept answer holds is never another one
         if key not in self._standing:
             end, leaves = ends(cut)
             self._standing[key] = Standing(cut, end, leaves, key)
@@ -166,18 +167,26 @@ class TreePath:
             return self._share_wrong(classes)
         if standing.cut.tree is self.tree and self.certain:
             if standing.key not in self._errors:
-                leaves = standing.cut.leaf & (standing.end == np.arange(len(self.tree)))
+                leaves = standing.cut.leaf & (standing.end == self._places)
                 wrong = self._misclassified(standing.cut.prediction)[leaves].sum()
-                self._errors[standing.key] = float(wrong / self._counts[0].sum())
+                self._errors[standing.key] = float(wrong / self._total)
             return self._errors[standing.key]
         routed = route(standing.cut.tree, self.task, self.rows)
         return self._share_wrong(predicted(standing.cut, routed, learner.cost_matrix, standing.end))
+
+    @cached_property
+    def _places(self) -> Integers:
+        return np.arange(len(self.tree))
 
     @cached_property
     def _counts(self) -> Floats:
         """Class weights of the analysis rows per node, held back ones included but for those that judge."""
         held_back = self.evidence.pruning_counts if self.judging is None else None
         return self.tree.counts if held_back is None else self.tree.counts + held_back
+
+    @cached_property
+    def _total(self) -> float:
+        return float(self._counts[0].sum())
 
     def _misclassified(self, prediction: Codes) -> Floats:
         """Training weight that each node misclassifies when it predicts these classes."""

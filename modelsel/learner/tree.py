@@ -6,6 +6,7 @@ Friedman, Olshen and Stone 1984; Quinlan 1986, 1993.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -136,7 +137,7 @@ class Tree:
     def restore(description: Description) -> TreeModel:
         return restore(description)
 
-    @property
+    @cached_property
     def limits(self) -> Limits:
         """What of this specification is a truncation."""
         return Limits(self.max_depth, float(self.min_split), self.min_gain, self.purity, self.significance, self.collapse)

@@ -32,7 +32,11 @@ class LossMatrix:
     def add(self, rows: Integers, columns: Integers, losses: Floats) -> None:
         """Losses (candidates × rows) of one cell."""
         for at in _blocks(len(columns), len(rows)):
-            self._sum[np.ix_(rows, columns[at])] += losses[at].T
+            own = columns[at]
+            if own[-1] - own[0] == len(own) - 1:  # neighbours, as members of a batch mostly are
+                self._sum[rows, own[0] : own[-1] + 1] += losses[at].T
+            else:
+                self._sum[np.ix_(rows, own)] += losses[at].T
 
     def finish(self, complete: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Divide by the number of repeats; NaN for rows not assessed and for candidates that are not complete."""

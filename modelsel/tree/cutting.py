@@ -5,7 +5,6 @@ one critical strength per node, `weakest_links` finds those strengths, `cheaper_
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -75,7 +74,7 @@ def branches_less_one(tree: Tree) -> Floats:
 
 def cut_by(cut: Cut, critical: Floats, strength: float) -> Cut:
     """Cut back where the critical strength does not exceed `strength`."""
-    return replace(cut, leaf=cut.leaf | (critical <= strength))
+    return Cut(cut.tree, cut.leaf | (critical <= strength), cut.prediction, cut.counts)
 
 
 def cheaper_as_leaf(cut: Cut, as_leaf: Floats, slack: float = 0.0) -> Booleans:

@@ -104,6 +104,19 @@ class Tree:
         return weight
 
     @cached_property
+    def terminal(self) -> Booleans:
+        """Which nodes have no test."""
+        return np.asarray(self.test == LEAF)
+
+    @cached_property
+    def filled(self) -> Floats:
+        """Class weights of each node; those of the parent where no row arrived."""
+        counts = self.counts.copy()
+        for node in np.flatnonzero(self.weight == 0):
+            counts[node] = counts[self.parent[node]]
+        return counts
+
+    @cached_property
     def share(self) -> Floats:
         """Each node's share of its parent's weight, 1 for the root: how a row of missing value is divided."""
         share = np.ones(len(self))

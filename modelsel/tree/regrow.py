@@ -7,7 +7,7 @@ import numpy as np
 
 from modelsel.core.types import Floats, Integers
 from modelsel.tree.node import LEAF, Cut, Surrogates, Tree
-from modelsel.tree.truncate import best_class, filled
+from modelsel.tree.truncate import best_class
 
 
 def regrown(tree: Tree, origin: Sequence[int], parent: Sequence[int], counts: Floats) -> Cut:
@@ -32,7 +32,7 @@ def regrown(tree: Tree, origin: Sequence[int], parent: Sequence[int], counts: Fl
         missing_to=None if tree.missing_to is None else tree.missing_to[of],
         surrogates=None if tree.surrogates is None else _moved(tree.surrogates, np.where(leaf, -1, of)),
     )
-    scores = filled(moved)
+    scores = moved.filled
     return Cut(moved, leaf, best_class(scores, None), scores)
 
 

@@ -5,7 +5,6 @@ import numpy as np
 from modelsel.core.types import Floats
 from modelsel.tree.conditions import branch_words
 from modelsel.tree.node import Cut
-from modelsel.tree.truncate import filled
 
 BAR = "|   "
 
@@ -36,7 +35,7 @@ def to_text(cut: Cut) -> str:
 
 def own_counts(cut: Cut) -> Floats:
     """Weights that the class scores come from; 0 where no row arrived and the scores are the parent's."""
-    empty = (cut.tree.weight == 0) & (cut.counts == filled(cut.tree)).all(axis=1)
+    empty = (cut.tree.weight == 0) & (cut.counts == cut.tree.filled).all(axis=1)
     return np.where(empty[:, None], 0.0, cut.counts)
 
 

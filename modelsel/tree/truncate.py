@@ -17,7 +17,6 @@ from modelsel.tree.cutting import below, cheaper_as_leaf, errors_as_leaf
 from modelsel.tree.node import LEAF, Cut, Tree
 
 _SIGNIFICANCE: WeakKeyDictionary[Tree, Floats] = WeakKeyDictionary()
-_FILLED: WeakKeyDictionary[Tree, Floats] = WeakKeyDictionary()
 _LABELS: WeakKeyDictionary[Tree, Codes] = WeakKeyDictionary()
 
 
@@ -35,29 +34,28 @@ class Limits:
 
 def truncate(tree: Tree, limits: Limits, costs: Floats | None = None) -> Cut:
     """The tree under the limits; leaves predict the class of largest weight or, with `costs`, of least expected cost."""
-    leaf = tree.test == LEAF
+    weight = tree.weight
+    leaf = tree.terminal | (weight < limits.min_split - 1e-9)
     if limits.max_depth is not None:
         leaf |= tree.depth >= limits.max_depth
-    weight = tree.weight
-    leaf |= weight < limits.min_split - 1e-9
     if limits.min_gain > 0:
         leaf |= ~(tree.goodness >= limits.min_gain - TIE)
     if limits.purity < 1:
         leaf |= tree.counts.max(axis=1) >= limits.purity * weight - 1e-9
     if limits.significance is not None:
         leaf |= ~(p_values(tree) <= limits.significance)
-    counts = filled(tree)
-    cut = Cut(tree, leaf, _labels(tree, costs), counts)
+    cut = Cut(tree, leaf, _labels(tree, costs), tree.filled)
     return collapsed(cut, costs) if limits.collapse else cut
 
 
 def _labels(tree: Tree, costs: Floats | None) -> Codes:
     """The class of each node; without costs the same for every truncation, and found once."""
     if costs is not None:
-        return best_class(filled(tree), costs)
-    if tree not in _LABELS:
-        _LABELS[tree] = best_class(filled(tree), None)
-    return _LABELS[tree]
+        return best_class(tree.filled, costs)
+    labels = _LABELS.get(tree)
+    if labels is None:
+        labels = _LABELS[tree] = best_class(tree.filled, None)
+    return labels
 
 
 def best_class(counts: Floats, costs: Floats | None) -> Codes:
@@ -67,16 +65,6 @@ def best_class(counts: Floats, costs: Floats | None) -> Codes:
     share = np.divide(merit, total, out=np.zeros_like(merit), where=total > 0)
     best: Codes = np.argmax(np.round(share, 12), axis=1).astype(np.int32)
     return best
-
-
-def filled(tree: Tree) -> Floats:
-    """Class weights of each node; those of the parent where no row arrived."""
-    if tree not in _FILLED:
-        counts = tree.counts.copy()
-        for node in np.flatnonzero(tree.weight == 0):
-            counts[node] = counts[tree.parent[node]]
-        _FILLED[tree] = counts
-    return _FILLED[tree]
 
 
 def collapsed(cut: Cut, costs: Floats | None) -> Cut:

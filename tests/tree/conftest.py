@@ -7,7 +7,6 @@ import pytest
 
 from modelsel.tree.export import from_dict
 from modelsel.tree.node import Cut
-from modelsel.tree.truncate import filled
 
 
 def _leaf(id: int, parent: int, depth: int, weights: list[float], prediction: int | None = None) -> dict[str, Any]:
@@ -65,4 +64,4 @@ def mixed() -> Cut:
         _leaf(10, 8, 3, [0, 2, 0]),
     ]
     cut = from_dict({"classes": ["a", "b", "c"], "features": features, "nodes": nodes})
-    return replace(cut, counts=filled(cut.tree))  # as the learner does
+    return replace(cut, counts=cut.tree.filled)  # as the learner does
