@@ -1,19 +1,19 @@
 """k-NN: 156 candidates (26 k × 3 distances × 2 votes) in ten folds, one search per distance and fold, against GridSearchCV."""
 
 from collections.abc import Iterable
+from itertools import product
 
 import numpy as np
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
-from benchmarks._frame import Row, side_by_side
+from benchmarks._frame import Row, in_two_threads, side_by_side
 from modelsel.core.spec import make
 from modelsel.core.types import Task
 from modelsel.learner.knn import Knn
 
 KS, DISTANCES, VOTES = range(1, 52, 2), ("euclidean", "manhattan", "chebyshev"), ("uniform", "inverse")
 THEIR_VOTE = {"uniform": "uniform", "inverse": "distance"}
-RNG = np.random.default_rng(0)
 
 
 def rows() -> Iterable[Row]:
@@ -30,7 +30,7 @@ def rows() -> Iterable[Row]:
         equal="accuracies of all inverse-vote candidates over all folds, class scores of all candidates on one fold (1e-9)",
         turns=3,
         goal=30,
-        note="One thread of ours. Uniform votes that are tied between classes are decided by nearness here and by class there.",
+        note="Two threads of ours. Uniform votes that tie between classes are decided by nearness here and by class there.",
     )
 
 
@@ -40,14 +40,15 @@ def candidates(distance: str) -> list[Knn]:
 
 def accuracies(task: Task, folds: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     """Mean accuracy of every candidate, distances × (votes × k)."""
-    found = np.empty((len(DISTANCES), len(folds), len(VOTES) * len(KS)))
-    for place, distance in enumerate(DISTANCES):
-        learners = candidates(distance)
-        for number, (analysis, assessment) in enumerate(folds):
-            path = learners[0].fit_path(task, analysis, RNG)
-            predicted = path.outputs(learners, task, assessment, scores=False).predicted
-            found[place, number] = (predicted == task.target[assessment]).mean(axis=1)
-    return found.mean(axis=1)
+
+    def one(cell: tuple[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+        learners, (analysis, assessment) = candidates(cell[0]), cell[1]
+        path = learners[0].fit_path(task, analysis, np.random.default_rng(0))
+        predicted = path.outputs(learners, task, assessment, scores=False).predicted
+        return np.asarray((predicted == task.target[assessment]).mean(axis=1))
+
+    found = np.array(in_two_threads(one, product(DISTANCES, folds)))
+    return np.asarray(found.reshape(len(DISTANCES), len(folds), -1).mean(axis=1))
 
 
 def check(task: Task, folds: list[tuple[np.ndarray, np.ndarray]]) -> None:
@@ -59,7 +60,12 @@ def check(task: Task, folds: list[tuple[np.ndarray, np.ndarray]]) -> None:
         assert np.allclose(ours[place, 1], theirs.fit(task.values, task.target).cv_results_["mean_test_score"], atol=1e-12)
         analysis, assessment = folds[0]
         learners = candidates(distance)
-        scores = learners[0].fit_path(task, analysis, RNG).outputs(learners, task, assessment, scores=True).scores
+        scores = (
+            learners[0]
+            .fit_path(task, analysis, np.random.default_rng(0))
+            .outputs(learners, task, assessment, scores=True)
+            .scores
+        )
         assert scores is not None
         for learner, own in zip(learners, scores, strict=True):
             there = KNeighborsClassifier(learner.k, metric=distance, weights=THEIR_VOTE[learner.vote])
