@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks._frame import Row, in_two_threads, noted, seconds, side_by_side
+from benchmarks._frame import Row, noted, seconds, side_by_side
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.learner.tree import Splits, Tree
@@ -243,7 +243,7 @@ def candidates(task: Task) -> Row:
         turns=3,
         share=8 / 1000,
         goal=1000,
-        note="Two threads of ours, of which Python lets one work at a time but inside kernels.",
+        note="One thread of ours: what is no kernel holds the interpreter lock.",
     )
 
 
@@ -254,7 +254,7 @@ def accuracies(task: Task, learners: list[Tree], folds: list[tuple[np.ndarray, n
         said = path.outputs(learners, task, assessment, scores=False).predicted
         return np.asarray((said == task.target[assessment]).mean(axis=1))
 
-    return np.asarray(np.mean(in_two_threads(one, folds), axis=0))
+    return np.asarray(np.mean([one(fold) for fold in folds], axis=0))
 
 
 def noise(n: int, features: int = 20) -> Task:

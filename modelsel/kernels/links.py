@@ -28,32 +28,44 @@ def _weigh(parent, first, child, leaf, risk, price, gap, prices, link, stands):
         link[node] = gap[node] / prices[node] if stands[node] and not leaf[node] else np.inf
 
 
+@kernel(_nrt=False)
+def _least(node, first, child, link, least):
+    """Where the least link at or under a node is, the first where they are equal."""
+    found = np.int64(node)
+    for k in range(first[node], first[node + 1]):
+        other = least[child[k]]
+        if link[other] < link[found]:
+            found = other
+    return found
+
+
 @kernel(
     types.reals(
-        types.fixed_codes, types.fixed_codes, types.fixed_codes, types.fixed_codes, types.fixed_booleans, types.fixed_reals,
-        types.fixed_reals, types.real,
+        types.fixed_codes, types.fixed_codes, types.fixed_codes, types.fixed_booleans, types.fixed_reals, types.fixed_reals,
+        types.real,
     )
 )  # fmt: skip
-def collapse(parent, size, first, child, leaf, risk, price, tie):
-    """Critical strength per node, infinite where it never collapses by itself."""
+def collapse(parent, first, child, leaf, risk, price, tie):
+    """Critical strength per node, infinite where it never collapses by itself.
+
+    Every node knows the least link under it, so that a collapse costs the depth.
+    """
     n, strength = len(parent), 0.0
     gap, prices, link, critical, stands = np.empty(n), np.empty(n), np.empty(n), np.full(n, np.inf), np.empty(n, np.bool_)
     _weigh(parent, first, child, leaf, risk, price, gap, prices, link, stands)
-    while True:
-        node = 0
-        for other in range(1, n):
-            if link[other] < link[node]:
-                node = other
-        if link[node] == np.inf:
-            return critical
+    least = np.empty(n, np.int64)
+    for node in range(n - 1, -1, -1):
+        least[node] = _least(node, first, child, link, least)
+    while link[least[0]] < np.inf:
+        node = least[0]
         if link[node] > strength + tie:
             strength = link[node]
-        critical[node] = strength
-        for below in range(node, node + size[node]):
-            link[below] = np.inf
+        critical[node], link[node], least[node] = strength, np.inf, node
         above = parent[node]
         while above >= 0:
             gap[above] -= gap[node]
             prices[above] -= prices[node]
             link[above] = gap[above] / prices[above]
+            least[above] = _least(above, first, child, link, least)
             above = parent[above]
+    return critical

@@ -76,9 +76,9 @@ class TreeModel:
 
 def predicted(cut: Cut, routed: Routed, costs: Floats | None, end: Codes | None = None) -> Codes:
     """Class per row: its leaf's, or for a divided row the best of the mean of its leaves. `end` maps nodes to leaves."""
-    of_node = cut.prediction if end is None else cut.prediction[end]
     if routed.whole:
-        return of_node[routed.leaf]
+        return cut.prediction.take(routed.leaf if end is None else end.take(routed.leaf))
+    of_node = cut.prediction if end is None else cut.prediction[end]
     shares = frequencies(cut.counts)
     classes = best_class(routed.per_row(shares if end is None else shares[end]), costs)
     fragments = np.bincount(routed.owner, minlength=routed.rows)

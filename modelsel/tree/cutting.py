@@ -101,7 +101,7 @@ def weakest_links(cut: Cut, risk: Floats, price: Floats) -> Floats:
     tree, tie, kernel = cut.tree, 0.1 * TIE * float(risk[0]), load("links")
     if kernel is None:
         return _collapse(tree, *_links(cut, risk, price), tie)
-    critical: Floats = kernel.collapse(tree.parent, tree.size, tree.first, tree.child, cut.leaf, risk, price, tie)
+    critical: Floats = kernel.collapse(tree.parent, tree.first, tree.child, cut.leaf, risk, price, tie)
     return critical
 
 
