@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV, PredefinedSplit
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks._frame import Row, side_by_side
+from benchmarks._frame import Row, seconds, side_by_side
 from modelsel.core.spec import make as part
 from modelsel.core.types import Candidate, Integers, Resampling, Task
 from modelsel.dataset.waveform import Waveform
@@ -56,6 +56,21 @@ def rows() -> Iterable[Row]:
         turns=3,
         goal=1000,
         share=SAMPLED / len(some),
+        note=profile(task, folds, some),
+    )
+
+
+def profile(task: Task, folds: Resampling, some: tuple[Candidate, ...]) -> str:
+    """Where the time goes: what is not in kernels holds the interpreter lock, and a second thread does not help there."""
+    from benchmarks.pools import alone, lock_share
+
+    spent = seconds(lambda: alone(task, folds, some))
+    outside = lock_share(lambda: alone(task, folds, some))
+    each = spent * outside / len(some) / len(folds.folds)
+    return (
+        f"One thread takes {spent * 1e3:.0f} ms, of which {1 - outside:.0%} in compiled kernels that grow trees and send rows "
+        f"down; the rest, {each * 1e6:.0f} µs a candidate and fold, is one interpreter's: truncating, predicting, counting "
+        "errors, losses."
     )
 
 
