@@ -10,9 +10,9 @@ from modelsel.ledger.entry import Entry
 
 Status = Literal["open", "revealed", "failed", "recovered"]
 IMMATERIAL = (
-    "compare", "final_test", "guard", "limit", "name", "note", "on_failure", "plugins", "pool", "resume", "retry_failed",
-    "show", "tracking", "dataset.absent", "dataset.cache", "dataset.dir", "dataset.name", "dataset.openml", "dataset.path",
-    "dataset.seconds", "dataset.test_path",
+    "compare", "deadline", "final_test", "guard", "limit", "name", "note", "on_failure", "plugins", "pool", "resume",
+    "retry_failed", "show", "tracking", "dataset.absent", "dataset.cache", "dataset.dir", "dataset.name", "dataset.openml",
+    "dataset.path", "dataset.seconds", "dataset.test_path",
 )  # fmt: skip
 
 

@@ -1,19 +1,18 @@
 """Which remembered sets share rows with the ones now sealed, and whether that is more than chance.
 
-Where nearly all rows are distinct (u ≥ .95), equal values mean the same row. Elsewhere values coincide by chance: with q
-the share of test rows that stand by chance in as many of the study's own development rows, an overlap counts only above
-q + max(.02, 3 √(q (1 − q) / n)). What the rows themselves (C1) do not show, the other channels may (`ledger.channels`).
+Where nearly all rows are distinct (u ≥ .95), equal values mean the same row. Elsewhere values coincide by chance, and an
+overlap counts only where it is more than that (`_chance`). What the rows themselves (C1) do not show, the other channels may
+(`ledger.channels`).
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 
 import numpy as np
 
-from modelsel.core.fingerprint import generator
 from modelsel.core.types import Booleans
+from modelsel.guard._chance import more_than_chance
 from modelsel.guard._history import History
 from modelsel.guard._subject import Subject
 from modelsel.guard._subject import known as kept
@@ -23,7 +22,6 @@ from modelsel.ledger.rowset import RowSet, containment, shared
 
 SAME = 0.9  # shared rows per rows of either set from which two sets are one with a few rows more or less
 ALIKE = 0.5  # shared column names from which equal declared identities mean equal rows
-DRAWS = 8
 QUASI, FEWEST = 0.2, 10  # share and number of a column's values that must be met again
 
 
@@ -123,17 +121,14 @@ def _seen(name: str, subject: Subject, stored: RowSet) -> Booleans:
         seen = np.arange(len(ours)) < round(containment(ours, theirs) * len(ours))
     else:
         seen = shared(ours, theirs, repetitions=not telling)
-    enough = telling or seen.mean() > _by_chance(subject.test.bound, subject.development.bound, len(stored), subject.train)
-    return seen if enough else np.zeros(len(ours), bool)
+    counts = telling or enough(ours, subject.development.arrays[name], theirs, sketch=bool(stored.facts.get("sketch")))
+    return seen if counts else np.zeros(len(ours), bool)
 
 
-def _by_chance(test: Hashes, own: Hashes, size: int, name: str) -> float:
-    """The overlap that a fresh sample of the same kind may show with `size` rows: the largest of some draws, and a margin."""
-    rng, draws = generator(0, name), DRAWS if size < len(own) else 1
-    samples = (own[rng.permutation(len(own))[:size]] for _ in range(draws))
-    most = max(int(shared(test, sample, repetitions=True).sum()) for sample in samples)
-    q = (most + 1) / (len(test) + 2)  # not quite nought in a small set
-    return q + max(0.02, 3 * sqrt(q * (1 - q) / max(1, len(test))))
+def enough(rows: Hashes, own: Hashes, stored: Hashes, sketch: bool) -> bool:
+    """More than chance? A sketch is all of a set up to its largest hash: there, among the rows up to that one."""
+    last = stored.max() if sketch else np.iinfo(stored.dtype).max
+    return more_than_chance(rows[rows <= last], stored, own[own <= last])
 
 
 def _otherwise(testset: str, facts: Mapping[str, Any], subject: Subject, stored: RowSet | None, key: Key) -> Relation | None:

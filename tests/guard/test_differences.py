@@ -15,8 +15,8 @@ STUDY = ("dataset=iris", "space=[naive_bayes]")
 IDENTITY = {"dataset", "split", "scheme", "measure", "rule", "outer", "seed", "space"}
 CHANGES = (
     ["name=other"], ["note=again"], ["show=[tree]"], ["compare=true"], ["final_test=false"], ["on_failure=error"],
-    ["retry_failed=true"], ["limit.seconds=3"], ["pool=threads"], ["pool.n_jobs=2"], ["tracking=off"], ["guard=strict"],
-    ["guard.delta=0.1"], ["guard.justify.category=bug", "guard.justify.text='the labels were read wrong'"],
+    ["retry_failed=true"], ["deadline=60"], ["limit.seconds=3"], ["pool=threads"], ["pool.n_jobs=2"], ["tracking=off"],
+    ["guard=strict"], ["guard.delta=0.1"], ["guard.justify.category=bug", "guard.justify.text='the labels were read wrong'"],
 )  # fmt: skip
 
 
