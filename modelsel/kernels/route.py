@@ -95,16 +95,19 @@ def walk(values, rows, test, feature, threshold, first, child, missing_to, major
     return owner[:made], leaf[:made], part[:made], unseen
 
 
-@kernel(types.ended(types.fixed_codes, types.fixed_booleans))
+@kernel(types.ended(types.fixed_codes, types.fixed_marks))
 def ends(parent, leaf):
-    """Where a row that comes by a node ends when the marked nodes are leaves, per node; and how many leaves stand."""
-    end, closed = np.empty(len(parent), np.int32), np.empty(len(parent), np.bool_)
-    leaves = 0
-    for node in range(len(parent)):
-        above = parent[node]
-        if above >= 0 and closed[above]:
-            end[node], closed[node] = end[above], True
-        else:
-            end[node], closed[node] = node, leaf[node]
-            leaves += leaf[node]
+    """Per tree and node: where a row that comes by ends when the marked nodes are leaves; and how many leaves stand."""
+    trees, nodes = leaf.shape
+    end, leaves = np.empty((trees, nodes), np.int32), np.zeros(trees, np.int64)
+    for tree in range(trees):
+        marks, to = leaf[tree], end[tree]
+        for node in range(nodes):
+            above = parent[node]
+            # a node above that ends elsewhere, or is itself marked, closes this one
+            if above >= 0 and (marks[above] or to[above] != above):
+                to[node] = to[above]
+            else:
+                to[node] = node
+                leaves[tree] += marks[node]
     return end, leaves

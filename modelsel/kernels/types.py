@@ -25,6 +25,7 @@ columns = types.Array(types.int32, 2, "C")
 fixed_bytes = types.Array(types.int8, 1, "C", readonly=True)
 fixed_flags = types.Array(types.uint8, 1, "C", readonly=True)
 fixed_booleans = types.Array(types.boolean, 1, "C", readonly=True)
+fixed_marks = types.Array(types.boolean, 2, "C", readonly=True)
 rules = types.NamedUniTuple(types.int64, len(Rules._fields), Rules)
 limits = types.NamedUniTuple(types.float64, len(Limits._fields), Limits)
 
@@ -63,5 +64,5 @@ def routed(*arguments: Any) -> Any:
 
 
 def ended(*arguments: Any) -> Any:
-    """Signature of `ends`: a node per node, number of leaves."""
-    return types.Tuple((codes, types.int64))(*arguments)
+    """Signature of `ends`, per tree: a node per node, and the number of leaves."""
+    return types.Tuple((columns, wholes))(*arguments)

@@ -15,9 +15,11 @@ from modelsel.learner._chunks import chunks
 
 def training_error(path: Path, learners: Sequence[Any], task: Task, rows: Integers) -> Floats:
     """One number per learner; the rows are asked for in parts. NaN where they weigh nothing."""
-    weights, wrong = task.row_weights[rows], np.zeros(len(learners))
+    weights, missed = task.row_weights[rows], np.empty((len(learners), len(rows)), bool)
     for block in chunks(len(rows), len(learners) * len(task.classes)):
-        predicted = path.outputs(learners, task, rows[block], scores=False).predicted
-        wrong += (predicted != task.target[rows[block]]) @ weights[block]
+        missed[:, block] = path.outputs(learners, task, rows[block], scores=False).predicted != task.target[rows[block]]
     total = weights.sum()
-    return wrong / total if total > 0 else np.full(len(learners), np.nan)
+    if not total > 0:
+        return np.full(len(learners), np.nan)
+    wrong = np.array([weights[own].sum() for own in missed])  # each by itself: the same in any company
+    return np.asarray(wrong / total)

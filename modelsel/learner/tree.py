@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from modelsel.core.spec import number, one_of, part, plain, resolved, whole
+from modelsel.core.spec import kind_of, number, one_of, part, plain, resolved, whole
 from modelsel.core.types import Description, Floats, Integers, Table, Task
 from modelsel.learner._held_back import held_back
 from modelsel.learner._leaf import Leaf
@@ -141,6 +141,11 @@ class Tree:
     def limits(self) -> Limits:
         """What of this specification is a truncation."""
         return Limits(self.max_depth, float(self.min_split), self.min_gain, self.purity, self.significance, self.collapse)
+
+    @cached_property
+    def hard(self) -> bool:
+        """Thresholds are steps, not ramps."""
+        return kind_of(self.softener) == "hard"
 
     @property
     def cost_matrix(self) -> Floats | None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Floats, Integers, Resampling, Task
 
-BLOCK = 1 << 20  # numbers worked on at a time
+BLOCK = 1 << 18  # numbers worked on at a time
 LARGE = 1 << 27  # bytes above which the matrix lies in a file instead of in memory
 
 
@@ -41,26 +41,28 @@ class LossMatrix:
     def finish(self, complete: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Divide by the number of repeats; NaN for rows not assessed and for candidates that are not complete."""
         times = np.where(self._times > 0, self._times, np.nan).astype(np.float32)
-        for at in _blocks(self._sum.shape[1], len(self._sum)):
+        for at in _blocks(self._sum.shape[1], len(self._sum)) if (times != 1).any() else ():
             self._sum[:, at] /= times[:, None]
         self._sum[:, ~complete] = np.nan
         return self._sum
 
     def standard_errors(self) -> Floats:
         """Per candidate, from the finished matrix; NaN where its column is NaN."""
-        rows = np.flatnonzero(self._times)
+        rows: Any = slice(None) if self._times.all() else np.flatnonzero(self._times)
         weights = self._task.row_weights[rows]
         groups = None if self._task.groups is None else np.unique(self._task.groups[rows], return_inverse=True)[1]
         se = np.full(self._sum.shape[1], np.nan)
-        for at in _blocks(len(se), len(rows)):
+        for at in _blocks(len(se), len(weights)):
             se[at] = _standard_error(self._sum[rows, at].astype(np.float64), weights, groups)
         return se
 
 
 def _standard_error(losses: Floats, weights: Floats, groups: Integers | None) -> Floats:
-    """Of the weighted means of the columns; works in place."""
+    """Of the weighted means of the columns, each the same in any company; works in place."""
+    if losses.shape[1] == 1:  # NumPy adds a lone column up in another order
+        return _standard_error(np.repeat(losses, 2, axis=1), weights, groups)[:1]
     total = weights.sum()
-    losses -= weights @ losses / total
+    losses -= np.einsum("i,ij->j", weights, losses) / total
     losses *= (weights / total)[:, None]
     if groups is not None:
         sums = np.zeros((groups.max() + 1, losses.shape[1]))

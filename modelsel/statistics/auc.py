@@ -65,7 +65,7 @@ def multiclass_area(truth: Codes, ranked: tuple[Ranking, ...], weights: Floats |
     share = np.bincount(truth, weights, minlength=len(ranked))
     present = np.flatnonzero(share)
     areas = np.stack([ranked[c].area(truth == c, weights) for c in present], axis=-1)
-    return np.asarray(areas @ (share[present] / share.sum()))
+    return np.asarray(np.einsum("...c,c->...", areas, share[present] / share.sum()))
 
 
 def multiclass_auc(truth: Codes, scores: Floats, weights: Floats | None = None) -> Floats:

@@ -78,9 +78,10 @@ class Tree:
 
     @cached_property
     def depth(self) -> NDArray[np.int32]:
-        depth = np.zeros(len(self), np.int32)
-        for node in range(1, len(self)):
-            depth[node] = depth[self.parent[node]] + 1
+        above, depth = self.parent.copy(), (self.parent >= 0).astype(np.int32)
+        while (above >= 0).any():  # the way up doubles each time
+            depth += np.where(above >= 0, depth[above], 0).astype(np.int32)
+            above = np.where(above >= 0, above[above], -1)
         return depth
 
     @cached_property
@@ -102,6 +103,12 @@ class Tree:
         """Training weight that reached each node."""
         weight: Floats = self.counts.sum(axis=1)
         return weight
+
+    @cached_property
+    def purest(self) -> Floats:
+        """Weight of each node's largest class."""
+        largest: Floats = self.counts.max(axis=1)
+        return largest
 
     @cached_property
     def terminal(self) -> Booleans:

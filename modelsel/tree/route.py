@@ -1,5 +1,6 @@
 """Which leaf a row reaches, or which leaves with what part of its weight."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,15 +52,19 @@ def route(tree: Tree, table: Table, rows: Integers) -> Routed:
     return Routed(owner, leaf, part, len(rows), unseen)
 
 
-def ends(cut: Cut) -> tuple[Codes, int]:
-    """Per node, where a row that comes by it ends in the cut tree; and the number of its leaves."""
+def ends(tree: Tree, cuts: Sequence[Cut]) -> tuple[Codes, Integers]:
+    """Cuts × nodes: where a row that comes by the node ends in the tree that is cut; and the number of its leaves."""
+    marks = np.empty((len(cuts), len(tree)), bool)
+    for own, cut in zip(marks, cuts, strict=True):
+        own[:] = cut.leaf
     kernel = load("route")
     if kernel is None:
         from modelsel.tree import cutting
 
-        return cutting.ends(cut).astype(np.int32), cutting.leaves(cut)
-    end, leaves = kernel.ends(cut.tree.parent, cut.leaf)
-    return end, int(leaves)
+        ended = np.array([cutting.ends(cut) for cut in cuts], np.int32).reshape(marks.shape)
+        return ended, np.array([cutting.leaves(cut) for cut in cuts], np.int64)
+    ended, leaves = kernel.ends(tree.parent, marks)
+    return ended, leaves
 
 
 def weights_by_node(tree: Tree, routed: Routed, target: Codes, weight: Floats) -> Floats:

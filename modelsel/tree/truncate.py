@@ -5,23 +5,25 @@ of at least `purity`, or where Pearson's chi-square of the test is not significa
 then makes a leaf of each subtree that does not lower the training error (C4.5 does so even unpruned; Quinlan 1993).
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.stats import chi2
 
-from modelsel.core.types import Codes, Floats
+from modelsel.core.types import Booleans, Codes, Floats
 from modelsel.kernels.layout import TIE
 from modelsel.tree.cutting import below, cheaper_as_leaf, errors_as_leaf
 from modelsel.tree.node import LEAF, Cut, Tree
 
+BLOCK = 1 << 22  # marks compared at a time
 _SIGNIFICANCE: WeakKeyDictionary[Tree, Floats] = WeakKeyDictionary()
 _LABELS: WeakKeyDictionary[Tree, Codes] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """Stopping limits that are read off the fully grown tree."""
 
     max_depth: int | None = None
@@ -32,20 +34,48 @@ class Limits:
     collapse: bool = False
 
 
+NONE = Limits(min_split=0.0)
+STOPS: Mapping[str, Callable[[Tree, float], Booleans]] = {
+    "max_depth": lambda tree, most: tree.depth >= most,
+    "min_split": lambda tree, least: tree.weight < least - 1e-9,
+    "min_gain": lambda tree, least: ~(tree.goodness >= least - TIE),
+    "purity": lambda tree, most: tree.purest >= most * tree.weight - 1e-9,
+    "significance": lambda tree, most: ~(p_values(tree) <= most),
+}
+
+
 def truncate(tree: Tree, limits: Limits, costs: Floats | None = None) -> Cut:
     """The tree under the limits; leaves predict the class of largest weight or, with `costs`, of least expected cost."""
-    weight = tree.weight
-    leaf = tree.terminal | (weight < limits.min_split - 1e-9)
-    if limits.max_depth is not None:
-        leaf |= tree.depth >= limits.max_depth
-    if limits.min_gain > 0:
-        leaf |= ~(tree.goodness >= limits.min_gain - TIE)
-    if limits.purity < 1:
-        leaf |= tree.counts.max(axis=1) >= limits.purity * weight - 1e-9
-    if limits.significance is not None:
-        leaf |= ~(p_values(tree) <= limits.significance)
-    cut = Cut(tree, leaf, _labels(tree, costs), tree.filled)
-    return collapsed(cut, costs) if limits.collapse else cut
+    return truncations(tree, [limits], costs)[0]
+
+
+def truncations(tree: Tree, limits: Sequence[Limits], costs: Floats | None = None) -> list[Cut]:
+    """The tree under each of some limits; those that leave the same tree share one answer."""
+    labels, cuts, different = _labels(tree, costs), [], dict[Any, Cut]()
+    for some in _blocks(limits, len(tree)):
+        for own, leaf in zip(some, _marks(tree, some), strict=True):
+            key = own.collapse, leaf.tobytes()
+            if key not in different:
+                cut = Cut(tree, leaf, labels, tree.filled)
+                different[key] = collapsed(cut, costs) if own.collapse else cut
+            cuts.append(different[key])
+    return cuts
+
+
+def _blocks(limits: Sequence[Limits], nodes: int) -> Iterator[Sequence[Limits]]:
+    size = max(1, BLOCK // nodes)
+    return (limits[start : start + size] for start in range(0, len(limits), size))
+
+
+def _marks(tree: Tree, limits: Sequence[Limits]) -> Booleans:
+    """Limits × nodes: where a path ends. What holds for a bound is found once, whoever has that bound."""
+    leaf = np.repeat(tree.terminal[None], len(limits), axis=0)
+    for name, stop in STOPS.items():
+        places: dict[Any, int] = {}
+        which = [places.setdefault(getattr(own, name), len(places)) for own in limits]
+        held = [tree.terminal if bound == getattr(NONE, name) else stop(tree, bound) for bound in places]
+        leaf |= np.array(held)[which]
+    return leaf
 
 
 def _labels(tree: Tree, costs: Floats | None) -> Codes:

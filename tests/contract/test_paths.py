@@ -235,3 +235,10 @@ def test_answers_do_not_depend_on_who_else_is_asked(name: str, seed: int) -> Non
     shuffled = path.outputs([learners[i] for i in order], task, positions(task), True)
     assert (shuffled.predicted == together.predicted[order]).all()
     assert (shuffled.scores == together.scores[order]).all()
+    errors, sizes = path.training_error(learners), path.complexity(learners)
+    for i in order[:4]:
+        fresh, alone = outputs_of(task, [learners[i]], positions(task), task)
+        assert (alone.predicted[0] == together.predicted[i]).all()
+        assert (alone.scores[0] == together.scores[i]).all()
+        np.testing.assert_array_equal(fresh.training_error([learners[i]]), errors[i : i + 1])
+        np.testing.assert_array_equal(fresh.complexity([learners[i]]), sizes[i : i + 1])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from modelsel.core.types import Fold, Resampling
+from modelsel.runner import losses as losses_module
 from modelsel.runner import run as run_module
 from modelsel.runner.losses import LossMatrix, fold_errors
 from tests import doubles
@@ -49,6 +50,27 @@ def test_standard_errors_equal_those_that_rpart_prints(shared):
         matrix.add(np.arange(n), np.arange(len(errors)), (np.arange(n) < np.array(errors)[:, None]).astype(float))
         matrix.finish(np.ones(len(errors), bool))
         np.testing.assert_allclose(matrix.standard_errors() * n / root, [row[4] for row in case["cptable"]], rtol=1e-5)
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_standard_error_is_the_same_to_the_last_bit_in_any_company(grouped, repeats):
+    """Alone, beside one other, and where a block ends with it."""
+    task = doubles.task(500, weighted=True)
+    task = doubles.with_groups(task, np.repeat(np.arange(125), 4)) if grouped else task
+    resampling, columns = doubles.folds(task, 5, repeats), losses_module.BLOCK // 500 + 1
+    losses = np.random.default_rng(0).random((columns, 500))
+
+    def errors(which):
+        matrix = LossMatrix(task, resampling, len(which))
+        for fold in resampling.folds:
+            matrix.add(fold.assessment, np.arange(len(which)), losses[np.ix_(which, fold.assessment)])
+        matrix.finish(np.ones(len(which), bool))
+        return matrix.standard_errors()
+
+    together = errors(np.arange(columns))
+    for which in ([0], [columns - 1], [3, columns - 1], [*range(17)]):
+        np.testing.assert_array_equal(errors(np.array(which)), together[which])
 
 
 def test_groups_count_as_one_observation_each():
