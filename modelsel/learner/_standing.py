@@ -129,7 +129,7 @@ class Standings:
         return Left(self.tree, different, np.array(which, np.int64), np.array(grown, np.int64), end)
 
     def _key(self, cut: Cut, costs: Any) -> tuple[Any, ...]:
-        """What tells one standing from another. An array that a kept answer holds is never another one."""
+        """What tells one standing from another: arrays by identity, for as long as a cut that holds them is kept."""
         moved = cut.tree.parent.tobytes() if cut.tree is not self.tree else b""
         return costs, cut.leaf.tobytes(), moved, id(cut.prediction), id(cut.counts)
 

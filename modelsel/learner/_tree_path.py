@@ -51,8 +51,8 @@ class TreePath:
     certain: bool = True  # every analysis row is predicted by the node that counts it
     judging: Integers | None = None  # analysis rows that neither grew the tree nor may soften it
     _wrong: dict[int, tuple[Codes, Floats]] = field(default_factory=dict)  # training weight misclassified, per prediction
-    _scores: dict[Any, Floats] = field(default_factory=dict)
-    _soft: dict[Any, tuple[Cut, Widths | None]] = field(default_factory=dict)
+    _scores: dict[Any, tuple[Cut, Floats]] = field(default_factory=dict)  # a cut in a key by identity is kept alive
+    _soft: dict[Any, tuple[Cut, Cut, Widths | None]] = field(default_factory=dict)
 
     def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
         left, sent = self._standings.of(learners), Sent(self.tree, table, rows)
@@ -135,8 +135,9 @@ class TreePath:
         asked = (standing.key, learner.softener)
         if asked not in self._soft:
             small = compact(standing.cut)
-            self._soft[asked] = small, None if learner.hard else learner.softener.widths(small, self.task, self.rows)
-        return self._soft[asked]
+            widths = None if learner.hard else learner.softener.widths(small, self.task, self.rows)
+            self._soft[asked] = standing.cut, small, widths
+        return self._soft[asked][1:]
 
     def _softly(self, learner: Any, standing: Standing, sent: Sent, scores: bool) -> tuple[Codes, Floats | None]:
         """Classes and scores of rows that ramps divide among leaves."""
@@ -150,8 +151,8 @@ class TreePath:
         """Class scores of the leaf where each node's rows end."""
         asked = (standing.key, leaf)
         if asked not in self._scores:
-            self._scores[asked] = leaf_scores(standing.cut, leaf)[standing.end]
-        return self._scores[asked]
+            self._scores[asked] = standing.cut, leaf_scores(standing.cut, leaf)[standing.end]
+        return self._scores[asked][1]
 
     @cached_property
     def _counts(self) -> Floats:
