@@ -20,8 +20,9 @@ STORE = HERE / "results.json"
 HEAD = """# What is fast, measured beside what people would use instead
 
 `python -m benchmarks` runs all of it; `python -m benchmarks engine knn` two files of it. A ratio is *their seconds / our
-seconds* of one turn; both take turns in one process and the median is shown with its range. The answers are compared in the
-same run: a row whose answers differ is an error, not a row.
+seconds* of one turn; both take turns in one process and the median is shown with its range. Work of less than a twentieth of
+a second is called again within a turn, on either side, until that much has passed. The answers are compared in the same run:
+a row whose answers differ is an error, not a row.
 """
 
 

@@ -1,8 +1,9 @@
 """The best cut of columns of few distinct values, from how many rows of each class every value has.
 
-A node's table holds, per feature and class, the rows up to each value (running counts). The rows of the smaller child are
-counted, and what is left of the parent's table is the larger child's. A cut then costs its classes, not its rows; the
-goodness is that of `kernels/counted`, to the last bit.
+A node's table holds the rows up to each value (running counts), class by class, the values of all features next to each
+other: what is asked of every value is asked in one long loop per class. The rows of the smaller child are counted, and what is
+left of the parent's table is the larger child's. A cut then costs its classes, not its rows; the goodness is that of
+`kernels/counted`, to the last bit.
 """
 
 import numpy as np
@@ -13,102 +14,114 @@ from modelsel.kernels.layout import CODE, CUTS, ENTROPY, NOTHING
 
 
 @kernel()
-def first_cells(levels, classes):
-    """Where each feature's cells begin (class × value, values next to each other), and last their number."""
+def first_values(levels):
+    """Where the values of each feature begin, and last the number of all values, which is the width of a table."""
     first = np.zeros(len(levels) + 1, np.int64)
     for f in range(len(levels)):
-        first[f + 1] = first[f] + levels[f] * classes
+        first[f + 1] = first[f] + levels[f]
     return first
 
 
 @kernel(_nrt=False)
-def count(members, rows, y, codes, first, levels, classes, offered, mine, labels, cells):
+def _next_run(offered, f):
+    """The next features in a row that are offered: first, and behind the last."""
+    while f < len(offered) and not offered[f]:
+        f += 1
+    end = f
+    while end < len(offered) and offered[end]:
+        end += 1
+    return f, end
+
+
+@kernel(_nrt=False)
+def count(members, rows, y, codes, first, offered, classes, mine, labels, table):
     """Running counts of the members; classes: how many rows of each there are among them."""
+    width = first[len(offered)]
     for i in range(len(members)):
         row = np.uint64(rows[np.uint64(members[i])])
-        mine[i], labels[i] = row, y[row]
-    for f in range(len(levels)):
+        mine[i], labels[i] = row, y[row] * width
+    for f in range(len(offered)):
         if not offered[f]:
             continue
-        column, width, own = codes[f], np.int64(levels[f]), cells[first[f] : first[f + 1]]
-        for j in range(len(own)):
-            own[j] = 0
+        column, start, end = codes[f], first[f], first[f + 1]
+        for c in range(len(classes)):
+            for j in range(c * width + start, c * width + end):
+                table[np.uint64(j)] = 0
         for i in range(len(members)):
-            own[np.uint64(labels[i] * width + column[np.uint64(mine[i])])] += np.int32(1)
+            table[np.uint64(labels[i] + start + column[np.uint64(mine[i])])] += np.int32(1)
         for c in range(len(classes)):
             so_far = np.int32(0)
-            for j in range(c * width, (c + 1) * width if classes[c] > 0 else c * width):
-                so_far += own[np.uint64(j)]
-                own[np.uint64(j)] = so_far
+            for j in range(c * width + start, c * width + end if classes[c] > 0 else 0):
+                so_far += table[np.uint64(j)]
+                table[np.uint64(j)] = so_far
 
 
 @kernel(_nrt=False)
 def subtract(whole, part, first, offered):
     """Leave in `whole` what is not in `part`."""
-    for f in range(len(offered)):
-        if offered[f]:
-            one, other = whole[first[f] : first[f + 1]], part[first[f] : first[f + 1]]
+    width = first[len(offered)]
+    f, end = _next_run(offered, 0)
+    while f < end:
+        for begin in range(0, len(whole), width):
+            one, other = whole[begin + first[f] : begin + first[end]], part[begin + first[f] : begin + first[end]]
             for j in range(len(one)):
                 one[j] -= other[j]
+        f, end = _next_run(offered, end)
 
 
 @kernel(_nrt=False)
-def _rows_left(own, width, total, rows_left):
+def _rows_left(table, width, start, end, total, rows_left):
     """Rows up to each value, of all classes."""
-    for j in range(width):
-        rows_left[j] = 0
+    rows_left[start:end] = 0.0
     for c in range(len(total)):
         if total[c]:
-            for j in range(width):
-                rows_left[np.uint64(j)] += own[np.uint64(c * width + j)]
+            own, here = table[c * width + start : c * width + end], rows_left[start:end]
+            for j in range(end - start):
+                here[j] += own[j]
 
 
 @kernel(_nrt=False)
-def _squares(own, width, total, rows_left, left, right):
+def _squares(table, width, start, end, total, sums):
     """Rows up to each value; Σ_c l_c² and Σ_c r_c² of each cut: r_c² = l_c² + t_c (t_c − 2 l_c)."""
-    for j in range(width):
-        rows_left[j] = left[j] = right[j] = 0.0
+    rows_left, left, right = sums[0, start:end], sums[1, start:end], sums[2, start:end]
+    sums[:, start:end] = 0.0
     for c in range(len(total)):
         if total[c]:
-            all_ = float(total[c])
-            for j in range(width):
-                a = float(own[np.uint64(c * width + j)])
-                rows_left[np.uint64(j)] += a
-                left[np.uint64(j)] += a * a
-                right[np.uint64(j)] += all_ * (all_ - 2.0 * a)
-    for j in range(width):
+            all_, own = float(total[c]), table[c * width + start : c * width + end]
+            for j in range(end - start):
+                a = float(own[j])
+                rows_left[j] += a
+                left[j] += a * a
+                right[j] += all_ * (all_ - 2.0 * a)
+    for j in range(end - start):
         right[j] += left[j]
 
 
 @kernel(_nrt=False)
-def _terms(own, width, j, total, table):
+def _terms(table, width, j, total, units):
     """Σ_c l_c·log l_c + r_c·log r_c behind value j."""
     s = np.int64(0)
     for c in range(len(total)):
         if total[c]:
-            a = np.int64(own[np.uint64(c * width + j)])
-            s += table[np.uint64(a)] + table[np.uint64(total[c] - a)]
+            a = np.int64(table[np.uint64(c * width + j)])
+            s += units[np.uint64(a)] + units[np.uint64(total[c] - a)]
     return s
 
 
 @kernel(_nrt=False)
-def _best(own, width, n, total, rows_left, left, right, entropy, table, shares, least, tie, bar):
+def _best(table, width, start, end, n, total, sums, entropy, units, shares, least, tie, bar):
     """The best value above `bar`, the rows left of its cut (0: none), how many admissible cuts there are, and values."""
     best, at, cuts, before, values = bar, np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     bar += tie
-    if entropy:
-        _rows_left(own, width, total, rows_left)
-    else:
-        _squares(own, width, total, rows_left, left, right)
-    for j in range(width):
-        i = np.int64(rows_left[j])
+    for j in range(start, end):
+        i = np.int64(sums[0, np.uint64(j)])
         values += i != before
         if i != before and i < n and i >= least and n - i >= least:
             cuts += 1
             if entropy:
-                value = float(_terms(own, width, j, total, table) - table[np.uint64(i)] - table[np.uint64(n - i)])
+                value = float(_terms(table, width, j, total, units) - units[np.uint64(i)] - units[np.uint64(n - i)])
             else:
-                value = left[j] * shares[np.uint64(i)] + right[j] * shares[np.uint64(n - i)]
+                value = sums[1, np.uint64(j)] * shares[np.uint64(i)] + sums[2, np.uint64(j)] * shares[np.uint64(n - i)]
             if value > bar:
                 best, bar, at = value, value + tie, i
         before = i
@@ -116,17 +129,23 @@ def _best(own, width, n, total, rows_left, left, right, entropy, table, shares, 
 
 
 @kernel(_nrt=False)
-def search(cells, n, first, levels, here, below, total, rows_left, left, right, rules, table, shares, scale, least, found):
-    """As `counted.search`, from a node's running counts."""
-    entropy, bar = rules.fused == ENTROPY, -1.0
-    unit, tie, whole = gauge(total, n, rules, table, scale)
-    for f in range(len(levels)):
+def search(table, n, first, here, below, total, sums, rules, units, shares, scale, least, found):
+    """As `counted.search`, from a node's running counts; leaves the rows up to each value in `sums[0]`."""
+    entropy, bar, width = rules.fused == ENTROPY, -1.0, first[len(here)]
+    unit, tie, whole = gauge(total, n, rules, units, scale)
+    f, end = _next_run(here, 0)
+    while f < end:
+        if entropy:
+            _rows_left(table, width, first[f], first[end], total, sums[0])
+        else:
+            _squares(table, width, first[f], first[end], total, sums)
+        f, end = _next_run(here, end)
+    for f in range(len(here)):
         below[f], found[f, CODE], found[f, CUTS] = 0, NOTHING, NOTHING
         if not here[f]:
             continue
-        own, width = cells[first[f] : first[f + 1]], np.int64(levels[f])
         best, at, cuts, values = _best(
-            own, width, n, total, rows_left, left, right, entropy, table, shares, least, tie, whole + bar * unit
+            table, width, first[f], first[f + 1], n, total, sums, entropy, units, shares, least, tie, whole + bar * unit
         )
         if values < 2:
             continue
@@ -135,9 +154,8 @@ def search(cells, n, first, levels, here, below, total, rows_left, left, right, 
 
 
 @kernel(_nrt=False)
-def ends(own, width, total, at, rows_left):
-    """The value before a cut with `at` rows on its left, and the value behind it."""
-    _rows_left(own, width, total, rows_left)
+def ends(rows_left, at):
+    """Of a feature: the value before a cut with `at` rows on its left, and the value behind it."""
     low = np.int64(0)
     while rows_left[low] < at:
         low += 1

@@ -141,7 +141,7 @@ def _missing_to(rules, at, left, right):
 
 
 @kernel(_nrt=False)
-def _hand_down(members, rows, y, codes, first_cell, levels, class_bits, start, middle, end, zero, one, enough, counts, below,
+def _hand_down(members, rows, y, codes, first_value, levels, class_bits, start, middle, end, zero, one, enough, counts, below,
                mine, spare, tally, whole, part, entries):  # fmt: skip
     """Tables of the children of many rows (the larger child's into `whole`), sorted columns of those of few.
 
@@ -154,9 +154,9 @@ def _hand_down(members, rows, y, codes, first_cell, levels, class_bits, start, m
     smaller = (zero and left >= enough) if first_smaller else (one and right >= enough)
     if larger or smaller:
         classes = counts[0 if first_smaller else 1]
-        binned.count(members[low:high], rows, y, codes, first_cell, levels, classes, below, mine, spare, part)
+        binned.count(members[low:high], rows, y, codes, first_value, below, classes, mine, spare, part)
     if larger:
-        binned.subtract(whole, part, first_cell, below)
+        binned.subtract(whole, part, first_value, below)
     if zero and left < enough:
         binned.sort(members[start:middle], rows, y, codes, levels, below, class_bits, mine, spare, tally, entries, start)
     if one and right < enough:
@@ -190,14 +190,15 @@ def grow(order, codes, levels, y, rows, root, units, rules, limits, stop):
     side, spare, tally = np.zeros(n, np.uint8), np.empty(n, np.uint32), np.empty(2 * levels.max(), np.uint32)
     total, left = np.zeros(classes, np.int64), np.zeros(classes, np.int64)
     bounds, reach, words = np.zeros((max(classes, 3), n // 8 + 8)), np.zeros(n // 8 + 8), np.zeros(n // 8 + 8, np.int64)
-    first_cell = binned.first_cells(levels, classes)
-    each = first_cell[features] // features
+    first_value = binned.first_values(levels)
+    cells = first_value[features] * classes
+    each = cells // features
     enough = max(each // 2, 1)
     stack, top, made = np.zeros((64, 2), np.int64), 1, 1
     if n > WORTH * each:
         entries, members, mine = np.empty((features, n), np.uint32), np.arange(n, dtype=np.uint32), np.empty(n, np.uint32)
-        tables, sums = np.zeros((8, first_cell[features]), np.int32), np.zeros((3, levels.max() + 1))
-        binned.count(members, rows, y, codes, first_cell, levels, root, offered[0], mine, spare, tables[0])
+        tables, sums = np.zeros((8, cells), np.int32), np.zeros((3, first_value[features]))
+        binned.count(members, rows, y, codes, first_value, offered[0], root, mine, spare, tables[0])
         stack[0, 1] = 1
     else:
         entries, members, mine = _pack(order, y, rows, rules.class_bits), np.empty(0, np.uint32), np.empty(0, np.uint32)
@@ -217,8 +218,8 @@ def grow(order, codes, levels, y, rows, root, units, rules, limits, stop):
             total[c] = np.int64(counts[node, c])
         least = np.int64(np.ceil(least_weight(rules, limits, float(end - start), classes)))
         if tabled:
-            binned.search(tables[top], end - start, first_cell, levels, here, below, total, sums[0], sums[1], sums[2], rules,
-                          units, shares, limits.scale, least, found)  # fmt: skip
+            binned.search(tables[top], end - start, first_value, here, below, total, sums, rules, units, shares, limits.scale,
+                          least, found)  # fmt: skip
         else:
             search(entries, start, end, here, below, total, left, bounds, reach, words, rules, units, steps, shares,
                    limits.scale, least, found)  # fmt: skip
@@ -230,7 +231,7 @@ def grow(order, codes, levels, y, rows, root, units, rules, limits, stop):
         nodes, value, counts = longer(nodes, made), longer(value, made), longer(counts, made)
         column, middle = entries[f, start:end], start + at
         if tabled:
-            low, high = binned.ends(tables[top, first_cell[f] : first_cell[f + 1]], levels[f], total, at, sums[0])
+            low, high = binned.ends(sums[0, first_value[f] :], at)
             binned.divide(members[start:end], rows, y, codes[f], low, at, spare, counts[first], counts[first + 1])
         else:
             low = np.int64(codes[f, rows[column[at - 1] >> shift]])
@@ -251,7 +252,7 @@ def grow(order, codes, levels, y, rows, root, units, rules, limits, stop):
         if tabled:
             tables = longer(tables, top + 2)
             part = tables[top + (one if larger else zero)]
-            _hand_down(members, rows, y, codes, first_cell, levels, rules.class_bits, start, middle, end, zero, one, enough,
+            _hand_down(members, rows, y, codes, first_value, levels, rules.class_bits, start, middle, end, zero, one, enough,
                        counts[first:made], below, mine, spare, tally, tables[top], part, entries)  # fmt: skip
         else:
             _part_all(entries, start, end, f, below, side, at, shift, spare, zero, one)
