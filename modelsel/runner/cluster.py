@@ -1,84 +1,51 @@
 """Pools of more than one machine, through joblib's own registrations: Dask, and Ray or Spark where the person has them.
 
-The work is scattered to Dask's workers once; records travel back to the parent, so that no shared file system is needed.
+The work goes to the workers once; records travel back to the parent, so that no shared file system is needed.
 """
 
 import importlib
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from functools import partial
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from joblib import parallel_config, register_parallel_backend
-
 from modelsel.core.errors import ConfigurationError, Problem
-
-Entered = Callable[[], AbstractContextManager[Any]]
-DASK = "modelsel-dask"
+from modelsel.runner.work import Work
 
 
-@contextmanager
-def cluster(kind: str, scheduler: str | None, jobs: int, work: object) -> Iterator[Entered]:
-    """A joblib backend to enter around each call, for as long as the pool is open."""
+@dataclass(frozen=True)
+class Cluster:
+    """A joblib backend to enter around a call, and the work, or a function that brings it, as workers are given it."""
+
+    enter: Callable[[], AbstractContextManager[Any]]
+    work: Work | Callable[[], Work]
+    is_death: Callable[[BaseException], bool]  # does this exception say that a worker is lost?
+    round: int | None = None  # jobs given out at a time where joblib waits for all of them; None: results come one by one
+
+
+def named(*types: str) -> Callable[[BaseException], bool]:
+    """Whether an exception is of one of these types, of packages that need not be installed."""
+    return lambda problem: any(kind.__name__ in types for kind in type(problem).__mro__)
+
+
+def opened(kind: str, scheduler: str | None, jobs: int, work: Work) -> AbstractContextManager[Cluster]:
+    """For as long as the pool is open. ConfigurationError when a package is missing or no scheduler answers."""
     if kind == "dask":
-        distributed = _module("dask.distributed", "dask", "pip install 'modelsel[dask]'")
-        register_parallel_backend(DASK, _backend())
-        with _client(distributed, scheduler, jobs) as client:
-            yield partial(parallel_config, DASK, client=client, scatter=[work])
-    elif kind == "ray":
-        _module("ray.util.joblib", "ray", "install ray").register_ray()
-        yield partial(parallel_config, "ray", n_jobs=jobs)
-    else:
-        _module("joblibspark", "spark", "install joblibspark and pyspark").register_spark()
-        yield partial(parallel_config, "spark", n_jobs=jobs)
+        from modelsel.runner.dask_cluster import dask_cluster
+
+        return dask_cluster(needed("dask.distributed", kind, "pip install 'modelsel[dask]'"), scheduler, jobs, work)
+    if kind == "ray":
+        from modelsel.runner.ray_cluster import ray_cluster
+
+        return ray_cluster(needed("ray", kind, "install ray"), jobs, work)
+    from modelsel.runner.spark_cluster import spark_cluster
+
+    return spark_cluster(needed("joblibspark.backend", kind, "install joblibspark and pyspark"), jobs, work)
 
 
-def _backend() -> type:
-    """joblib's Dask backend, but for two things that matter when workers are killed."""
-    theirs: Any = importlib.import_module("joblib._dask").DaskDistributedBackend
-
-    class Backend(theirs):  # type: ignore[misc]
-        def effective_n_jobs(self, n_jobs: int) -> int:
-            """At least two: for one, joblib would work in the parent, and what kills a worker must not kill the study."""
-            return max(2, int(super().effective_n_jobs(n_jobs)))
-
-        def submit(self, func: Any, callback: Callable[[Any], None]) -> Any:
-            """joblib 1.6 is not told of tasks that Dask gives up (KilledWorker), and would wait for ever."""
-            job = super().submit(func, callback)
-            job.add_done_callback(lambda done: callback(done.exception()) if done.exception() is not None else None)
-            return job
-
-        def retrieve_result_callback(self, out: Any) -> Any:
-            if isinstance(out, BaseException):
-                raise out
-            return super().retrieve_result_callback(out)
-
-    return Backend
-
-
-@contextmanager
-def _client(distributed: ModuleType, scheduler: str | None, jobs: int) -> Iterator[Any]:
-    if scheduler is None:
-        local = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
-        dask = importlib.import_module("dask")
-        with (
-            dask.config.set({"distributed.scheduler.allowed-failures": 0}),  # suspects are run again alone, by us
-            distributed.LocalCluster(**local) as nearby,
-            distributed.Client(nearby, set_as_default=False) as client,
-        ):
-            yield client
-        return
-    try:
-        client = distributed.Client(scheduler, set_as_default=False)
-    except OSError as problem:
-        what = f"no Dask scheduler answers at {scheduler}"
-        raise ConfigurationError(Problem("MSEL-534", what, "pool.scheduler", "start it, or leave it out")) from problem
-    with client:
-        yield client
-
-
-def _module(name: str, pool: str, fix: str) -> ModuleType:
+def needed(name: str, pool: str, fix: str) -> ModuleType:
+    """A package that a pool stands on."""
     try:
         return importlib.import_module(name)
     except ImportError as problem:

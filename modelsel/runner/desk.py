@@ -7,7 +7,7 @@ into memory, so that the data travel once and not per cell.
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -89,12 +89,21 @@ def perform_in_process(path: str, journal: Path, job: Job) -> Done:
     return desk.perform(job)
 
 
-def perform_elsewhere(work: Work, job: Job) -> Done:
+def perform_elsewhere(given: Work | Callable[[], Work], job: Job) -> Done:
     """A job on another machine: the record travels back and is written by the parent, on arrival."""
     with threadpool_limits(1):
+        work = given if isinstance(given, Work) else given()
         answers = work.answers(job)
     record = encoded(facts_of(work.key(job.cell), answers), answers.arrays())
     return Done(job, work.summary(job.cell.fold, answers), None, record)
+
+
+def perform_and_tell(given: Work | Callable[[], Work], job: Job) -> Done | Exception:
+    """The same; what ends the study travels back as it is, because not every backend raises it as what it was."""
+    try:
+        return perform_elsewhere(given, job)
+    except Exception as problem:
+        return problem
 
 
 def job_name(job: Job) -> str:

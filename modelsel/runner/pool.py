@@ -22,14 +22,14 @@ from threadpoolctl import threadpool_limits
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.kernels import stop
-from modelsel.runner.cluster import Entered, cluster
-from modelsel.runner.desk import Desk, Done, perform_elsewhere, perform_in_process, shipped
+from modelsel.runner import cluster as clusters
+from modelsel.runner.cluster import Cluster
+from modelsel.runner.desk import Desk, Done, perform_and_tell, perform_elsewhere, perform_in_process, shipped
 from modelsel.runner.journal import Journal
 from modelsel.runner.limits import Limits
 from modelsel.runner.work import Job, Work
 
 IN_THIS_PROCESS = ("threads", "sequential")
-DEATHS_ON_A_CLUSTER = ("KilledWorker", "FutureCancelledError", "CancelledError")  # the last: it took shared data along
 STOP_WITHIN = 1.0  # seconds
 KINDS = (*IN_THIS_PROCESS, "processes", "dask", "ray", "spark")
 MANY = 1 << 30  # jobs on their way at once: as many as the pool likes
@@ -90,8 +90,8 @@ def opened(pool: Pool, work: Work, journal: Journal) -> Iterator[Each]:
             path = stack.enter_context(shipped(work))
             yield partial(_in_processes, (path, journal.folder), pool.jobs)
         else:
-            backend = stack.enter_context(cluster(pool.kind, pool.scheduler, pool.jobs, work))
-            yield partial(_on_cluster, backend, work, journal)
+            cluster = stack.enter_context(clusters.opened(pool.kind, pool.scheduler, pool.jobs, work))
+            yield partial(_on_cluster, cluster, journal)
 
 
 def _here(desk: Desk, jobs: Iterable[Job], at_once: int = 1) -> Iterator[Done]:
@@ -128,15 +128,22 @@ def _in_processes(desk: tuple[str, Path], workers: int, jobs: Iterable[Job], at_
     """Never in the parent itself: what kills a worker must not kill the study. One worker is one job on its way."""
     ahead = min(2 * workers if workers > 1 else 1, at_once)
     with parallel_config("loky", inner_max_num_threads=1):
-        yield from _results(Parallel(max(workers, 2), **_one_by_one(ahead)), perform_in_process, desk, jobs)
+        results = _results(Parallel(max(workers, 2), **_one_by_one(ahead)), perform_in_process, desk, jobs)
+        with _deaths(lambda problem: isinstance(problem, BrokenProcessPool)):
+            yield from results
 
 
-def _on_cluster(backend: Entered, work: Work, journal: Journal, jobs: Iterable[Job], at_once: int = MANY) -> Iterator[Done]:
+def _on_cluster(cluster: Cluster, journal: Journal, jobs: Iterable[Job], at_once: int = MANY) -> Iterator[Done]:
     """Records travel back and are written here."""
-    with backend():
-        parallel = Parallel(**_one_by_one("2*n_jobs" if at_once == MANY else at_once))
-        for done in _results(parallel, perform_elsewhere, (work,), jobs):
-            yield Done(done.job, done.summary, journal.own.append_bytes(done.record))
+    with cluster.enter():
+        if cluster.round is None:
+            parallel = Parallel(**_one_by_one("2*n_jobs" if at_once == MANY else at_once))
+            found = _results(parallel, perform_elsewhere, (cluster.work,), jobs)
+        else:
+            found = _in_rounds(min(cluster.round, at_once), cluster.work, jobs)
+        with _deaths(cluster.is_death):
+            for done in found:
+                yield Done(done.job, done.summary, journal.own.append_bytes(done.record))
 
 
 def _one_by_one(ahead: int | str) -> dict[str, Any]:
@@ -147,14 +154,32 @@ def _results(parallel: Any, perform: Callable[..., Done], shared: tuple[Any, ...
     results = parallel(delayed(perform)(*shared, job) for job in jobs)
     try:
         yield from results
-    except (Exception, CancelledError) as death:
-        if isinstance(death, BrokenProcessPool) or type(death).__name__ in DEATHS_ON_A_CLUSTER:
-            raise WorkerDied(str(death)) from death
-        raise
     finally:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # joblib warns of a generator that is not read to its end: we meant it
             results.close()
+
+
+def _in_rounds(size: int, work: Work | Callable[[], Work], jobs: Iterable[Job]) -> Iterator[Done]:
+    """For backends that give results only all at once: some jobs at a time, so that what is done is soon on record."""
+    waiting = iter(jobs)
+    with Parallel(batch_size=1, pre_dispatch="all") as parallel:
+        while some := list(islice(waiting, size)):
+            for found in parallel(delayed(perform_and_tell)(work, job) for job in some):
+                if isinstance(found, Exception):
+                    raise found
+                yield found
+
+
+@contextmanager
+def _deaths(is_death: Callable[[BaseException], bool]) -> Iterator[None]:
+    """What a pool says of a lost worker becomes `WorkerDied`."""
+    try:
+        yield
+    except (Exception, CancelledError) as problem:
+        if is_death(problem):
+            raise WorkerDied(str(problem)) from problem
+        raise
 
 
 @contextmanager

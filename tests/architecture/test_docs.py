@@ -2,7 +2,6 @@
 
 import doctest
 import re
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -46,7 +45,7 @@ def _sections(page: str) -> dict[str, str]:
         *(("trees/criteria.md", name) for name in kinds("criterion")),
         *(("trees/missing_values.md", name) for name in MISSING),
         *(("trees/splits.md", name) for name in ("threshold", *NOMINAL)),
-        *(("trees/stopping.md", name) for name in ("min_leaf", *(limit.name for limit in fields(Limits)))),
+        *(("trees/stopping.md", name) for name in ("min_leaf", *Limits._fields)),
         *(("trees/leaves.md", name) for name in ("frequency", "laplace", "m_estimate", "costs", "weights")),
         *(("pruning.md", name) for name in kinds("pruner")),
     ],

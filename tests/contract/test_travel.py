@@ -53,15 +53,19 @@ def mapped(array):
     return False
 
 
+NEEDS = {"dask": "distributed", "ray": "ray", "spark": "joblibspark"}
+
+
 @pytest.mark.parametrize(
-    ("kind", "memory", "most"), [("processes", "mapped", 1), pytest.param("dask", "own", 2, marks=pytest.mark.slow)]
+    ("kind", "memory", "most"),
+    [("processes", "mapped", 1), *(pytest.param(kind, "own", 2, marks=pytest.mark.slow) for kind in NEEDS)],
 )
 def test_what_cells_share_travels_to_each_worker_and_not_to_each_cell(
     tmp_path: Path, kind: str, memory: str, most: int
 ) -> None:
     """Once; on a busy machine Dask's broadcast asks some workers a second time before the first copy is there."""
-    if kind == "dask":
-        pytest.importorskip("distributed")
+    if kind in NEEDS:
+        pytest.importorskip(NEEDS[kind])
     notes = tmp_path / "notes"
     some = [Candidate(Luggage(group=group, seconds=0.02, place=str(notes))) for group in range(12)]
     results = study(tmp_path, some, pool=Pool(kind, 2), task=doubles.task(4000))
