@@ -8,6 +8,7 @@ import numpy as np
 from benchmarks._frame import Row, side_by_side
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task
+from modelsel.learner._tree_path import TreePath
 from modelsel.learner.tree import Tree
 
 NESTED = {
@@ -31,14 +32,11 @@ def rows() -> Iterable[Row]:
 def _sweep(task: Task, kind: str, settings: list[dict[str, object]], most: float | None, note: str = "") -> Row:
     learners = [Tree(min_leaf=2.0, pruner=make("pruner", kind, **values)) for values in settings]
 
-    def grow() -> object:
+    def grow() -> TreePath:
         return learners[0].fit_path(task, np.arange(len(task)), np.random.default_rng(0))
 
     def sweep() -> object:
-        path._prunings.clear()
-        path._standing.clear()
-        path._asked.clear()
-        return path.complexity(learners)
+        return replace(path).complexity(learners)  # the same tree, of which nothing has been asked yet
 
     path = grow()
     sizes = [grow().complexity([learner])[0] for learner in learners[:: max(1, len(learners) // 8)]]
