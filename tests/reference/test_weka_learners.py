@@ -90,7 +90,13 @@ def test_naive_bayes_on_discretised_numbers_is_wekas(answers, reference_task, re
 
 @pytest.mark.parametrize(
     ("job", "distance"),
-    [(f"IBk_K{k}", "euclidean") for k in (1, 3, 5, 11)] + [("IBk_K5_manhattan", "manhattan")],
+    [
+        ("IBk_K1", "euclidean"),
+        pytest.param("IBk_K3", "euclidean", marks=pytest.mark.slow),
+        ("IBk_K5", "euclidean"),
+        pytest.param("IBk_K11", "euclidean", marks=pytest.mark.slow),
+        ("IBk_K5_manhattan", "manhattan"),
+    ],
 )
 def test_neighbours_with_wekas_conventions_are_ibks(answers, reference_task, reference_folds, job, distance):
     semantics, compared, differing = answers("knn/weka_semantics")["weka_semantics"]["comparison"], 0, 0
