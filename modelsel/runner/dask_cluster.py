@@ -1,8 +1,9 @@
 """Dask: a cluster on this machine, or a scheduler elsewhere; the work is scattered to its workers."""
 
 import importlib
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -14,6 +15,7 @@ from modelsel.runner.cluster import Cluster, named
 from modelsel.runner.work import Work
 
 DASK = "modelsel-dask"
+PATIENCE = 1, 2, 4  # seconds before the work is sent again
 DEATHS = "KilledWorker", "FutureCancelledError", "CancelledError"  # the last: a worker took shared data along
 
 
@@ -22,7 +24,21 @@ def dask_cluster(distributed: ModuleType, scheduler: str | None, jobs: int, work
     """joblib finds the scattered work among the arguments of a call, by identity."""
     register_parallel_backend(DASK, _backend())
     with _client(distributed, scheduler, jobs) as client:
-        yield Cluster(partial(parallel_config, DASK, client=client, scatter=[work]), work, named(*DEATHS))
+        yield Cluster(partial(_sent, client, work), work, named(*DEATHS))
+
+
+def _sent(client: Any, work: Work) -> AbstractContextManager[Any]:
+    """joblib's configuration, which sends the work to all workers; again where one of them dies at this very moment."""
+    for seconds in PATIENCE:
+        try:
+            return _configured(client, work)
+        except OSError:  # CommClosedError is one
+            time.sleep(seconds)
+    return _configured(client, work)
+
+
+def _configured(client: Any, work: Work) -> AbstractContextManager[Any]:
+    return parallel_config(DASK, client=client, scatter=[work])  # type: ignore[no-any-return]
 
 
 def _backend() -> type:

@@ -87,6 +87,21 @@ def test_a_worker_that_is_killed_in_the_middle_loses_nothing(tmp_path, scheduler
     assert answer(results) == answer(study(tmp_path, some, pool=Pool("threads", 2), name="whole"))
 
 
+def test_work_that_could_not_be_sent_because_a_worker_died_just_then_is_sent_again(tmp_path, monkeypatch):
+    import distributed
+
+    whole, failures = distributed.Client.scatter, [distributed.comm.core.CommClosedError("Stream is closed")] * 2
+
+    def scatter(client, *things, **more):
+        if failures:
+            raise failures.pop()
+        return whole(client, *things, **more)
+
+    monkeypatch.setattr(distributed.Client, "scatter", scatter)
+    assert answer(study(tmp_path, SOME, pool=Pool("dask", 2), name="two")) == answer(study(tmp_path, SOME, name="one"))
+    assert not failures
+
+
 def test_a_scheduler_that_does_not_answer_is_named(tmp_path, monkeypatch):
     import dask
 
