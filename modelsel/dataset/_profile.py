@@ -138,4 +138,5 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _ignore(name: str) -> str:
-    return f"declare dataset.features.{name}=ignore"
+    """Tables of one's own have the setting; of a bundled set a step chooses the features."""
+    return f"declare dataset.features.{name}=ignore, or name the others in a select_named step"
