@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from modelsel.core.types import Floats, Integers
-from modelsel.ledger.identity import Hashes, tally
+from modelsel.ledger.identity import Hashes, occurrences, tally
 
 MARGIN = 0.02
 
@@ -25,7 +25,7 @@ def expected(rows: Hashes, pool: Hashes, size: int) -> tuple[float, float]:
     """
     contents, times = tally(rows)
     starts = np.cumsum(times) - times
-    held, size = np.repeat(_occurrences(contents, pool), times), min(size, len(pool))
+    held, size = np.repeat(occurrences(contents, pool), times), min(size, len(pool))
     turn = np.arange(len(rows)) - np.repeat(starts, times)
     probability = _hypergeometric(turn, held, len(pool), size)
     summed = np.cumsum(probability)
@@ -48,13 +48,6 @@ def more_than_chance(rows: Hashes, stored: Hashes, own: Hashes) -> bool:
     mean, deviation = expected(rows, own, size)
     q = (mean * n + 1) / (n + 2)  # not quite nought in a small set
     return expected(rows, stored, size)[0] > q + max(MARGIN, 3 * deviation, 3 * sqrt(q * (1 - q) / n))
-
-
-def _occurrences(contents: Hashes, pool: Hashes) -> Integers:
-    values, counts = tally(pool)
-    where = np.minimum(np.searchsorted(values, contents), len(values) - 1)
-    found: Integers = np.where(values[where] == contents, counts[where], 0)
-    return found
 
 
 def _hypergeometric(value: Integers, held: Integers, pool: int, size: int) -> Floats:

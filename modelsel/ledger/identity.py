@@ -106,6 +106,20 @@ def tally(values: Hashes) -> tuple[Hashes, Integers]:
     return ordered[starts], np.diff(np.r_[starts, len(ordered)])
 
 
+def occurrences(values: Hashes, pool: Hashes) -> Integers:
+    """How often each value stands in a pool, in any order.
+
+    >>> occurrences(np.array([7, 9], np.uint64), np.array([7, 8, 7], np.uint64)).tolist()
+    [2, 0]
+    """
+    known, counts = tally(pool)
+    if not len(known):
+        return np.zeros(len(values), np.int64)
+    where = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    found: Integers = np.where(known[where] == values, counts[where], 0)
+    return found
+
+
 def met(values: Hashes, ordered: Hashes) -> Booleans:
     """Which values stand in a sorted array."""
     if not len(ordered):

@@ -14,7 +14,7 @@ import numpy as np
 from modelsel.core.errors import LedgerError, Problem
 from modelsel.core.fingerprint import canonical
 from modelsel.core.types import Booleans
-from modelsel.ledger.identity import Hashes, met, tally
+from modelsel.ledger.identity import Hashes, met, occurrences, tally
 
 FULL, BOTTOM = 1_000_000, 4096  # rows beyond which a set is kept as a sketch, and how many hashes that sketch holds
 
@@ -66,12 +66,7 @@ def shared(rows: Hashes, stored: Hashes, repetitions: bool) -> Booleans:
     """
     if not repetitions:
         return met(rows, np.sort(stored))
-    values, counts = tally(stored)
-    if not len(values):
-        return np.zeros(len(rows), bool)
-    where = np.minimum(np.searchsorted(values, rows), len(values) - 1)
-    allowed = np.where(values[where] == rows, counts[where], 0)
-    result: Booleans = _occurrence(rows) < allowed
+    result: Booleans = _occurrence(rows) < occurrences(rows, stored)
     return result
 
 

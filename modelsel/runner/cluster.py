@@ -34,17 +34,17 @@ def opened(kind: str, scheduler: str | None, jobs: int, work: Work) -> AbstractC
     if kind == "dask":
         from modelsel.runner.dask_cluster import dask_cluster
 
-        return dask_cluster(needed("dask.distributed", kind, "pip install 'modelsel[dask]'"), scheduler, jobs, work)
+        return dask_cluster(_needed("dask.distributed", kind, "pip install 'modelsel[dask]'"), scheduler, jobs, work)
     if kind == "ray":
         from modelsel.runner.ray_cluster import ray_cluster
 
-        return ray_cluster(needed("ray", kind, "install ray"), jobs, work)
+        return ray_cluster(_needed("ray", kind, "install ray"), jobs, work)
     from modelsel.runner.spark_cluster import spark_cluster
 
-    return spark_cluster(needed("joblibspark.backend", kind, "install joblibspark and pyspark"), jobs, work)
+    return spark_cluster(_needed("joblibspark.backend", kind, "install joblibspark and pyspark"), jobs, work)
 
 
-def needed(name: str, pool: str, fix: str) -> ModuleType:
+def _needed(name: str, pool: str, fix: str) -> ModuleType:
     """A package that a pool stands on."""
     try:
         return importlib.import_module(name)

@@ -103,7 +103,7 @@ def _here(desk: Desk, jobs: Iterable[Job], at_once: int = 1) -> Iterator[Done]:
 def _in_threads(desk: Desk, workers: int, jobs: Iterable[Job], at_once: int = MANY) -> Iterator[Done]:
     """A single worker is a thread too, so that an interrupt reaches a running kernel.
 
-    No joblib here: it looks for results every 10 ms, and its hand-over holds the interpreter lock twice as long.
+    No joblib here: it looks for results every 10 ms, which is as long as a small cell takes.
     """
     executor, finished = ThreadPoolExecutor(min(workers, at_once)), SimpleQueue[Future[Done]]()
 
