@@ -22,7 +22,7 @@ from modelsel.core.types import Candidate, Integers, Resampling, Task
 from modelsel.dataset.waveform import Waveform
 from modelsel.learner.tree import Tree
 from modelsel.measure.error import Error
-from modelsel.plan.make import make
+from modelsel.planning.make import make
 from modelsel.runner.final import fit
 from modelsel.runner.journal import Journal
 from modelsel.runner.pool import Pool

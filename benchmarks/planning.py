@@ -38,8 +38,8 @@ import json, sys, tempfile, time
 from pathlib import Path
 from modelsel.config.compose import compose
 from modelsel.kernels import compiler
-from modelsel.plan.make import make
-from modelsel.plan.probe import estimate
+from modelsel.planning.make import make
+from modelsel.planning.probe import estimate
 from modelsel.runner.families import resolve
 from modelsel.runner.journal import Journal
 from modelsel.runner.material import prepare
@@ -94,9 +94,9 @@ def planned(name: str, leaves: int, most: float | None = None) -> Row:
 def plan(words: tuple[str, ...], folder: Path) -> None:
     """As `modelsel plan` does it."""
     from modelsel.config.compose import compose
-    from modelsel.plan.make import make
-    from modelsel.plan.probe import estimate
-    from modelsel.plan.show import lines
+    from modelsel.planning.make import make
+    from modelsel.planning.probe import estimate
+    from modelsel.planning.show import lines
     from modelsel.runner.material import prepare
 
     config = compose(words)

@@ -17,7 +17,7 @@ from modelsel.kernels.compiler import load
 from modelsel.learner.majority import Majority
 from modelsel.learner.tree import Tree
 from modelsel.measure.error import Error
-from modelsel.plan.make import make
+from modelsel.planning.make import make
 from modelsel.runner.journal import Journal
 from modelsel.runner.pool import Pool
 from modelsel.runner.results import Results

@@ -16,7 +16,7 @@ from modelsel.config.compose import compose
 from modelsel.core.fingerprint import generator
 from modelsel.core.types import Integers, Task
 from modelsel.kernels import soft
-from modelsel.plan.batch import growing
+from modelsel.planning.batch import growing
 from modelsel.runner.material import prepare
 from modelsel.runner.prepared import rows_digest
 from modelsel.softener._numpy_objective import evaluate

@@ -16,7 +16,7 @@ from modelsel.guard.request import LookRequest, Sealing
 from modelsel.record.folder import ROOT, RunFolder
 from modelsel.record.refit import ready
 from modelsel.record.track import Tracker
-from modelsel.report import page
+from modelsel.reporting import page
 from modelsel.runner.quiet import QUIET
 from modelsel.study import outputs, selected
 

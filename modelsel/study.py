@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import modelsel
-from modelsel.compare.choose import choose
-from modelsel.compare.outer import Selecting, score_selection, score_selection_by_bates
-from modelsel.compare.pairs import pairs
+from modelsel.comparison.choose import choose
+from modelsel.comparison.outer import Selecting, score_selection, score_selection_by_bates
+from modelsel.comparison.pairs import pairs
 from modelsel.config.compose import BATES, Config, compose
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.outcome import Outcome, TestResult
@@ -26,8 +26,8 @@ from modelsel.core.types import Candidate, Outputs, Resampling, Table, Task, pos
 from modelsel.guard.audit import audit
 from modelsel.guard.gate import Gate
 from modelsel.guard.request import LookRequest, Sealing, Selected
-from modelsel.plan.make import Plan, make
-from modelsel.plan.show import warnings
+from modelsel.planning.make import Plan, make
+from modelsel.planning.show import warnings
 from modelsel.record import facts
 from modelsel.record.finished import FinalModel, Finished
 from modelsel.record.folder import ROOT, RunFolder
@@ -35,8 +35,8 @@ from modelsel.record.log import logged
 from modelsel.record.model import Predictor
 from modelsel.record.redact import Redactor
 from modelsel.record.track import Tracker
-from modelsel.report import page, show
-from modelsel.report.shows._studied import Studied
+from modelsel.reporting import page, show
+from modelsel.reporting.shows._studied import Studied
 from modelsel.runner.families import resolve
 from modelsel.runner.final import Final, fit
 from modelsel.runner.floor import floor

@@ -21,10 +21,10 @@ def main(words: Sequence[str]) -> int:
 
 def compared(runs: Sequence[str], files: Sequence[Path], rope: float = 0.01) -> None:
     """Print the comparison of recorded runs, and write it to the files; errors come before any file."""
-    from modelsel.compare.runs import of_folder
+    from modelsel.comparison.runs import of_folder
     from modelsel.record.folder import RunFolder
-    from modelsel.report import comparison
-    from modelsel.report.document import text
+    from modelsel.reporting import comparison
+    from modelsel.reporting.document import text
 
     for file in files:
         comparison.check(file)

@@ -18,10 +18,10 @@ def main(words: Sequence[str]) -> int:
 def planned(config: Config, swept: bool) -> Done:
     """Print the plan of one study."""
     from modelsel.kernels import compiler
-    from modelsel.plan.make import make
-    from modelsel.plan.nesting import Nesting
-    from modelsel.plan.probe import estimate
-    from modelsel.plan.show import lines
+    from modelsel.planning.make import make
+    from modelsel.planning.nesting import Nesting
+    from modelsel.planning.probe import estimate
+    from modelsel.planning.show import lines
     from modelsel.runner.material import prepare
     from modelsel.runner.pool import Pool
 

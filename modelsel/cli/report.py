@@ -11,7 +11,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("run", metavar="RUN", nargs="?", default="latest", help=RUN_HELP)
     args = parser.parse_args(words)
     from modelsel.record.folder import RunFolder
-    from modelsel.report import page
+    from modelsel.reporting import page
 
     print(page.write(RunFolder.open(args.run)))
     return OK

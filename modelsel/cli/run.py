@@ -21,9 +21,9 @@ def main(words: Sequence[str]) -> int:
 def study(words: tuple[str, ...], config: Config, swept: bool) -> Done:
     """One study, its verdict on stdout. In a sweep the table says it, and the test set stays closed until all have chosen."""
     from modelsel.record.folder import RunFolder
-    from modelsel.report.show import text
-    from modelsel.report.terminal import progress
-    from modelsel.report.verdict import verdict
+    from modelsel.reporting.show import text
+    from modelsel.reporting.terminal import progress
+    from modelsel.reporting.verdict import verdict
     from modelsel.study import perform
 
     for note in config.notes:
@@ -38,7 +38,7 @@ def study(words: tuple[str, ...], config: Config, swept: bool) -> Done:
 
 def ended(jobs: Sequence[Done]) -> int:
     """The table over a sweep's jobs; then each test set is opened, for the best job on it or for all, and `compare` is done."""
-    from modelsel.report.sweep import Job, table
+    from modelsel.reporting.sweep import Job, table
 
     names = telling([job.overrides.split() for job in jobs])
     print(table([Job(name, job.result and job.result[0], job.code) for name, job in zip(names, jobs, strict=True)]))

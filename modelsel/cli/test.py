@@ -18,8 +18,8 @@ def opened(run: str, category: str = "", text: str = "") -> int:
     """Look once, print the verdict; 4 when the guard refused."""
     from modelsel.final_test import open_test
     from modelsel.record.folder import RunFolder
-    from modelsel.report.terminal import progress
-    from modelsel.report.verdict import verdict
+    from modelsel.reporting.terminal import progress
+    from modelsel.reporting.verdict import verdict
 
     outcome = open_test(run, category, text, progress=progress())
     print(verdict(RunFolder.open(outcome.folder)))

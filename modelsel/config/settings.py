@@ -123,7 +123,7 @@ def shows() -> tuple[str, ...]:
     >>> "gains" in shows()
     True
     """
-    return tuple(sorted(each.name[:-3] for each in files("modelsel.report.shows").iterdir() if _is_show(each.name)))
+    return tuple(sorted(each.name[:-3] for each in files("modelsel.reporting.shows").iterdir() if _is_show(each.name)))
 
 
 def _is_show(name: str) -> bool:

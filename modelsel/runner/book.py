@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.errors import Problem, StoreError
 from modelsel.core.types import Fold, Integers
-from modelsel.plan.make import Cell
+from modelsel.planning.make import Cell
 from modelsel.runner.answers import OK, Answers, numbers
 from modelsel.runner.desk import Done
 from modelsel.runner.journal import Journal

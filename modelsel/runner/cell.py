@@ -21,7 +21,7 @@ from modelsel.core.fingerprint import generator
 from modelsel.core.protocols import Path, SubsetPath
 from modelsel.core.types import Candidate, Fold, Integers, Task
 from modelsel.kernels.stop import Stopped
-from modelsel.plan.batch import preparation
+from modelsel.planning.batch import preparation
 from modelsel.runner.answers import Answers
 from modelsel.runner.limits import Late, unlimited
 from modelsel.runner.memo import Memo

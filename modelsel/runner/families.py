@@ -14,7 +14,7 @@ from modelsel.core.fingerprint import digest, generator
 from modelsel.core.protocols import Path
 from modelsel.core.spec import flat, resolved
 from modelsel.core.types import Candidate, Task, positions
-from modelsel.plan.batch import growing
+from modelsel.planning.batch import growing
 from modelsel.runner.journal import FAMILY, Journal
 from modelsel.runner.key import Key, code
 from modelsel.runner.memo import Memo

@@ -13,7 +13,7 @@ from modelsel.core.fingerprint import generator
 from modelsel.core.protocols import Model, Prepared
 from modelsel.core.spec import class_of, kind_of
 from modelsel.core.types import ABSENT, Candidate, Codes, Description, Feature, Floats, Integers, Table, Task, positions
-from modelsel.plan.batch import growing
+from modelsel.planning.batch import growing
 from modelsel.runner.prepared import prepare, rows_digest
 
 

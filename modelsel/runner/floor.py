@@ -10,7 +10,7 @@ from typing import Any
 from modelsel.core.errors import NoCandidateError
 from modelsel.core.spec import kind_of, make
 from modelsel.core.types import Candidate
-from modelsel.plan import make as plan
+from modelsel.planning import make as plan
 from modelsel.runner.pool import Pool
 from modelsel.runner.results import Results
 from modelsel.runner.run import run

@@ -12,7 +12,7 @@ import numpy as np
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.protocols import Measure, Progress
 from modelsel.core.types import Resampling, Task
-from modelsel.plan.make import Plan
+from modelsel.planning.make import Plan
 from modelsel.runner.book import Book
 from modelsel.runner.desk import Done
 from modelsel.runner.journal import NEW, Journal, begun

@@ -12,7 +12,7 @@ from modelsel.core.fingerprint import digest
 from modelsel.core.protocols import Measure
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Candidate, Floats, Outputs, Resampling, Task
-from modelsel.plan.make import Cell, Plan
+from modelsel.planning.make import Cell, Plan
 from modelsel.runner.answers import CODE, OK, Answers
 from modelsel.runner.cell import answer
 from modelsel.runner.key import Key, code

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from modelsel.record.folder import RunFolder
 from modelsel.record.redact import RedactingFilter, Redactor
-from modelsel.report import page
+from modelsel.reporting import page
 
 CANARY = "cAnArY-7f3a9/9"
 QUOTED = "cAnArY-7f3a9%2F9"

@@ -1,6 +1,6 @@
 """A run on doubles in one call, for the tests of this room."""
 
-from modelsel.plan.make import make
+from modelsel.planning.make import make
 from modelsel.runner.journal import Journal
 from modelsel.runner.pool import Pool
 from modelsel.runner.run import run

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from modelsel.core.types import Candidate, Fold
 from modelsel.kernels.stop import Stopped
 from modelsel.learner.naive_bayes import NaiveBayes
-from modelsel.plan.batch import batches, growing
+from modelsel.planning.batch import batches, growing
 from modelsel.preparer.discretise_frequency import DiscretiseFrequency
 from modelsel.preparer.select_top import SelectTop
 from modelsel.runner.answers import STATUSES

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from modelsel.core.errors import ConfigurationError, DataError, NoCandidateError
-from modelsel.plan.make import make
+from modelsel.planning.make import make
 from modelsel.runner.journal import Journal
 from modelsel.runner.limits import Limits
 from modelsel.runner.pool import Pool, chosen

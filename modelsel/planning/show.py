@@ -1,0 +1,130 @@
+"""A plan in words: what would be computed, what that spares, and what choosing among so many is worth.
+
+    with probability 1 − δ no candidate's true error is further from its estimate than  sqrt((ln K + ln 2/δ) / (2 m))
+    expected optimism of the best of K equally good candidates ≈ Φ⁻¹((K − .375) / (K + .25)) · sqrt(p (1 − p) / m)
+
+K candidates, m development rows, p the error of always saying the most frequent class. The first is the agnostic bound for a
+finite class (Hoeffding 1963; Kearns & Vazirani 1994), two-sided; the second the expected largest of K independent normal
+variables (Blom 1958), an upper figure, since candidates of one space err together.
+"""
+
+from collections.abc import Iterator
+from math import log, sqrt
+
+import numpy as np
+from scipy.special import ndtri
+
+from modelsel.core.types import Finding, Task
+from modelsel.planning.make import Plan
+from modelsel.planning.nesting import Nesting
+from modelsel.planning.probe import Estimate
+from modelsel.statistics.certificate import Standing, interval
+
+THOUSANDS = 5_000
+
+
+def lines(
+    plan: Plan, task: Task, test_rows: int, estimate: Estimate | None = None, delta: float = 0.05, outer: Nesting | None = None
+) -> list[str]:
+    """What `modelsel plan` prints; `test_rows` are the rows of the declared split, 0 where there are none."""
+    return [
+        f"rows         {plan.rows:,} for development, {test_rows:,} sealed",
+        f"candidates   {len(plan.candidates):,}{_families(plan)}",
+        f"batches      {len(plan.batches):,} (candidates that one fit answers)",
+        f"cells        {len(plan.cells):,} (batches × {plan.folds} folds)",
+        f"fits         {plan.needed:,} instead of {plan.naive:,}: {plan.naive / plan.needed:,.1f} × fewer",
+        *(_estimated(estimate) if estimate else ()),
+        *(_nested(outer, plan, estimate) if outer else ()),
+        f"final test   {_final(test_rows, task, len(plan.candidates), delta)}",
+        *(f"{finding.code}: {finding.message}; {finding.do}" for finding in warnings(plan, task, delta)),
+    ]
+
+
+def warnings(plan: Plan, task: Task, delta: float = 0.05) -> tuple[Finding, ...]:
+    """What should be known about choosing among so many candidates on so few rows, before anything is run."""
+    return tuple(_warnings(len(plan.candidates), plan.rows, base_error(task), delta))
+
+
+def base_error(task: Task) -> float:
+    """Weighted share of rows that are not of the most frequent class."""
+    shares = np.bincount(task.target, task.row_weights, len(task.classes)) / task.row_weights.sum()
+    return 1.0 - float(shares.max())
+
+
+def agnostic(candidates: int, rows: int, delta: float = 0.05) -> float:
+    """Half width that holds for all candidates at once.
+
+    >>> round(agnostic(1000, 1000), 4)  # sqrt((6.9078 + 3.6889) / 2000)
+    0.0728
+    """
+    return sqrt((log(candidates) + log(2 / delta)) / (2 * rows))
+
+
+def optimism(candidates: int, rows: int, error: float) -> float:
+    """Expected amount by which the best of K equally good candidates looks better than it is.
+
+    >>> round(optimism(200, 100, 0.5), 3)
+    0.137
+    """
+    if candidates < 2:
+        return 0.0
+    return float(ndtri((candidates - 0.375) / (candidates + 0.25))) * sqrt(error * (1 - error) / rows)
+
+
+def _warnings(candidates: int, rows: int, error: float, delta: float) -> Iterator[Finding]:
+    luck, bound = optimism(candidates, rows, error), agnostic(candidates, rows, delta)
+    if luck > error / 10:
+        yield Finding(
+            "MSEL-P01",
+            "medium" if luck < error / 3 else "high",
+            f"the best of {candidates:,} candidates on {rows:,} rows may by luck alone look up to {luck:.3f} better than it is",
+            "read the corrected estimate, not the best mean; fewer candidates or more rows help",
+        )
+    if bound > error / 2:
+        yield Finding(
+            "MSEL-P02",
+            "info",
+            f"for all {candidates:,} candidates at once, estimates are only sure to ± {bound:.3f} (agnostic, δ = {delta:g})",
+            f"differences below that need the paired comparison; always saying the most frequent class errs at {error:.3f}",
+        )
+    if candidates > THOUSANDS:
+        yield Finding(
+            "MSEL-P03",
+            "low",
+            f"{candidates:,} candidates are many: the classical advice is a few to hundreds, thousands at most",
+            "declare what you would be ready to defend",
+        )
+
+
+def _families(plan: Plan) -> str:
+    """How many candidates the open strengths stand for at most: leaves less one."""
+    most = [int(plan.rows / max(float(getattr(family.learner, "min_leaf", 1)), 1.0)) - 1 for family in plan.families]
+    if not most:
+        return ""
+    return f", of which {len(most)} stand for up to {' + '.join(f'{max(one, 1):,}' for one in most)} (alpha: path)"
+
+
+def _estimated(estimate: Estimate) -> list[str]:
+    return [
+        f"time         about {_duration(estimate.seconds)} with {estimate.workers} worker{'s' * (estimate.workers > 1)}",
+        f"memory       about {estimate.memory / 2**20:,.0f} MiB beyond the data",
+    ]
+
+
+def _nested(outer: Nesting, plan: Plan, estimate: Estimate | None) -> list[str]:
+    """What nested cross-validation adds: the whole selection again for each of its analysis parts."""
+    seconds = f", about {_duration(estimate.seconds * outer.share * outer.selections)}" if estimate else ""
+    return [f"outer        {outer.selections:,} selections more: {outer.selections * plan.needed:,} fits{seconds}"]
+
+
+def _final(rows: int, task: Task, candidates: int, delta: float) -> str:
+    """How wide the certified interval of the first look will be, at half the error of the most frequent class."""
+    if not rows:
+        return "none: there are no sealed rows"
+    errors = round(rows * base_error(task) / 2)
+    low, high = interval(errors, errors, rows, Standing(1, 0.0, candidates, member=True).nats(delta))
+    return f"one look at {rows:,} rows: at an error of {errors / rows:.3f} the interval is {low:.3f} to {high:.3f}"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 90 else f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,195 @@
+"""Trials of a batch on generated rows: seconds of this thread and bytes, at the size of the task.
+
+Processor seconds, not those on the wall: what else the machine does is no property of the work. Fit and answer are measured
+apart, at n and n/2 rows where the task has more than n, and the growth between the two is extrapolated.
+"""
+
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import chain
+from math import log2
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.fingerprint import digest
+from modelsel.core.types import Candidate, Floats, Integers, Task
+from modelsel.planning.generated import like, split
+from modelsel.planning.kept import Figures
+
+ROWS = 5_000  # tried at most
+MEMBERS = 500  # answers asked for in a trial, at most
+WEIGHED = 100  # and in one whose memory is followed, which slows it
+TURNS = 3
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Seconds of one fit, and of one candidate's answer, on a fold of the whole task."""
+
+    fit: float
+    answer: float
+
+
+class Trier:
+    """Tries a batch on generated rows; a kind's first trial is preceded by a small one that compiles and warms up."""
+
+    def __init__(self, task: Task, rows: int, share: float, scores: bool, folder: Path | None) -> None:
+        """`rows` are those of a fold, both halves together, and `share` is the analysed part of them."""
+        most = min(rows, ROWS)
+        sizes = (most,) if most == rows else (most // 2, most)
+        self._trials = [split(like(task, size), share) for size in sizes]
+        self._growth = rows / most
+        self._small = split(like(task, min(60, most)), share)
+        self._scores = scores
+        self._warm: set[type] = set()
+        sizes_of = [[trial.fingerprint, len(analysis)] for trial, analysis, _ in self._trials]
+        self.figures = Figures(folder, digest([sizes_of, rows, scores]))
+
+    def __call__(self, members: Sequence[Candidate]) -> tuple[Trial, float]:
+        """The trial, and the seconds it took (compilation left out)."""
+        some = _some(members, MEMBERS)
+        fit, answer, seconds = self.figures.get(_name(some), lambda: self._measured(some))
+        return Trial(fit, answer), seconds
+
+    def memory(self, members: Sequence[Candidate]) -> tuple[float, float]:
+        """Bytes that a cell of so many members holds at its peak, beside what it says; and what is left with the task."""
+        some = _some(members, WEIGHED)
+        each = self.figures.get(
+            f"{_name(some)} bytes", lambda: tuple(chain.from_iterable(map(self._weighed(some), self._trials)))
+        )
+        fit, both, left = (self._at_size(each[which::3]) for which in range(3))
+        return max(fit - left, 0.0) + max(both - fit, 0.0) * len(members) / len(some), left
+
+    def speed_up(self, members: Sequence[Candidate], workers: int) -> float:
+        """How much more so many threads get done than one: they share the interpreter lock, the memory bus and the machine."""
+        some = _some(members, MEMBERS)
+        if workers == 1:
+            return 1.0
+        return self.figures.get(f"{_name(some)} {workers}", lambda: (self._sped_up(some, workers),))[0]
+
+    def _measured(self, some: Sequence[Candidate]) -> tuple[float, float, float]:
+        self._warm_up(some)
+        start = time.perf_counter()
+        tried = [self._try(some, *trial) for trial in self._trials]
+        fit, answer = self._grown([one.fit for one in tried]), self._grown([one.answer for one in tried])
+        return fit, answer, time.perf_counter() - start
+
+    def _warm_up(self, some: Sequence[Candidate]) -> None:
+        if type(some[0].learner) not in self._warm:
+            self._warm.add(type(some[0].learner))
+            self._try(some[:2], *self._small)
+
+    def _weighed(self, some: Sequence[Candidate]) -> Callable[[tuple[Task, Integers, Integers]], tuple[float, float, float]]:
+        """Peak bytes of the fit, and of fit and answers, of a trial on rows that nothing is known of yet; and what is left."""
+
+        def weighed(trial: tuple[Task, Integers, Integers]) -> tuple[float, float, float]:
+            marks: list[float] = []
+            task, analysis, assessment = trial
+            task = replace(task)
+            with _followed() as held:
+                self._try(some, task, analysis, assessment, between=lambda: marks.append(held()[1]))
+                now, peak = held()
+            return (marks or [peak])[0], peak, now
+
+        self._warm_up(some)
+        return weighed
+
+    def _at_size(self, of: Sequence[float]) -> float:
+        """A part that is there at any size and one that grows with it, on a line through both trials."""
+        if len(of) == 1:
+            return of[0]
+        return of[1] + 2.0 * max(of[1] - of[0], 0.0) * (self._growth - 1.0)
+
+    def _sped_up(self, some: Sequence[Candidate], workers: int) -> float:
+        with ThreadPoolExecutor(workers) as pool:
+            ratios = []
+            for _ in range(TURNS):
+                alone = self._measured(some)[2]
+                start = time.perf_counter()
+                list(pool.map(self._measured, [some] * workers))
+                ratios.append(workers * alone / (time.perf_counter() - start))
+        return min(max(median(ratios), 1.0), float(workers))
+
+    def _grown(self, seconds: Sequence[float]) -> float:
+        """Extrapolate by the power of n that lies between the two sizes, from constant to cubic."""
+        if len(seconds) == 1:
+            return seconds[0]
+        power = min(max(log2(max(seconds[1], 1e-9) / max(seconds[0], 1e-9)), 0.0), 3.0)
+        return float(seconds[1] * self._growth**power)
+
+    def _try(
+        self, members: Sequence[Candidate], task: Task, analysis: Integers, assessment: Integers,
+        between: Callable[[], None] = lambda: None,
+    ) -> Trial:  # fmt: skip
+        """NaN-free even where this candidate cannot be fitted on generated rows: then it costs nothing."""
+        learners, start = [_shortened(candidate.learner) for candidate in members], time.thread_time()
+        try:
+            for step in members[0].preparers:
+                task = step.fit(task.take(analysis), np.arange(len(analysis)), np.random.default_rng(0)).apply(task)
+            path: Any = learners[0].fit_path(task, analysis, np.random.default_rng(0))
+            fitted = time.thread_time()
+            between()
+            learners = [own for one in learners for own in (path.members(one) if getattr(one, "is_family", False) else (one,))]
+            searched = _searched(path, learners[0])
+            path.outputs(learners, task, assessment, self._scores)
+            sizes = path.complexity(learners)
+            path.training_error(learners)
+        except Exception:  # the run will say what is wrong; a plan only cannot tell its cost
+            return Trial(0.0, 0.0)
+        answered = time.thread_time() - fitted + searched * (_times(members[0].learner, sizes) - 1.0)
+        return Trial(fitted - start, answered / len(members))
+
+
+@contextmanager
+def _followed() -> Iterator[Callable[[], tuple[float, float]]]:
+    """Tells the bytes held now, and the most held at once since it began."""
+    already = tracemalloc.is_tracing()
+    if not already:
+        tracemalloc.start()
+    tracemalloc.reset_peak()
+    before = tracemalloc.get_traced_memory()[0]
+    try:
+        yield lambda: (_since(before, 0), _since(before, 1))
+    finally:
+        if not already:
+            tracemalloc.stop()
+
+
+def _since(before: int, which: int) -> float:
+    """Bytes held now (0) or at the peak (1), beyond those held before."""
+    return float(max(tracemalloc.get_traced_memory()[which] - before, 0))
+
+
+def _shortened(learner: Any) -> Any:
+    """The learner with what would take too long to be tried cut short."""
+    return learner.shortened() if hasattr(learner, "shortened") else learner
+
+
+def _searched(path: Any, learner: Any) -> float:
+    """Seconds of the search that was cut short, which all members share; 0 for a learner that makes none."""
+    if not getattr(learner, "apart", dict)():
+        return 0.0
+    start = time.thread_time()
+    path.model(learner)
+    return time.thread_time() - start
+
+
+def _times(learner: Any, sizes: Floats) -> float:
+    """How many times as long as what was tried the whole takes on models of these sizes."""
+    return float(learner.times_as_long(float(sizes.mean()))) if hasattr(learner, "times_as_long") else 1.0
+
+
+def _some(members: Sequence[Candidate], most: int) -> Sequence[Candidate]:
+    """Every so many-th of them, at most so many."""
+    return members[:: -(-len(members) // most)]
+
+
+def _name(members: Sequence[Candidate]) -> str:
+    return digest([member.id for member in members])

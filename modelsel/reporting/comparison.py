@@ -1,0 +1,146 @@
+"""What a comparison of runs found, as a document: over data sets with ranks and their diagram, or on the folds of one."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from modelsel.comparison import over_folds, over_sets
+from modelsel.comparison.over_folds import FoldPair
+from modelsel.comparison.over_sets import OverSets
+from modelsel.comparison.runs import Run, paired
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.record.files import write as write_file
+from modelsel.reporting import cd_diagram
+from modelsel.reporting.document import Document, Table, markdown
+from modelsel.reporting.page import environment, resource
+from modelsel.reporting.svg import Plot, Scale
+from modelsel.reporting.words import number, p_value, plural, score
+
+FORMS = (".html", ".md", ".svg")
+
+
+def of_runs(runs: Sequence[Run], rope: float = 0.01) -> Document:
+    """Compare what can be compared; ConfigurationError that says why it cannot."""
+    return _on_folds(runs, rope) if paired(runs) == "folds" else _on_sets(runs, rope)
+
+
+def check(path: Path) -> None:
+    """ConfigurationError for a file of no known form, before anything is computed."""
+    if path.suffix not in FORMS:
+        fix = f"end it with one of {', '.join(FORMS)}"
+        raise ConfigurationError(Problem("MSEL-287", f"'{path.name}' is no form of a comparison", "-o", fix))
+
+
+def write(of: Document, path: Path) -> tuple[Path, ...]:
+    """Write the page, the picture, or Markdown with the picture beside it, by the ending of `path`; the files written."""
+    check(path)
+    picture = path.with_suffix(".svg")
+    drawn = (write_file(picture, of.picture.svg(of.style)),) if of.picture and path.suffix != ".html" else ()
+    if path.suffix == ".svg":
+        return drawn
+    return write_file(path, page(of) if path.suffix == ".html" else markdown(of, picture.name)), *drawn
+
+
+def page(of: Document) -> str:
+    """One self-contained HTML file."""
+    return environment().get_template("comparison.html").render(of=of, style=resource("style.css"))
+
+
+def _on_sets(runs: Sequence[Run], rope: float) -> Document:
+    found = over_sets.over_sets(runs, rope)
+    tables = [_scores(found, runs[0].higher_is_better), _duels(found), _pairs(found, rope)]
+    if found.unit:
+        tables.insert(1, _sizes(found))
+    plot = cd_diagram.diagram(found.learners, found.friedman.ranks, found.difference, found.bars, len(found.data))
+    return Document(
+        title=f"{plural(len(found.learners), 'learner')} over {plural(len(found.data), 'data set')}",
+        lead=f"By {found.measure}, paired on the folds of each data set.", sentences=over_sets.sentences(found, rope),
+        tables=tuple(tables), picture=plot, style=cd_diagram.FILE, css=cd_diagram.CSS,
+    )  # fmt: skip
+
+
+def _scores(of: OverSets, higher_is_better: bool) -> Table:
+    rounded = np.round(of.table, 12)
+    best = rounded.max(axis=1) if higher_is_better else rounded.min(axis=1)
+    marked = frozenset((int(i), int(j) + 1) for i, j in np.argwhere(rounded == best[:, None]))
+    rows = [(data, *map(score, row)) for data, row in zip(of.data, of.table)]
+    ranks = ("mean rank", *(f"{rank:.2f}" for rank in of.friedman.ranks))
+    direction = "highest" if higher_is_better else "lowest"
+    return Table(
+        of.measure.replace("_", " ").capitalize(), ("", *of.learners), (*rows, ranks), f"the {direction} is marked", marked
+    )
+
+
+def _sizes(of: OverSets) -> Table:
+    rows = [(data, *map(number, row)) for data, row in zip(of.data, of.sizes)]
+    middle = ("median", *map(number, np.median(of.sizes, axis=0)))
+    note = "of the candidate of best mean, averaged over folds"
+    return Table(of.unit.capitalize(), ("", *of.learners), (*rows, middle), note)
+
+
+def _duels(of: OverSets) -> Table:
+    rows = [(name, *("" if i == j else str(of.won[i, j]) for j in range(len(row)))) for i, (name, row) in
+            enumerate(zip(of.learners, of.won))]  # fmt: skip
+    note = f"of {len(of.data)} data sets: where the row is better than the column by the corrected t-test, Holm within each"
+    return Table("Told apart on the folds of one data set", ("", *of.learners), tuple(rows), note)
+
+
+def _pairs(of: OverSets, rope: float) -> Table:
+    rows = [
+        (f"{pair.first} and {pair.second}", f"{pair.median:+.4f}".replace("-", "−"), p_value(pair.p), p_value(pair.adjusted),
+         *(f"{share:.2f}" for share in (pair.posterior.below, pair.posterior.within, pair.posterior.above)))
+        for pair in of.pairs
+    ]  # fmt: skip
+    head = ("", "median difference", "Wilcoxon p", "Holm", "second lower", f"within {rope:g}", "second higher")
+    note = "differences are the second less the first; the last three are probabilities of the Bayesian signed-rank test"
+    return Table("Pairs over data sets", head, tuple(rows), note)
+
+
+def _on_folds(runs: Sequence[Run], rope: float) -> Document:
+    pairs = over_folds.over_folds(runs, rope)
+    learners = {best.learner for run in runs for best in run.best}
+    return Document(
+        title=f"{plural(len(learners), 'learner')} on {runs[0].data}",
+        lead=f"By {runs[0].measure}, paired on the same folds (corrected resampled t, Holm over all pairs).",
+        sentences=over_folds.sentences(pairs, runs, rope), tables=(_means(runs), _fold_pairs(pairs, rope)),
+        picture=_intervals(pairs, runs[0].measure), style=f"{cd_diagram.FILE}{INTERVAL}", css=INTERVAL,
+    )  # fmt: skip
+
+
+INTERVAL = "svg .span{stroke:var(--ink);stroke-width:2}svg .zero{stroke:var(--soft);stroke-dasharray:3 3}"
+
+
+def _means(runs: Sequence[Run]) -> Table:
+    """Learners best first; names as in the pairs."""
+    named = over_folds.named(runs)
+    sign = -1 if runs[0].higher_is_better else 1
+    order = sorted(named, key=lambda name: sign * named[name].mean)
+    rows = tuple((name, score(named[name].mean), str(named[name].tried), number(named[name].complexity)) for name in order)
+    return Table(f"Mean {runs[0].measure} over folds", ("", "mean", "candidates", "complexity"), rows, "best first")
+
+
+def _fold_pairs(pairs: Sequence[FoldPair], rope: float) -> Table:
+    rows = tuple(
+        (f"{p.first} and {p.second}", *(f"{v:+.4f}".replace("-", "−") for v in (p.difference, p.low, p.high)), p_value(p.p),
+         p_value(p.adjusted), f"{p.posterior.within:.2f}")
+        for p in pairs
+    )  # fmt: skip
+    return Table("Pairs", ("", "difference", "low", "high", "p", "Holm", f"within {rope:g}"), rows, "the second less the first")
+
+
+def _intervals(pairs: Sequence[FoldPair], measure: str) -> Plot:
+    """A row per pair: the difference and its interval around zero."""
+    row, left, width = 26, 380, 940
+    scale = Scale.of([0.0, *(end for pair in pairs for end in (pair.low, pair.high))], left, width - 20, log=False)
+    bottom = 12 + row * len(pairs)
+    plot = Plot(width, bottom + 40, f"differences in {measure} with their intervals")
+    plot.axis_below(scale, 6, bottom, f"difference in {measure}, the second less the first", 8)
+    plot.line(scale(0), 4, scale(0), bottom, "zero")
+    for i, pair in enumerate(pairs):
+        y = 12 + row * i + row / 2
+        words = f"{pair.first} and {pair.second}"
+        plot.text(left - 12, y + 4, words if len(words) <= 56 else f"{words[:55]}…", "name", "end")
+        plot.line(scale(pair.low), y, scale(pair.high), y, "span")
+        plot.line(scale(pair.difference), y - 6, scale(pair.difference), y + 6, "span")
+    return plot

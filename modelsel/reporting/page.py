@@ -1,0 +1,76 @@
+"""report.html: one self-contained page, made from the record alone, so that it can be made again at any time.
+
+No script is needed to read it and nothing is fetched: style, script and drawings are inside.
+"""
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from modelsel.record.files import write as write_file
+from modelsel.record.folder import RunFolder
+from modelsel.reporting import bounds, facts, final, leaderboard, pairs, predictions, show, slices, strips, verdict, words
+from modelsel.reporting.svg import SHAPES
+from modelsel.reporting.view import View
+
+
+def write(folder: RunFolder) -> Path:
+    """Write the page into the run's folder. Raises StoreError, or ConfigurationError for a run that was not finished."""
+    return write_file(folder.report, render(folder))
+
+
+def render(folder: RunFolder) -> str:
+    """The page as text, secrets left out."""
+    view = View(folder)
+    page = environment().get_template("page.html").render(context(view))
+    return folder.redactor.text(page)
+
+
+def environment() -> Environment:
+    """Everything is escaped but what our own drawing functions made (`safe` in the template)."""
+    made = Environment(loader=PackageLoader("modelsel.reporting"), autoescape=True, undefined=StrictUndefined,
+                       trim_blocks=True, lstrip_blocks=True)  # fmt: skip
+    made.filters |= {"score": words.score, "interval": words.interval, "number": words.number, "percent": words.percent}
+    made.globals |= {"ordinal": words.ordinal, "plural": words.plural}
+    return made
+
+
+def context(view: View) -> dict[str, Any]:
+    """What the template reads, section by section in the order of the page."""
+    outcome = view.outcome
+    drawn = (
+        {"strips": strips.section(view), "slices": slices.section(view), "pairs": pairs.section(view)} if view.ranked else {}
+    )
+    return {
+        "o": outcome,
+        "test": outcome.test,
+        "nested": outcome.extra.get("nested"),
+        "winner_settings": words.settings(view.varied.get(outcome.winner["id"], {})),
+        "called": view.called,
+        "fits": verdict.fits(outcome.fits),
+        "look": verdict.look(outcome.test) if outcome.test and not outcome.test.refused else "",
+        "flags": verdict.grave(outcome),
+        "findings": facts.findings(view),
+        "board": leaderboard.section(view),
+        "final": final.section(view),
+        "predicted": predictions.section(view),
+        "shows": show.sections(view.details.get("shows", {})),
+        "note": view.config.get("note"),
+        "data": facts.data(view),
+        "looks": facts.looks(view),
+        "again": facts.again(view),
+        "bounds": bounds.section(view),
+        "limits": facts.limits(view),
+        "folds": view.details.get("folds", {}),
+        "style": resource("style.css"),
+        "script": resource("script.js"),
+        "shapes": SHAPES,
+        **drawn,
+    }
+
+
+def resource(name: str) -> str:
+    """The text of a file beside the templates."""
+    return (files("modelsel.reporting") / "templates" / name).read_text("utf-8")

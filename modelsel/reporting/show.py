@@ -1,0 +1,54 @@
+"""What a study shows beside its scores, by the names of the modules in `shows/`: the folder is the list.
+
+A show has a `TITLE`; `facts(studied)`, plain data kept in details.json, or {"reason": why there is nothing to show}; and two
+forms of these facts, `text` for the terminal and `html` for the page.
+"""
+
+import importlib
+from collections.abc import Iterable, Mapping
+from html import escape
+from textwrap import fill, indent
+from types import ModuleType
+from typing import Any
+
+from modelsel.record.folder import RunFolder
+from modelsel.reporting.shows._studied import Studied
+
+ALWAYS = ("pruning_path",)  # on the page of every study that has one
+WIDTH = 110
+
+
+def facts(names: Iterable[str], studied: Studied) -> dict[str, Any]:
+    """The facts of the shows asked for, in their order, and of those that are kept wherever there is something to show."""
+    asked = tuple(names)
+    found = {name: {"asked": name in asked, **_show(name).facts(studied)} for name in dict.fromkeys((*asked, *ALWAYS))}
+    return {name: one for name, one in found.items() if one["asked"] or "reason" not in one}
+
+
+def text(folder: RunFolder) -> str:
+    """The note of a recorded study and the shows that it asked for; nothing where it asked for none."""
+    note, kept = folder.config().get("note"), folder.details().get("shows", {})
+    blocks = [fill(note, WIDTH)] if note else []
+    blocks += [_text(name, one) for name, one in kept.items() if one["asked"]]
+    return "".join(f"{block.rstrip()}\n\n" for block in blocks)
+
+
+def sections(kept: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Name, title and body of each show, as the page puts them (bodies are safe: what came from data is escaped)."""
+    return [{"name": name, "title": _show(name).TITLE, "html": _html(name, one)} for name, one in kept.items()]
+
+
+def _text(name: str, one: Mapping[str, Any]) -> str:
+    body = one["reason"] if "reason" in one else _show(name).text(one)
+    return f"{_show(name).TITLE}\n{indent(body, '  ')}"
+
+
+def _html(name: str, one: Mapping[str, Any]) -> str:
+    return f"<p class='soft'>{escape(one['reason'])}</p>" if "reason" in one else str(_show(name).html(one))
+
+
+def _show(name: str) -> ModuleType:
+    """A module of `shows/`; a name out of a record leads nowhere else."""
+    if not name.isidentifier():
+        raise ValueError(f"{name!r} is no show")
+    return importlib.import_module(f"modelsel.reporting.shows.{name}")

@@ -1,0 +1,144 @@
+"""BBC-CV: the same as drawing rows one resample at a time, honest under a known truth, whole groups where there are groups."""
+
+import numpy as np
+import pytest
+
+from modelsel.comparison._folds import Answered, bbc_of_folds
+from modelsel.comparison.bbc import bbc, draws
+from modelsel.core.spec import make
+from modelsel.core.types import Floats, Outputs, Scoreboard
+
+BEST = make("rule", "best")
+
+
+def board_of(losses: Floats, folds: int = 10, complexity: Floats | None = None, higher: bool = False) -> Scoreboard:
+    """Rows × candidates; row i is assessed in fold i mod `folds`."""
+    n = losses.shape[1]
+    scores = np.stack([np.nanmean(losses[i::folds], axis=0) for i in range(folds)], axis=1)
+    return Scoreboard(
+        ids=tuple(f"c{i}" for i in range(n)),
+        folds=scores,
+        mean=scores.mean(axis=1),
+        se=np.nanstd(losses, axis=0) / np.sqrt(len(losses)),
+        complexity=np.arange(n, dtype=float) if complexity is None else complexity,
+        unit=("leaves",) * n,
+        eligible=np.isfinite(scores).all(axis=1),
+        higher_is_better=higher,
+    )
+
+
+def by_hand(losses, board, rule, counts, groups, weights):  # type: ignore[no-untyped-def]
+    """One resample after the other, rows repeated as often as drawn."""
+    scores = []
+    for draw in counts:
+        rows = np.repeat(np.arange(len(losses)), draw[groups].astype(int))
+        left = np.flatnonzero(draw[groups] == 0)
+        mean = np.average(losses[rows], axis=0, weights=weights[rows])
+        total = weights[rows].sum()
+        share = weights[rows][:, None] * (losses[rows] - mean) / total
+        # every draw of a group is a cluster of its own, so that repeats of one group do not add up to one larger cluster
+        copies = np.concatenate([np.arange(int(n)) for n in draw[groups]])
+        key = groups[rows] * 1000 + copies
+        se = np.sqrt(sum(share[key == k].sum(axis=0) ** 2 for k in np.unique(key)))
+        choice = rule.choose(type(board)(**{**vars(board), "mean": mean, "se": se}))
+        scores.append(np.average(losses[left, choice], weights=weights[left]))
+    return scores
+
+
+@pytest.mark.parametrize("rule", ["best", "one_standard_error"])
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("binary", [False, True])
+def test_all_resamples_at_once_are_each_alone(rule: str, grouped: bool, weighted: bool, binary: bool) -> None:
+    rng = np.random.default_rng(7)
+    losses = rng.random((40, 6)) if not binary else (rng.random((40, 6)) < 0.4).astype(float)
+    board, part = board_of(losses), make("rule", rule)
+    groups = np.arange(40) // 3 if grouped else np.arange(40)
+    weights = rng.random(40) + 0.2 if weighted else np.ones(40)
+    found = bbc(
+        losses, board, part, winner=0, resamples=60, rng=np.random.default_rng(1),
+        groups=groups if grouped else None, weights=weights if weighted else None,
+    )  # fmt: skip
+    counts = np.concatenate(list(draws(int(groups[-1]) + 1, 60, np.random.default_rng(1))))
+    scores = by_hand(losses, board, part, counts, groups, weights)
+    assert found is not None
+    assert found.mean == pytest.approx(np.mean(scores), abs=1e-12)
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(scores, [0.025, 0.975])), abs=1e-12)
+
+
+@pytest.mark.slow
+def test_the_best_of_worthless_candidates_is_worth_nothing() -> None:
+    """200 candidates that guess, on 100 rows: the winner looks .13 better than it is, BBC-CV does not."""
+    rng = np.random.default_rng(0)
+    looks, corrected = [], []
+    for _ in range(100):
+        losses = (rng.random((100, 200)) < 0.5).astype(np.float32)
+        board = board_of(losses)
+        winner = BEST.choose(board)
+        looks.append(board.mean[winner])
+        corrected.append(bbc(losses, board, BEST, winner=winner, resamples=200, rng=rng).mean)  # type: ignore[union-attr]
+    expected = 0.5 - 0.05 * 2.746  # mean of the largest of 200 standard normals
+    assert np.mean(looks) == pytest.approx(expected, abs=0.01)
+    assert np.mean(corrected) == pytest.approx(0.5, abs=0.01)
+
+
+def test_unassessed_rows_and_gaps_take_no_part() -> None:
+    rng = np.random.default_rng(3)
+    losses = (rng.random((60, 4)) < 0.3).astype(float)
+    board = board_of(losses)
+    more = np.vstack([losses, np.full((20, 4), np.nan)])
+    first = bbc(losses, board, BEST, winner=0, resamples=50, rng=np.random.default_rng(0))
+    second = bbc(more, board, BEST, winner=0, resamples=50, rng=np.random.default_rng(0))
+    assert first is not None
+    assert second is not None
+    assert first.to_dict() == second.to_dict()
+    gap = losses.copy()
+    gap[5, 0] = np.nan
+    holed = bbc(gap, board, BEST, winner=0, resamples=50, rng=np.random.default_rng(0))
+    assert holed is not None
+    assert holed.same == 0.0
+
+
+def test_a_single_unit_cannot_be_corrected() -> None:
+    losses = np.zeros((10, 2))
+    assert bbc(losses, board_of(losses), BEST, winner=0, groups=np.zeros(10, int), rng=np.random.default_rng(0)) is None
+
+
+def answered(seed: int, rows: int, candidates: int, folds: int = 5) -> list[Answered]:
+    rng = np.random.default_rng(seed)
+    truth = np.arange(rows).astype(np.int32) % 2
+    p = rng.random((candidates, rows))
+    scores = np.stack([1 - p, p], axis=2)
+    return [
+        Answered(at, truth[at], Outputs((p[:, at] > 0.5).astype(np.int32), scores[:, at]), 0)
+        for at in (np.arange(i, rows, folds) for i in range(folds))
+    ]
+
+
+@pytest.mark.parametrize("name", ["balanced_error", "auc", "kappa"])
+def test_fold_by_fold_is_scoring_the_drawn_rows(name: str) -> None:
+    measure, folds = make("measure", name), answered(2, 60, 5)
+    board = board_of(np.zeros((60, 5)), folds=5, higher=measure.higher_is_better)
+    found = bbc_of_folds(
+        folds, np.arange(5), board, BEST, measure, 2, winner=0, rng=np.random.default_rng(4)
+    )  # fmt: skip
+    scores = []
+    for draw in np.concatenate(list(draws(60, 500, np.random.default_rng(4)))):
+        inside = [measure.score(f.truth, f.outputs, draw[f.rows], 2) for f in folds]
+        outside = [measure.score(f.truth, f.outputs, (draw[f.rows] == 0).astype(float), 2) for f in folds]
+        mean = np.nanmean(inside, axis=0)
+        choice = int(np.argmax(mean.round(12)) if measure.higher_is_better else np.argmin(mean.round(12)))
+        scores.append(np.nanmean([each[choice] for each in outside]))
+    assert found is not None
+    assert found.mean == pytest.approx(np.mean(scores), abs=1e-9)
+
+
+@pytest.mark.slow
+def test_worthless_rankings_are_worth_a_half() -> None:
+    rng = np.random.default_rng(5)
+    measure, corrected = make("measure", "auc"), []
+    for seed in range(12):
+        board = board_of(np.zeros((100, 50)), folds=5, higher=True)
+        found = bbc_of_folds(answered(seed, 100, 50), np.arange(50), board, BEST, measure, 2, winner=0, rng=rng)
+        corrected.append(found.mean)  # type: ignore[union-attr]
+    assert np.mean(corrected) == pytest.approx(0.5, abs=0.03)

@@ -1,0 +1,102 @@
+"""Who cannot be told from the winner, the cheap bias, the summary of outer folds."""
+
+import numpy as np
+import pytest
+
+from modelsel.comparison.indistinguishable import indistinguishable, p_values
+from modelsel.comparison.nested import nested
+from modelsel.comparison.ratio import assessed_per_analysed
+from modelsel.comparison.tibshirani import tibshirani, tibshirani_bias
+from modelsel.core.spec import make
+from modelsel.core.types import Feature, Floats, Scoreboard, Task
+from modelsel.statistics.paired import corrected_t, holm, mcnemar
+
+
+def board_of(folds: Floats, higher: bool = False, eligible: list[bool] | None = None) -> Scoreboard:
+    n = len(folds)
+    return Scoreboard(tuple(f"c{i}" for i in range(n)), folds, folds.mean(axis=1), np.zeros(n), np.arange(n, dtype=float),
+                      ("leaves",) * n, np.array(eligible or [True] * n), higher)  # fmt: skip
+
+
+def test_folds_tell_candidates_apart_by_the_corrected_test_and_holm() -> None:
+    rng = np.random.default_rng(0)
+    base = rng.normal(0.2, 0.02, 10)
+    folds = np.array([base, base + rng.normal(0.0, 0.01, 10), base + 0.1 + rng.normal(0, 0.01, 10), base + 0.5])
+    board = board_of(folds)
+    assert indistinguishable(board, 0, 1 / 9) == (1,)
+    p = [float(corrected_t(folds[i] - folds[0], 1 / 9).p) for i in (1, 2, 3)]
+    assert p_values(board, 0, np.array([1, 2, 3]), 1 / 9, None) == pytest.approx(p, abs=1e-9)
+    assert [i + 1 for i in np.flatnonzero(holm(p) > 0.05)] == [1]
+
+
+def test_a_higher_score_is_no_nearer_than_a_lower_cost() -> None:
+    rng = np.random.default_rng(1)
+    folds = rng.normal(0.3, 0.03, (6, 10))
+    winner = int(folds.mean(axis=1).argmin())
+    assert indistinguishable(board_of(folds), winner, 1 / 9) == indistinguishable(
+        board_of(1 - folds, higher=True), winner, 1 / 9
+    )
+
+
+def test_equal_and_ineligible_candidates() -> None:
+    folds = np.tile(np.linspace(0.1, 0.2, 5), (3, 1))
+    assert indistinguishable(board_of(folds, eligible=[True, True, False]), 0, 0.25) == (1,)
+    assert indistinguishable(board_of(folds[:1]), 0, 0.25) == ()
+
+
+def test_one_holdout_is_compared_row_by_row() -> None:
+    losses = np.zeros((60, 3), np.float32)
+    losses[:12, 1] = 1  # twelve rows that only the winner gets right
+    losses[:3, 2] = 1
+    losses = np.vstack([losses, np.full((40, 3), np.nan, np.float32)])
+    board = board_of(np.nanmean(losses, axis=0)[:, None])
+    assert p_values(board, 0, np.array([1, 2]), 0.4, losses) == pytest.approx(mcnemar([12, 3], [0, 0]))
+    assert indistinguishable(board, 0, 0.4, losses) == (2,)
+    assert indistinguishable(board, 0, 0.4, None) == (2, 1)
+
+
+def test_real_losses_of_one_holdout_are_compared_by_a_paired_t() -> None:
+    rng = np.random.default_rng(2)
+    losses = rng.random((50, 1)) + np.array([[0.0, 0.001, 0.3]]) + rng.normal(0, 0.02, (50, 3))
+    board = board_of(losses.mean(axis=0)[:, None])
+    assert indistinguishable(board, int(board.mean.argmin()), 0.4, losses)[0] in (0, 1)
+    assert 2 not in indistinguishable(board, 0, 0.4, losses)
+
+
+def test_the_cheap_bias_is_the_mean_regret_of_the_winner_over_folds() -> None:
+    folds = np.array([[0.1, 0.3, 0.2], [0.2, 0.2, 0.4], [0.0, 0.9, 0.9]])
+    assert tibshirani_bias(board_of(folds), 0) == pytest.approx((0.1 + 0.1 + 0.0) / 3)
+    assert tibshirani(board_of(folds), 0) == pytest.approx(0.2 + 0.2 / 3)
+    assert tibshirani(board_of(1 - folds, higher=True), 0) == pytest.approx(0.8 - 0.2 / 3)
+
+
+def test_outer_folds_are_summed_up_with_the_corrected_variance() -> None:
+    scores = [0.2, 0.25, 0.15, 0.3, 0.2]
+    found = nested(scores, 0.25, ["cart", "cart", "knn", "cart", "knn"])
+    half = 2.776445105 * np.sqrt((1 / 5 + 1 / 4) * np.var(scores, ddof=1))
+    assert (found.low, found.high) == pytest.approx((0.22 - half, 0.22 + half))
+    assert found.agreement == 0.6
+    assert "approximate" in found.label
+
+
+def test_nested_selection_among_worthless_candidates_finds_nothing() -> None:
+    """200 candidates that guess, on 100 rows: what the inner folds pick is scored on rows that had no say."""
+    rng, means = np.random.default_rng(3), []
+    for _ in range(300):
+        losses = (rng.random((100, 200)) < 0.5).astype(float)
+        outer = np.arange(100) % 10
+        picked = [int(losses[outer != fold].mean(axis=0).argmin()) for fold in range(10)]
+        scores = [float(losses[outer == fold, choice].mean()) for fold, choice in enumerate(picked)]
+        means.append(nested(scores, 1 / 9, [str(choice) for choice in picked]).mean)
+    assert np.mean(means) == pytest.approx(0.5, abs=0.01)
+
+
+def test_the_ratio_of_a_scheme_counts_distinct_rows() -> None:
+    task = Task(name="t", features=(Feature("x", "numeric"),), values=np.zeros((100, 1)), rows=np.arange(100),
+                classes=("a", "b"), target=(np.arange(100) % 2).astype(np.int32))  # fmt: skip
+    ratio = {
+        name: assessed_per_analysed(make("scheme", name).instantiate(task, 0)) for name in ("kfold", "holdout", "bootstrap")
+    }
+    assert ratio["kfold"] == pytest.approx(1 / 9)
+    assert ratio["holdout"] == pytest.approx(3 / 7)
+    assert ratio["bootstrap"] == pytest.approx(0.368 / 0.632, abs=0.05)

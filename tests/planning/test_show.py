@@ -1,0 +1,123 @@
+"""The plan in words, its warnings against simulation, and what it will cost."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from modelsel.core.spec import make as make_part
+from modelsel.core.types import Candidate, Fold, Resampling
+from modelsel.learner.majority import Majority
+from modelsel.learner.tree import Tree
+from modelsel.planning.generated import like
+from modelsel.planning.make import make
+from modelsel.planning.probe import DEAR, estimate
+from modelsel.planning.show import agnostic, lines, optimism, warnings
+from modelsel.planning.trial import Trier
+from modelsel.pruner.cost_complexity import CostComplexity
+from tests import doubles
+from tests.doubles import spread
+
+TASK = doubles.task(400, seed=7)
+
+
+def test_the_text_counts_what_is_planned():
+    plan = make((*spread(7), *spread(5, group=1)), TASK, doubles.folds(TASK, 10))
+    text = "\n".join(lines(plan, TASK, 100))
+    assert "candidates   12" in text
+    assert "batches      2" in text
+    assert "cells        20" in text
+    assert "fits         21 instead of 121: 5.8 × fewer" in text
+    assert "one look at 100 rows" in text
+
+
+def test_without_sealed_rows_there_is_no_interval():
+    plan = make(spread(2), TASK, doubles.folds(TASK))
+    assert "final test   none: there are no sealed rows" in lines(plan, TASK, 0)
+
+
+@pytest.mark.parametrize(("candidates", "rows"), [(10, 200), (200, 100), (1000, 500)])
+def test_the_optimism_of_the_best_is_that_of_coins(candidates, rows):
+    rng = np.random.default_rng(0)
+    best = (rng.binomial(rows, 0.5, (2000, candidates)) / rows).min(axis=1)
+    assert 0.5 - best.mean() == pytest.approx(optimism(candidates, rows, 0.5), abs=2e-3 + 0.02 / np.sqrt(rows))
+
+
+def test_the_agnostic_bound_holds_for_all_candidates_at_once():
+    rng = np.random.default_rng(1)
+    estimates = rng.binomial(300, 0.5, (2000, 50)) / 300
+    outside = (np.abs(estimates - 0.5) > agnostic(50, 300, 0.05)).any(axis=1).mean()
+    assert outside <= 0.05
+
+
+def test_too_many_candidates_for_the_rows_are_said_and_few_are_not():
+    small, large = doubles.task(60), doubles.task(3000)
+    many = make(spread(300), small, doubles.folds(small))
+    few = make(spread(2), large, doubles.folds(large))
+    assert [finding.code for finding in warnings(many, small)] == ["MSEL-P01", "MSEL-P02"]
+    assert warnings(few, large) == ()
+
+
+def test_generated_rows_are_like_the_task_and_none_of_it():
+    made = like(TASK, 100)
+    assert (made.features, made.classes, len(made)) == (TASK.features, TASK.classes, 100)
+    assert not set(made.values[:, 0]) & set(TASK.values[:, 0])
+    assert set(np.unique(made.target)) == {0, 1}
+
+
+def test_more_folds_and_candidates_cost_more():
+    some = tuple(Candidate(Tree(max_depth=depth)) for depth in range(1, 9))
+    short = estimate(make(some[:2], TASK, doubles.folds(TASK)), TASK, doubles.folds(TASK), False, 1)
+    long = estimate(make(some, TASK, doubles.folds(TASK, 50)), TASK, doubles.folds(TASK, 50), True, 1)
+    assert 0 < short.seconds < long.seconds
+    assert 0 < short.memory < long.memory
+
+
+def test_a_family_says_for_how_many_candidates_it_may_stand():
+    family = Candidate(Tree(pruner=CostComplexity(alpha="path"), min_leaf=4))
+    plan = make((family, *spread(2)), TASK, doubles.folds(TASK))
+    assert "candidates   3, of which 1 stand for up to 99 (alpha: path)" in lines(plan, TASK, 0)
+    assert estimate(plan, TASK, doubles.folds(TASK), False, 1).seconds > 0
+
+
+def test_what_is_dear_is_not_estimated_at_the_price_of_the_rest():
+    """Searches over widths beside trees that need none: their own trials, cut short and counted up."""
+    hard = Tree(pruner=CostComplexity(alpha=0.001))
+    dear = replace(hard, softener=make_part("softener", "nelder_mead", iterations=20_000))
+    folds = doubles.folds(TASK, 3)
+    cheap, both = (
+        estimate(make(tuple(map(Candidate, learners)), TASK, folds), TASK, folds, False, 1).seconds
+        for learners in ((hard,), (hard, dear))
+    )
+    assert both > 20 * cheap
+
+
+def test_rows_that_take_part_in_no_fold_cost_nothing():
+    """Training sets side by side: a fold knows a few of the rows, and is not charged for the others."""
+    some = tuple(Candidate(Tree(max_depth=depth)) for depth in range(1, 9))
+    rows = np.arange(len(TASK))
+    fold = Fold(0, 0, rows[:20], rows[20:40])
+    few = Resampling("predefined", TASK.fingerprint, (fold,))
+    all_of_them = Resampling("predefined", TASK.fingerprint, (replace(fold, analysis=rows[:200], assessment=rows[200:]),))
+    one, other = (estimate(make(some, TASK, folds), TASK, folds, True, 1).memory for folds in (few, all_of_them))
+    assert one < other
+
+
+def test_what_a_fit_leaves_with_the_task_is_weighed_once_and_not_per_worker():
+    """A tree leaves the task's columns sorted, a majority leaves nothing."""
+    weigh = Trier(TASK, len(TASK), 0.9, False, None).memory
+    (_, columns), (_, nothing) = weigh((Candidate(Tree()),)), weigh((Candidate(Majority()),))
+    assert columns > TASK.values.size * 8
+    assert nothing < columns / 10
+
+
+def test_dear_batches_of_all_sizes_stand_for_their_kind(tmp_path):
+    """The first is the largest tree of a sequence: at its price alone, ten searches would be far too dear."""
+    deep = Tree(softener=make_part("softener", "nelder_mead", iterations=2))
+    learners = tuple(replace(deep, max_depth=depth) for depth in range(9, 0, -1))
+    plan = make(tuple(map(Candidate, learners)), TASK, doubles.folds(TASK, 3))
+    assert len(plan.batches) == len(learners)
+    estimate(plan, TASK, doubles.folds(TASK, 3), False, 1, 1e-6, tmp_path)
+    figures = json.loads(next(tmp_path.rglob("*.json")).read_text())["figures"]
+    assert sum(" " not in name for name in figures) == DEAR  # the others are bytes

@@ -1,0 +1,54 @@
+"""The floor in words and in the table: where its score belongs, without a rank, with the reason where there is no score."""
+
+from dataclasses import replace
+
+import pytest
+
+from modelsel.reporting import floor, leaderboard, page
+from modelsel.reporting.verdict import verdict
+from modelsel.reporting.view import View
+
+
+def line(learner, mean, candidate=False, reason=""):
+    cv = None if mean is None else {"mean": mean, "se": None, "folds": [mean, mean]}
+    return {"id": f"{learner:0<16}", "learner": learner, "candidate": candidate, "cv": cv, "reason": reason}
+
+
+def study_with(small, *lines):
+    study = small.finished()
+    return replace(study, outcome=replace(study.outcome, extra={"floor": list(lines)}))
+
+
+@pytest.mark.parametrize(("mean", "place"), [(0.1, 0), (0.15, 1), (0.2, 2), (0.22, 2), (0.5, 3)])
+def test_a_line_stands_below_the_candidates_that_are_as_good(small, recorded, mean, place):
+    view = View(recorded(study_with(small, line("majority", mean))))  # candidates: 0.15, 0.2, 0.25 and one without a score
+    rows = leaderboard.section(view)["rows"]
+    assert [row["mark"] for row in rows].index("floor") == place
+    assert rows[place]["rank"] is None
+    assert [row["rank"] for row in rows if row["mark"] not in ("floor", "invalid")] == [1, 2, 3]
+
+
+def test_a_line_that_is_a_candidate_too_is_not_shown_twice(small, recorded):
+    view = View(recorded(study_with(small, line("majority", 0.5, candidate=True))))
+    assert "floor" not in [row["mark"] for row in leaderboard.section(view)["rows"]]
+    assert floor.sentence(view.outcome, higher_is_better=False) == "majority 0.5000 ± –"
+
+
+def test_a_line_without_a_score_gives_its_reason(small, recorded):
+    folder = recorded(study_with(small, line("majority", 0.5), line("prior_draw", None, reason="the measure is not defined")))
+    assert "majority 0.5000 ± –, prior draw: the measure is not defined" in " ".join(verdict(folder).split())
+    assert page.render(folder).count('<tr class="floor">') == 1
+
+
+@pytest.mark.parametrize(
+    ("mean", "higher", "worse"), [(0.15, False, True), (0.16, False, False), (0.14, True, False), (0.3, True, True)]
+)
+def test_a_winner_no_better_than_guessing_is_said_so(small, mean, higher, worse):
+    outcome = study_with(small, line("majority", mean)).outcome  # the winner's mean is 0.15
+    assert floor.sentence(outcome, higher).endswith("the winner is no better than guessing") == worse
+
+
+def test_a_record_without_a_floor_says_nothing_of_one(small, recorded):
+    folder = recorded(small.finished())
+    assert floor.sentence(folder.outcome(), higher_is_better=False) == ""
+    assert "\n  floor " not in verdict(folder)

@@ -1,0 +1,49 @@
+"""The closing words, as golden files: rewrite them with MODELSEL_GOLDEN=write, and read what changed."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from modelsel.record.folder import RunFolder
+from modelsel.reporting.sweep import Job, table
+from modelsel.reporting.verdict import verdict
+
+GOLDEN = Path(__file__).with_name("golden")
+
+
+def compare(name: str, text: str) -> None:
+    path = GOLDEN / name
+    if os.environ.get("MODELSEL_GOLDEN") == "write":
+        path.write_text(text)
+    assert text == path.read_text()
+
+
+@pytest.mark.parametrize("state", ["tested", "untested", "refused", "replayed"])
+def test_the_verdict_reads_as_agreed(state, small, recorded):
+    study = small.finished() if state == "tested" else getattr(small, state)(small.finished())
+    folder = recorded(study)
+    text = verdict(folder, here=folder.root.parent)
+    compare(f"verdict_{state}.txt", re.sub(r"\d{8}-\d{6}-\w{8}", "RUN", text))
+
+
+def test_a_run_elsewhere_is_named_by_its_whole_path(small, recorded):
+    folder = recorded(small.finished())
+    assert str(folder.report) in verdict(folder, here=Path("/somewhere/else"))
+
+
+def test_without_tracking_no_ui_is_offered(small, recorded):
+    folder = recorded(small.finished())
+    folder.write_config({"tracking": {"kind": "off"}})
+    assert "modelsel ui" not in verdict(RunFolder(folder.path))
+
+
+def test_a_sweep_ends_in_one_table(small):
+    outcome = small.untested(small.finished()).outcome
+    jobs = [Job("dataset=iris", outcome), Job("dataset=breast_cancer seed=1", None, 3)]
+    compare("sweep.txt", table(jobs))
+
+
+def test_a_sweep_shows_no_test_score(small):
+    assert "0.2000" not in table([Job("a", small.finished().outcome)])
