@@ -53,9 +53,20 @@ def kernel(signature: Any = None, **options: Any) -> Callable[[Callable[..., Any
     def compile_(function: Callable[..., Any]) -> Any:
         with _LOCK, _cache_folder() as folder:
             keep = folder is not None and Path(function.__code__.co_filename).is_file()  # what was typed has no file
-            return numba.njit(signature, cache=keep, **settings)(function)
+            return _compiled(numba.njit(**settings)(function), function, signature, keep)
 
     return compile_
+
+
+def _compiled(dispatcher: Any, function: Callable[..., Any], signature: Any, keep: bool) -> Any:
+    """What `numba.njit(signature, cache=keep)` does, with kept files that are checked before they are loaded."""
+    from modelsel.kernels.checked import CheckedCache
+
+    if keep:
+        dispatcher._cache = CheckedCache(function)
+    dispatcher.compile(signature)
+    dispatcher.disable_compile()
+    return dispatcher
 
 
 @cache

@@ -49,3 +49,65 @@ def test_the_folder_names_the_sources(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert place.name == compiler.digest()
     assert place.is_relative_to(tmp_path)
     compiler.folder.cache_clear()
+
+
+def _cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def _empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def _change(path: Path) -> None:
+    """One bit in the midst of the machine code, or of the index."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+KERNEL = """
+import piece
+print(piece.twice(20))
+"""
+PIECE = """
+from modelsel.kernels.compiler import kernel
+
+@kernel("int64(int64)")
+def twice(number):
+    return 2 * number
+"""
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", [_cut, _empty, _change])
+def test_kept_machine_code_that_is_damaged_is_dropped_named_and_compiled_anew(tmp_path: Path, damage, suffix: str) -> None:
+    (tmp_path / "piece.py").write_text(PIECE)
+    (tmp_path / "use.py").write_text(KERNEL)
+
+    def use() -> subprocess.CompletedProcess[str]:
+        settings = {**os.environ, "MODELSEL_CACHE": str(tmp_path / "cache")}
+        return subprocess.run(
+            [sys.executable, str(tmp_path / "use.py")], env=settings, capture_output=True, text=True, timeout=120
+        )
+
+    assert use().stdout == "40\n"
+    (kept,) = (tmp_path / "cache").rglob(f"*.{suffix}")
+    whole = kept.read_bytes()
+    damage(kept)
+    after = use()
+    assert (after.returncode, after.stdout) == (0, "40\n")
+    assert f"{kept} was dropped and is compiled anew" in after.stderr
+    assert len(kept.read_bytes()) == len(whole)
+    assert use().stderr == "", "and kept whole again"
+
+
+@pytest.mark.slow
+def test_a_damaged_kernel_is_not_replaced_by_its_twin(tmp_path: Path) -> None:
+    first = run(tmp_path)
+    for kept in tmp_path.rglob("*.nb?"):
+        _cut(kept)
+    again = run(tmp_path)
+    assert again.stdout == first.stdout
+    assert "slower twin" not in again.stderr
+    assert "was dropped" in again.stderr
