@@ -12,6 +12,7 @@ from modelsel.core.protocols import Progress
 from modelsel.core.types import Task, seal
 from modelsel.guard.audit import audit
 from modelsel.guard.gate import Gate
+from modelsel.guard.kept import kept
 from modelsel.guard.request import LookRequest, Sealing
 from modelsel.record.folder import ROOT, RunFolder
 from modelsel.record.refit import ready
@@ -36,10 +37,11 @@ def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, p
     model = ready(folder, progress.say, sealing.development)
     chosen = selected(outcome.winner["id"], outcome.winner["cv"]["mean"], folder.assessed(), outcome.candidates["distinct"])
     result = gate.look(LookRequest(sealing, chosen, lambda table: outputs(model, table, sealing.measure)))
-    tested = replace(outcome, test=_kept(outcome.test, result))
-    folder.amend(tested, audit(gate, sealing))
-    page.write(folder)
-    tracker.finish()
+    with kept(result):
+        tested = replace(outcome, test=_kept(outcome.test, result))
+        folder.amend(tested, audit(gate, sealing))
+        page.write(folder)
+        tracker.finish()
     return tested
 
 

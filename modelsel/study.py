@@ -25,6 +25,7 @@ from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, Outputs, Resampling, Table, Task, positions
 from modelsel.guard.audit import audit
 from modelsel.guard.gate import Gate
+from modelsel.guard.kept import kept
 from modelsel.guard.request import LookRequest, Sealing, Selected
 from modelsel.planning.make import Plan, make
 from modelsel.planning.show import warnings
@@ -101,27 +102,29 @@ def _performed(
     with clock.stage("final"):
         final = fit(candidates[selection.winner], material.development, config.seed)
         test = _look(config, gate, sealing, selection, final)
-    with clock.stage("record"):
-        model = _described(final, material.development, config.tracking.allow_skops)
-        outcome = Outcome(
-            study=config.name, spec_id=config.spec_id, seed=config.seed, modelsel=modelsel.__version__, folder=str(folder.path),
-            task=facts.task(material.development, material.sealed), measure=kind_of(config.measure), rule=kind_of(config.rule),
-            scheme=facts.scheme(kind_of(config.scheme), material.resampling), winner=facts.winner(selection), test=test,
-            candidates={"declared": config.declared, "distinct": len(candidates), **results.counts},
-            fits={"needed": plan.needed, "naive": plan.naive}, failures=facts.failures(selection), seconds=clock.read(),
-            findings=_findings(material, plan, selection, gate), extra=extra,
-        )  # fmt: skip
-        studied = Studied(material.development, selection, final, config.seed, outcome.measure, results)
-        folder.save(Finished(
-            outcome, selection, config.resolved, material.development, material.resampling, model,
-            audit=audit(gate, sealing) if gate else {}, pairs=pairs(selection, material.resampling), command=tuple(command),
-            shows=show.facts(config.show, studied),
-        ))  # fmt: skip
-        page.write(folder)
-        tracker.finish()
-    timed = replace(outcome, seconds=clock.read())
-    folder.write_outcome(timed)
-    _complain(config, results)
+    with kept(test):
+        with clock.stage("record"):
+            model = _described(final, material.development, config.tracking.allow_skops)
+            outcome = Outcome(
+                study=config.name, spec_id=config.spec_id, seed=config.seed, modelsel=modelsel.__version__,
+                folder=str(folder.path), task=facts.task(material.development, material.sealed),
+                measure=kind_of(config.measure), rule=kind_of(config.rule), winner=facts.winner(selection), test=test,
+                scheme=facts.scheme(kind_of(config.scheme), material.resampling),
+                candidates={"declared": config.declared, "distinct": len(candidates), **results.counts},
+                fits={"needed": plan.needed, "naive": plan.naive}, failures=facts.failures(selection), seconds=clock.read(),
+                findings=_findings(material, plan, selection, gate), extra=extra,
+            )  # fmt: skip
+            studied = Studied(material.development, selection, final, config.seed, outcome.measure, results)
+            folder.save(Finished(
+                outcome, selection, config.resolved, material.development, material.resampling, model,
+                audit=audit(gate, sealing) if gate else {}, pairs=pairs(selection, material.resampling), command=tuple(command),
+                shows=show.facts(config.show, studied),
+            ))  # fmt: skip
+            page.write(folder)
+            tracker.finish()
+        timed = replace(outcome, seconds=clock.read())
+        folder.write_outcome(timed)
+        _complain(config, results)
     return timed
 
 

@@ -30,11 +30,9 @@ def said(error: BaseException) -> int:
     if isinstance(error, KeyboardInterrupt):
         print("interrupted; the same command goes on where it stopped", file=sys.stderr)
         return INTERRUPTED
-    if isinstance(error, ModelselError):
-        print(clean(str(error)), file=sys.stderr)
-        return error.exit_code
-    print(clean(str(_internal(error))), file=sys.stderr)
-    return INTERNAL
+    text = str(error) if isinstance(error, ModelselError) else str(_internal(error))
+    print(clean("\n".join((text, *getattr(error, "__notes__", ())))), file=sys.stderr)
+    return error.exit_code if isinstance(error, ModelselError) else INTERNAL
 
 
 def clean(text: str) -> str:

@@ -1,7 +1,7 @@
 """What the released answer and the selection show together; nothing beyond what is released or recorded is used."""
 
 from collections.abc import Iterator, Mapping
-from math import exp, log, sqrt
+from math import log, sqrt
 from typing import Any
 
 import numpy as np
@@ -80,10 +80,10 @@ def majority_error(task: Task) -> float:
     return 1 - float(np.bincount(task.target).max()) / len(task)
 
 
-def most_candidates(rows: int, tolerance: float) -> float:
-    """How many candidates a validation set of m rows carries: exp(2 m τ² − ln 1/δ).
+def log_most_candidates(rows: int, tolerance: float) -> float:
+    """ln of how many candidates a validation set of m rows carries: 2 m τ² − ln 1/δ (the number itself is soon no float).
 
-    >>> round(most_candidates(1000, 0.05), 2)
-    7.42
+    >>> round(log_most_candidates(1000, 0.05), 4), round(log_most_candidates(200_000, 0.05))
+    (2.0043, 997)
     """
-    return exp(2 * rows * tolerance**2 - log(1 / LEVEL))
+    return 2 * rows * tolerance**2 - log(1 / LEVEL)

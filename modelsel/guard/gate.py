@@ -5,7 +5,7 @@ commit an *intent*; only then open the labels and reduce what they say to one re
 then return it. Whatever happens in between stays on record and is charged.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -119,11 +119,17 @@ class Gate:
         if isinstance(released, type):
             self._abort(go, released)
         facts = self.session.reveal(go, released)
-        self._notice(self.session.witness(go.intent, facts["price"]))
-        after = tuple(answer(released, go.facts, ask.foreseen, facts["interval"], self.policy))
-        self._notice(after)
-        extra = tuple(dict.fromkeys(finding.code for finding in (*ask.noticed, *after)))
+        said = self._afterwards(lambda: answer(released, go.facts, ask.foreseen, facts["interval"], self.policy))
+        self._notice((*self._afterwards(lambda: self.session.witness(go.intent, facts["price"])), *said))
+        extra = tuple(dict.fromkeys(finding.code for finding in (*ask.noticed, *said)))
         return answered(go.intent.facts, facts, self.policy, replay=False, extra=extra)
+
+    def _afterwards(self, step: Callable[[], Iterable[Finding]]) -> tuple[Finding, ...]:
+        """What a step after the answer finds. The answer is on record: whatever fails now is said, and does not lose it."""
+        try:
+            return tuple(step())
+        except Exception as error:
+            return (flag("G077", f"the answer is on record, but what follows it failed: {type(error).__name__}: {error}"),)
 
     def merge(self, address: str) -> int:
         """Take over what another ledger (a file, or an address) has and this one lacks: how many entries that were.

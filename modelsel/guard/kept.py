@@ -1,0 +1,30 @@
+"""What fails after a look does not lose its answer: it is said with the error, and asking again costs nothing."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from modelsel.core.outcome import TestResult
+
+
+@contextmanager
+def kept(test: TestResult | None) -> Iterator[None]:
+    """Around everything that follows a look; an error that leaves it carries the released answer as a note."""
+    try:
+        yield
+    except Exception as error:
+        if test is not None and test.refused is None:
+            error.add_note(sentence(test))
+        raise
+
+
+def sentence(test: TestResult) -> str:
+    """The released answer and where it is.
+
+    >>> shown = TestResult(.1, 12, 120, 1, False, 4.0, 0.0, (.05, .2), .95, "warn", "predicted")
+    >>> sentence(shown)
+    'the test set was opened before that: look 1, score 0.1, 95% interval [0.05, 0.2]; the same command shows it again, unpaid'
+    """
+    limits = f", {test.level:.0%} interval [{test.interval[0]:.4g}, {test.interval[1]:.4g}]" if test.interval else ""
+    score = f", score {test.score:.6g}" if test.score is not None else ""
+    again = "the same command shows it again, unpaid" if test.policy != "off" else "no ledger has it"
+    return f"the test set was opened before that: look {test.look}{score}{limits}; {again}"
