@@ -1,4 +1,4 @@
-"""A command that does not outlive whoever started it: `python -m modelsel.cli._leash COMMAND...`, standard library only.
+"""A command that does not outlive whoever started it: `python -m modelsel.cli._leash COMMAND...`.
 
 Standard input is a pipe that the starter holds. However the starter ends, also by `kill -9`, the system closes its side; then
 the group of processes that this one leads is asked to end, and after PATIENCE seconds made to.
@@ -35,6 +35,11 @@ def _watch() -> None:
     while os.read(sys.stdin.fileno(), 4096):
         pass
     _left.set()
+    if not hasattr(os, "killpg"):  # Windows
+        from modelsel.core.machine import end_children
+
+        end_children(os.getpid(), PATIENCE)
+        os._exit(1)
     os.killpg(0, signal.SIGTERM)
     time.sleep(PATIENCE)
     os.killpg(0, signal.SIGKILL)

@@ -12,6 +12,7 @@ from types import FrameType
 from modelsel.cli import _leash
 from modelsel.cli._arguments import Arguments
 from modelsel.core.errors import INTERRUPTED, ConfigurationError, Problem
+from modelsel.core.machine import end_children
 
 PATIENCE = _leash.PATIENCE  # seconds that MLflow has to end
 LEASH = (sys.executable, "-m", _leash.__name__)
@@ -47,7 +48,8 @@ def _served(command: Sequence[str], environment: Mapping[str, str]) -> int:
     def end(number: int, _frame: FrameType | None) -> None:
         raise _Ended(number)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    asking = (signal.SIGTERM, *((signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()))
+    before = {number: signal.signal(number, end) for number in asking}
     leashed = [*LEASH, *command]
     with subprocess.Popen(leashed, env=environment, stdin=subprocess.PIPE, start_new_session=True) as server:  # noqa: S603
         try:
@@ -64,6 +66,10 @@ def _served(command: Sequence[str], environment: Mapping[str, str]) -> int:
 
 def _end(server: "subprocess.Popen[bytes]") -> None:
     """Ask the group to end, and do not ask twice."""
+    if not hasattr(os, "killpg"):  # Windows knows no groups of processes, but who started whom
+        end_children(server.pid, PATIENCE)
+        server.kill()
+        return
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(server.pid, number)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from modelsel.config.suggest import near
 from modelsel.core.errors import Problem
+from modelsel.core.machine import no_memory_limit
 from modelsel.core.spec import number, one_of, plain, whole
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
@@ -30,9 +31,13 @@ class Limit:
 
     def problems(self) -> tuple[str, ...]:
         try:
-            return () if self.bytes is None or self.bytes > 0 else ("no memory at all",)
+            return () if self.bytes is None else self._unheld(self.bytes)
         except ValueError as error:
             return (str(error),)
+
+    def _unheld(self, memory: int) -> tuple[str, ...]:
+        cannot = no_memory_limit()
+        return ("no memory at all",) if memory <= 0 else (f"{cannot}: leave limit.memory out",) if cannot else ()
 
     @property
     def bytes(self) -> int | None:

@@ -52,7 +52,7 @@ class Session:
         self.policy = policy
         self.home = home
         self.url = url_of(policy.ledger, runs, home)
-        own: tuple[Anchor, ...] = (StateAnchor(home), LockFile(runs.absolute().parent))
+        own: tuple[Anchor, ...] = (StateAnchor(home), LockFile(runs.absolute().parent, runs=runs.absolute().name))
         self.anchors = tuple(anchor for anchor in (*own, *anchors) if anchor.name in policy.anchors)
 
     @property

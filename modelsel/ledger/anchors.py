@@ -3,15 +3,14 @@
 What an anchor saw cannot be unseen by deleting or rewriting the ledger. The third, MLflow params, lives in `record`.
 """
 
-import fcntl
 import json
-import os
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from modelsel.core.disk import locked
 from modelsel.ledger.home import Home, write_whole
 
 HEADER = "looks at sealed test rows, as modelsel's ledger counts them; keep this file in git"
@@ -44,6 +43,7 @@ class LockFile:
 
     folder: Path
     name: str = "lockfile"
+    runs: str = "runs"  # the folder beside it, kept out of git: there lies what is locked while the file is written
 
     @property
     def path(self) -> Path:
@@ -61,13 +61,11 @@ class LockFile:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """One writer at a time, or a look would be lost from the file; the folder itself is what is locked."""
-        descriptor = os.open(self.folder, os.O_RDONLY)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        """One writer at a time, or a look would be lost from the file."""
+        beside = self.folder / self.runs
+        beside.mkdir(parents=True, exist_ok=True)
+        with locked(beside / ".modelsel.lock.lock"):
             yield
-        finally:
-            os.close(descriptor)
 
     def recall(self, testset: str) -> Iterable[Mapping[str, str]]:
         facts = self._read().get("testsets", {}).get(testset)

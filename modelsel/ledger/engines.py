@@ -5,7 +5,6 @@ journal_mode=DELETE with synchronous=EXTRA. Plain reads begin deferred: were eac
 would take the write lock and wait for each other.
 """
 
-import fcntl
 import os
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from sqlalchemy import Connection, Engine, MetaData, create_engine, event, inspe
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
+from modelsel.core.disk import locked
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.ledger.triggers import statements
 
@@ -46,8 +46,7 @@ def prepared(engine: Engine, schema: MetaData) -> Engine:
         path = _file(engine.url)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        with open(path.parent / f".{path.name}.lock", "a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with locked(path.parent / f".{path.name}.lock"):
             _create(engine, schema)
     else:
         _create(engine, schema)

@@ -4,7 +4,6 @@
 folder, a fresh clone or a removed `runs/` forgets nothing.
 """
 
-import fcntl
 import hashlib
 import json
 import os
@@ -17,6 +16,7 @@ from typing import Any
 
 import platformdirs
 
+from modelsel.core.disk import locked, sync_directory
 from modelsel.core.errors import LedgerError, Problem, StoreError
 
 KEY_BYTES = 32
@@ -88,8 +88,7 @@ class Home:
     @contextmanager
     def changing(self) -> Iterator[dict[str, Any]]:
         """The state, to be changed in place; written whole or not at all, one writer at a time."""
-        with self._writable(), open(self._prepared(self.folder / "state.lock"), "a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with self._writable(), locked(self._prepared(self.folder / "state.lock")):
             state = self.state()
             yield state
             write_whole(self._state, json.dumps(state, sort_keys=True).encode())
@@ -125,7 +124,7 @@ def write_whole(path: Path, data: bytes) -> None:
         os.replace(temp, path)
     finally:
         temp.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+    sync_directory(path.parent)
 
 
 def _create_once(path: Path, data: bytes) -> None:
@@ -138,7 +137,7 @@ def _create_once(path: Path, data: bytes) -> None:
         pass
     finally:
         temp.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+    sync_directory(path.parent)
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -147,14 +146,6 @@ def _write(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _from_hex(text: str) -> bytes:

@@ -20,6 +20,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from modelsel.core.fingerprint import digest
+from modelsel.core.machine import cores
 
 ROOMS = ("kernels", "learner", "tree", "criterion", "pruner", "softener", "distance", "preparer", "plan")
 PACKAGES = ("modelsel", "numpy", "scipy", "numba")
@@ -74,7 +75,7 @@ def machine() -> str:
     """Digest of what a figure depends on beside the work itself."""
     versions = [f"{name} {metadata.version(name)}" for name in PACKAGES]
     kernels = os.environ.get("MODELSEL_KERNELS", "")
-    return digest([platform.node(), _processor(), len(os.sched_getaffinity(0)), platform.python_version(), versions, kernels,
+    return digest([platform.node(), _processor(), cores(), platform.python_version(), versions, kernels,
                    _sources()])  # fmt: skip
 
 

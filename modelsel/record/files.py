@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from modelsel.core.disk import sync_directory
 from modelsel.core.errors import Problem, StoreError
 
 LARGE = 1 << 30  # bytes from which an archive's member is described by 64-bit numbers
@@ -65,15 +66,6 @@ def write_directory(path: Path, fill: Callable[[Path], None]) -> Path:
             shutil.rmtree(beside, ignore_errors=True)
             raise
     return path
-
-
-def sync_directory(path: Path) -> None:
-    """Make a rename durable."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def json_text(value: object) -> str:

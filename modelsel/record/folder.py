@@ -198,14 +198,24 @@ def _fresh(parent: Path) -> Path:
 
 
 def _point(link: Path, target: Path) -> None:
+    """A symbolic link; where people may not make one (Windows) a line of text."""
     beside = link.with_name(f".{link.name}.{secrets.token_hex(4)}.part")
-    beside.symlink_to(target)
+    try:
+        beside.symlink_to(target)
+    except (OSError, NotImplementedError):
+        beside.write_text(target.as_posix(), "utf-8")
     os.replace(beside, link)
+
+
+def _pointed(root: Path) -> tuple[Path, ...]:
+    """Where `latest` points when it is a line of text."""
+    link = root / LATEST
+    return (root / link.read_text("utf-8"),) if link.is_file() else ()
 
 
 def _find(run: str, root: Path) -> Path:
     named = tuple(root.glob(f"*/{run}")) if re.fullmatch(r"[\w-]+", run) else ()
-    places: tuple[Path, ...] = (Path(run), root / run, *named)
+    places: tuple[Path, ...] = (Path(run), root / run, *named, *(_pointed(root) if run == LATEST else ()))
     for path in places:
         if (path / OUTCOME).exists() or (path / "journal").is_dir():
             return path.resolve()

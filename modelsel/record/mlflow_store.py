@@ -4,19 +4,19 @@ MLflow's first opening of a fresh file creates some thirty tables step by step: 
 leaves a file that nobody can open again. So the file is made beside, under a lock, and renamed; later openers find it whole.
 """
 
-import fcntl
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, MutableMapping
-from contextlib import closing, contextmanager
+from collections.abc import Mapping, MutableMapping
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from modelsel.core.disk import locked, sync_directory
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.record.files import storing, sync_directory
+from modelsel.record.files import storing
 
 DATABASE, ARTIFACTS, LOCK = "mlflow.db", "mlartifacts", ".mlflow.lock"
 SECONDS = 3  # a call to a server or database that has not answered by then is given up
@@ -125,7 +125,7 @@ def prepare(store: Store) -> None:
 def _create(path: Path, artifacts: str) -> None:
     if path.exists():
         return
-    with _locked(path.with_name(LOCK)):
+    with locked(path.with_name(LOCK)):
         if path.exists():
             return
         for left in path.parent.glob(f".{path.name}.part*"):
@@ -161,13 +161,6 @@ def _open(uri: str, artifacts: str) -> None:
     store = SqlAlchemyStore(uri, artifacts)
     store.engine.dispose()
     SqlAlchemyStore._engine_map.pop(uri, None)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("a") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-        yield
 
 
 def _postgresql(uri: str) -> str:

@@ -4,13 +4,13 @@ The folder is the truth and MLflow a projection of it, so recording a study and 
 code.
 """
 
-import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import ClassVar
 
+from modelsel.core.disk import locked
 from modelsel.core.errors import ConfigurationError, ModelselError, Problem, StoreError
 from modelsel.record import mlflow_store
 from modelsel.record.folder import MLFLOW, RunFolder
@@ -79,8 +79,7 @@ def sync(folder: RunFolder, store: Store, writer: str = "auto", told: Told | Non
 @contextmanager
 def _alone(folder: RunFolder) -> Iterator[None]:
     """Two replays of one folder take turns."""
-    with (folder.path / ".mlflow.lock").open("a") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
+    with locked(folder.path / ".mlflow.lock"):
         yield
 
 

@@ -2,12 +2,11 @@
 
 Time, twice: a timer raises `Overtime` as soon as Python runs again; should the code stay inside one C call, a watchdog that
 needs no interpreter lock ends the process `GRACE` seconds later, and the parent records the timeout. Memory: the address
-space may grow by the budget and no further, so that an allocation fails cleanly with MemoryError.
+space may grow by the budget and no further, so that an allocation fails cleanly with MemoryError (Linux alone can do that).
 """
 
 import faulthandler
 import os
-import resource
 import signal
 import threading
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from types import FrameType
 
 from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.machine import confined_memory
 
 GRACE = 1.0
 _NOWHERE = open(os.devnull, "w")  # noqa: SIM115  where the watchdog writes its farewell: it must stay open
@@ -58,19 +58,12 @@ def _clock(seconds: float | None) -> Iterator[None]:
     if seconds is None:
         yield
         return
-
-    def ring(_signal: int, _frame: FrameType | None) -> None:
-        raise Overtime(f"more than {seconds:g} s")
-
-    before = signal.signal(signal.SIGALRM, ring)
     faulthandler.dump_traceback_later(seconds + GRACE, exit=True, file=_NOWHERE)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        yield
+        with raised_after(seconds, Overtime(f"more than {seconds:g} s")):
+            yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
         faulthandler.cancel_dump_traceback_later()
-        signal.signal(signal.SIGALRM, before)
 
 
 @contextmanager
@@ -82,9 +75,22 @@ def alarm(seconds: float | None) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         what = "a deadline needs the main thread, where signals arrive"
         raise ConfigurationError(Problem("MSEL-535", what, "deadline", "run the study there, or leave the deadline out"))
+    with raised_after(seconds, Late()):
+        yield
 
+
+@contextmanager
+def raised_after(seconds: float, event: BaseException) -> Iterator[None]:
+    """Raise `event` in this, the main thread, after so many seconds: by the system's timer, else by a thread's."""
+    timed = _by_system if hasattr(signal, "setitimer") else _by_thread
+    with timed(seconds, event):
+        yield
+
+
+@contextmanager
+def _by_system(seconds: float, event: BaseException) -> Iterator[None]:
     def ring(_signal: int, _frame: FrameType | None) -> None:
-        raise Late
+        raise event
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -96,19 +102,35 @@ def alarm(seconds: float | None) -> Iterator[None]:
 
 
 @contextmanager
+def _by_thread(seconds: float, event: BaseException) -> Iterator[None]:
+    """Windows has no timer that signals: a thread sends the interrupt that Ctrl-C sends, and means the event by it."""
+    rang = threading.Event()
+
+    def send() -> None:
+        rang.set()
+        signal.raise_signal(signal.SIGINT)
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        if rang.is_set():
+            raise event
+        if callable(before):
+            before(number, frame)
+
+    before = signal.signal(signal.SIGINT, ring)
+    timer = threading.Timer(seconds, send)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
 def _ceiling(memory: int | None) -> Iterator[None]:
     if memory is None:
         yield
         return
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (_held() + memory, hard))
-    try:
+    with confined_memory(memory):
         yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-
-
-def _held() -> int:
-    """Bytes of address space that the process holds."""
-    with open("/proc/self/statm") as numbers:
-        return int(numbers.read().split()[0]) * resource.getpagesize()

@@ -4,7 +4,6 @@
 (where installed), `sequential`. Never fork. The answer does not depend on the pool.
 """
 
-import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
@@ -21,6 +20,7 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 from threadpoolctl import threadpool_limits
 
 from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.machine import cores
 from modelsel.kernels import stop
 from modelsel.runner import cluster as clusters
 from modelsel.runner.cluster import Cluster
@@ -55,8 +55,7 @@ class Pool:
 
     @property
     def jobs(self) -> int:
-        cores = len(os.sched_getaffinity(0))
-        return 1 if self.kind == "sequential" else cores if self.n_jobs in (None, -1) else int(self.n_jobs or 1)
+        return 1 if self.kind == "sequential" else cores() if self.n_jobs in (None, -1) else int(self.n_jobs or 1)
 
 
 def chosen(pool: Any, limits: Limits, holds_gil: bool) -> Pool:

@@ -14,6 +14,7 @@ from threading import Lock
 from typing import Any
 from uuid import uuid4
 
+from modelsel.core.disk import BYTES
 from modelsel.core.errors import Problem, StoreError
 from modelsel.runner.record import Arrays, Place, encoded
 
@@ -62,7 +63,7 @@ class Segment:
     def _open(self) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         path = self._folder / f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:8]}{SUFFIX}"
-        self._file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        self._file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | BYTES, 0o644)
         self.path, self._end = str(path), 0
 
     def _write(self, record: bytes) -> None:

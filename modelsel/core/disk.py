@@ -1,0 +1,32 @@
+"""What differs between systems about files: locks between processes, renames made durable, descriptors of bytes.
+
+Locks are the system's own (flock, LockFileEx), through filelock: they end with their process, however it ends.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock
+
+ASK_AGAIN = 0.01  # seconds between two attempts at a lock that another holds
+BYTES = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)  # flags of descriptors that are not text and not inherited
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """One process and thread at a time, waiting for as long as it takes. The file stays, and holds nothing."""
+    with FileLock(path, poll_interval=ASK_AGAIN):
+        yield
+
+
+def sync_directory(path: Path) -> None:
+    """Make a rename durable; where a folder cannot be opened (Windows) the rename itself is all there is."""
+    if os.name == "nt":
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,53 @@
+"""What differs between systems about processes and memory, through psutil; and what a system cannot do, in words."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+
+import psutil
+
+
+def cores() -> int:
+    """Cores that this process may use: fewer than the machine has where it was confined to some.
+
+    >>> cores() >= 1
+    True
+    """
+    try:
+        return len(psutil.Process().cpu_affinity() or ()) or psutil.cpu_count() or 1
+    except AttributeError:  # macOS cannot confine a process
+        return psutil.cpu_count() or 1
+
+
+def no_memory_limit() -> str:
+    """Why a limit of memory cannot be held here; empty where it can. Linux alone refuses what a process asks for beyond it."""
+    if sys.platform.startswith("linux") and find_spec("resource") is not None:
+        return ""
+    return "this system cannot confine the memory of a process"
+
+
+@contextmanager
+def confined_memory(budget: int) -> Iterator[None]:
+    """This process may ask for so many bytes of address space beyond what it holds, else MemoryError. Linux alone."""
+    import resource  # not on Windows
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (int(psutil.Process().memory_info().vms) + budget, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def end_children(of: int, patience: float) -> None:
+    """Ask all that a process started, and what those started, to end; make them after `patience` seconds."""
+    try:
+        family = psutil.Process(of).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return
+    for act in (psutil.Process.terminate, psutil.Process.kill):
+        for member in family:
+            with suppress(psutil.NoSuchProcess):
+                act(member)
+        _, family = psutil.wait_procs(family, patience)

@@ -1,0 +1,80 @@
+"""Time runs out by the system's timer, or by a thread where a system has none; a real Ctrl-C stays one."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+from modelsel.config.compose import compose
+from modelsel.core import machine
+from modelsel.core.errors import ConfigurationError
+from modelsel.core.machine import cores, end_children
+from modelsel.runner.limits import Late, Overtime, raised_after
+
+
+@pytest.fixture(params=["system", "thread"])
+def timer(request, monkeypatch):
+    if request.param == "thread":
+        monkeypatch.delattr(signal, "setitimer")
+    return request.param
+
+
+def _spin(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
+def test_the_event_is_raised_in_the_main_thread_when_time_is_up(timer):
+    began = time.monotonic()
+    with pytest.raises(Overtime, match="spent"), raised_after(0.2, Overtime("spent")):
+        _spin(20)
+    assert 0.2 <= time.monotonic() - began < 5
+
+
+def test_nothing_is_raised_in_time_nor_afterwards(timer):
+    with raised_after(0.3, Late()):
+        pass
+    _spin(0.6)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_interrupt_meanwhile_is_an_interrupt(timer):
+    threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt), raised_after(5.0, Late()):
+        _spin(20)
+
+
+def test_all_that_a_process_started_ends_also_what_does_not_want_to():
+    stubborn = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(600)"
+    words = [sys.executable, "-c", f"import subprocess, sys; subprocess.run([sys.executable, '-c', {stubborn!r}])"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "up\n"
+        (below,) = psutil.Process(first.pid).children()
+        end_children(first.pid, 0.5)
+        assert not below.is_running()
+        first.wait(10)
+
+
+def test_cores_are_those_that_this_process_may_use():
+    words = "import psutil; psutil.Process().cpu_affinity([psutil.Process().cpu_affinity()[0]])"
+    code = f"{words}; from modelsel.core.machine import cores; print(cores())"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "1\n"
+    assert cores() == len(psutil.Process().cpu_affinity())
+
+
+@pytest.mark.parametrize("system", ["darwin", "win32"])
+def test_a_limit_of_memory_is_refused_before_any_fit_where_it_cannot_be_held(monkeypatch, system):
+    words = ("dataset=wine", "learner=majority", "limit.memory=1GB")
+    assert compose(words).limit.bytes == 10**9
+    monkeypatch.setattr(machine, "sys", SimpleNamespace(platform=system))
+    with pytest.raises(
+        ConfigurationError, match=r"this system cannot confine the memory of a process: leave limit\.memory out"
+    ):
+        compose(words)
