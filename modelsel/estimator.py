@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fi
 from modelsel.config.build import learner as build
 from modelsel.config.setting import setting
 from modelsel.core.spec import flat, resolved
-from modelsel.core.types import Candidate, Feature, Floats, Table, Task, positions
+from modelsel.core.types import Candidate, Feature, Floats, RowTable, Table, Task, positions
 from modelsel.dataset._frame import described
 from modelsel.dataset._frame import table as frame_table
 from modelsel.learner._tree_model import TreeModel
@@ -89,7 +89,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels, one per row."""
         table = self._known(X)
-        labels: NDArray[Any] = self.classes_[self.final_.predict(table)]
+        labels: NDArray[Any] = self.classes_.take(self.final_.predict(table))
         return labels
 
     def predict_proba(self, X: Any) -> Floats:
@@ -180,4 +180,4 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _table(values: Floats, features: tuple[Feature, ...]) -> Table:
-    return Table(name="array", features=features, values=values, rows=np.arange(len(values)))
+    return RowTable(name="array", features=features, values=values, rows=np.arange(len(values)))

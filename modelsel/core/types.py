@@ -72,10 +72,35 @@ class Table:
         """The same rows described by other features (what a preparer returns)."""
         return replace(self, features=features, values=values)
 
+    @property
+    def by_row(self) -> Floats | None:
+        """The same values row by row, where they came so and were not turned."""
+        return None
+
     @cached_property
     def schema_fingerprint(self) -> str:
         """Digest of names, kinds and levels of the features (costs are no part of the data)."""
         return digest([[f.name, f.kind, f.levels] for f in self.features])
+
+
+class RowTable(Table):
+    """A table that came row by row, to be predicted: its columns are made when somebody asks for `values`."""
+
+    def __post_init__(self) -> None:
+        given = np.ascontiguousarray(vars(self).pop("values")).view()
+        given.flags.writeable = False
+        vars(self)["_by_row"] = given
+
+    @property
+    def by_row(self) -> Floats:
+        array: Floats = vars(self)["_by_row"]
+        return array
+
+    @cached_property
+    def values(self) -> Floats:
+        columns = np.asfortranarray(self.by_row)
+        columns.flags.writeable = False
+        return columns
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -57,6 +57,16 @@ def grown(*arguments: Any) -> Any:
 # levels per feature; then per surrogate: first (by node), feature, threshold, flipped, start among sides (−1: numeric), sides
 surrogates = types.Tuple((fixed_codes, fixed_codes, fixed_codes, fixed_reals, fixed_flags, fixed_codes, fixed_bytes))
 
+# what a lone row walks by: test, feature, threshold, first, child, where missing values go, majority, start of marks, marks
+plain_tree = types.Tuple((
+    fixed_bytes, fixed_codes, fixed_reals, fixed_codes, fixed_codes, fixed_codes, fixed_codes, fixed_codes, fixed_flags,
+))  # fmt: skip
+
+
+def packed(*arguments: Any) -> Any:
+    """Signature of `pack`: columns that are tested, children by level."""
+    return types.Tuple((wholes, codes))(*arguments)
+
 
 def routed(*arguments: Any) -> Any:
     """Signature of a walk: owner, leaf and part of each fragment, rows that met an unseen level."""

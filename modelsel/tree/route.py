@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from types import ModuleType
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +32,26 @@ class Routed:
     def per_row(self, of_node: Floats) -> Floats:
         """Mean over each row's fragments of a node × … array."""
         if self.whole:
-            return of_node[self.leaf]
+            return of_node.take(self.leaf, axis=0)
         starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
         part = self.part.reshape(-1, *[1] * (of_node.ndim - 1))
         mean: Floats = np.add.reduceat(part * of_node[self.leaf], starts, axis=0)
         return mean
+
+
+class Undivided(Routed):
+    """No row is divided: owners and parts are written down when somebody asks for them."""
+
+    def __init__(self, leaf: NDArray[np.int32], unseen: int) -> None:
+        vars(self).update(leaf=leaf, rows=len(leaf), unseen=unseen)
+
+    @cached_property
+    def owner(self) -> Integers:
+        return np.arange(self.rows)
+
+    @cached_property
+    def part(self) -> Floats:
+        return np.ones(self.rows)
 
 
 def route(tree: Tree, table: Table, rows: Integers) -> Routed:
@@ -43,12 +61,13 @@ def route(tree: Tree, table: Table, rows: Integers) -> Routed:
         from modelsel.tree.numpy_router import walk
 
         return walk(tree, table, rows)
-    at, marks = _flat_subsets(tree)
-    assert tree.missing_to is not None
-    owner, leaf, part, unseen = kernel.walk(
-        table.values.T, np.ascontiguousarray(rows, np.int64), tree.test, tree.feature, tree.threshold, tree.first, tree.child,
-        tree.missing_to, tree.majority, tree.share, at, marks, _flat_surrogates(tree),
-    )  # fmt: skip
+    sent = _packed(tree, kernel)
+    by_row = table.by_row
+    columns, by_row = (table.values.T, sent.no_rows) if by_row is None else (sent.no_rows, by_row)
+    rows = np.ascontiguousarray(rows, np.int64)
+    owner, leaf, part, unseen = kernel.walk(columns, by_row, rows, *sent.lanes, sent.plain, sent.surrogates, tree.share)
+    if len(owner) < len(leaf):
+        return Undivided(leaf, unseen)
     return Routed(owner, leaf, part, len(rows), unseen)
 
 
@@ -74,6 +93,34 @@ def weights_by_node(tree: Tree, routed: Routed, target: Codes, weight: Floats) -
     for node in range(len(tree) - 1, 0, -1):
         counts[tree.parent[node]] += counts[node]
     return counts
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """A tree as the compiled walk reads it: for rows side by side, and for a row alone."""
+
+    lanes: tuple[NDArray[np.generic], ...]  # nodes, the same as reals, columns, children by level
+    plain: tuple[NDArray[np.generic], ...]
+    surrogates: tuple[NDArray[np.generic], ...]
+    no_rows: Floats
+
+
+_PACKED: WeakKeyDictionary[Tree, Packed] = WeakKeyDictionary()
+
+
+def _packed(tree: Tree, kernel: ModuleType) -> Packed:
+    """Packed once per tree."""
+    found = _PACKED.get(tree)
+    if found is None:
+        at, marks = _flat_subsets(tree)
+        assert tree.missing_to is not None
+        plain = tree.test, tree.feature, tree.threshold, tree.first, tree.child, tree.missing_to, tree.majority, at, marks
+        surrogates = _flat_surrogates(tree)
+        nodes = np.zeros((len(tree) + 1) * kernel.WORD, np.int32)
+        columns, table = kernel.pack(*plain, surrogates[0], nodes, nodes.view(np.float64))
+        lanes = nodes, nodes.view(np.float64), columns, table
+        found = _PACKED[tree] = Packed(lanes, plain, surrogates, np.empty((0, 0)))
+    return found
 
 
 def _flat_subsets(tree: Tree) -> tuple[Codes, NDArray[np.uint8]]:
