@@ -83,6 +83,7 @@ def runs() -> Iterator[Line]:
 def ledger() -> Iterator[Line]:
     """The person's ledger and its anchors, as the audit sees them."""
     from modelsel.cli.audit import audited
+    from modelsel.guard._flags import LOSSES
 
     try:
         report = audited(None)
@@ -90,7 +91,9 @@ def ledger() -> Iterator[Line]:
         yield "ledger", str(error), error.exit_code
         return
     found = report["ledger"]
-    state = "intact" if found["intact"] else "NOT intact: `modelsel audit` says where"
+    lost = sorted({flag["code"] for flag in report["flags"]} & set(LOSSES))
+    whole = "the chains hold, but the record is not whole" if lost else "intact"
+    state = whole if found["intact"] else "NOT intact: `modelsel audit` says where"
     yield "ledger", f"{found['url']}: {found['entries']} entries, {state}", OK if found["intact"] else UNTRUSTED_LEDGER
     yield "anchors", ", ".join(found.get("anchors", ())) or "none", OK
 

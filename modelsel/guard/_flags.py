@@ -4,6 +4,8 @@ from modelsel.core.types import Finding
 
 SEVERITIES = ("info", "low", "medium", "high", "critical")
 
+LOSSES = ("G070", "G071", "G072")  # something of the record was changed, cut off or is gone
+
 _QUOTE = "quote the interval shown: it holds in spite of the earlier looks"
 FRESH = "collect fresh test rows, or go back to the split that was sealed first (split.seed)"
 _RESTORE = "restore the ledger from a backup; until then treat the test set as used"

@@ -19,11 +19,12 @@ Seen = Sequence[tuple[str, Mapping[str, str]]]  # the name of an anchor, and wha
 
 def checked(home: Home, ledger: Ledger, url: str) -> tuple[Ledger, list[Finding]]:
     """The ledger to go on with, and what is wrong with its past. LedgerError (5) where a chain does not hold."""
+    remembered = home.state()  # before the entries: a look in between would seem to have been cut off
     entries = ledger.entries()
     breaks = broken(entries)
     if breaks:
         raise LedgerError(*(Problem("MSEL-501", str(one), ledger.place, "restore the ledger from a backup") for one in breaks))
-    findings = losses(home, ledger, url, entries)
+    findings = losses(remembered, ledger, url, entries)
     if not findings:
         return ledger, []
     ledger = _begin_anew(home, ledger, url)
@@ -33,9 +34,9 @@ def checked(home: Home, ledger: Ledger, url: str) -> tuple[Ledger, list[Finding]
     return ledger, findings
 
 
-def losses(home: Home, ledger: Ledger, url: str, entries: Sequence[Entry]) -> list[Finding]:
-    """What this home remembers and the ledger does not show."""
-    return [*_replaced(home, ledger, url), *_shortened(home, ledger, entries)]
+def losses(remembered: Mapping[str, Any], ledger: Ledger, url: str, entries: Sequence[Entry]) -> list[Finding]:
+    """What a home remembered before the entries were read, and the ledger does not show."""
+    return [*_replaced(remembered, ledger, url), *_shortened(remembered, ledger, entries)]
 
 
 def mark(home: Home, ledger: Ledger, url: str) -> None:
@@ -107,17 +108,17 @@ def _meaning(ledger: Ledger, anchor: str, facts: Mapping[str, str], present: set
     return flag("G071", f"{anchor} saw entry {seq} of replica {replica}, a look at {rows}, which is gone")
 
 
-def _replaced(home: Home, ledger: Ledger, url: str) -> list[Finding]:
-    former = home.state().get("places", {}).get(url)
-    if former in (None, ledger.id) or not home.state().get("marks", {}).get(former):
+def _replaced(remembered: Mapping[str, Any], ledger: Ledger, url: str) -> list[Finding]:
+    former = remembered.get("places", {}).get(url)
+    if former in (None, ledger.id) or not remembered.get("marks", {}).get(former):
         return []
     return [flag("G072", f"the ledger that stood at {ledger.place} is gone; this is another one")]
 
 
-def _shortened(home: Home, ledger: Ledger, entries: Sequence[Entry]) -> list[Finding]:
+def _shortened(remembered: Mapping[str, Any], ledger: Ledger, entries: Sequence[Entry]) -> list[Finding]:
     there = {(entry.replica, entry.seq): entry.hash for entry in entries}
     found = []
-    for replica, (seq, hash_) in home.state().get("marks", {}).get(ledger.id, {}).items():
+    for replica, (seq, hash_) in remembered.get("marks", {}).get(ledger.id, {}).items():
         if (replica, seq) not in there:
             found.append(flag("G071", f"replica {replica} had {seq} entries when last seen; its end is gone"))
         elif there[(replica, seq)] != hash_:

@@ -1,5 +1,6 @@
 """May this look happen: a pure function of the question and the history."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -7,7 +8,7 @@ from modelsel.core.types import Finding
 from modelsel.guard._flags import at_least
 from modelsel.guard._policy import Policy
 
-SHORTEST = 20  # characters of a justification
+SHORTEST, WORDS, LETTERS = 20, 4, 8  # characters, different words and different letters of a justification
 COUNTED = ("G012",)  # a further look is what max_looks, the board and the budget limit: no veto besides
 
 
@@ -65,4 +66,18 @@ def _fault(policy: Policy, used: tuple[str, ...]) -> str:
         return "say why: guard.justify.category=... guard.justify.text='...'"
     if len(text) < SHORTEST:
         return f"guard.justify.text needs {SHORTEST} characters or more"
+    if not _says_something(text):
+        return f"guard.justify.text is to say why in words: {WORDS} different ones or more"
     return "this justification was used before: each serves once" if text in used else ""
+
+
+def _says_something(text: str) -> bool:
+    """Different words, or letters of a script that sets no spaces between them.
+
+    >>> _says_something("the target column was shifted"), _says_something("a" * 25), _says_something("ab ab ab ab ab ab ab")
+    (True, False, False)
+    """
+    words = set(re.findall(r"[^\W\d_]{2,}", text.lower()))
+    spaced = text.isascii() or len(words) > 1
+    letters = {letter for letter in text.lower() if letter.isalpha()}
+    return len(letters) >= LETTERS and (len(words) >= WORDS or not spaced)

@@ -15,7 +15,7 @@ class Justify:
 
     nested = True
     category: str = one_of(*CATEGORIES)
-    text: str = plain("", help="20 characters or more")
+    text: str = plain("", help="in words, 20 characters or more; kept with your name")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from modelsel.guard._checklist import items
-from modelsel.guard._flags import SEVERITIES
+from modelsel.guard._flags import LOSSES, SEVERITIES
 from modelsel.guard._words import day, limits_of, number, plural, sentence
 
 NOT_SHOWN = (
@@ -43,7 +43,7 @@ def story(report: Mapping[str, Any]) -> list[Section]:
     for one in report["test_sets"]:
         sections += [Section(f"Test set {one['id'][:8]}", tuple(_test_set(one))), *_details(one, report)]
     sections.append(Section("Findings", _findings(report["flags"])))
-    sections.append(Section("The ledger", _ledger(report["ledger"])))
+    sections.append(Section("The ledger", _ledger(report)))
     sections.append(Section("What this does not show", NOT_SHOWN))
     return sections
 
@@ -55,15 +55,20 @@ def _summary(report: Mapping[str, Any]) -> str:
     worst = sorted(graves, key=lambda flag: -SEVERITIES.index(flag["severity"]))
     codes = ", ".join(dict.fromkeys(f"{flag['code']} ({flag['severity']})" for flag in worst))
     found = f"{plural(len(graves), 'grave finding')}: {codes}." if graves else "No grave finding."
-    return f"{seen} {found} {_whole(report['ledger'])}"
+    return f"{seen} {found} {_whole(report)}"
 
 
-def _whole(ledger: Mapping[str, Any]) -> str:
+def _whole(report: Mapping[str, Any]) -> str:
+    """Is all there? Chains that hold now say nothing of what was lost before."""
+    intact = report["ledger"]["intact"]
+    lost = sorted({flag["code"] for flag in report["flags"]} & set(LOSSES))
+    if intact and lost:
+        return f"The chains hold, but the record is not whole ({', '.join(lost)})."
     return {
         True: "The ledger is whole.",
         False: "The ledger is NOT WHOLE: trust no number here.",
         None: "No ledger was kept (guard=off).",
-    }[ledger["intact"]]
+    }[intact]
 
 
 def _test_set(one: Mapping[str, Any]) -> Iterator[str | Grid]:
@@ -168,7 +173,7 @@ def _remarks(one: Mapping[str, Any]) -> Iterator[str]:
         if look["changes"]:
             yield f"Before look {look['look']}, these were changed: {', '.join(look['changes'])}."
         if why.get("text"):
-            yield f"Look {look['look']} was justified ({why['category']}): {why['text']}"
+            yield f"Look {look['look']} was justified by {look['user']}@{look['host']} ({why['category']}): {why['text']}"
         if later:
             yield (f"Look {look['look']} is superseded after a merge: it counts as look {later['look']}, "
                    f"interval {limits_of(later['interval']) if later['interval'] else 'none'}.")  # fmt: skip
@@ -182,11 +187,12 @@ def _findings(flags: Sequence[Mapping[str, str]]) -> tuple[str | Grid, ...]:
     return (Grid(("code", "severity", "what", "what to do"), rows),) if rows else ("None.",)
 
 
-def _ledger(ledger: Mapping[str, Any]) -> tuple[str, ...]:
+def _ledger(report: Mapping[str, Any]) -> tuple[str, ...]:
+    ledger = report["ledger"]
     anchors = ", ".join(ledger.get("anchors", ())) or "none (level 0: a rewritten or deleted ledger would not be noticed)"
     head = str(ledger["head"] or "none").rpartition(":")
     count = plural(ledger["entries"], "entry", "entries")
-    return (f"{ledger['url']}: {count}. {_whole(ledger)} Anchors: {anchors}. Head: {head[0]}{head[1]}{head[2][:16]}.",)
+    return (f"{ledger['url']}: {count}. {_whole(report)} Anchors: {anchors}. Head: {head[0]}{head[1]}{head[2][:16]}.",)
 
 
 def _delta(one: Mapping[str, Any]) -> float:

@@ -4,7 +4,7 @@ The shape is public (`modelsel audit --json`); fields may be added, never rename
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from modelsel.core.errors import LedgerError, ModelselError
@@ -34,13 +34,14 @@ def audit(gate: Gate, sealing: Sealing | None = None, study: str | None = None, 
     if not gate.guarded:
         return {"ledger": {"url": gate.place, "entries": 0, "intact": None, "head": None}, "test_sets": [],
                 "flags": [_flag(flag("G003", "the policy was off: no ledger was kept"))], "state": "off"}  # fmt: skip
-    entries = gate.session.ledger.entries()
-    history = History.of(entries)
+    history = History.of(gate.session.ledger.entries())
     wanted = [gate.subject(sealing).digest] if sealing else _touched(history, study)
-    sets = [_test_set(history, testset) for testset in wanted]
     others = known if sealing or study else (*known, *gate.session.remembered())
-    asked = () if sealing else tuple(dict.fromkeys((*wanted, *others)))
-    ledger, findings = _ledger(gate, entries, () if sealing else _stored(entries), asked)
+    witnessed = Witnessed.of(gate, () if sealing else tuple(dict.fromkeys((*wanted, *others))))
+    entries = gate.session.ledger.entries()  # after all that it is compared with: a look in between is no loss
+    history = History.of(entries)
+    sets = [_test_set(history, testset) for testset in wanted]
+    ledger, findings = _ledger(gate, entries, () if sealing else _stored(entries), witnessed)
     upcoming = next_look(history, wanted[0]) if len(wanted) == 1 else None
     flags = [*findings, *of_looks(sets), *of_record(history, wanted), *of_time(history)]
     return {
@@ -60,8 +61,29 @@ def _stored(entries: list[Entry]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(digest for digest in kept if digest))
 
 
+@dataclass(frozen=True)
+class Witnessed:
+    """What this home and the anchors remembered before the entries were read; `damaged` where the home's memory is."""
+
+    remembered: Mapping[str, Any]
+    seen: tuple[tuple[str, Mapping[str, str]], ...]
+    unasked: tuple[Finding, ...]
+    damaged: tuple[Finding, ...] = ()
+
+    @classmethod
+    def of(cls, gate: Gate, asked: Sequence[str]) -> "Witnessed":
+        """Ask about some test sets."""
+        answers = [gate.session.witnesses.asked(testset) for testset in asked]
+        seen = tuple(one for found, _ in answers for one in found)
+        unasked = tuple(dict.fromkeys(finding for _, found in answers for finding in found))
+        try:
+            return cls(gate.session.home.state(), seen, unasked)
+        except ModelselError as error:
+            return cls({}, seen, unasked, (flag("G071", str(error)),))
+
+
 def _ledger(
-    gate: Gate, entries: list[Entry], stored: Sequence[str], asked: Sequence[str]
+    gate: Gate, entries: list[Entry], stored: Sequence[str], witnessed: Witnessed
 ) -> tuple[dict[str, Any], list[Finding]]:
     breaks = [flag("G070", str(one)) for one in broken(entries)]
     for digest in stored:
@@ -69,15 +91,10 @@ def _ledger(
             gate.session.ledger.rowset(digest)
         except LedgerError as error:
             breaks.append(flag("G070", error.problems[0].what))
-    try:
-        missing = losses(gate.session.home, gate.session.ledger, gate.session.url, entries)
-    except ModelselError as error:
-        missing = [flag("G071", str(error))]
-    witnessed = [gate.session.witnesses.asked(testset) for testset in asked]
-    told = contradicted(gate.session.ledger, entries, [one for seen, _ in witnessed for one in seen])
-    unasked = dict.fromkeys(finding for _, found in witnessed for finding in found)
+    missing = [*witnessed.damaged, *losses(witnessed.remembered, gate.session.ledger, gate.session.url, entries)]
+    told = contradicted(gate.session.ledger, entries, witnessed.seen)
     missing += [finding for finding in told if finding.code in ("G070", "G071")]
-    others = [*(finding for finding in told if finding not in missing), *unasked]
+    others = [*(finding for finding in told if finding not in missing), *witnessed.unasked]
     own = [entry for entry in entries if entry.replica == gate.session.ledger.replica]
     ledger = {"url": gate.place, "entries": len(entries), "intact": not breaks and not missing,
               "head": own[-1].place if own else None, "id": gate.session.ledger.id,

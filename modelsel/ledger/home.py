@@ -7,6 +7,7 @@ folder, a fresh clone or a removed `runs/` forgets nothing.
 import hashlib
 import json
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,9 +18,10 @@ from typing import Any
 import platformdirs
 
 from modelsel.core.disk import locked, sync_directory
-from modelsel.core.errors import LedgerError, Problem, StoreError
+from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
 
 KEY_BYTES = 32
+NAME = re.compile(r"[\w-][\w.-]{0,99}")  # of a key: a file of its own, in the folder of keys
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,12 @@ class Home:
     def key(self, name: str = "user") -> Key:
         """The key of this name, made on first use (mode 0600). `MODELSEL_KEY` (hexadecimal) wins over the file.
 
-        Raises LedgerError where the stored key is damaged: another one would not recognise any row.
+        Raises LedgerError where the stored key is damaged: another one would not recognise any row; ConfigurationError where
+        the name is none, but a way to another folder.
         """
+        if not NAME.fullmatch(name):
+            fix = "use letters, digits, '-', '_' and '.', as in guard.project=loans"
+            raise ConfigurationError(Problem("MSEL-274", f"not a name of a key: {name!r}", "guard.project", fix))
         given = os.environ.get("MODELSEL_KEY")
         secret = _from_hex(given) if given else self._secret(self.folder / "keys" / name)
         if len(secret) != KEY_BYTES:

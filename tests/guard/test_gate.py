@@ -13,6 +13,7 @@ import pytest
 from modelsel.core.errors import ConfigurationError, LedgerError, ModelselError, StoreError
 from modelsel.core.types import Outputs, Table
 from modelsel.guard.audit import audit
+from modelsel.guard.audit_page import markdown
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import Standing, interval
 from tests.guard.studies import Rule, Study, numbers, renamed, shuffled
@@ -113,7 +114,27 @@ def test_strict_refuses_a_second_look_and_accepts_a_justified_one_once(home: Pat
     assert "used before" in str(study.but(rule=Rule(2), settings=reason).look().refused)
     short = {"justify": _justify("bug", "too short")}
     assert "20 characters" in str(study.but(rule=Rule(2), settings=short).look().refused)
+    empty = {"justify": _justify("bug", "a" * 25)}
+    assert "in words" in str(study.but(rule=Rule(2), settings=empty).look().refused)
     assert study.look().replay  # the identical study is still answered
+    page = markdown(audit(study.gate()))
+    who = study.gate().session.ledger.entries()[-1].facts
+    assert f"justified by {who['user']}@{who['host']} (bug): the target column was read" in page
+
+
+@pytest.mark.parametrize("text", ["ab ab ab ab ab ab ab ab ab", "- - - - - - - - - - - - -", "1 2 3 4 5 6 7 8 9 10 11 12"])
+def test_a_justification_is_made_of_different_words(home: Path, text: str) -> None:
+    study = Study(numbers(), home, policy="strict")
+    study.look()
+    settings = {"justify": _justify("bug", text)}
+    assert "in words" in str(study.but(rule=Rule(1), settings=settings).look().refused)
+
+
+def test_a_justification_may_be_written_in_a_script_without_spaces(home: Path) -> None:
+    study = Study(numbers(), home, policy="strict")
+    study.look()
+    settings = {"justify": _justify("bug", "目标列的符号读取错误因此必须在修正之后重新评估一次测试集")}
+    assert study.but(rule=Rule(1), settings=settings).look().look == 2
 
 
 def _justify(category: str, text: str) -> Any:

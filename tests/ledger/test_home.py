@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.core.errors import LedgerError, StoreError
+from modelsel.core.errors import ConfigurationError, LedgerError, StoreError
 from modelsel.ledger.home import Home, Key
 
 
@@ -61,3 +61,11 @@ def test_a_home_that_cannot_be_written_is_a_store_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="MODELSEL_HOME"):
         Home(tmp_path / "file" / "home").key()
+
+
+@pytest.mark.parametrize("name", ["../../x", "/etc/x", "a/b", "..", ".", "", ".hidden", "a\0b"])
+def test_a_name_of_a_key_leads_nowhere_else(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"guard\.project") as caught:
+        Home(tmp_path / "a" / "home").key(name)
+    assert caught.value.exit_code == 2
+    assert list(tmp_path.rglob("*")) == []
