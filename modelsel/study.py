@@ -78,7 +78,7 @@ def run(*overrides: str, config_dir: str | None = None) -> Outcome:
 def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] = (), root: Path = ROOT) -> Outcome:
     """The whole study. What it found is on record before it is returned; failures of candidates are part of it."""
     clock = Clock()
-    material = prepare(config)
+    material = prepare(config, progress.say)
     folder = RunFolder.create(root, config.name, Redactor.of(config.tracking.uri, config.guard.ledger))
     with logged(folder) as log:
         log.info("%s: %s", config.name, " ".join(command) or "modelsel.run")

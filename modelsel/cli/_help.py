@@ -17,7 +17,8 @@ COMMANDS = {
 }
 
 OVERRIDES = (
-    ("dataset=csv dataset.path=loans.csv dataset.target=default", "a file of your own"),
+    ("loans.csv default", "a file of your own (csv, tsv, parquet, arff) and its target"),
+    ("dataset=csv dataset.path=loans.csv dataset.target=default", "the same, spelled out"),
     ("space=trees", "what may be chosen: a file of conf/space"),
     ("'space=[cart,c45,knn,naive_bayes]'", "several, or learners by name (quoted for the shell)"),
     ("learner=c45 learner.min_leaf=5", "one learner, some of its settings"),
@@ -62,7 +63,8 @@ def text() -> str:
 def application(name: str) -> str:
     """The help of `run` and `plan`."""
     return (
-        f"usage: modelsel {name} [options] [GROUP=NAME | SETTING=VALUE] ...\n\n{COMMANDS[name].capitalize()}.\n\n"
+        f"usage: modelsel {name} [options] [FILE [TARGET]] [GROUP=NAME | SETTING=VALUE] ...\n\n"
+        f"{COMMANDS[name].capitalize()}.\n\n"
         f"overrides:\n{_overrides()}\n\noptions:\n{_table(OPTIONS, 18)}\n\n"
         "The folders of conf/ are the groups, their files the names, the comments in them the documentation.\n"
         f"exit codes:\n  {EXITS}"

@@ -5,6 +5,7 @@ It writes nothing but, in this machine's cache, how long the probe took.
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 
 from modelsel.cli._application import Done, application
 from modelsel.config.compose import BATES, Config
@@ -27,7 +28,7 @@ def planned(config: Config, swept: bool) -> Done:
 
     for note in config.notes:
         print(note, file=sys.stderr)
-    material = prepare(config)
+    material = prepare(config, partial(print, file=sys.stderr))
     plan = make(config.candidates, material.development, material.resampling)
     workers = Pool(config.pool.kind, config.pool.n_jobs).jobs
     cost = estimate(

@@ -8,7 +8,6 @@ One ConfigurationError names every problem of every step.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig
@@ -19,7 +18,7 @@ from modelsel.config.expand import DRAW, SPACE, SWEEP, expand, read_entries
 from modelsel.config.folders import Folders
 from modelsel.config.knobs import unknown
 from modelsel.config.loader import load
-from modelsel.config.overrides import OUTER
+from modelsel.config.overrides import OUTER, PARTS
 from modelsel.config.references import hidden, plain_data, resolve
 from modelsel.config.settings import Limit, Pool, Root, Tracking
 from modelsel.config.suggest import near
@@ -27,12 +26,12 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import resolved as spec_of
 from modelsel.core.types import Candidate
+from modelsel.dataset._bytes import bare
 
-PARTS = ("dataset", "split", "scheme", "measure", "rule", "guard", "pool", "tracking")
 INTERVAL, CORRECTED, BATES = "interval", "corrected", "bates"
 INTERVALS = (CORRECTED, BATES)  # of nested cross-validation: the corrected resampled variance, or Bates, Hastie & Tibshirani
 # where a data set lies, and how it is got, is no part of what is studied
-LOOSE = ("path", "test_path", "name", "dir", "absent", "openml", "cache", "seconds")
+LOOSE = ("path", "test_path", "name", "dir", "absent", "openml", "cache", "seconds", "delimiter", "decimal", "encoding")
 
 
 @dataclass(frozen=True)
@@ -147,7 +146,7 @@ def _outer(said: Any, builder: Builder) -> tuple[Any, str]:
 def _called(dataset: Any, choice: str) -> str:
     """How people call a data set: a file by its name, another one by its option."""
     path = getattr(dataset, "path", None)
-    return Path(path).stem if path else dataset.which if choice == "named" else choice
+    return bare(path).stem if path else dataset.which if choice == "named" else choice
 
 
 def recorded(settings: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ keys are checked after composition, when it is known which kinds they belong to.
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Glob, Override, QuotedString
@@ -16,24 +16,15 @@ from hydra.errors import HydraException
 from modelsel.config.build import LEARNER
 from modelsel.config.expand import SPACE
 from modelsel.config.folders import Folders
-from modelsel.config.schema import kinds
+from modelsel.config.schema import class_of, kinds, slots
 from modelsel.config.secrets import reference
 from modelsel.config.settings import Root
 from modelsel.config.suggest import near
 from modelsel.core.errors import Problem
 
 OUTER, EXPERIMENT = "outer", "experiment"
-COMPOSED = (
-    "dataset",
-    "split",
-    "scheme",
-    "measure",
-    "rule",
-    "guard",
-    "pool",
-    "tracking",
-    EXPERIMENT,
-)  # the root's defaults list
+PARTS = ("dataset", "split", "scheme", "measure", "rule", "guard", "pool", "tracking")
+COMPOSED = (*PARTS, EXPERIMENT)  # the root's defaults list
 HYDRA = ("hydra.mode", "hydra.verbose", "hydra/launcher", "hydra/sweeper", "hydra.launcher.", "hydra.sweeper.")
 
 
@@ -54,7 +45,7 @@ def read(overrides: Iterable[str], folders: Folders, sweep: bool = False) -> Typ
     good: list[Override] = []
     problems: list[Problem] = []
     for text in overrides:
-        found = _parsed(text)
+        found = _parsed(text, folders)
         wrong = [found] if isinstance(found, Problem) else list(_problems(found, folders, sweep))
         problems.extend(wrong)
         if not wrong and isinstance(found, Override):
@@ -66,19 +57,21 @@ def read(overrides: Iterable[str], folders: Folders, sweep: bool = False) -> Typ
     return Typed(tuple(_for_hydra(override, keys) for override in good), tuple(problems))
 
 
-def _parsed(text: str) -> Override | Problem:
+def _parsed(text: str, folders: Folders) -> Override | Problem:
     try:
         return OverridesParser.create().parse_override(text)
     except (HydraException, TypeError, ValueError) as error:
         reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        return Problem("MSEL-245", f"cannot be read ({reason})", repr(text), _remedy(text))
+        return Problem("MSEL-245", f"cannot be read ({reason})", repr(text), _remedy(text, folders.options("dataset")))
 
 
-def _remedy(text: str) -> str:
+def _remedy(text: str, known: Sequence[str] = ()) -> str:
+    if text in known:
+        return f"write dataset={text}"
     if text.startswith("-"):
         return "options stand before overrides; see --help"
     if "=" not in text:
-        return f"write {text}=VALUE"
+        return f"write {text}=VALUE; a table is named first: FILE TARGET, then overrides"
     if "null" in text:
         return "write no limit as none: choice(none, 3, 5)"
     key, _, value = text.partition("=")
@@ -147,7 +140,15 @@ def _unknown(name: str, folders: Folders) -> Problem:
     if name in folders.groups():
         fix = f"it belongs to a learner: learner.{name}=..., or a space's sweep"
         return Problem("MSEL-202", f"{name!r} is not a setting of a study", name, fix)
+    if homes := [f"{group}.{name}" for group in PARTS if name in _settings(group)]:
+        return Problem("MSEL-202", f"{name!r} is not a setting of a study", name, f"write {homes[0]}=...")
     return Problem("MSEL-202", f"unknown setting {name!r}", name, near(name, vocabulary))
+
+
+def _settings(group: str) -> set[str]:
+    """All that can be set of the parts of a group."""
+    classes = [class_of(group, kind) for kind in kinds(group)]
+    return {name for one in classes if is_dataclass(one) for name in slots(one)}
 
 
 def root_keys() -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """From the columns of a source to a task: roles taken out, kinds settled, all problems of the contents in one pass."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,8 +10,11 @@ import numpy as np
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.types import Feature, Finding, Floats, Task
 from modelsel.dataset import _kinds, _roles, _target
-from modelsel.dataset._column import Column
+from modelsel.dataset._column import NAMED, Column
+from modelsel.dataset._numbers import numbers
 from modelsel.dataset._settings import Settings, listed
+
+_INDEX = re.compile(r"Unnamed: \d+|__index_level_\d+__")  # as pandas names one that has no name
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,18 +33,22 @@ def assemble(
 ) -> Loaded:
     """Build the task. `weights` are those of the source itself (ARFF), overruled by a weights column.
 
-    Raises DataError with every problem of the contents.
+    A list of columns is emptied: each is let go once it has become a feature. Raises DataError with every problem of the
+    contents.
     """
     problems: list[Problem] = []
-    cleaned = {column.name: column.without(settings.missing) for column in columns}
-    rows = len(columns[0]) if columns else 0
+    waiting = columns if isinstance(columns, list) else list(columns)
+    rows, cleaned = len(waiting[0]) if waiting else 0, {}
+    while waiting:
+        column = waiting.pop(0)
+        cleaned[column.name] = column.without(settings.missing)
     if not rows:
         raise DataError(Problem("MSEL-311", "a header and no rows", name, "the source needs data rows"))
     assert settings.target is not None, "problems() was not asked"
     target = _target.make(cleaned[settings.target], settings)
     problems += target.problems
-    features, values, findings = _features(cleaned, settings, decimal, problems)
     extra = _extra(cleaned, settings, problems)
+    features, values, findings = _features(cleaned, rows, settings, decimal, problems)
     DataError.raise_if(problems)
     if weights is not None and settings.weights is None:
         extra["weights"] = weights
@@ -51,41 +59,66 @@ def assemble(
 
 
 def _features(
-    columns: dict[str, Column], settings: Settings, decimal: str, problems: list[Problem]
+    columns: dict[str, Column], rows: int, settings: Settings, decimal: str, problems: list[Problem]
 ) -> tuple[tuple[Feature, ...], Floats, list[Finding]]:
-    """The features with their values; columns without any value are left out, which is said."""
-    features: list[Feature] = []
-    values: list[Floats] = []
+    """The features with their values; columns without any value, and a saved row index, are left out, which is said."""
     findings: list[Finding] = []
-    inferred: list[Feature] = []
-    for column in _candidates(columns, settings):
-        if column.absent.all():
-            message = f"column '{column.name}' has no value in any row and was left out"
-            findings.append(Finding("ALL_MISSING_COLUMN", "medium", message, f"declare dataset.features.{column.name}=ignore"))
+    made: list[tuple[Feature, _kinds.Made]] = []
+    names = _candidates(columns, settings)
+    matrix = np.empty((rows, len(names)), order="F")
+    for name in names:
+        column = columns.pop(name)
+        if finding := _left_out(column, settings):
+            findings.append(finding)
             continue
-        made = _kinds.make(column, settings, decimal)
-        problems += made.problems
-        findings += made.findings
-        if made.feature is not None and made.values is not None:
-            feature = replace(made.feature, cost=float(settings.costs.get(column.name, 1.0)))
-            features.append(feature)
-            values.append(made.values)
-            inferred += [feature] if made.inferred else []
-    if not features and not any(problem.code.startswith("MSEL-34") for problem in problems):
+        one = _kinds.make(column, settings, decimal)
+        problems += one.problems
+        findings += one.findings
+        if one.feature is not None and one.values is not None:
+            matrix[:, len(made)] = one.values
+            made.append((replace(one.feature, cost=float(settings.costs.get(name, 1.0))), one))
+    if not made and not any(problem.code.startswith("MSEL-34") for problem in problems):
         problems.append(
             Problem("MSEL-345", "no features are left", "dataset.features", "the source needs a column besides the target")
         )
-    matrix = np.asfortranarray(np.column_stack(values)) if values else np.empty((0, 0))
-    return tuple(features), matrix, [*_inference(inferred), *findings]
+    kept = matrix if len(made) == matrix.shape[1] else np.asfortranarray(matrix[:, : len(made)])
+    return tuple(f for f, _ in made), kept, [*_inference([f for f, one in made if one.inferred]), *_commas(made), *findings]
 
 
-def _candidates(columns: dict[str, Column], settings: Settings) -> list[Column]:
+def _commas(made: Sequence[tuple[Feature, _kinds.Made]]) -> Iterator[Finding]:
+    names = [feature.name for feature, one in made if one.comma]
+    if names:
+        message = f"decimal commas were recognised in {', '.join(names[:NAMED])}{', ...' if len(names) > NAMED else ''}"
+        yield Finding("DECIMAL_COMMA", "info", message, "set dataset.decimal=',' to say so, or '.' if they are none")
+
+
+def _left_out(column: Column, settings: Settings) -> Finding | None:
+    """Why a column is no feature: nothing is in it, or it is the row index that a program has written along."""
+    name = column.name
+    if column.absent.all():
+        message = f"column '{name}' has no value in any row and was left out"
+        return Finding("ALL_MISSING_COLUMN", "medium", message, f"declare dataset.features.{name}=ignore")
+    if _INDEX.fullmatch(name) and name not in settings.features and _counts(column):
+        message = f"column '{name}' is a saved row index (whole numbers, all different) and was left out"
+        return Finding("INDEX_COLUMN", "low", message, f"save without it, or set dataset.id='{name}'")
+    return None
+
+
+def _counts(column: Column) -> bool:
+    """Whole numbers, each once."""
+    if column.absent.any():
+        return False
+    found = column.numbers if column.numbers is not None else numbers(column.texts)
+    return bool(len(np.unique(found)) == len(column) and np.all(np.isfinite(found)) and np.all(found == np.round(found)))
+
+
+def _candidates(columns: dict[str, Column], settings: Settings) -> list[str]:
     """Columns that may become features: no role, not ignored."""
     roles = settings.roles()
     ignored = {name for name, said in settings.features.items() if said == "ignore"}
     if settings.others == "ignore":
         ignored |= set(columns) - set(settings.features)
-    return [column for name, column in columns.items() if name not in roles and name not in ignored]
+    return [name for name in columns if name not in roles and name not in ignored]
 
 
 def _inference(features: Sequence[Feature]) -> list[Finding]:

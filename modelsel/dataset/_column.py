@@ -3,7 +3,7 @@
 Everything that looks at texts looks at the *distinct* ones, so that 200,000 rows cost little more than their levels.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,28 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Codes, Floats, Kind
 
+SOME = 4096  # texts above which a column keeps them as Arrow does
 NAMED = 3  # rows that a message names before it counts the rest
+
+
+class Texts(Sequence[str]):
+    """Many texts as Arrow keeps them, a tenth of what as many Python strings take."""
+
+    def __init__(self, array: pa.Array) -> None:
+        self.array = array
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.array[place].as_py() if isinstance(place, int | np.integer) else tuple(self.array[place].to_pylist())
+
+    def __iter__(self) -> Iterator[str]:
+        for start in range(0, len(self.array), SOME):
+            yield from self.array.slice(start, SOME).to_pylist()
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        return np.array(self.array.to_pylist(), object)
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +46,7 @@ class Column:
     """
 
     name: str
-    texts: tuple[str, ...] = ()
+    texts: Sequence[str] = ()
     codes: Codes | None = None
     numbers: Floats | None = None
     kind: Kind | None = None
@@ -55,7 +76,9 @@ class Column:
         code = np.full(len(self.texts) + 1, -1, np.int32)
         code[kept] = np.arange(len(kept))
         levels = tuple(level for level in self.levels if level.strip() not in missing)  # one that says it is missing
-        return replace(self, texts=tuple(self.texts[i] for i in kept), codes=code[self.codes], levels=levels)
+        return replace(
+            self, texts=_texts(arrow(self.texts).take(pa.array(kept, pa.int64()))), codes=code[self.codes], levels=levels
+        )
 
     def as_text(self) -> "Column":
         """The same column with texts: numbers are written as short as they can be read back (1, not 1.0)."""
@@ -73,14 +96,14 @@ class Column:
         top, bottom = self.as_text(), other.as_text()
         assert top.codes is not None
         assert bottom.codes is not None
-        place = {text: code for code, text in enumerate(dict.fromkeys(top.texts + bottom.texts))}
+        place = {text: code for code, text in enumerate(dict.fromkeys((*top.texts, *bottom.texts)))}
         move = np.array([*(place[text] for text in bottom.texts), -1], np.int32)
         return replace(top, texts=tuple(place), codes=np.concatenate([top.codes, move[bottom.codes]]))
 
 
 def _among(texts: Sequence[str], words: Collection[str]) -> Booleans:
     """Which texts, trimmed, are one of some words."""
-    trimmed = pc.utf8_trim_whitespace(pa.array(texts, pa.string()))
+    trimmed = pc.utf8_trim_whitespace(arrow(texts))
     return np.asarray(pc.is_in(trimmed, pa.array(list(words), pa.string())).to_numpy(zero_copy_only=False))
 
 
@@ -91,7 +114,25 @@ def text_column(name: str, cells: Any, kind: Kind | None = None, levels: tuple[s
         array = array.combine_chunks()
     coded = array.dictionary_encode()
     codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-    return Column(name, tuple(coded.dictionary.to_pylist()), codes, kind=kind, levels=levels)
+    return Column(name, _texts(coded.dictionary), codes, kind=kind, levels=levels)
+
+
+def coded_column(name: str, chunks: Sequence[pa.Array]) -> Column:
+    """A column from the dictionary-encoded blocks of a file."""
+    if not chunks:
+        return Column(name, codes=np.zeros(0, np.int32))
+    same = pa.chunked_array(chunks).unify_dictionaries()
+    codes = np.concatenate([np.asarray(chunk.indices.to_numpy(), np.int32) for chunk in same.chunks])
+    return Column(name, _texts(same.chunks[0].dictionary), codes)
+
+
+def arrow(texts: Sequence[str]) -> pa.Array:
+    """Texts as an Arrow array, the one that they are kept in where there is one."""
+    return texts.array if isinstance(texts, Texts) else pa.array(texts, pa.string())
+
+
+def _texts(array: pa.Array) -> Sequence[str]:
+    return Texts(array) if len(array) > SOME else tuple(array.to_pylist())
 
 
 def number_text(value: float) -> str:

@@ -9,8 +9,9 @@ import numpy as np
 
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.spec import plain
-from modelsel.core.types import Floats, Task
+from modelsel.core.types import Finding, Floats, Task
 from modelsel.dataset._assemble import Loaded, assemble
+from modelsel.dataset._bytes import bare
 from modelsel.dataset._column import Column
 from modelsel.dataset._settings import Settings, nearest
 
@@ -19,10 +20,15 @@ HELD_OUT = "(second file)"
 
 @dataclass(frozen=True, eq=False)
 class Raw:
-    """The columns of a source, with row weights where the format itself has them."""
+    """The columns of a source, with row weights where the format itself has them.
+
+    `decimal` is how its numbers are written (`either`: with a point, else with a comma); `findings` say what was recognised.
+    """
 
     columns: tuple[Column, ...]
     weights: Floats | None = None
+    decimal: str = "."
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +37,6 @@ class File(Settings):
 
     path: str | None = plain(None, help="the file")
     test_path: str | None = plain(None, help="a second file of the same columns: the test rows for split=predefined")
-
-    decimal = "."
 
     @abstractmethod
     def header(self, path: Path) -> tuple[str, ...]:
@@ -62,7 +66,10 @@ class File(Settings):
         if self.test_path is not None:
             held_out = len(raw.columns[0])
             raw = _stacked(raw, self.raw(Path(self.test_path)), self.test_path)
-        loaded = assemble(raw.columns, self, Path(str(self.path)).stem, self.decimal, raw.weights)
+        waiting, decimal, weights, findings = list(raw.columns), raw.decimal, raw.weights, raw.findings
+        del raw  # each column is let go once it is a feature
+        loaded = assemble(waiting, self, bare(str(self.path)).stem, decimal, weights)
+        loaded = replace(loaded, findings=(*findings, *loaded.findings))
         return loaded if held_out is None else _marked(loaded, held_out)
 
     def read(self) -> Task:
@@ -75,38 +82,6 @@ class File(Settings):
             name = getattr(self, setting)
             if name is not None and not Path(name).is_file():
                 yield Problem("MSEL-302", f"there is no file '{name}'", f"dataset.{setting}", _near_file(Path(name)))
-
-
-def read_bytes(path: Path) -> bytes:
-    """The whole file; ConfigurationError where it cannot be read, DataError where it is empty."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ConfigurationError(Problem("MSEL-302", f"{path}: {error.strerror}", "dataset.path", "check the file")) from error
-    if not data.strip():
-        raise DataError(Problem("MSEL-310", "the file is empty", str(path), "check dataset.path"))
-    return data
-
-
-def decoded(data: bytes, encoding: str, path: Path) -> str:
-    """The text of a file; an undecodable byte is reported with its line and the likely encoding."""
-    try:
-        return data.decode("utf-8-sig" if encoding.lower().replace("_", "-") in {"utf-8", "utf8"} else encoding)
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        what = f"byte {data[error.start]:#04x} is not {encoding} (line {line})"
-        raise DataError(
-            Problem("MSEL-312", what, str(path), f"set dataset.encoding={_likely(data)}, if that is right")
-        ) from error
-    except LookupError as error:
-        known = "use utf-8, latin-1, cp1252 or utf-16"
-        raise ConfigurationError(Problem("MSEL-305", f"unknown encoding '{encoding}'", "dataset.encoding", known)) from error
-
-
-def _likely(data: bytes) -> str:
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or data[:200].count(0) > len(data[:200]) // 4:
-        return "utf-16"
-    return "cp1252" if any(0x80 <= byte < 0xA0 for byte in data[:100_000]) else "latin-1"
 
 
 def _near_file(path: Path) -> str:
@@ -124,7 +99,7 @@ def _stacked(top: Raw, bottom: Raw, path: str) -> Raw:
     weights = None
     if top.weights is not None or bottom.weights is not None:
         weights = np.concatenate([_ones(top), _ones(bottom)])
-    return Raw(columns, weights)
+    return replace(top, columns=columns, weights=weights)
 
 
 def _ones(raw: Raw) -> Floats:

@@ -1,11 +1,12 @@
 """From a column to a feature: the declared kind checked, or a kind inferred from the distinct texts.
 
-Inferred: all texts are numbers → numeric; some words among them → nominal; nearly all numbers, decimal commas or dates →
-an error that asks for a declaration, because each guess would be wrong for somebody.
+Inferred: all texts are numbers → numeric, and so they are when the only words among them are those with which programs write
+a missing number, which is said; other words → nominal, said where there are numbers too; nearly all numbers, doubtful commas or
+dates → an error that asks for a declaration, because each guess would be wrong for somebody.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,12 @@ import numpy as np
 from modelsel.core.errors import Problem
 from modelsel.core.types import Feature, Finding, Floats, Integers
 from modelsel.dataset._column import Column, examples, rows_said
-from modelsel.dataset._numbers import like_dates, numbers, seconds, with_comma
+from modelsel.dataset._numbers import EITHER, like_dates, numbers, read, seconds, with_comma
 from modelsel.dataset._settings import Settings, declared
 
 EXACT = 2.0**53  # integers beyond this are no longer told apart as float64
 OTHER = "(other levels)"
+ABSENT = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "-", "--", ".", "missing"})  # beside numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +31,7 @@ class Made:
     problems: tuple[Problem, ...] = ()
     findings: tuple[Finding, ...] = ()
     inferred: bool = False
+    comma: bool = False  # recognised as the decimal point
 
 
 def make(column: Column, settings: Settings, decimal: str = ".") -> Made:
@@ -45,31 +48,66 @@ def make(column: Column, settings: Settings, decimal: str = ".") -> Made:
 
 
 def _inferred(column: Column, settings: Settings, decimal: str) -> Made:
-    found = numbers(column.texts, decimal)
-    strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found))]
+    found, sign = read(column.texts, decimal)
+    strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
     if not strange:
-        return _as_numbers(column, found, inferred=True)
-    where = f"column '{column.name}'"
+        return replace(_as_numbers(column, found, inferred=True), comma=sign == "," and decimal == EITHER)
+    if len(strange) < len(column.texts) and all(text.strip().casefold() in ABSENT for text in strange):
+        return _without_absent(column, strange, settings, decimal)
+    if problem := _doubtful(column, strange, settings, decimal):
+        return Made(problems=(problem,))
+    made = _nominal(column, "nominal", (), settings, inferred=True)
+    return replace(made, findings=(*made.findings, *_numbers_among(column, strange)))
+
+
+def _doubtful(column: Column, strange: list[str], settings: Settings, decimal: str) -> Problem | None:
+    """Why nobody should guess what is in this column."""
+    where, many = f"column '{column.name}'", len(column.texts)
     if like_dates(column.texts):
         fix = f"declare dataset.features.{column.name} as numeric (seconds since 1970), nominal or ignore"
-        return _wrong("MSEL-343", f"looks like dates: {examples(column.texts)}", where, fix)
+        return Problem("MSEL-343", f"looks like dates: {examples(column.texts)}", where, fix)
+    if decimal == EITHER and with_comma(column.texts):
+        what = f"commas that may part thousands or fractions: {examples(strange)}"
+        return Problem("MSEL-342", what, where, "set dataset.decimal=',', or write the numbers without them")
     if decimal == "." and with_comma(column.texts):
-        return _wrong("MSEL-342", f"decimal commas: {examples(strange)}", where, "set dataset.decimal=','")
-    if len(column.texts) > 10 and 1 - len(strange) / len(column.texts) >= settings.near:
-        share = f"{len(column.texts) - len(strange)} of {len(column.texts)} different values are numbers"
+        return Problem("MSEL-342", f"decimal commas: {examples(strange)}", where, "set dataset.decimal=','")
+    if many > 10 and 1 - len(strange) / many >= settings.near:
+        share = f"{many - len(strange)} of {many} different values are numbers"
         what = f"{share}, not {examples(strange)} ({rows_said(_rows_of(column, strange))})"
         fix = f"declare dataset.features.{column.name} as nominal, or add the words to dataset.missing"
-        return _wrong("MSEL-341", what, where, fix)
-    return _nominal(column, "nominal", (), settings, inferred=True)
+        return Problem("MSEL-341", what, where, fix)
+    return None
+
+
+def _without_absent(column: Column, words: list[str], settings: Settings, decimal: str) -> Made:
+    """A column of numbers in which programs wrote words where there is none."""
+    rows = len(_rows_of(column, words))
+    made = _inferred(column.without({word.strip() for word in words}), settings, decimal)
+    message = f"column '{column.name}' holds numbers, and {examples(words)} in {rows} rows, which were taken as missing"
+    said = Finding("WORDS_FOR_MISSING", "low", message, f"declare dataset.features.{column.name}=nominal if they say something")
+    return replace(made, findings=(*made.findings, said))
+
+
+def _numbers_among(column: Column, strange: list[str]) -> Iterator[Finding]:
+    """Half of the values are numbers: perhaps all should be."""
+    many = len(column.texts)
+    if 2 * len(strange) <= many:
+        message = (
+            f"column '{column.name}' was read as nominal, though {many - len(strange)} of {many} different values are numbers"
+        )
+        do = (
+            f"it also holds {examples(strange)}: add them to dataset.missing, or declare dataset.features.{column.name}=nominal"
+        )
+        yield Finding("NUMBERS_AS_LEVELS", "medium", message, do)
 
 
 def _numeric(column: Column, decimal: str) -> Made:
     if column.numbers is not None:
         return _as_numbers(Column(column.name, numbers=column.numbers), column.numbers)
-    found = numbers(column.texts, decimal)
+    found, _ = read(column.texts, decimal)
     if like_dates(column.texts):
         found = seconds(column.texts)
-    strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found))]
+    strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
     if strange:
         what = f"not a number: {examples(strange)} ({rows_said(_rows_of(column, strange))})"
         return _wrong(
@@ -107,7 +145,7 @@ def _nominal(column: Column, kind: str, levels: tuple[str, ...], settings: Setti
     return Made(Feature(column.name, _kind(kind), levels), code[column.codes], findings=findings, inferred=inferred)
 
 
-def sorted_levels(texts: tuple[str, ...]) -> tuple[str, ...]:
+def sorted_levels(texts: Sequence[str]) -> tuple[str, ...]:
     """Levels in the order of their numbers where all are numbers, else of their characters.
 
     >>> sorted_levels(("10", "9", "2"))

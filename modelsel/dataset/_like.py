@@ -9,10 +9,11 @@ import numpy as np
 
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.types import Feature, Finding, Floats, Table, names
+from modelsel.dataset._bytes import bare
 from modelsel.dataset._column import Column, examples, rows_said
 from modelsel.dataset._file import Raw
-from modelsel.dataset._kinds import OTHER
-from modelsel.dataset._numbers import like_dates, numbers, seconds
+from modelsel.dataset._kinds import ABSENT, OTHER
+from modelsel.dataset._numbers import like_dates, read, seconds
 from modelsel.dataset._settings import nearest
 from modelsel.dataset._table import reader
 
@@ -37,14 +38,14 @@ def read_like(path: str | Path, features: Sequence[Feature], **settings: Any) ->
     problems = [*_missing(features, columns, str(path))]
     findings: list[Finding] = []
     values = [
-        _values(feature, columns[feature.name], source.decimal, problems, findings)
+        _values(feature, columns[feature.name], raw.decimal, problems, findings)
         for feature in features
         if feature.name in columns
     ]
     DataError.raise_if(problems)
     rows = np.arange(len(raw.columns[0]))
     matrix = np.column_stack(values) if values else np.empty((len(rows), 0))
-    return Like(Table(name=Path(path).stem, features=tuple(features), values=matrix, rows=rows), tuple(findings))
+    return Like(Table(name=bare(path).stem, features=tuple(features), values=matrix, rows=rows), tuple(findings))
 
 
 def _missing(features: Sequence[Feature], columns: dict[str, Column], path: str) -> Iterator[Problem]:
@@ -56,14 +57,21 @@ def _missing(features: Sequence[Feature], columns: dict[str, Column], path: str)
 
 
 def _values(feature: Feature, column: Column, decimal: str, problems: list[Problem], findings: list[Finding]) -> Floats:
-    return _numeric(column, decimal, problems) if feature.kind == "numeric" else _levels(feature, column, findings)
+    if feature.kind != "numeric":
+        return _levels(feature, column, findings)
+    return _numeric(column.without(_absent(column)), decimal, problems)
+
+
+def _absent(column: Column) -> set[str]:
+    """The words among a column's texts with which programs write a missing number."""
+    return {text.strip() for text in column.texts if text.strip().casefold() in ABSENT} if column.codes is not None else set()
 
 
 def _numeric(column: Column, decimal: str, problems: list[Problem]) -> Floats:
     if column.numbers is not None:
         values = column.numbers
     else:
-        found = seconds(column.texts) if like_dates(column.texts) else numbers(column.texts, decimal)
+        found = seconds(column.texts) if like_dates(column.texts) else read(column.texts, decimal)[0]
         values = np.append(found, np.nan)[column.codes]
     wrong = np.flatnonzero((np.isnan(values) & ~column.absent) | np.isinf(values))
     if len(wrong):

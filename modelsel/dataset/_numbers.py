@@ -9,10 +9,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from modelsel.core.types import Floats
+from modelsel.dataset._column import arrow
 
+PLAIN = r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$"  # the most frequent form, which Arrow reads as Python does
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _INFINITE = re.compile(r"\s*([+-]?)inf(inity)?\s*", re.ASCII | re.IGNORECASE)
 _COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
+EITHER = "either"  # with a point, else with a comma
+_THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+\s*", re.ASCII)
 _CLOCK = r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?"
 _DATE = re.compile(rf"\s*(\d{{4}}-\d{{1,2}}-\d{{1,2}}({_CLOCK})?|\d{{1,2}}[./]\d{{1,2}}[./](\d{{4}}|\d{{2}}))\s*", re.ASCII)
 
@@ -25,13 +29,37 @@ def numbers(texts: Sequence[str], decimal: str = ".") -> Floats:
     """
     if decimal != ".":
         texts = [text.replace(".", "\0").replace(decimal, ".") for text in texts]
-    try:
-        fast = pc.cast(pa.array(texts, pa.string()), pa.float64()).to_numpy(zero_copy_only=False)
-        if np.isfinite(fast).all():
-            return np.array(fast)
-    except pa.ArrowInvalid:
-        pass
-    return np.array([_number(text) for text in texts], np.float64)
+    array = arrow(texts)
+    plain = np.asarray(pc.match_substring_regex(array, PLAIN).to_numpy(zero_copy_only=False), bool)
+    found = np.full(len(array), np.nan)
+    found[plain] = pc.cast(array.filter(pa.array(plain)), pa.float64()).to_numpy(zero_copy_only=False)
+    for place in np.flatnonzero(~plain).tolist():
+        found[place] = _number(texts[place])
+    return found
+
+
+def read(texts: Sequence[str], decimal: str) -> tuple[Floats, str]:
+    """The numbers, and how they are written: with `either`, a comma is the decimal point where it makes numbers of all texts.
+
+    >>> read(["1,5", "2"], "either")[1], read(["1.5", "x"], "either")[1]
+    (',', '.')
+    """
+    if decimal != EITHER:
+        return numbers(texts, decimal), decimal
+    found = numbers(texts)
+    if not np.isnan(found).any() or not with_comma(texts) or in_thousands(texts):
+        return found, "."
+    comma = numbers(texts, ",")
+    return (found, ".") if np.isnan(comma).any() else (comma, ",")
+
+
+def in_thousands(texts: Sequence[str]) -> bool:
+    """May every comma part thousands, and not a number from its fraction?
+
+    >>> in_thousands(["1,234", "12"]), in_thousands(["1,234", "1,5"])
+    (True, False)
+    """
+    return all(_THOUSANDS.fullmatch(text) for text in texts if "," in text)
 
 
 def with_comma(texts: Sequence[str]) -> bool:

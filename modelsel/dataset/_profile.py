@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from modelsel.core.fingerprint import array_digest
 from modelsel.core.types import Codes, Feature, Finding, Floats, Task
 from modelsel.statistics.sampling import equal_rows
 
@@ -17,15 +18,14 @@ NAMED = 5
 
 def profile(task: Task) -> tuple[Finding, ...]:
     """Duplicates; constant, id-like, equal columns and those that determine the target; near-duplicate labels, rare classes."""
-    codes = [np.unique(task.values[:, j], return_inverse=True, equal_nan=True) for j in range(len(task.features))]
-    columns = [(levels, inverse.astype(np.int32)) for levels, inverse in codes]
-    return (
-        *_duplicate_rows(task),
-        *(finding for j, feature in enumerate(task.features) for finding in _column(task, feature, *columns[j])),
-        *_equal_columns(task, [inverse for _, inverse in columns]),
-        *_labels(task),
-        *_ids(task),
-    )
+    found: list[Finding] = []
+    parted: list[str] = []
+    for j, feature in enumerate(task.features):
+        levels, inverse = np.unique(task.values[:, j], return_inverse=True, equal_nan=True)
+        codes = inverse.astype(np.int32)
+        found += _column(task, feature, levels, codes)
+        parted.append(array_digest(codes) if codes.any() else "")
+    return (*_duplicate_rows(task), *found, *_equal_columns(task, parted), *_labels(task), *_ids(task))
 
 
 def _duplicate_rows(task: Task) -> Iterator[Finding]:
@@ -88,12 +88,12 @@ def _determines(task: Task, feature: Feature, distinct: int, inverse: Codes) -> 
         yield Finding("DETERMINES_TARGET", "high", message, f"{_ignore(feature.name)}, unless it is known before the target is")
 
 
-def _equal_columns(task: Task, inverse: Sequence[Codes]) -> Iterator[Finding]:
-    """Columns that part the rows in the same way and in the same order of values."""
-    seen: dict[bytes, str] = {}
-    for feature, codes in zip(task.features, inverse):
-        if codes.any():
-            twin = seen.setdefault(codes.tobytes(), feature.name)
+def _equal_columns(task: Task, parted: Sequence[str]) -> Iterator[Finding]:
+    """Columns that part the rows in the same way and in the same order of values, by the digests of their codes."""
+    seen: dict[str, str] = {}
+    for feature, codes in zip(task.features, parted):
+        if codes:
+            twin = seen.setdefault(codes, feature.name)
             if twin != feature.name:
                 message = f"columns '{twin}' and '{feature.name}' tell the rows apart in the same way"
                 yield Finding("EQUAL_COLUMNS", "low", message, _ignore(feature.name))

@@ -6,6 +6,7 @@ from typing import Any
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import make
 from modelsel.core.types import Task
+from modelsel.dataset._bytes import bare
 from modelsel.dataset._file import File
 
 READERS = {
@@ -21,7 +22,7 @@ READERS = {
 
 def reader(path: str | Path, **settings: Any) -> File:
     """The dataset part that reads a file; ConfigurationError for an unknown suffix or setting."""
-    suffix = Path(path).suffix.lower()
+    suffix = bare(path).suffix.lower()
     if suffix not in READERS:
         fix = f"use one of {', '.join(READERS)}"
         raise ConfigurationError(Problem("MSEL-306", f"no reader for the suffix '{suffix}'", str(path), fix))

@@ -15,8 +15,9 @@ from modelsel.core.errors import DataError, Problem
 from modelsel.core.spec import plain
 from modelsel.dataset._arff_header import Attribute, Header, read_header
 from modelsel.dataset._arff_text import seconds, sparse, values, weighted
+from modelsel.dataset._bytes import decoded, read_bytes
 from modelsel.dataset._column import Column, text_column
-from modelsel.dataset._file import File, Raw, decoded, read_bytes
+from modelsel.dataset._file import File, Raw
 from modelsel.dataset._numbers import numbers
 
 MOST = 100  # problems of rows that are reported

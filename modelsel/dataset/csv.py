@@ -1,7 +1,7 @@
-"""Comma-separated files, read strictly: a field too many or too few, a NUL byte or an open quote is an error with its line.
+"""Tables as text, read strictly: a field too many or too few, a NUL byte or an open quote is an error with its line.
 
-Parsed by Arrow into dictionary-encoded columns; files with quotes are walked once more by Python's strict reader, because
-Arrow takes a quote that is never closed for a very long cell.
+Parsed by Arrow, block by block, into dictionary-encoded columns; files with quotes are walked once more by Python's strict
+reader, because Arrow takes a quote that is never closed for a very long cell.
 """
 
 import csv as standard
@@ -15,8 +15,12 @@ import pyarrow.csv as arrow
 
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.spec import plain
-from modelsel.dataset._column import text_column
-from modelsel.dataset._file import File, Raw, decoded, read_bytes
+from modelsel.core.types import Finding
+from modelsel.dataset._bytes import BLOCK, Stream, codec, first_bytes, listener, text_blocks
+from modelsel.dataset._column import Column, coded_column
+from modelsel.dataset._delimiter import AUTO, DEFAULT, OTHERS, recognised, said
+from modelsel.dataset._file import File, Raw
+from modelsel.dataset._numbers import EITHER
 
 HEAD = 1 << 20  # bytes in which the header must end
 NAMED = 3
@@ -26,39 +30,70 @@ NAMED = 3
 class Csv(File):
     """A header line and a line per row. Cells are taken as they stand; kinds come from `features` or are inferred."""
 
-    delimiter: str = plain(",", help="one character")
-    decimal: str = plain(".", help="decimal point of numbers")
+    delimiter: str = plain(AUTO, help="one character, tab, or auto: recognised among , ; | and tab, and said")
+    decimal: str = plain(AUTO, help="decimal point of numbers; auto: a point, and a comma where fields are not parted by it")
     encoding: str = plain("utf-8", help="utf-8 (with or without a mark), latin-1, cp1252, utf-16, ...")
 
     def header(self, path: Path) -> tuple[str, ...]:
-        with path.open("rb") as file:
-            data = file.read(HEAD)
-        text = data[: data.rfind(b"\n") + 1 or None].decode(_codec(self.encoding), errors="replace")
+        text = self._head(path)
         try:
-            names = next(standard.reader(io.StringIO(text, newline=""), delimiter=self.delimiter), [])
+            names = next(standard.reader(io.StringIO(text, newline=""), delimiter=self._sign(text)), [])
         except standard.Error as error:
             raise DataError(Problem("MSEL-317", f"the header is broken ({error})", str(path), "check its quotes")) from error
         if not names:
             raise DataError(Problem("MSEL-310", "the file is empty", str(path), "check dataset.path"))
         if any(sign in name for name in names for sign in "\ufffd\0"):
             raise DataError(Problem("MSEL-312", f"the header is not {self.encoding}", str(path), "set dataset.encoding"))
-        return tuple(names)
+        return (names[0] or _unnamed(names), *names[1:])
 
     def raw(self, path: Path) -> Raw:
-        data = read_bytes(path)
-        text = decoded(data, self.encoding, path)
-        clean = text.encode()
-        DataError.raise_if((*_bytes(clean, path), *_quotes(text, self.delimiter, path)))
+        sign = self._checked(path)
         names = self.header(path)
         DataError.raise_if(_names(names, path))
-        table, odd = _parse(clean, names, self.delimiter)
-        DataError.raise_if(_fields(odd, table, names, path))
-        if not table.num_rows:
+        columns, odd = _parse(path, self.encoding, names, sign)
+        rows = len(columns[0]) if columns else 0
+        DataError.raise_if(_fields(odd, rows, names, path))
+        if not rows:
             raise DataError(Problem("MSEL-311", "a header and no rows", str(path), "the file needs data rows"))
-        return Raw(tuple(text_column(name, table.column(i)) for i, name in enumerate(names)))
+        decimal = {AUTO: "." if sign == DEFAULT else EITHER}.get(self.decimal, self.decimal)
+        return Raw(columns, decimal=decimal, findings=tuple(_recognised(self.delimiter, sign, path)))
+
+    def problems(self) -> Iterator[Problem]:
+        odd = tuple(self._odd_signs())
+        yield from odd or super().problems()
+
+    def _odd_signs(self) -> Iterator[Problem]:
+        for setting, value in (("delimiter", said(self.delimiter)), ("decimal", self.decimal)):
+            if value != AUTO and len(value) != 1:
+                fix = "give one character, quoted for the shell (dataset.delimiter=tab for a tab), or auto"
+                yield Problem("MSEL-305", f"{value!r} is not one character", f"dataset.{setting}", fix)
+
+    def _sign(self, head: str) -> str:
+        return recognised(head[: head.rfind("\n") + 1] or head) if self.delimiter == AUTO else said(self.delimiter)
+
+    def _head(self, path: Path) -> str:
+        """The first lines as text."""
+        data = first_bytes(path, HEAD)
+        return data[: data.rfind(b"\n") + 1 or None].decode(codec(self.encoding), errors="replace")
+
+    def _checked(self, path: Path) -> str:
+        """The delimiter of a file that is text of its encoding, not empty, without NUL bytes, with whole quotes."""
+        lines, quoted, blank = 0, False, True
+        for block in text_blocks(path, self.encoding):
+            DataError.raise_if(_bytes(block, lines, path))
+            lines += block.count(b"\n")
+            quoted = quoted or b'"' in block
+            blank = blank and not block.strip()
+        if blank:
+            raise DataError(Problem("MSEL-310", "the file is empty", str(path), "check dataset.path"))
+        sign = self._sign(self._head(path))
+        DataError.raise_if(_quotes(path, self.encoding, sign) if quoted else ())
+        return sign
 
 
-def _parse(data: bytes, names: tuple[str, ...], delimiter: str) -> tuple[pa.Table, list[arrow.InvalidRow]]:
+def _parse(
+    path: Path, encoding: str, names: tuple[str, ...], delimiter: str
+) -> tuple[tuple[Column, ...], list[arrow.InvalidRow]]:
     """Columns of texts, and the rows whose number of fields is not the header's."""
     odd: list[arrow.InvalidRow] = []
 
@@ -66,26 +101,35 @@ def _parse(data: bytes, names: tuple[str, ...], delimiter: str) -> tuple[pa.Tabl
         odd.append(row)
         return "skip"
 
-    table = arrow.read_csv(
-        io.BytesIO(data),
-        arrow.ReadOptions(use_threads=False, block_size=max(1 << 22, min(len(data), 1 << 30) // 4)),
+    reader = arrow.open_csv(
+        pa.PythonFile(io.BufferedReader(Stream(text_blocks(path, encoding, listener())), BLOCK), mode="r"),
+        arrow.ReadOptions(use_threads=False, block_size=4 * BLOCK),
         arrow.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=remember),
-        arrow.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
+        arrow.ConvertOptions(column_types=dict.fromkeys((*names, ""), pa.string()), strings_can_be_null=False),
     )
-    return table, odd
+    chunks: list[list[pa.Array]] = [[] for _ in names]
+    for batch in reader:
+        for place, column in zip(chunks, batch.columns, strict=True):
+            place.append(column.dictionary_encode())
+    return tuple(coded_column(name, chunks.pop(0)) for name in names), odd
 
 
-def _bytes(data: bytes, path: Path) -> Iterator[Problem]:
-    if (place := data.find(b"\0")) >= 0:
-        line = data.count(b"\n", 0, place) + 1
+def _recognised(wanted: str, sign: str, path: Path) -> Iterator[Finding]:
+    if wanted == AUTO and sign != DEFAULT:
+        message = f"the fields of {path.name} are parted by {OTHERS[sign]}: recognised"
+        yield Finding("DELIMITER", "info", message, "set dataset.delimiter if that is wrong")
+
+
+def _bytes(block: bytes, lines: int, path: Path) -> Iterator[Problem]:
+    if (place := block.find(b"\0")) >= 0:
+        line = lines + block.count(b"\n", 0, place) + 1
         yield Problem("MSEL-313", f"NUL byte in line {line}", str(path), "the file is damaged or no text: write it again")
 
 
-def _quotes(text: str, delimiter: str, path: Path) -> Iterator[Problem]:
+def _quotes(path: Path, encoding: str, delimiter: str) -> Iterator[Problem]:
     """A strict walk through files that use quotes."""
-    if '"' not in text:
-        return
-    reader = standard.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    text = io.TextIOWrapper(io.BufferedReader(Stream(text_blocks(path, encoding))), "utf-8", newline="")
+    reader = standard.reader(text, delimiter=delimiter, strict=True)
     line = 0
     try:
         for _ in reader:
@@ -93,6 +137,11 @@ def _quotes(text: str, delimiter: str, path: Path) -> Iterator[Problem]:
     except standard.Error as error:
         what = f"broken quotes in the record that begins in line {line + 1} ({error})"
         yield Problem("MSEL-317", what, str(path), 'close the quote; a quote inside a quoted cell is written ""')
+
+
+def _unnamed(names: list[str]) -> str:
+    """What pandas calls a first column without a name: the index that a program has written along."""
+    return "Unnamed: 0" if len(names) > 1 and "Unnamed: 0" not in names else ""
 
 
 def _names(names: tuple[str, ...], path: Path) -> Iterator[Problem]:
@@ -106,26 +155,22 @@ def _names(names: tuple[str, ...], path: Path) -> Iterator[Problem]:
         yield Problem("MSEL-319", f"column {places} has no name", str(path), "name every column in the header")
 
 
-def _fields(odd: list[arrow.InvalidRow], table: pa.Table, names: tuple[str, ...], path: Path) -> Iterator[Problem]:
+def _fields(odd: list[arrow.InvalidRow], rows: int, names: tuple[str, ...], path: Path) -> Iterator[Problem]:
     if not odd:
         return
     expected = len(names)
-    if not table.num_rows and all(row.actual_columns == expected + 1 for row in odd):
+    if not rows and all(row.actual_columns == expected + 1 for row in odd):
         what = f"all {len(odd)} rows have one field more than the header's {expected}"
         yield Problem(
             "MSEL-316", what, str(path), "name the extra column in the header (it may be a row number), or take it out"
         )
         return
-    for code, word, rows in (
+    for code, word, found in (
         ("MSEL-314", "many", [row for row in odd if row.actual_columns > expected]),
         ("MSEL-315", "few", [row for row in odd if row.actual_columns < expected]),
     ):
-        if rows:
-            said = "; ".join(f"line {row.number}: {row.actual_columns}" for row in rows[:NAMED])
-            more = f"; +{len(rows) - NAMED} more" if len(rows) > NAMED else ""
-            what = f"too {word} fields, where the header has {expected} ({said}{more})"
+        if found:
+            named = "; ".join(f"line {row.number}: {row.actual_columns}" for row in found[:NAMED])
+            more = f"; +{len(found) - NAMED} more" if len(found) > NAMED else ""
+            what = f"too {word} fields, where the header has {expected} ({named}{more})"
             yield Problem(code, what, str(path), "quote cells that contain the delimiter, and write empty cells out")
-
-
-def _codec(encoding: str) -> str:
-    return "utf-8-sig" if encoding.lower().replace("_", "-") in {"utf-8", "utf8"} else encoding

@@ -12,8 +12,8 @@ from modelsel.core.fingerprint import generator
 from modelsel.core.spec import number, plain, whole
 from modelsel.core.types import Integers, Task
 from modelsel.dataset._assemble import Loaded, assemble
+from modelsel.dataset._bytes import decoded, read_bytes
 from modelsel.dataset._column import text_column
-from modelsel.dataset._file import decoded, read_bytes
 from modelsel.dataset._settings import Settings
 from modelsel.dataset._training_sets import columns, scaled
 

@@ -15,7 +15,7 @@ from modelsel.core.fingerprint import generator
 from modelsel.core.spec import number, plain, whole
 from modelsel.core.types import Finding, Integers, Task
 from modelsel.dataset._assemble import Loaded
-from modelsel.dataset._file import decoded, read_bytes
+from modelsel.dataset._bytes import decoded, read_bytes
 from modelsel.dataset._given import numeric_task
 from modelsel.dataset._training_sets import columns, scaled
 

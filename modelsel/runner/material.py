@@ -3,7 +3,7 @@
 Everything that can be known before a fit is checked here, and said in one message.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +12,11 @@ from modelsel.config.compose import BATES, Config
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, Finding, Resampling, Sealed, Task, seal
+from modelsel.dataset._bytes import told
 from modelsel.dataset._profile import profile
 from modelsel.scheme._rare import fewer_rows_than_folds
+
+EXPECTED = "INFERRED_KINDS"  # no surprise
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,9 +29,16 @@ class Material:
     findings: tuple[Finding, ...]
 
 
-def prepare(config: Config) -> Material:
-    """Read, check against the data, split and seal, draw the folds. Raises errors that name all problems."""
-    loaded = config.dataset.load()
+def prepare(config: Config, say: Callable[[str], None] = lambda _: None) -> Material:
+    """Read, check against the data, split and seal, draw the folds. Raises errors that name all problems.
+
+    `say` is told how far a long reading is, and a line per column in which something was recognised or left out.
+    """
+    with told(say):
+        loaded = config.dataset.load()
+    for finding in loaded.findings:
+        if finding.code != EXPECTED:
+            say(f"{finding.message}; {finding.do}")
     _refuse(("split", config.split.problems(loaded.task)))
     partition = config.split.partition(loaded.task)
     development = loaded.task.take(partition.development)

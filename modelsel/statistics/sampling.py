@@ -9,6 +9,7 @@ part p, g_c in the group, N_c altogether, s_p the share wanted), the least-squar
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers
 
@@ -65,15 +66,35 @@ def equal_rows(values: Floats) -> Integers:
     >>> equal_rows(np.array([[1.0, np.nan], [2.0, 0.0], [1.0, np.nan]])).tolist()
     [0, 1, 0]
     """
-    plain = np.ascontiguousarray(values) + 0.0  # −0 becomes 0
-    plain[np.isnan(plain)] = np.nan  # one bit pattern for missing
+    _, inverse, counts = np.unique(_row_digests(values), return_inverse=True, return_counts=True)
+    first = np.arange(len(values), dtype=np.int64)
+    alike = np.flatnonzero(counts[inverse] > 1)  # most tables have few such rows, which are then compared whole
+    if len(alike):
+        first[alike] = alike[_first_of_equal(values[alike])]
+    return np.asarray(np.unique(first, return_inverse=True)[1], np.int64)
+
+
+def _row_digests(values: Floats) -> NDArray[np.uint64]:
+    """64 bits per row, equal for equal rows, column by column so that the table is never copied whole."""
+    digests = np.zeros(len(values), np.uint64)
+    for j in range(values.shape[1]):
+        column = values[:, j] + 0.0  # −0 becomes 0
+        column[np.isnan(column)] = np.nan  # one bit pattern for missing
+        digests ^= column.view(np.uint64)
+        digests *= np.uint64(0x9E3779B97F4A7C15)
+        digests ^= digests >> np.uint64(29)
+    return digests
+
+
+def _first_of_equal(values: Floats) -> Integers:
+    """Per row the place of the first row that equals it."""
+    plain = np.ascontiguousarray(values) + 0.0
+    plain[np.isnan(plain)] = np.nan
     if not plain.shape[1]:
         return np.zeros(len(plain), np.int64)
     whole = plain.view(np.dtype((np.void, plain.dtype.itemsize * plain.shape[1]))).ravel()
     _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[inverse]
+    return np.asarray(first[inverse], np.int64)
 
 
 def _line(rows: int, rng: np.random.Generator, strata: Codes | None) -> Integers:

@@ -155,9 +155,32 @@ def test_large_numbers_stay_float64(tmp_path: Path) -> None:
     assert load(tmp_path, table(("a", ["1e300", *N[1:]]), ("y", Y))).task.values[0, 0] == 1e300
 
 
-def test_nan_as_a_word_is_no_number(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="MSEL-341"):
-        load(tmp_path, table(("a", [*N[:19], "nan"]), ("y", Y)))
+@pytest.mark.parametrize("word", ["nan", "NA", "N/A", "null", "-", "."])
+def test_words_for_missing_among_numbers_are_taken_as_missing_and_said(word: str, tmp_path: Path) -> None:
+    """However few different numbers there are: a fifth of "NA" among 1, 2 and 3 made the column nominal without a word."""
+    cells: list[object] = [word if i % 5 == 0 else i % 3 + 1 for i in range(ROWS)]
+    loaded = load(tmp_path, table(("a", cells), ("b", N), ("y", Y)))
+    assert loaded.task.features[0].kind == "numeric"
+    assert np.flatnonzero(np.isnan(loaded.task.values[:, 0])).tolist() == [0, 5, 10, 15]
+    said = [finding.message for finding in loaded.findings if finding.code == "WORDS_FOR_MISSING"]
+    assert said == [f"column 'a' holds numbers, and '{word}' in 4 rows, which were taken as missing"]
+    (tmp_path / "new.csv").write_text(f"a,b\n{word},1\n2,1\n")
+    assert np.isnan(read_like(tmp_path / "new.csv", loaded.task.features).table.values[0, 0])
+
+
+def test_a_declared_column_keeps_its_words_and_refuses_them_as_numbers(tmp_path: Path) -> None:
+    text = table(("a", ["NA", 1, 2, 3] * 5), ("b", N), ("y", Y))
+    assert load(tmp_path, text, features={"a": "nominal"}).task.features[0].levels == ("1", "2", "3", "NA")
+    with pytest.raises(DataError, match="MSEL-346"):
+        load(tmp_path, text, features={"a": "numeric"})
+
+
+def test_numbers_read_as_levels_because_of_other_words_are_said(tmp_path: Path) -> None:
+    loaded = load(tmp_path, table(("a", [*N[:14], *["<5", ">9", "low", "high", "none"] * 1, "x"]), ("y", Y)))
+    (said,) = [finding for finding in loaded.findings if finding.code == "NUMBERS_AS_LEVELS"]
+    assert (said.severity, loaded.task.features[0].kind) == ("medium", "nominal")
+    assert "14 of 20 different values are numbers" in said.message
+    assert "'<5'" in said.do
 
 
 def test_dates_become_seconds_when_declared(tmp_path: Path) -> None:

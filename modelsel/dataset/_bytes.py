@@ -1,0 +1,199 @@
+"""The bytes of a file, taken out of what they were compressed with, as blocks of UTF-8 text: no file is ever held whole.
+
+A compressed file is known by its first bytes, whatever it is called. Long readings are told to whoever listens (`told`).
+"""
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import time
+import zipfile
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+
+from modelsel.core.errors import ConfigurationError, DataError, Problem
+
+BLOCK = 1 << 22
+EVERY = 3.0  # seconds between two lines about a long reading
+ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
+BROKEN = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile, OSError, ValueError)
+
+Say = Callable[[str], None]
+_LISTENER: ContextVar[Say] = ContextVar("listener", default=lambda _: None)
+
+
+@contextmanager
+def told(say: Say) -> Iterator[None]:
+    """Within it, files that take long to read say how far they are."""
+    token = _LISTENER.set(say)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+def bare(path: str | Path) -> Path:
+    """The path without the ending that says how the file was compressed.
+
+    >>> bare("loans.csv.gz").name, bare("loans.csv").name
+    ('loans.csv', 'loans.csv')
+    """
+    return Path(path).with_suffix("") if Path(path).suffix.lower() in ENDINGS else Path(path)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """The file's contents as a stream. Raises ConfigurationError where it cannot be opened, DataError for a workbook."""
+    try:
+        raw = path.open("rb")
+    except OSError as error:
+        raise ConfigurationError(Problem("MSEL-302", f"{path}: {error.strerror}", "dataset.path", "check the file")) from error
+    with raw, _unpacked(raw, path) as stream:
+        yield stream
+
+
+def read_bytes(path: Path) -> bytes:
+    """The whole contents; ConfigurationError where the file cannot be read, DataError where it is empty."""
+    data = b"".join(blocks(path))
+    if not data.strip():
+        raise DataError(Problem("MSEL-310", "the file is empty", str(path), "check dataset.path"))
+    return data
+
+
+def first_bytes(path: Path, many: int) -> bytes:
+    """The beginning of the contents, `many` bytes or a little more."""
+    data = b""
+    with closing(blocks(path)) as found:
+        while len(data) < many and (block := next(found, b"")):
+            data += block
+    return data
+
+
+def listener() -> Say:
+    """Who is told of long readings. (Arrow reads in a thread of its own, which does not know.)"""
+    return _LISTENER.get()
+
+
+def blocks(path: Path, say: Say | None = None) -> Generator[bytes]:
+    """The contents, a block at a time; `say` is told how far the reading is, in bytes of the file on disk."""
+    size, began = path.stat().st_size if path.is_file() else 0, time.monotonic()
+    with opened(path) as stream:
+        try:
+            while block := stream.read(BLOCK):
+                yield block
+                if say and time.monotonic() - began > EVERY:
+                    began = time.monotonic()
+                    say(f"reading {path.name}: {_place(stream) / max(size, 1):.0%} of {size / 1e6:,.0f} MB")
+        except BROKEN as error:
+            what = f"the compressed file is damaged ({str(error) or type(error).__name__})"
+            raise DataError(Problem("MSEL-372", what, str(path), "copy it again, or unpack it by hand")) from error
+
+
+def text_blocks(path: Path, encoding: str, say: Say | None = None) -> Iterator[bytes]:
+    """The contents as UTF-8 without a mark; DataError at the first byte that is not `encoding`."""
+    decoder, lines = _decoder(encoding), 0
+    try:
+        for block in blocks(path, say):
+            text = decoder.decode(block)
+            lines += text.count("\n")
+            yield text.encode()
+        yield decoder.decode(b"", final=True).encode()
+    except UnicodeDecodeError as error:
+        raise DataError(_undecodable(error, lines, encoding, path)) from error
+
+
+def decoded(data: bytes, encoding: str, path: Path) -> str:
+    """The text of a file; an undecodable byte is reported with its line and the likely encoding."""
+    try:
+        return _decoder(encoding).decode(data, final=True)
+    except UnicodeDecodeError as error:
+        raise DataError(_undecodable(error, 0, encoding, path)) from error
+
+
+class Stream(io.RawIOBase):
+    """Blocks of bytes as a file that is read from its beginning to its end."""
+
+    def __init__(self, source: Iterator[bytes]) -> None:
+        self._source, self._rest = source, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
+        while not self._rest:
+            try:
+                self._rest = next(self._source)
+            except StopIteration:
+                return 0
+        taken = self._rest[: len(buffer)]
+        buffer[: len(taken)] = taken
+        self._rest = self._rest[len(taken) :]
+        return len(taken)
+
+
+def codec(encoding: str) -> str:
+    """The codec that takes a byte-order mark away where there may be one."""
+    return "utf-8-sig" if encoding.lower().replace("_", "-") in {"utf-8", "utf8"} else encoding
+
+
+def _unpacked(raw: BinaryIO, path: Path) -> BinaryIO:
+    first = raw.read(6)
+    raw.seek(0)
+    if first[:2] == b"\x1f\x8b":
+        return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
+    if first[:3] == b"BZh":
+        return bz2.BZ2File(raw)  # type: ignore[return-value]
+    if first == b"\xfd7zXZ\0":
+        return lzma.LZMAFile(raw)  # type: ignore[return-value]
+    if first[:4] == b"(\xb5/\xfd":
+        return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")  # type: ignore[no-any-return]
+    return _member(raw, path) if first[:4] == b"PK\x03\x04" else raw
+
+
+def _member(raw: BinaryIO, path: Path) -> BinaryIO:
+    """The one file of a ZIP archive."""
+    try:
+        archive = zipfile.ZipFile(raw)
+    except zipfile.BadZipFile as error:
+        what = f"the compressed file is damaged ({error})"
+        raise DataError(Problem("MSEL-372", what, str(path), "copy it again, or unpack it by hand")) from error
+    names = [name for name in archive.namelist() if not name.endswith("/")]
+    if "[Content_Types].xml" in names:
+        raise DataError(Problem("MSEL-373", "this is a workbook of a spreadsheet program", str(path), "save the sheet as CSV"))
+    if len(names) != 1:
+        what = f"the archive holds {len(names)} files"
+        raise DataError(Problem("MSEL-373", what, str(path), "unpack it, and name the one that is meant"))
+    return archive.open(names[0])  # type: ignore[return-value]
+
+
+def _place(stream: BinaryIO) -> int:
+    """How many bytes of the file on disk were read, as near as the stream can tell."""
+    inner = getattr(stream, "fileobj", None) or getattr(stream, "_fp", None) or stream
+    return int(inner.tell())
+
+
+def _decoder(encoding: str) -> codecs.IncrementalDecoder:
+    try:
+        return codecs.getincrementaldecoder(codec(encoding))()
+    except LookupError as error:
+        known = "use utf-8, latin-1, cp1252 or utf-16"
+        raise ConfigurationError(Problem("MSEL-305", f"unknown encoding '{encoding}'", "dataset.encoding", known)) from error
+
+
+def _undecodable(error: UnicodeDecodeError, lines: int, encoding: str, path: Path) -> Problem:
+    line = lines + error.object.count(b"\n", 0, error.start) + 1
+    what = f"byte {error.object[error.start]:#04x} is not {encoding} (line {line})"
+    return Problem("MSEL-312", what, str(path), f"set dataset.encoding={_likely(error.object)}, if that is right")
+
+
+def _likely(data: bytes) -> str:
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or data[:200].count(0) > len(data[:200]) // 4:
+        return "utf-16"
+    return "cp1252" if any(0x80 <= byte < 0xA0 for byte in data[:100_000]) else "latin-1"

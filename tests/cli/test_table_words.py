@@ -1,0 +1,43 @@
+"""`modelsel plan wine.csv target`: the first try of most people works, and says what it recognised."""
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from modelsel.cli._table_words import spelled_out
+
+LOANS = "age;income;default\n" + "".join(f"{i % 17 + 20},5;{i * 7};{'yn'[i % 3 == 0]}\n" for i in range(60))
+QUICK = ("space=[majority,naive_bayes]", "scheme.folds=3", "tracking=off", "pool=sequential")
+
+
+def test_a_file_and_a_column_are_a_study(modelsel: Callable[..., object], folder: Path) -> None:
+    (folder / "my loans.csv").write_text(LOANS.replace(",5", "").replace(";", ","))
+    planned = modelsel("plan", "my loans.csv", "default", *QUICK)
+    assert (planned.code, planned.err) == (0, "")  # type: ignore[attr-defined]
+    assert "42 for development, 18 sealed" in planned.out  # type: ignore[attr-defined]
+    spelled = modelsel("plan", "dataset=csv", "dataset.path='my loans.csv'", "dataset.target=default", *QUICK)
+    assert planned.out.splitlines()[:4] == spelled.out.splitlines()[:4]  # type: ignore[attr-defined]
+    assert modelsel("run", "my loans.csv", "default", *QUICK).out.startswith("my loans-")  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("command", ["plan", "run"])
+def test_what_was_recognised_is_said_on_the_terminal(command: str, modelsel: Callable[..., object], folder: Path) -> None:
+    (folder / "loans.csv.gz").write_bytes(gzip.compress(LOANS.encode()))
+    said = modelsel(command, "loans.csv.gz", "default", *QUICK).err.splitlines()  # type: ignore[attr-defined]
+    assert said[0].startswith("the fields of loans.csv.gz are parted by semicolons: recognised")
+    assert said[1].startswith("decimal commas were recognised in age")
+
+
+def test_the_ending_decides_the_reader() -> None:
+    assert spelled_out(["a.tsv.gz", "y"])[:3] == ["dataset=csv", "dataset.path='a.tsv.gz'", "dataset.delimiter=tab"]
+    assert spelled_out(["a.parquet"]) == ["dataset=parquet", "dataset.path='a.parquet'"]
+    assert spelled_out(["it's.csv", "y", "seed=1"]) == [
+        "dataset=csv", r"dataset.path='it\'s.csv'", "dataset.target='y'", "seed=1"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [["dataset.path=a.csv"], ["wine"], ["-m"], ["seed=1", "a.csv"]])
+def test_other_words_stay_as_they_are(words: list[str]) -> None:
+    assert spelled_out(words) == words

@@ -1,0 +1,198 @@
+"""Files as people have them: compressed, of another separator, with decimal commas, with the index that pandas saved."""
+
+import bz2
+import gzip
+import io
+import lzma
+import tracemalloc
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from modelsel.core.errors import ConfigurationError, DataError
+from modelsel.core.types import Task
+from modelsel.dataset import _bytes, csv
+from modelsel.dataset._assemble import Loaded
+from modelsel.dataset._bytes import told
+from modelsel.dataset._like import read_like
+from modelsel.dataset._table import read_table
+from modelsel.dataset.csv import Csv
+
+ROWS = "a,b,y\n" + "".join(f"{i * 1.5},{'uvw'[i % 3]},{'no' if i % 2 else 'yes'}\n" for i in range(24))
+
+
+def zipped(data: bytes) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("rows.csv", data)
+    return made.getvalue()
+
+
+def zstd(data: bytes) -> bytes:
+    return pa.Codec("zstd").compress(data, asbytes=True)
+
+
+PACKED: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstd, ".zip": zipped,
+}  # fmt: skip
+
+
+def load(path: Path, **settings: object) -> Loaded:
+    return Csv(path=str(path), **{"target": "y", **settings}).load()  # type: ignore[arg-type]
+
+
+def written(folder: Path, text: str | bytes, name: str = "rows.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def said(loaded: Loaded, code: str) -> list[str]:
+    return [finding.message for finding in loaded.findings if finding.code == code]
+
+
+def same(one: Task, other: Task) -> bool:
+    return one.fingerprint == other.fingerprint
+
+
+@pytest.mark.parametrize("ending", PACKED)
+def test_a_compressed_file_is_the_table_in_it(ending: str, tmp_path: Path) -> None:
+    plain = load(written(tmp_path, ROWS)).task
+    packed = written(tmp_path, PACKED[ending](ROWS.encode()), f"rows.csv{ending}")
+    assert same(load(packed).task, plain)
+    assert same(read_table(packed, "y"), plain)
+    assert load(packed).task.name == "rows"
+    assert np.array_equal(read_like(packed, plain.features).table.values, plain.values)
+    assert same(load(written(tmp_path, packed.read_bytes(), "odd.csv")).task, plain)  # whatever it is called
+
+
+def test_arff_may_be_compressed(tmp_path: Path) -> None:
+    text = b"@relation r\n@attribute a numeric\n@attribute y {no,yes}\n@data\n" + b"1,no\n2,yes\n" * 5
+    assert read_table(written(tmp_path, gzip.compress(text), "rows.arff.gz"), "y").classes == ("no", "yes")
+
+
+@pytest.mark.parametrize("ending", PACKED)
+def test_a_damaged_compressed_file_is_named(ending: str, tmp_path: Path) -> None:
+    whole = PACKED[ending](ROWS.encode() * 50)
+    with pytest.raises(DataError, match=r"MSEL-372.*damaged.*rows"):
+        load(written(tmp_path, whole[: len(whole) // 2], f"rows.csv{ending}"))
+
+
+def test_a_workbook_and_an_archive_of_several_say_what_to_do(tmp_path: Path) -> None:
+    book = io.BytesIO()
+    pd_free = zipfile.ZipFile(book, "w")
+    pd_free.writestr("[Content_Types].xml", "")
+    pd_free.writestr("xl/workbook.xml", "")
+    pd_free.close()
+    with pytest.raises(DataError, match=r"MSEL-373.*workbook.*save the sheet as CSV"):
+        load(written(tmp_path, book.getvalue()))
+    two = io.BytesIO()
+    with zipfile.ZipFile(two, "w") as archive:
+        archive.writestr("a.csv", ROWS)
+        archive.writestr("b.csv", ROWS)
+    with pytest.raises(DataError, match=r"MSEL-373.*holds 2 files"):
+        load(written(tmp_path, two.getvalue()))
+
+
+@pytest.mark.parametrize("sign", [";", "\t", "|"])
+def test_another_separator_is_recognised_and_said(sign: str, tmp_path: Path) -> None:
+    loaded = load(written(tmp_path, ROWS.replace(",", sign)))
+    assert same(loaded.task, load(written(tmp_path, ROWS)).task)
+    assert len(said(loaded, "DELIMITER")) == 1
+    assert said(load(tmp_path / "rows.csv"), "DELIMITER") == []
+
+
+@pytest.mark.parametrize("spelled", ["\\t", "tab", "\t"])
+def test_a_tab_may_be_written_as_people_write_it(spelled: str, tmp_path: Path) -> None:
+    path = written(tmp_path, ROWS.replace(",", "\t"))
+    assert same(load(path, delimiter=spelled).task, load(path).task)
+    with pytest.raises(ConfigurationError, match=r"MSEL-305.*';;' is not one character"):
+        load(path, delimiter=";;")
+
+
+def test_a_comma_within_cells_of_another_separator_is_no_separator(tmp_path: Path) -> None:
+    text = "a;b, said;y\n" + "".join(f"{i};p, q{i % 3};{'no' if i % 2 else 'yes'}\n" for i in range(24))
+    assert [feature.name for feature in load(written(tmp_path, text)).task.features] == ["a", "b, said"]
+
+
+def test_a_table_of_commas_stays_one_though_its_cells_hold_semicolons(tmp_path: Path) -> None:
+    text = "a,b;c,y\n" + "".join(f"{i},p;q{i % 3},{'no' if i % 2 else 'yes'}\n" for i in range(24))
+    assert [feature.name for feature in load(written(tmp_path, text)).task.features] == ["a", "b;c"]
+
+
+def test_decimal_commas_are_recognised_where_commas_part_no_fields(tmp_path: Path) -> None:
+    text = "a;b;y\n" + "".join(f"{i},25;{i}.5;{'no' if i % 2 else 'yes'}\n" for i in range(24))
+    loaded = load(written(tmp_path, text))
+    assert loaded.task.values[:3].tolist() == [[0.25, 0.5], [1.25, 1.5], [2.25, 2.5]]
+    assert said(loaded, "DECIMAL_COMMA") == ["decimal commas were recognised in a"]
+    assert read_like(tmp_path / "rows.csv", loaded.task.features).table.values[1].tolist() == [1.25, 1.5]
+
+
+def test_commas_that_may_part_thousands_are_asked_about(tmp_path: Path) -> None:
+    text = "a;y\n" + "".join(f"{i},250;{'no' if i % 2 else 'yes'}\n" for i in range(24))
+    with pytest.raises(DataError, match=r"MSEL-342.*thousands.*column 'a'.*dataset\.decimal=','"):
+        load(written(tmp_path, text))
+    assert load(tmp_path / "rows.csv", decimal=",").task.values[1, 0] == 1.25
+
+
+@pytest.mark.parametrize("kept", [slice(None), slice(None, None, 3)])
+def test_the_index_that_pandas_saved_is_left_out_and_said(kept: slice, tmp_path: Path) -> None:
+    plain = written(tmp_path, ROWS)
+    pd.read_csv(plain)[kept].to_csv(tmp_path / "saved.csv")  # a first column without a name
+    pd.read_csv(tmp_path / "saved.csv").to_csv(tmp_path / "again.csv", index=False)  # called "Unnamed: 0"
+    pd.read_csv(plain)[kept].to_csv(tmp_path / "bare.csv", index=False)
+    for name in ("saved.csv", "again.csv"):
+        loaded = load(tmp_path / name)
+        assert same(loaded.task, load(tmp_path / "bare.csv").task)
+        assert "'Unnamed: 0' is a saved row index" in said(loaded, "INDEX_COLUMN")[0]
+    kept_as_feature = load(tmp_path / "saved.csv", features={"Unnamed: 0": "numeric"}).task
+    assert kept_as_feature.features[0].name == "Unnamed: 0"
+    assert load(tmp_path / "saved.csv", id="Unnamed: 0").task.ids is not None
+
+
+def test_a_first_column_without_a_name_that_is_no_index_stays(tmp_path: Path) -> None:
+    text = ",b,y\n" + "".join(f"{i % 5},{i * 1.5},{'no' if i % 2 else 'yes'}\n" for i in range(24))
+    loaded = load(written(tmp_path, text))
+    assert [feature.name for feature in loaded.task.features] == ["Unnamed: 0", "b"]
+    assert said(loaded, "INDEX_COLUMN") == []
+
+
+def test_a_long_reading_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_bytes, "EVERY", 0.0)
+    monkeypatch.setattr(_bytes, "BLOCK", 128)
+    lines: list[str] = []
+    path = written(tmp_path, gzip.compress(ROWS.encode() * 1), "rows.csv.gz")
+    with told(lines.append):
+        load(path)
+    assert lines
+    assert lines[-1].startswith("reading rows.csv.gz: 100%")
+    plain: list[str] = []
+    with told(plain.append):
+        load(written(tmp_path, ROWS))
+    shares = [int(line.split(": ")[1].split("%")[0]) for line in plain]
+    assert shares == sorted(shares)
+    assert shares[-1] == 100
+
+
+def test_reading_takes_at_most_six_times_the_table_that_comes_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fourteen times, when every text of the file was a Python string; NumPy's and Python's share is what is counted here."""
+    table = np.random.default_rng(0).normal(size=(20_000, 20)).round(6)
+    frame = pd.DataFrame(table).rename(columns=str)
+    frame["y"] = np.where(table[:, 0] > 0, "a", "b")
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    for module in (_bytes, csv):
+        monkeypatch.setattr(module, "BLOCK", 1 << 18)
+    load(written(tmp_path, ROWS, "warm.csv"))
+    before = pa.total_allocated_bytes()
+    tracemalloc.start()
+    task = load(tmp_path / "rows.csv").task
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert np.array_equal(task.values, table)
+    assert peak < 4 * table.nbytes
+    assert pa.total_allocated_bytes() - before < table.nbytes  # nothing of the texts is kept
