@@ -158,6 +158,11 @@ def open_labels(sealed: Sealed) -> tuple[tuple[str, ...], Codes, Floats | None]:
     return _LABELS[sealed]
 
 
+def holds_labels(sealed: Sealed) -> bool:
+    """Is this the handle that was sealed, and no copy of it?"""
+    return sealed in _LABELS
+
+
 def _unsealed_copy(fields: dict[str, Any]) -> Sealed:
     return Sealed(**fields)
 

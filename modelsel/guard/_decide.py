@@ -16,6 +16,7 @@ from modelsel.guard._history import History, PastLook
 from modelsel.guard._judge import Question, judge
 from modelsel.guard._notice import Seen, noticed
 from modelsel.guard._overlap import Memory, relations
+from modelsel.guard._policy import CORRECTED
 from modelsel.guard._record import ONLY_ERRORS, as_facts, space_hashes, who
 from modelsel.guard._release import Channel, count_channel
 from modelsel.guard._standing import Position
@@ -42,7 +43,7 @@ def decide(writing: Writing, ask: Ask) -> Go | Replayed | Refused:
     if hidden:
         return _refuse(writing, ask, position, (), hidden)
     seen = Seen(ask.subject, position, ask.request.sealing.spec_id, ask.request.sealing.config, ask.metric, ask.measure,
-                ask.predictions, ask.subject.labels, ask.key.id, who()["at"], ask.leaks)  # fmt: skip
+                ask.predictions, relabelled(ask), ask.key.id, who()["at"], ask.leaks)  # fmt: skip
     findings = (*noticed(seen), *selection(ask.request, history, ask.subject))
     all_found = (*ask.noticed, *findings)  # the ledger has those of the seal in entries of their own
     verdict = judge(ask.policy, _question(ask, position, all_found))
@@ -53,15 +54,20 @@ def decide(writing: Writing, ask: Ask) -> Go | Replayed | Refused:
 
 
 def _answered_before(history: History, ask: Ask) -> PastLook | None:
-    """The same predictions for the same rows have the same answer, under whatever specification."""
+    """The same predictions for the same rows have the same answer, under whatever specification; the latest one."""
     mine = [look for look in history.looks_at([ask.subject.digest]) if look.status == "revealed"]
     same = (look for look in mine if look.facts["predictions"] == ask.predictions and look.facts["metric"] == ask.metric)
-    return next((look for look in same if _same_labels(look, ask)), None)
+    return next((look for look in reversed([*same]) if not relabelled(ask) or _of_that_correction(look, ask)), None)
 
 
-def _same_labels(look: PastLook, ask: Ask) -> bool:
-    """Corrected labels have another answer; what was recorded without their digest is taken to be the same."""
-    return bool(look.facts.get("labels", ask.subject.labels) == ask.subject.labels)
+def relabelled(ask: Ask) -> bool:
+    """Is it said that labels were corrected? Nothing that is kept could tell: whoever had it could guess labels by it."""
+    return ask.policy.justify.category == CORRECTED
+
+
+def _of_that_correction(look: PastLook, ask: Ask) -> bool:
+    """Was this look made after that very correction?"""
+    return bool(look.facts["justify"] == asdict(ask.policy.justify))
 
 
 def _replay(writing: Writing, ask: Ask, known: PastLook) -> Replayed:
@@ -79,7 +85,7 @@ def _interrupted(history: History, ask: Ask) -> PastLook | None:
     sealing = ask.request.sealing
     for look in history.looks_at([ask.subject.digest]):
         asked = look.status == "open" and look.same_question(ask.subject.digest, ask.metric, sealing.spec_id, ask.subject.train)
-        if asked and look.facts["predictions"] == ask.predictions and _same_labels(look, ask):
+        if asked and look.facts["predictions"] == ask.predictions and not relabelled(ask):
             return look
     return None
 
@@ -168,7 +174,7 @@ def _intent(ask: Ask, position: Position, channel: Channel, findings: tuple[Find
     terms = position.history.terms(ask.subject.digest)
     return {
         **who(), "testset": ask.subject.digest, "train": ask.subject.train, "metric": ask.metric, "spec_id": sealing.spec_id,
-        "predictions": ask.predictions, "labels": ask.subject.labels, "study": sealing.study, "folder": sealing.folder,
+        "predictions": ask.predictions, "study": sealing.study, "folder": sealing.folder,
         "config": sealing.config,
         "winner": selected.winner, "cv_mean": selected.cv_mean, "cv_rows": selected.cv_rows, "cv_error": selected.cv_error,
         "n": int(position.rows.sum()), "n_clean": int(position.clean.sum()), "certified": position.certified,

@@ -5,9 +5,8 @@ overlap counts only where it is more than that (`_chance`). What the rows themse
 (`ledger.channels`).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -65,7 +64,7 @@ def _tests(subject: Subject, memory: Memory) -> Iterable[Relation]:
         facts = entry.facts
         if testset != subject.digest and facts["key_id"] == memory.key.id:
             stored = memory.load(facts["rows"]) if facts.get("rows") else None
-            relation = _by_rows(testset, "test", subject, stored) or _otherwise(testset, facts, subject, stored, memory.key)
+            relation = _by_rows(testset, "test", subject, stored) or _otherwise(testset, subject, stored, memory.key)
             if relation is not None:
                 yield relation
 
@@ -131,15 +130,10 @@ def enough(rows: Hashes, own: Hashes, stored: Hashes, sketch: bool) -> bool:
     return more_than_chance(rows[rows <= last], stored, own[own <= last])
 
 
-def _otherwise(testset: str, facts: Mapping[str, Any], subject: Subject, stored: RowSet | None, key: Key) -> Relation | None:
-    """C2 and C3: values of nearly unique columns, and the order of the labels."""
-    n = len(subject.test.bound)
-    seen = _by_columns(subject, stored, key) if stored is not None else np.zeros(n, bool)
-    if seen.any() and stored is not None:
-        return _relation(testset, "test", seen, stored, "C2")
-    if subject.order is not None and facts.get("order") == subject.order:
-        return Relation(testset, "test", n, 1.0, np.ones(n, bool), same=True, channel="C3")
-    return None
+def _otherwise(testset: str, subject: Subject, stored: RowSet | None, key: Key) -> Relation | None:
+    """C2: values of nearly unique columns."""
+    seen = _by_columns(subject, stored, key) if stored is not None else np.zeros(0, bool)
+    return _relation(testset, "test", seen, stored, "C2") if seen.any() and stored is not None else None
 
 
 def _by_columns(subject: Subject, stored: RowSet, key: Key) -> Booleans:

@@ -6,7 +6,8 @@ from typing import ClassVar
 from modelsel.core.spec import number, one_of, plain, whole
 
 RELEASES = ("full", "grid", "predicted", "passfail", "ladder", "thresholdout")
-CATEGORIES = ("", "bug", "new_data", "reviewer", "protocol", "other")
+CORRECTED = "labels"  # says that labels of the test rows were corrected: equal predictions are then a new look
+CATEGORIES = ("", "bug", CORRECTED, "new_data", "reviewer", "protocol", "other")
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from math import prod
 
 import numpy as np
 
-from modelsel.core.types import Booleans, Codes, Integers, Table
+from modelsel.core.types import Booleans, Integers, Table
 from modelsel.guard.request import Sealing
-from modelsel.ledger.channels import FINE, KEPT, label_order, quasi_keys, ranked
+from modelsel.ledger.channels import FINE, KEPT, quasi_keys, ranked
 from modelsel.ledger.home import Key
 from modelsel.ledger.identity import (
     Columns,
@@ -16,7 +16,6 @@ from modelsel.ledger.identity import (
     bound,
     columns,
     feature_tokens,
-    label_tokens,
     met,
     set_digest,
     tally,
@@ -36,8 +35,8 @@ FEW, ROOMY = 100, 10  # rows below which, and different rows per row from which,
 class Rows:
     """Hashes of one side of the split, in its order.
 
-    `bound` with the columns' names, `labelled` the same with labels, `unbound` without names, `ranked` with ranks for
-    numbers, `id` of the declared identities where there are any.
+    `bound` with the columns' names, `unbound` without names, `ranked` with ranks for numbers, `id` of the declared identities
+    where there are any. Nothing here knows a label.
     """
 
     arrays: Mapping[str, Hashes]
@@ -64,8 +63,6 @@ class Subject:
     digest: str
     train: str
     source: str
-    order: str | None  # of the test labels
-    labels: str  # the test rows with their labels
     u: Mapping[str, float]  # distinct hashes per row over both sides, by kind of hash
 
     cramped: bool  # so few rows in so small a space that distinct ones mean nothing
@@ -84,15 +81,14 @@ class Subject:
         return met(self.test.bound, np.sort(self.development.bound))
 
 
-def subject_of(sealing: Sealing, labels: Codes, key: Key, known: Iterable[tuple[tuple[Sketch, ...], Hashes]] = ()) -> Subject:
+def subject_of(sealing: Sealing, key: Key, known: Iterable[tuple[tuple[Sketch, ...], Hashes]] = ()) -> Subject:
     """Fingerprint both sides; `known` are the sketches of stored tables with the rows stored under their names."""
     table = _whole(sealing)
     cells = columns(table)
     drawn = sketches(cells, key)
     cells = cells.renamed(_names(cells, drawn, key, known))
-    tokens = label_tokens(sealing.development.classes, np.concatenate([sealing.development.target, labels]))
     arrays = {
-        "bound": bound(cells, key), "labelled": bound(cells, key, tokens), "unbound": unbound(cells, key),
+        "bound": bound(cells, key), "unbound": unbound(cells, key),
         "ranked": ranked(table, cells.names, key),
     }  # fmt: skip
     if table.ids is not None:
@@ -104,7 +100,6 @@ def subject_of(sealing: Sealing, labels: Codes, key: Key, known: Iterable[tuple[
     return Subject(
         cells.names, named, test, development,
         set_digest(test.bound, key), set_digest(development.bound, key), set_digest(arrays["bound"], key),
-        label_order(labels, key), set_digest(test.arrays["labelled"], key),
         {name: identifiability(array) for name, array in arrays.items()},
         len(table) < FEW and _room(cells) < ROOMY * len(table),
     )  # fmt: skip

@@ -13,7 +13,7 @@ from modelsel.core.errors import ModelselError, Problem
 from modelsel.core.outcome import TestResult
 from modelsel.core.protocols import Anchor
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Codes, Finding, Outputs, open_labels
+from modelsel.core.types import Codes, Finding, Outputs, holds_labels, open_labels
 from modelsel.guard._afterwards import answer
 from modelsel.guard._ask import Ask, Go, Refused, Replayed
 from modelsel.guard._decide import decide
@@ -53,11 +53,12 @@ class Gate:
         return kind_of(self.policy) != "off"
 
     def subject(self, sealing: Sealing) -> Subject:
-        """The fingerprints of both sides, made once. Labels go into keyed hashes and nowhere else."""
+        """The fingerprints of both sides, made once, of features alone."""
+        if not holds_labels(sealing.sealed):
+            raise KeyError("a copy of sealed rows has no labels")
         if sealing not in self._subjects:
-            labels = open_labels(sealing.sealed)[1]
             known = self.session.known_tables() if self.guarded else ()
-            self._subjects[sealing] = subject_of(sealing, labels, self.session.key, known)
+            self._subjects[sealing] = subject_of(sealing, self.session.key, known)
         return self._subjects[sealing]
 
     def seal(self, sealing: Sealing) -> None:

@@ -2,23 +2,20 @@
 
     C0  declared identities of rows (dataset.id)
     C2  columns of which at least half the values are distinct: their values at 9 digits, whatever the other columns
-    C3  the order of the labels, where n · H(y) is 64 bits or more: the same rows with all features made anew
     C4  ranks instead of values: scaled or otherwise monotonely transformed columns, in any order of the rows
 
-(C1 is the rows themselves, C5 the whole table before its split.)
+(C1 is the rows themselves, C5 the whole table before its split. C3, the order of the labels, is no more: whoever holds what
+is kept of it can guess labels, and sorted files share it by chance.)
 """
-
-import hashlib
 
 import numpy as np
 
-from modelsel.core.types import Codes, Feature, Floats, Table
+from modelsel.core.types import Feature, Floats, Table
 from modelsel.ledger.home import Key
 from modelsel.ledger.identity import Columns, Hashes, bound, columns, feature_tokens, number_tokens, tally
 
 FINE = 9  # digits
 DISTINCT = 0.5
-BITS = 64.0
 KEPT = 4096
 
 
@@ -30,17 +27,6 @@ def quasi_keys(table: Table) -> dict[str, Hashes]:
         for index, feature in enumerate(table.features)
         if _telling(feature, table.values[:, index], fine[feature.name])
     }
-
-
-def label_order(target: Codes, key: Key) -> str | None:
-    """C3: digest of the labels in their order, classes numbered as they appear; None where they hold less than 64 bits."""
-    _, counts = np.unique(target, return_counts=True)
-    share = counts / max(1, len(target))
-    if len(target) * -float((share * np.log2(share)).sum()) < BITS:
-        return None
-    _, first, codes = np.unique(target, return_index=True, return_inverse=True)
-    renumbered = np.argsort(np.argsort(first))[codes].astype("<u4")
-    return hashlib.blake2b(renumbered.tobytes(), digest_size=16, key=key.secret, person=b"modelsel.order.1").hexdigest()
 
 
 def ranked(table: Table, names: tuple[str, ...], key: Key) -> Hashes:

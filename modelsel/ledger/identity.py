@@ -6,8 +6,8 @@ numbers by six significant digits and exponent; other text by BLAKE2b of its NFC
     bound    the tokens in the order of the column names, with the names
     unbound  the sorted tokens alone: which column a value stood in is forgotten
 
-each with and without the target. Chance collisions of 10^6 × 10^6 rows: 5·10^-8. Without the key, rows that hold few
-different values cannot be guessed from their hashes; with it they can, so treat a ledger as pseudonymous data.
+of features alone: what depends on a label is not kept. Chance collisions of 10^6 × 10^6 rows: 5·10^-8. Without the key,
+rows that hold few different values cannot be guessed from their hashes; with it they can: a ledger is pseudonymous data.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.types import Booleans, Codes, Feature, Floats, Integers, Table
+from modelsel.core.types import Booleans, Feature, Floats, Integers, Table
 from modelsel.ledger.home import Key
 
 Hashes = NDArray[np.uint64]
@@ -50,23 +50,17 @@ def columns(table: Table, digits: int = DIGITS) -> Columns:
     return Columns(tuple(feature.name for feature in table.features), cells)
 
 
-def label_tokens(classes: Sequence[str], target: Codes) -> Hashes:
-    """The labels as tokens."""
-    tokens: Hashes = text_tokens(classes)[target]
-    return tokens
-
-
-def bound(cells: Columns, key: Key, labels: Hashes | None = None) -> Hashes:
+def bound(cells: Columns, key: Key) -> Hashes:
     """A keyed hash per row, of its values and the columns they stand in."""
     order = np.argsort(np.array(cells.names, object), kind="stable")
     names = hashlib.blake2b("\0".join(sorted(cells.names)).encode("utf-8", "surrogatepass"), digest_size=8).digest()
     first = np.full((len(cells.tokens), 1), np.frombuffer(names, "<u8")[0])
-    return _hashed(np.hstack([first, cells.tokens[:, order], *_column(labels)]), key)
+    return _hashed(np.hstack([first, cells.tokens[:, order]]), key)
 
 
-def unbound(cells: Columns, key: Key, labels: Hashes | None = None) -> Hashes:
+def unbound(cells: Columns, key: Key) -> Hashes:
     """A keyed hash per row, of its values in any order and under any names."""
-    return _hashed(np.hstack([np.sort(cells.tokens, axis=1), *_column(labels)]), key)
+    return _hashed(np.sort(cells.tokens, axis=1), key)
 
 
 def set_digest(hashes: Hashes, key: Key) -> str:
@@ -173,7 +167,3 @@ def _hashed(cells: Hashes, key: Key) -> Hashes:
         for start in range(0, len(raw), width)
     )
     return np.frombuffer(out, "<u8").astype(np.uint64)
-
-
-def _column(labels: Hashes | None) -> tuple[Hashes, ...]:
-    return () if labels is None else (labels[:, None],)

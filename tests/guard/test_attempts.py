@@ -200,7 +200,7 @@ def test_09_all_features_made_anew_in_the_same_order(home: Path) -> None:
     study.look()
     new = study.task.with_features((Feature("z", "numeric"),), np.random.default_rng(8).normal(size=(400, 1)))
     result = disguised(study, new, Rule(0)).look()
-    assert "G022" in result.flags
+    assert result.look == 1  # not seen: only the labels are the same, and what were kept of them could be read from the ledger
 
 
 def test_10_scaled_and_shuffled_and_split_anew(home: Path) -> None:

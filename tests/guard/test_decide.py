@@ -12,6 +12,7 @@ from sqlalchemy import text
 from modelsel.core.errors import ConfigurationError, ModelselError, StoreError
 from modelsel.core.spec import make
 from modelsel.guard._history import History
+from modelsel.guard._policy import Justify
 from modelsel.guard.gate import Gate
 from modelsel.ledger.anchors import LockFile
 from modelsel.statistics.certificate import Standing, interval
@@ -77,12 +78,18 @@ def test_corrected_labels_have_an_answer_of_their_own(home: Path) -> None:
     wrong = int(test.rows[np.flatnonzero(study.rule(test).predicted[0] != test.target)[0]])
     target = study.task.target.copy()
     target[wrong] = 1 - target[wrong]
-    second = study.but(task=replace(study.task, target=target)).look()
+    corrected = study.but(task=replace(study.task, target=target))
+    assert corrected.look().replay  # nothing that is kept can tell: whoever held it could guess labels by it
+    said = corrected.but(settings={"justify": Justify("labels", "a rater had mixed up two forms")})
+    second = said.look()
     assert not second.replay
     assert first.errors is not None
-    assert second.errors == first.errors - 1
+    assert (second.errors, second.look) == (first.errors - 1, 2)
     assert "G015" in second.flags
     assert "G010" not in second.flags
+    again = said.look()
+    assert (again.replay, again.errors, again.look) == (True, second.errors, 2)
+    assert corrected.look().errors == second.errors  # the latest answer
 
 
 @pytest.mark.parametrize("size", [1, 0, "many"])
@@ -169,7 +176,7 @@ def test_what_was_read_once_is_compared_with_what_stands_there_now(home: Path) -
 def test_a_justification_does_not_make_another_look_of_the_same(home: Path) -> None:
     study = Study(numbers(), home, policy="strict")
     first = study.look()
-    justified = study.but(settings={"justify": {"category": "bug", "text": "the label column was shifted by a row"}})
+    justified = study.but(settings={"justify": Justify("bug", "the label column was shifted by a row")})
     again = justified.look()
     assert again.replay
     assert (again.score, again.look, again.price) == (first.score, 1, 0.0)

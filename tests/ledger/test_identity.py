@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from modelsel.core.types import Feature, Table
 from modelsel.ledger.home import Key
-from modelsel.ledger.identity import bound, columns, label_tokens, number_tokens, set_digest, text_tokens, unbound
+from modelsel.ledger.identity import bound, columns, number_tokens, set_digest, text_tokens, unbound
 
 KEY = Key(b"k" * 32)
 
@@ -104,12 +104,6 @@ def test_single_precision_is_recognised_in_most_rows() -> None:
     table = Table(name="t", features=tuple(Feature(f"x{i}", "numeric") for i in range(14)), values=values, rows=np.arange(5000))
     single = table.with_features(table.features, values.astype(np.float32).astype(np.float64))
     assert (bound(columns(table), KEY) == bound(columns(single), KEY)).mean() == pytest.approx(0.887, abs=0.02)
-
-
-def test_labels_are_part_of_a_labelled_hash() -> None:
-    cells = columns(mixed(10))
-    one, other = label_tokens(("a", "b"), np.zeros(10, np.int32)), label_tokens(("a", "b"), np.ones(10, np.int32))
-    assert not (bound(cells, KEY, one) == bound(cells, KEY, other)).any()
 
 
 def test_a_set_is_known_in_any_order_and_with_its_repetitions() -> None:

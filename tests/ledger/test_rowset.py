@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from modelsel.core.errors import LedgerError
 from modelsel.core.types import Feature, Table
-from modelsel.ledger.channels import label_order, quasi_keys, ranked
+from modelsel.ledger.channels import quasi_keys, ranked
 from modelsel.ledger.home import Key
 from modelsel.ledger.identity import Columns, bound, columns
 from modelsel.ledger.matching import matched, settled, sketches
@@ -107,11 +107,3 @@ def test_ranks_survive_scaling_and_any_monotone_map() -> None:
     assert np.array_equal(ranked(table(np.exp(values)), names, KEY), plain)
     order = np.random.default_rng(1).permutation(100)
     assert np.array_equal(ranked(table(values[order]), names, KEY), plain[order])
-
-
-def test_the_order_of_labels_is_known_under_any_class_names_and_only_where_it_tells_something() -> None:
-    labels = np.random.default_rng(0).integers(0, 2, 200).astype(np.int32)
-    assert label_order(labels, KEY) == label_order(1 - labels, KEY)
-    assert label_order(labels[::-1].copy(), KEY) != label_order(labels, KEY)
-    assert label_order(labels[:40], KEY) is None
-    assert label_order(np.zeros(1000, np.int32), KEY) is None
