@@ -8,6 +8,7 @@ from typing import Any
 from modelsel.core.fingerprint import digest, short
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Booleans, Finding
+from modelsel.guard._elsewhere import NOTHING, Elsewhere
 from modelsel.guard._policy import Policy
 from modelsel.guard._release import Channel
 from modelsel.guard._subject import Subject
@@ -27,6 +28,8 @@ class Ask:
     key: Key
     leaks: tuple[Finding, ...]
     noticed: tuple[Finding, ...] = ()  # what opening the ledger and sealing have shown
+    elsewhere: Elsewhere = NOTHING
+    since: str = ""  # the day from which the home remembers
 
     @property
     def metric(self) -> str:

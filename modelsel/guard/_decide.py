@@ -11,17 +11,18 @@ from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding
 from modelsel.guard._afterwards import selection
 from modelsel.guard._ask import Ask, Go, Refused, Replayed
+from modelsel.guard._elsewhere import NOTHING, Elsewhere, joined, related
 from modelsel.guard._flags import flag
 from modelsel.guard._history import History, PastLook
 from modelsel.guard._judge import Question, judge
 from modelsel.guard._notice import Seen, noticed
-from modelsel.guard._overlap import Memory, relations
+from modelsel.guard._overlap import Memory
 from modelsel.guard._policy import CORRECTED
 from modelsel.guard._record import ONLY_ERRORS, as_facts, space_hashes, who
 from modelsel.guard._release import Channel, count_channel
 from modelsel.guard._standing import Position
 from modelsel.guard._values import Values, bounds_of
-from modelsel.ledger.entry import heads
+from modelsel.ledger.entry import Entry, heads
 from modelsel.ledger.home import Key
 from modelsel.ledger.rowset import RowSet
 from modelsel.ledger.store import Writing
@@ -43,8 +44,9 @@ def decide(writing: Writing, ask: Ask) -> Go | Replayed | Refused:
     if hidden:
         return _refuse(writing, ask, position, (), hidden)
     seen = Seen(ask.subject, position, ask.request.sealing.spec_id, ask.request.sealing.config, ask.metric, ask.measure,
-                ask.predictions, relabelled(ask), ask.key.id, who()["at"], ask.leaks)  # fmt: skip
-    findings = (*noticed(seen), *selection(ask.request, history, ask.subject))
+                ask.predictions, relabelled(ask), ask.elsewhere.keys | {ask.key.id}, who()["at"], ask.leaks,
+                ask.since)  # fmt: skip
+    findings = (*noticed(seen), *ask.elsewhere.unreached, *selection(ask.request, history, ask.subject))
     all_found = (*ask.noticed, *findings)  # the ledger has those of the seal in entries of their own
     verdict = judge(ask.policy, _question(ask, position, all_found))
     if verdict.decision == "refuse":
@@ -92,12 +94,14 @@ def _interrupted(history: History, ask: Ask) -> PastLook | None:
 
 def _resumed(writing: Writing, ask: Ask, history: History, look: PastLook) -> Go:
     """The interrupted look goes on as it was: on the rows that were clean then, whatever has been done with them since."""
-    rows = _position(writing, ask, history.before(look.entry)).rows
+    rows = _position(writing, ask, history, until=look.entry).rows
     return Go(look.entry, _channel(ask, history, int(rows.sum()), int(look.facts["look"])), rows, ())
 
 
-def _position(writing: Writing, ask: Ask, history: History) -> Position:
-    found = relations(ask.subject, memory_of(writing, history, ask.key))
+def _position(writing: Writing, ask: Ask, history: History, until: Entry | None = None) -> Position:
+    history = joined(history, ask.elsewhere, ask.key.id)
+    history = history if until is None else history.before(until)
+    found = related(ask.subject, memory_of(writing, history, ask.key, ask.elsewhere), ask.elsewhere)
     seal = history.seals[ask.subject.digest].facts
     commits = history.commits_on([ask.subject.digest])
     spec_id = ask.request.sealing.spec_id
@@ -106,13 +110,14 @@ def _position(writing: Writing, ask: Ask, history: History) -> Position:
     free = (entry for entry in mine if entry.facts["id"] not in used)
     return Position(
         ask.subject.digest, len(ask.subject.test.bound), history, found,
-        seal["space"], _member(writing, ask, seal), next(free, None),
+        seal["space"], _member(writing, ask, seal), next(free, None), bool(ask.elsewhere.unreached),
     )  # fmt: skip
 
 
-def memory_of(writing: Writing, history: History, key: Key) -> Memory:
-    """The history with its stored row sets."""
-    return Memory(history, lambda digest: RowSet.unpack(writing.rowset(digest)), key)
+def memory_of(writing: Writing, history: History, key: Key, elsewhere: Elsewhere = NOTHING) -> Memory:
+    """The history with its stored row sets, of this ledger or another."""
+    load = elsewhere.load
+    return Memory(history, load or (lambda digest: RowSet.unpack(writing.rowset(digest))), key)
 
 
 def _member(writing: Writing, ask: Ask, seal: Mapping[str, Any]) -> bool:
@@ -180,7 +185,7 @@ def _intent(ask: Ask, position: Position, channel: Channel, findings: tuple[Find
         "n": int(position.rows.sum()), "n_clean": int(position.clean.sum()), "certified": position.certified,
         "look": standing.look, "spent": standing.spent, "space": standing.space, "member": standing.member,
         "nats": standing.nats(terms["delta"]), "worst": channel.worst, "delta": terms["delta"], "release": terms["release"],
-        "policy": kind_of(ask.policy), "commit": position.commit.facts["id"] if position.commit else None,
+        "policy": kind_of(ask.policy), "since": ask.since, "commit": position.commit.facts["id"] if position.commit else None,
         "overlap": [relation.facts() for relation in position.relations if relation.testset != position.digest],
         "charged": list(position.charged), "seen": {r: e.seq for r, e in heads(position.history.entries).items()},
         "flags": as_facts(findings), "justify": asdict(ask.policy.justify),

@@ -42,6 +42,7 @@ CATALOGUE: dict[str, tuple[str, str, str]] = {
     "G075": ("CLOCK_BACKWARDS", "low", "set the clock; entries are ordered by number, not by time"),
     "G076": ("UNGUARDED_RUN_SEEN", "high", "count the unguarded score as a look at full precision"),
     "G077": ("ANCHOR_UNREACHED", "low", "look after the anchor: without it a lost ledger may go unnoticed"),
+    "G078": ("LEDGER_UNREACHED", "medium", "make the ledger reachable again; until then nothing is certified"),
 }  # fmt: skip
 
 

@@ -65,7 +65,9 @@ def _strange(entries: Sequence[Entry], seen: Seen) -> dict[str, tuple[str, Mappi
     """Those that stand neither in the chains nor among what was recovered, by the head that they name."""
     lost = {str(entry.facts.get("head")) for entry in entries if entry.kind == "recovered"}
     known = lost | {entry.place for entry in entries}
-    return {facts["head"]: (anchor, facts) for anchor, facts in seen if facts["head"] not in known}
+    copied = {str(entry.facts["mirror"]["hash"]) for entry in entries if "mirror" in entry.facts}
+    strange = [(anchor, facts) for anchor, facts in seen if facts["head"] not in known]
+    return {facts["head"]: (anchor, facts) for anchor, facts in strange if facts["head"].rpartition(":")[2] not in copied}
 
 
 def _recover(writing: Writing, ledger: Ledger, testset: str, n: int, seen: Seen) -> list[Finding]:

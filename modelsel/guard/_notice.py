@@ -29,9 +29,10 @@ class Seen:
     measure: str  # its digest
     predictions: str
     relabelled: bool  # is it said that labels were corrected
-    key_id: str
+    keys: frozenset[str]  # that rows were compared under
     at: str
     leaks: tuple[Finding, ...] = ()  # what the features alone show
+    since: str = ""  # the day from which the home remembers
 
     @property
     def history(self) -> History:
@@ -70,7 +71,7 @@ def _rows_seen(seen: Seen) -> Iterator[Finding]:
 
 def _looks(seen: Seen) -> Iterator[Finding]:
     if not seen.position.past:
-        yield flag("G001", "the first look at these rows")
+        yield flag("G001", f"the first look at these rows known to this home, which remembers since {seen.since}")
     if seen.position.commit is not None:
         yield flag("G013", f"this study was committed as look {seen.position.commit.facts['look']} before its score was known")
     revealed = [look for look in seen.same if look.status in ("revealed", "failed")]
@@ -122,7 +123,8 @@ def _duplicates(seen: Seen) -> Iterator[Finding]:
 
 
 def _store(seen: Seen) -> Iterator[Finding]:
-    strangers = {e.facts["key_id"] for e in seen.history.seals.values()} - {seen.key_id}
+    known = {e.facts["mirror"]["hash"] for e in seen.history.seals.values() if "mirror" in e.facts}
+    strangers = {e.facts["key_id"] for e in seen.history.seals.values() if e.hash not in known} - seen.keys
     if strangers:
         yield flag("G074", f"{len(strangers)} other key(s) hashed rows in this ledger: overlap with those rows is unknown")
     if any(str(entry.facts.get("at", "")) > seen.at for entry in seen.history.entries):

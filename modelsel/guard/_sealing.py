@@ -2,7 +2,8 @@
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from contextlib import suppress
+from dataclasses import asdict, replace
 from functools import cached_property
 from math import log
 from pathlib import Path
@@ -10,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from modelsel.core.errors import LedgerError
 from modelsel.core.protocols import Anchor
 from modelsel.core.types import Finding
-from modelsel.guard._ask import Go
-from modelsel.guard._decide import memory_of
+from modelsel.guard._ask import Ask, Go, Refused, Replayed
+from modelsel.guard._decide import decide, memory_of
+from modelsel.guard._elsewhere import Elsewhere, joined, key_ids, related
 from modelsel.guard._flags import flag
 from modelsel.guard._history import History
 from modelsel.guard._integrity import checked, mark, recovered
@@ -30,12 +33,14 @@ from modelsel.guard._record import (
     who,
 )
 from modelsel.guard._release import Released
+from modelsel.guard._shared import Shared, registered
 from modelsel.guard._stored import keep, keep_all
 from modelsel.guard._subject import Subject
+from modelsel.guard._twin import copy_all
 from modelsel.guard._witnesses import Witnesses
 from modelsel.guard.request import Sealing, Selected
 from modelsel.ledger.anchors import LockFile, StateAnchor
-from modelsel.ledger.engines import shown, sqlite_url
+from modelsel.ledger.engines import same_file, shown, sqlite_url
 from modelsel.ledger.entry import Entry
 from modelsel.ledger.home import Home, Key
 from modelsel.ledger.identity import Hashes
@@ -71,19 +76,92 @@ class Session:
     def ledger(self) -> Ledger:
         return Ledger.open(self.url, self.home.replica(self.url))
 
-    def check(self) -> list[Finding]:
-        """Recompute the chain and compare it with what this home remembers of it."""
-        self.ledger, findings = checked(self.home, self.ledger, self.url)
-        return findings
+    @cached_property
+    def memory(self) -> Ledger:
+        """The home's own ledger, where every contact is remembered."""
+        if same_file(self.url, self.home.ledger):
+            return self.ledger
+        url = sqlite_url(self.home.ledger)
+        return Ledger.open(url, self.home.replica(url))
 
-    def known_tables(self) -> Iterator[tuple[tuple[Sketch, ...], Hashes]]:
-        """Sketches of every table that was sealed under this key, with the rows stored under its names."""
-        history = History.of(self.ledger.entries())
+    @property
+    def apart(self) -> bool:
+        """Does the study write into another ledger than the home's, or under another key?"""
+        return self.memory is not self.ledger or self.key != self.home.own()
+
+    @cached_property
+    def shared(self) -> Shared:
+        """Other ledgers of the registry that hold looks of others."""
+        return Shared.of(self.home, {self.ledger.id, self.memory.id})
+
+    @property
+    def ledgers(self) -> tuple[Ledger, ...]:
+        """All that can be asked, this one first."""
+        return tuple(dict.fromkeys((self.ledger, self.memory, *self.shared.ledgers)))
+
+    def stored(self, digest: str) -> RowSet:
+        """A row set, from whichever ledger has it."""
+        for ledger in self.ledgers[:-1]:
+            with suppress(LedgerError):
+                return RowSet.unpack(ledger.rowset(digest))
+        return RowSet.unpack(self.ledgers[-1].rowset(digest))
+
+    def other_keys(self) -> list[Key]:
+        """The keys at hand, but for the one in use, under which something was sealed somewhere."""
+        used = key_ids(entry for ledger in self.ledgers for entry in ledger.entries())
+        return [key for id_, key in self.home.keys().items() if id_ in used and key != self.key]
+
+    def check(self) -> list[Finding]:
+        """Recompute the chain and compare it with what this home remembers of it, also of the home's own ledger."""
+        same = self.memory is self.ledger
+        self.ledger, findings = checked(self.home, self.ledger, self.url)
+        if same:
+            self.memory = self.ledger
+            return findings
+        self.memory, more = checked(self.home, self.memory, self.memory.url)
+        return [*findings, *more]
+
+    def decided(self, ask: Ask, under: Subject) -> Go | Replayed | Refused:
+        """Replay, refuse or record an intent, here and in the home: under the locks of both, the home's first."""
+        if not self.apart:
+            return self.ledger.write(lambda writing: decide(writing, self._asked(ask, ())))
+
+        def outer(home: Writing) -> Go | Replayed | Refused:
+            here = self.memory is self.ledger
+            asked = self._asked(ask, () if here else home.entries())
+            done = decide(home, asked) if here else self.ledger.write(lambda writing: decide(writing, asked))
+            self._copy(home, ask.request.sealing, ask.subject, under)
+            return done
+
+        return self.memory.write(outer)
+
+    def remember(self, sealing: Sealing, subject: Subject, under: Subject) -> None:
+        """Write what is on record of a sealing into the home, under its own key."""
+        if self.apart:
+            self.memory.write(lambda home: self._copy(home, sealing, subject, under))
+            mark(self.home, self.memory, self.memory.url)
+
+    def _copy(self, home: Writing, sealing: Sealing, subject: Subject, under: Subject) -> None:
+        entries = home.entries() if self.memory is self.ledger else self.ledger.entries()
+        mine = [entry for entry in entries if entry.replica == self.ledger.replica]
+        copy_all(home, mine, subject, self.key, under, self.home.own(), self.policy, sealing)
+
+    def _asked(self, ask: Ask, home: Sequence[Entry]) -> Ask:
+        """The question with what other ledgers say now."""
+        return replace(ask, elsewhere=self._known(ask.elsewhere, home), since=self.home.since)
+
+    def _known(self, elsewhere: Elsewhere, home: Sequence[Entry]) -> Elsewhere:
+        entries = (entry for ledger in self.shared.ledgers for entry in ledger.entries())
+        return replace(elsewhere, entries=(*home, *entries), load=self.stored, unreached=self.shared.unreached)
+
+    def known_tables(self, key: Key) -> Iterator[tuple[tuple[Sketch, ...], Hashes]]:
+        """Sketches of every table that was sealed under a key, with the rows stored under its names."""
+        history = History.of(entry for ledger in self.ledgers for entry in ledger.entries())
         for entry in history.seals.values():
             facts = entry.facts
-            if facts["key_id"] == self.key.id and facts.get("table") and facts.get("rows"):
-                stored = [RowSet.unpack(self.ledger.rowset(facts[name])).arrays["bound"] for name in ("rows", "development")]
-                yield table_sketches(RowSet.unpack(self.ledger.rowset(facts["table"]))), np.concatenate(stored)
+            if facts["key_id"] == key.id and facts.get("table") and facts.get("rows"):
+                stored = [self.stored(facts[name]).arrays["bound"] for name in ("rows", "development")]
+                yield table_sketches(self.stored(facts["table"])), np.concatenate(stored)
 
     def seal(self, sealing: Sealing, subject: Subject) -> list[Finding]:
         """The first seal of these rows, or what has changed since."""
@@ -109,17 +187,19 @@ class Session:
         self.ledger.write(step)
         self._mark()
 
-    def commit(self, sealing: Sealing, subject: Subject, spec_ids: Sequence[str]) -> None:
+    def commit(self, sealing: Sealing, subject: Subject, spec_ids: Sequence[str], elsewhere: Elsewhere) -> None:
         """Indices in the order given, after all that were assigned; what was spent until now is what they pay."""
 
         def step(writing: Writing) -> None:
-            history = History.of(writing.entries())
-            charged = self._looked(writing, history, subject)
+            known = self._known(elsewhere, () if self.memory is self.ledger else self.memory.entries())
+            history = joined(History.of(writing.entries()), known, self.key.id)
+            found = related(subject, memory_of(writing, history, self.key, known), known)
+            charged = tuple(dict.fromkeys((subject.digest, *(one.testset for one in found if one.role == "test"))))
             done, past = history.commits_on(charged), history.looks_at(charged)
             index = 1 + len(done) + sum(1 for look in past if not look.facts.get("commit"))
             spent = sum(look.price for look in past)
-            known = {(entry.facts["testset"], entry.facts["spec_id"], entry.facts["train"]) for entry in done}
-            fresh = [one for one in spec_ids if (subject.digest, one, subject.train) not in known]
+            before = {(entry.facts["testset"], entry.facts["spec_id"], entry.facts["train"]) for entry in done}
+            fresh = [one for one in spec_ids if (subject.digest, one, subject.train) not in before]
             for offset, spec_id in enumerate(fresh):
                 facts = {"testset": subject.digest, "train": subject.train, "spec_id": spec_id, "look": index + offset,
                          "spent": spent}  # fmt: skip
@@ -127,11 +207,6 @@ class Session:
 
         self.ledger.write(step)
         self._mark()
-
-    def _looked(self, writing: Writing, history: History, subject: Subject) -> tuple[str, ...]:
-        """This test set, and all others that share rows with it and were looked at or committed to."""
-        found = relations(subject, memory_of(writing, history, self.key))
-        return tuple(dict.fromkeys((subject.digest, *(one.testset for one in found if one.role == "test"))))
 
     def burn(self, sealing: Sealing, subject: Subject) -> list[Finding]:
         """A look that releases everything."""
@@ -223,6 +298,7 @@ class Session:
     def _mark(self) -> None:
         """Remember how far the ledger has got."""
         mark(self.home, self.ledger, self.url)
+        registered(self.home, self.ledger, self.key.id)
 
 
 def url_of(setting: str, runs: Path, home: Home) -> str:

@@ -31,6 +31,7 @@ class Position:
     space: int | None
     member: bool
     commit: Entry | None
+    unknown: bool = False  # there are looks on record that cannot be compared with: nothing is certified
 
     @cached_property
     def looked(self) -> tuple[Relation, ...]:
@@ -59,6 +60,10 @@ class Position:
 
     @property
     def certified(self) -> bool:
+        return not self.unknown and self._enough
+
+    @property
+    def _enough(self) -> bool:
         return bool(self.clean.all()) or (int(self.clean.sum()) >= FEWEST and all(r.exact for r in self.relations))
 
     @property

@@ -10,6 +10,7 @@ from typing import Any
 from modelsel.core.errors import LedgerError, ModelselError
 from modelsel.core.types import Finding
 from modelsel.guard._choices import choices
+from modelsel.guard._elsewhere import once
 from modelsel.guard._flags import SEVERITIES, flag
 from modelsel.guard._forecast import budget, next_look
 from modelsel.guard._history import History, PastLook, differences
@@ -34,12 +35,12 @@ def audit(gate: Gate, sealing: Sealing | None = None, study: str | None = None, 
     if not gate.guarded:
         return {"ledger": {"url": gate.place, "entries": 0, "intact": None, "head": None}, "test_sets": [],
                 "flags": [_flag(flag("G003", "the policy was off: no ledger was kept"))], "state": "off"}  # fmt: skip
-    history = History.of(gate.session.ledger.entries())
+    history = History.of(once(gate.session.ledger.entries()))
     wanted = [gate.subject(sealing).digest] if sealing else _touched(history, study)
     others = known if sealing or study else (*known, *gate.session.remembered())
     witnessed = Witnessed.of(gate, () if sealing else tuple(dict.fromkeys((*wanted, *others))))
     entries = gate.session.ledger.entries()  # after all that it is compared with: a look in between is no loss
-    history = History.of(entries)
+    history = History.of(once(entries))
     sets = [_test_set(history, testset) for testset in wanted]
     ledger, findings = _ledger(gate, entries, () if sealing else _stored(entries), witnessed)
     upcoming = next_look(history, wanted[0]) if len(wanted) == 1 else None

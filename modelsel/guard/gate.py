@@ -16,7 +16,7 @@ from modelsel.core.spec import kind_of
 from modelsel.core.types import Codes, Finding, Outputs, holds_labels, open_labels
 from modelsel.guard._afterwards import answer
 from modelsel.guard._ask import Ask, Go, Refused, Replayed
-from modelsel.guard._decide import decide
+from modelsel.guard._elsewhere import Elsewhere
 from modelsel.guard._flags import flag
 from modelsel.guard._leakage import leaks
 from modelsel.guard._policy import Policy
@@ -28,7 +28,7 @@ from modelsel.guard._subject import Subject, subject_of
 from modelsel.guard._truth import prediction_digest, truth
 from modelsel.guard.request import LookRequest, Sealing, Selected
 from modelsel.ledger.engines import sqlite_url
-from modelsel.ledger.home import Home
+from modelsel.ledger.home import Home, Key
 
 
 class Gate:
@@ -38,7 +38,7 @@ class Gate:
         self.policy = policy
         self.findings: list[Finding] = []  # what was noticed so far, for the terminal and study.json
         self.session = Session(policy, Path(runs), tuple(anchors), home or Home.find())
-        self._subjects: dict[Sealing, Subject] = {}
+        self._subjects: dict[tuple[Sealing, str], Subject] = {}
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a gate does not travel: workers get no ledger")
@@ -52,14 +52,15 @@ class Gate:
     def guarded(self) -> bool:
         return kind_of(self.policy) != "off"
 
-    def subject(self, sealing: Sealing) -> Subject:
-        """The fingerprints of both sides, made once, of features alone."""
+    def subject(self, sealing: Sealing, key: Key | None = None) -> Subject:
+        """The fingerprints of both sides, made once, of features alone; under the key in use, or another."""
         if not holds_labels(sealing.sealed):
             raise KeyError("a copy of sealed rows has no labels")
-        if sealing not in self._subjects:
-            known = self.session.known_tables() if self.guarded else ()
-            self._subjects[sealing] = subject_of(sealing, self.session.key, known)
-        return self._subjects[sealing]
+        key = key or self.session.key
+        if (sealing, key.id) not in self._subjects:
+            known = self.session.known_tables(key) if self.guarded else ()
+            self._subjects[sealing, key.id] = subject_of(sealing, key, known)
+        return self._subjects[sealing, key.id]
 
     def seal(self, sealing: Sealing) -> None:
         """Write down what is sealed and declared, before selection starts; the ledger is checked here already.
@@ -72,11 +73,25 @@ class Gate:
         """Write down which rows chose what: call it after selection, also when no test follows."""
         if self.guarded:
             self.session.select(sealing, self.subject(sealing), selected)
+            self._remember(sealing)
 
     def commit(self, sealing: Sealing, spec_ids: Sequence[str]) -> None:
         """Fix studies before any answer is known: each pays only for its index, whatever the others turn out to say."""
         self.seal(sealing)
-        self.session.commit(sealing, self.subject(sealing), spec_ids)
+        self.session.commit(sealing, self.subject(sealing), spec_ids, Elsewhere(self._elsewhere(sealing)))
+        self._remember(sealing)
+
+    def _remember(self, sealing: Sealing) -> tuple[Finding, ...]:
+        self.session.remember(sealing, self.subject(sealing), self._under(sealing))
+        return ()
+
+    def _under(self, sealing: Sealing) -> Subject:
+        """The sealing as it is called under the home's own key."""
+        return self.subject(sealing, self.session.home.own())
+
+    def _elsewhere(self, sealing: Sealing) -> tuple[tuple[Subject, Key], ...]:
+        """The sealing under the other keys at hand."""
+        return tuple((self.subject(sealing, key), key) for key in self.session.other_keys())
 
     def look(self, request: LookRequest) -> TestResult:
         """Release one answer, or say why not (`refused`).
@@ -91,8 +106,17 @@ class Gate:
         subject = self.subject(request.sealing)
         outputs = request.predict(request.sealing.sealed)
         predictions = prediction_digest(outputs, subject.test.bound)
-        ask = Ask(request, subject, self.policy, predictions, self.session.key, leaks(request.sealing, subject), noticed)
-        decided = self.session.ledger.write(lambda writing: decide(writing, ask))
+        ask = Ask(
+            request,
+            subject,
+            self.policy,
+            predictions,
+            self.session.key,
+            leaks(request.sealing, subject),
+            noticed,
+            Elsewhere(self._elsewhere(request.sealing)),
+        )
+        decided = self.session.decided(ask, self._under(request.sealing))
         self._notice(decided.findings)
         if isinstance(decided, Refused):
             return refused(decided, self.policy)
@@ -104,6 +128,7 @@ class Gate:
         """Give the labels away, for good: on record first, at n · ln C nats, which leaves nothing to be tested here."""
         self.seal(sealing)
         self._notice(self.session.burn(sealing, self.subject(sealing)))
+        self._remember(sealing)
         classes, target, _ = open_labels(sealing.sealed)
         return classes, target
 
@@ -120,6 +145,7 @@ class Gate:
         if isinstance(released, type):
             self._abort(go, released)
         facts = self.session.reveal(go, released)
+        self._notice(self._afterwards(lambda: self._remember(ask.request.sealing)))
         said = self._afterwards(lambda: answer(released, go.facts, ask.foreseen, facts["interval"], self.policy))
         self._notice((*self._afterwards(lambda: self.session.witness(go.intent, facts["price"])), *said))
         extra = tuple(dict.fromkeys(finding.code for finding in (*ask.noticed, *said)))

@@ -53,6 +53,12 @@ def prepared(engine: Engine, schema: MetaData) -> Engine:
     return engine
 
 
+def same_file(url: str, path: Path) -> bool:
+    """Does an address name this very file, by whatever way?"""
+    parsed = _parsed(url)
+    return parsed.get_backend_name() == "sqlite" and _file(parsed).resolve() == path.resolve()
+
+
 def is_there(engine: Engine, schema: MetaData) -> bool:
     """Are the tables there already? Nothing is created, an empty file neither."""
     if engine.dialect.name == "sqlite" and not _file(engine.url).is_file():

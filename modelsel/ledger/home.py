@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from modelsel.core.disk import locked, sync_directory
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
 
 KEY_BYTES = 32
-NAME = re.compile(r"[\w-][\w.-]{0,99}")  # of a key: a file of its own, in the folder of keys
+USER = "user"  # the name of the key that is used where no project names another one
+NAME = re.compile(r"[\w-][\w. -]{0,99}")  # of a key: a file of its own, in the folder of keys
 
 
 @dataclass(frozen=True)
@@ -64,27 +66,72 @@ class Home:
             fix = "use letters, digits, '-', '_' and '.', as in guard.project=loans"
             raise ConfigurationError(Problem("MSEL-274", f"not a name of a key: {name!r}", "guard.project", fix))
         given = os.environ.get("MODELSEL_KEY")
-        secret = _from_hex(given) if given else self._secret(self.folder / "keys" / name)
-        if len(secret) != KEY_BYTES:
-            where = "MODELSEL_KEY" if given else str(self.folder / "keys" / name)
-            fix = "restore it from a backup, or remove it to begin anew (rows seen before will not be recognised)"
-            raise LedgerError(Problem("MSEL-506", f"the key has {len(secret)} bytes instead of {KEY_BYTES}", where, fix))
-        return Key(secret)
+        if given:
+            return _key(_from_hex(given), "MODELSEL_KEY")
+        path = self.folder / "keys" / name
+        return _key(self._secret(path, self.own().secret if name == USER else None), str(path))
+
+    def own(self) -> Key:
+        """The key under which this home remembers every contact, whatever key a study uses: that of the user when it was made.
+
+        No setting chooses it, and it does not lie with the others. Raises LedgerError where it is gone: another one would
+        recognise nothing.
+        """
+        path, user = self.folder / "own.key", self.folder / "keys" / USER
+        if not path.exists():
+            if self.state().get("own"):
+                fix = "restore it from a backup: without it no earlier contact is recognised"
+                raise LedgerError(Problem("MSEL-508", "the home's own key is gone", str(path), fix))
+            self._secret(path, user.read_bytes() if user.exists() else None)
+        key = _key(path.read_bytes(), str(path))
+        if self.state().get("own") != key.id:
+            self._introduce(key)
+        return key
+
+    def keys(self) -> dict[str, Key]:
+        """Every key at hand, by id: the home's own, those of projects, and `MODELSEL_KEY`."""
+        given = os.environ.get("MODELSEL_KEY")
+        files = [path.read_bytes() for path in sorted((self.folder / "keys").glob("*")) if path.is_file()]
+        secrets_ = [self.own().secret, *files, *([_from_hex(given)] if given else [])]
+        return {key.id: key for key in (Key(secret) for secret in secrets_ if len(secret) == KEY_BYTES)}
+
+    @property
+    def since(self) -> str:
+        """The day since which this home remembers."""
+        self.own()
+        return str(self.state()["since"])
+
+    def _introduce(self, key: Key) -> None:
+        """Remember the own key, and since when there is a home; a key that was exchanged is an error."""
+        with self.changing() as state:
+            if state.setdefault("own", key.id) != key.id:
+                fix = "restore it from a backup: without it no earlier contact is recognised"
+                raise LedgerError(Problem("MSEL-508", "the home's own key is another one", str(self.folder / "own.key"), fix))
+            made = (self.folder, *self.folder.glob("replica"), *self.folder.glob("keys/*"))
+            first = min(path.stat().st_mtime for path in made)
+            state.setdefault("since", datetime.fromtimestamp(first, UTC).date().isoformat())
 
     def replica(self, url: str) -> str:
         """The name of the chain that this home writes in the ledger at a place.
 
         It lives here and not in the ledger, so that a copied ledger is continued by a chain of its own and does not fork.
         """
+        return self._replica(url, self.state().get("generation", {}).get(url, 0))
+
+    def replicas(self, url: str) -> set[str]:
+        """The names of all chains that this home has written at a place."""
+        last = self.state().get("generation", {}).get(url, 0)
+        return {self._replica(url, generation) for generation in range(last + 1)}
+
+    def _replica(self, url: str, generation: int) -> str:
         whole = self._secret(self.folder / "replica")
-        generation = self.state().get("generation", {}).get(url, 0)
         return hashlib.sha256(b"\0".join((whole, url.encode(), str(generation).encode()))).hexdigest()[:16]
 
     def state(self) -> dict[str, Any]:
         """What was remembered: `marks` per ledger and replica, `places` of ledgers, `facts` per test set."""
         try:
             state: dict[str, Any] = json.loads(self._state.read_text("utf-8"))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return {}
         except ValueError as error:
             fix = "restore it from a backup; removing it loses the memory of this machine"
@@ -103,10 +150,10 @@ class Home:
     def _state(self) -> Path:
         return self.folder / "state.json"
 
-    def _secret(self, path: Path) -> bytes:
+    def _secret(self, path: Path, first: bytes | None = None) -> bytes:
         with self._writable():
             if not path.exists():
-                _create_once(self._prepared(path), secrets.token_bytes(KEY_BYTES))
+                _create_once(self._prepared(path), first or secrets.token_bytes(KEY_BYTES))
             return path.read_bytes()
 
     def _prepared(self, path: Path) -> Path:
@@ -120,6 +167,13 @@ class Home:
         except OSError as error:
             raise StoreError(Problem("MSEL-640", f"cannot write ({error.strerror})", str(self.folder),
                                      "make it writable, or set MODELSEL_HOME to a place that is")) from error  # fmt: skip
+
+
+def _key(secret: bytes, where: str) -> Key:
+    if len(secret) != KEY_BYTES:
+        fix = "restore it from a backup: with another one rows seen before are not recognised"
+        raise LedgerError(Problem("MSEL-506", f"the key has {len(secret)} bytes instead of {KEY_BYTES}", where, fix))
+    return Key(secret)
 
 
 def write_whole(path: Path, data: bytes) -> None:

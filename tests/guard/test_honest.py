@@ -102,9 +102,9 @@ def test_a_moved_project_with_its_own_ledger(home: Path, tmp_path: Path) -> None
     assert [finding.code for finding in gate.findings] == ["G002"]
 
 
-def test_two_projects_that_share_a_public_data_set_under_their_own_keys(home: Path) -> None:
+def test_two_people_who_share_a_public_data_set(home: Path, tmp_path: Path) -> None:
     Study(numbers(), home, settings={"project": "one"}).look()
-    assert grave(Study(numbers(), home, settings={"project": "two"}, rule=Rule(1))) == []
+    assert grave(Study(numbers(), tmp_path / "another home", settings={"project": "two"}, rule=Rule(1))) == []
 
 
 def test_disjoint_halves_of_a_fully_enumerated_table(home: Path) -> None:
