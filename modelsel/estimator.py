@@ -62,7 +62,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     hyper-parameter by its dotted name.
     """
 
-    def __init__(self, learner: str = "tree", settings: Mapping[str, Any] | None = None, seed: int = 0) -> None:
+    def __init__(
+        self, learner: str | Mapping[str, Any] = "tree", settings: Mapping[str, Any] | None = None, seed: int = 0
+    ) -> None:
         self.learner = learner
         self.settings = settings
         self.seed = seed

@@ -4,6 +4,7 @@ import csv
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,21 +21,36 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("file", metavar="FILE", help="CSV, ARFF or Parquet; columns beside the model's are ignored")
     parser.add_argument("-o", "--output", metavar="OUT", help="default: stdout")
     args = parser.parse_args(words)
-    from modelsel.dataset._like import read_like
     from modelsel.record.folder import RunFolder
+
+    found = predicted(RunFolder.open(args.run), Path(args.file))
+    _write(args.output, found.classes, found.labels, found.scores)
+    return OK
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """A label and class scores (in the order of `classes`) per row of a file."""
+
+    classes: Sequence[str]
+    labels: Sequence[str]
+    scores: Sequence[Sequence[float]]
+
+
+def predicted(folder: Any, path: Path) -> Predicted:
+    """Predictions of a run's final model for the rows of a file; what is noticed about them is said on stderr."""
+    from modelsel.dataset._like import read_like
     from modelsel.record.refit import ready
 
-    path, folder = Path(args.file), RunFolder.open(args.run)
     if not path.is_file():
         raise ConfigurationError(
-            Problem("MSEL-254", f"there is no file {args.file!r}", "FILE", "give a CSV, ARFF or Parquet file")
+            Problem("MSEL-254", f"there is no file {str(path)!r}", "FILE", "give a CSV, ARFF or Parquet file")
         )
     predictor = ready(folder, partial(print, file=sys.stderr))
     rows = read_like(path, predictor.features, **inherited(path, folder.config()["dataset"]))
     for finding in rows.findings:
         print(f"{finding.message}; {finding.do}", file=sys.stderr)
-    _write(args.output, predictor.classes, predictor.predict(rows.table).tolist(), predictor.scores(rows.table).tolist())
-    return OK
+    return Predicted(predictor.classes, predictor.predict(rows.table).tolist(), predictor.scores(rows.table).tolist())
 
 
 def inherited(path: Path, dataset: Mapping[str, Any]) -> dict[str, Any]:
