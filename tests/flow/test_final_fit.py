@@ -1,6 +1,7 @@
 """A winner that cannot be fitted on all rows: said, on record, and nobody takes its place."""
 
 import pytest
+from joblib.externals.loky import get_reusable_executor
 
 from modelsel.record.folder import RunFolder
 
@@ -49,6 +50,7 @@ def fragile(tmp_path, monkeypatch):
     (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: fragile\nVersion: 0.1\n")
     (facts / "entry_points.txt").write_text("[modelsel.learner]\nfragile = fragile_learner:Fragile\n")
     monkeypatch.syspath_prepend(str(facts.parent))
+    get_reusable_executor().shutdown()  # workers of an earlier test would not look there
 
 
 @pytest.mark.parametrize("how", FAILED)
