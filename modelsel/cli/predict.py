@@ -1,4 +1,7 @@
-"""`modelsel predict RUN FILE`: predictions of a study's final model on new rows, columns matched by name."""
+"""`modelsel predict RUN FILE`: predictions of a study's final model on new rows, columns matched by name.
+
+In a file (`-o`) a class that a spreadsheet would run is written with an apostrophe in front; stdout has it as it is.
+"""
 
 import csv
 import sys
@@ -10,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from modelsel.cli._arguments import RUN_HELP, Arguments
+from modelsel.cli._cells import harmless
 from modelsel.core.errors import OK, ConfigurationError, Problem, StoreError
 
 INHERITED = ("delimiter", "decimal", "encoding", "missing")  # a new file is read as the study's own was
@@ -69,7 +73,8 @@ def _write(output: str | None, classes: Sequence[str], predicted: Sequence[str],
         with open(output, "w", newline="", encoding="utf-8") if output else nullcontext(sys.stdout) as stream:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(["prediction", *(f"score_{name}" for name in classes)])
-            writer.writerows([label, *row] for label, row in zip(predicted, scores, strict=True))
+            shown = map(harmless, predicted) if output else predicted
+            writer.writerows([label, *row] for label, row in zip(shown, scores, strict=True))
     except OSError as error:
         raise StoreError(
             Problem("MSEL-605", f"cannot be written ({error.strerror})", str(output), "choose another place")
