@@ -25,6 +25,7 @@ from modelsel.core.protocols import Measure, Progress
 from modelsel.core.selection import Assessed, Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, Finding, Outputs, Resampling, Table, Task, positions
+from modelsel.guard._flags import flag
 from modelsel.guard.audit import audit
 from modelsel.guard.gate import Gate
 from modelsel.guard.kept import kept
@@ -144,13 +145,16 @@ def _performed(
 def _sealed(
     config: Config, material: Material, candidates: Sequence[Candidate], folder: RunFolder, tracker: Tracker
 ) -> tuple[Gate | None, Sealing]:
-    """The gate with the test rows sealed and the space declared; no gate where no rows are sealed."""
+    """The gate with the test rows sealed and the space declared, or with the rows that will choose where none are sealed.
+
+    No gate for a published experiment: what it shows is in the literature, and its choice is not written into the ledger.
+    """
     sealing = Sealing(
         sealed=material.sealed, development=material.development, measure=config.measure, study=config.name,
         folder=str(folder.path), spec_id=config.spec_id, config=config.resolved,
         candidates=tuple(candidate.id for candidate in candidates), seed=config.seed,
     )  # fmt: skip
-    if not len(material.sealed):
+    if config.published and not len(material.sealed):
         return None, sealing
     gate = Gate(config.guard, folder.root, tracker.anchors)
     gate.seal(sealing)
@@ -193,7 +197,7 @@ def _fitted(
     config: Config, material: Material, candidates: Sequence[Candidate], selection: Selection, sealing: Sealing | None
 ) -> Fitted | Failure:
     """The winner fitted on all development rows, and its answers where the test is opened: a job of the pool like any other."""
-    table = sealing.sealed if sealing and config.final_test else None
+    table = sealing.sealed if sealing and config.final_test and len(sealing.sealed) else None
     winner, scores = candidates[selection.winner], config.measure.needs_scores
     done = _apart(config, fit_and_answer, candidates, winner, material.development, table, config.seed, scores)
     return done if isinstance(done, Failure) else Fitted(*done)
@@ -207,7 +211,7 @@ def _apart(config: Config, function: Callable[..., Any], candidates: Sequence[Ca
 
 
 def _look(gate: Gate | None, sealing: Sealing, selection: Selection, final: Fitted | Failure) -> TestResult | None:
-    """One look for the winner, or a note of what chose on which rows when the test stays closed or there is no model."""
+    """One look for the winner, or a note of what chose on which rows when the test stays closed, none is sealed or there is no model."""
     if gate is None:
         return None
     board, winner = selection.board, selection.winner
@@ -263,8 +267,9 @@ def _described(final: Final, task: Task, stored: bool) -> FinalModel:
 def _findings(
     material: Material, plan: Plan, selection: Selection, gate: Gate | None, final: Fitted | Failure
 ) -> tuple[Mapping[str, Any], ...]:
+    guarded = gate.findings if gate else (flag("G005", "a published experiment: its choice is not written into the ledger"),)
     found = (
-        *material.findings, *warnings(plan, material.development), *selection.findings, *(gate.findings if gate else ()),
+        *material.findings, *warnings(plan, material.development), *selection.findings, *guarded,
         *((_not_fitted(final),) if isinstance(final, Failure) else ()),
     )  # fmt: skip
     return tuple(asdict(finding) for finding in found)

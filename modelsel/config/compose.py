@@ -22,6 +22,7 @@ from modelsel.config.knobs import unknown
 from modelsel.config.loader import load
 from modelsel.config.merge import KIND, merge
 from modelsel.config.overrides import OUTER, PARTS
+from modelsel.config.published import published
 from modelsel.config.references import hidden, plain_data, resolve
 from modelsel.config.settings import Limit, Pool, Root, Tracking
 from modelsel.config.suggest import near
@@ -70,6 +71,7 @@ class Config:
     resolved: Mapping[str, Any]
     space: str = ""
     notes: tuple[str, ...] = ()
+    published: str = ""  # the name of the published experiment that this is
 
     @cached_property
     def spec_id(self) -> str:
@@ -121,7 +123,7 @@ def _checked(resolved: Mapping[str, Any], dataset: str, folders: Folders, proble
     config = _built(settings, resolved, dataset, builder)
     ConfigurationError.raise_if(hidden(builder.problems, resolved))
     assert config is not None
-    return config
+    return replace(config, published=published(choices, folders))
 
 
 def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: str, builder: Builder) -> Config | None:
