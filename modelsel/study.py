@@ -211,7 +211,7 @@ def _apart(config: Config, function: Callable[..., Any], candidates: Sequence[Ca
 
 
 def _look(gate: Gate | None, sealing: Sealing, selection: Selection, final: Fitted | Failure) -> TestResult | None:
-    """One look for the winner, or a note of what chose on which rows when the test stays closed, none is sealed or there is no model."""
+    """One look for the winner; a note of what chose on which rows when the test stays closed, or there is none, or no model."""
     if gate is None:
         return None
     board, winner = selection.board, selection.winner
