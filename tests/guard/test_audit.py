@@ -141,7 +141,6 @@ def test_where_nothing_is_remembered_the_audit_says_so_and_off_is_audited_like_a
     assert "Nothing was kept" not in markdown(report)
 
 
-
 def test_what_was_once_found_out_is_said_ever_after(home: Path) -> None:
     study = Study(numbers(), home)
     study.look()
