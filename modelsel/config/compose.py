@@ -113,7 +113,10 @@ def assemble(
 ) -> Config:  # fmt: skip
     """A composed configuration to a `Config`. `choices` are the files taken per group, `problems` those found before."""
     resolved = {key: _named(value, choices.get(key) if key in PARTS else None) for key, value in plain_data(composed).items()}
-    return _checked((given or Keywords()).over(resolved), str(choices.get("dataset") or ""), folders, problems)
+    wanted = (given or Keywords()).over(resolved)
+    config = _checked(wanted, str(choices.get("dataset") or ""), folders, problems)
+    same = wanted.get("dataset") == resolved.get("dataset")
+    return replace(config, published=published(choices, folders) if same else "")
 
 
 def _checked(resolved: Mapping[str, Any], dataset: str, folders: Folders, problems: Sequence[Problem]) -> Config:
@@ -123,7 +126,7 @@ def _checked(resolved: Mapping[str, Any], dataset: str, folders: Folders, proble
     config = _built(settings, resolved, dataset, builder)
     ConfigurationError.raise_if(hidden(builder.problems, resolved))
     assert config is not None
-    return replace(config, published=published(choices, folders))
+    return config
 
 
 def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: str, builder: Builder) -> Config | None:
