@@ -13,6 +13,7 @@ _HOMES = {
     "classifier": "modelsel.estimator",
     "read_table": "modelsel.dataset._table",
     "Outcome": "modelsel.door.outcome",
+    "SelectionCV": "modelsel.door.selection",
     **dict.fromkeys(("test", "audit", "check", "report", "compare", "predict", "export", "sync"), _TWINS),
     **dict.fromkeys(("ui", "doctor", "init", "completion"), _TWINS),
 }

@@ -3,6 +3,7 @@ from modelsel.door.outcome import Outcome as Outcome
 from modelsel.door.run import open_run as open_run
 from modelsel.door.run import plan as plan
 from modelsel.door.run import run as run
+from modelsel.door.selection import SelectionCV as SelectionCV
 from modelsel.door.twins import audit as audit
 from modelsel.door.twins import check as check
 from modelsel.door.twins import compare as compare

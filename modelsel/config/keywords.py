@@ -17,7 +17,7 @@ from modelsel.config.folders import Folders
 from modelsel.config.merge import KIND, merge, nested
 from modelsel.config.overrides import COMPOSED, OUTER
 from modelsel.config.secrets import reference
-from modelsel.core.errors import Problem
+from modelsel.core.errors import ConfigurationError, Problem
 
 MERGED = (*COMPOSED, OUTER, "limit")  # settings that refine what stands there; the others take its place
 
@@ -40,13 +40,13 @@ class Keywords:
 def read(settings: Mapping[str, Any], folders: Folders, typed: Collection[str] = ()) -> Keywords:
     """Sort keyword settings; `typed` are the keys that overrides set, which may not say the opposite."""
     problems: list[Problem] = []
-    plain = _undotted({key: _plain(value, key, problems) for key, value in settings.items()})
-    keys = {*typed, *plain}
+    given = _undotted({key: _plain(value, key, problems) for key, value in settings.items()})
+    keys = {*typed, *given}
     if SPACE in keys and LEARNER in {key.split(".")[0] for key in keys}:
         fix = "learner=NAME is a space of one entry: give one of them"
         problems.append(Problem("MSEL-244", "both a space and a learner are given", f"{SPACE}=, {LEARNER}=", fix))
     lines, values = [], {}
-    for key, value in plain.items():
+    for key, value in given.items():
         name = _name(key, value, folders)
         if name is not None:
             lines.append(f"{key}='{name}'")
@@ -64,6 +64,14 @@ def _name(key: str, value: Any, folders: Folders) -> str | None:
         kind = value.get(KIND)
         return kind if isinstance(kind, str) and kind in folders.options(key) else None
     return value.replace("'", "\\'") if isinstance(value, str) else None
+
+
+def plain(value: Any, where: str) -> Any:
+    """A setting given in Python as plain data; ConfigurationError for what is none."""
+    problems: list[Problem] = []
+    found = _plain(value, where, problems)
+    ConfigurationError.raise_if(problems)
+    return found
 
 
 def _undotted(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -94,6 +94,19 @@ def open_run(
     return Outcome.at(folder, table)
 
 
+def run_on_folds(data: tuple[Any, Any], assessed: Any, settings: dict[str, Any]) -> Outcome:
+    """A study whose folds are given: `assessed` has the number of the fold that assesses each row. No rows are sealed."""
+    from modelsel.study import perform
+
+    taken = given(data, fold=assessed)
+    table = hold(taken.table)
+    dataset = {"kind": NAME, "content": table.content, **taken.roles}
+    done = perform(compose((), None, {"scheme": "predefined", "split": "none", "dataset": dataset, **settings}), progress())
+    folder = RunFolder.open(done.folder)
+    content.keep(folder, table, taken.roles["target"])
+    return Outcome.at(folder, table)
+
+
 def _composed(
     overrides: Sequence[Any], data: Any, roles: Mapping[str, Any], config: str | Path | None, config_dir: str | None,
     settings: dict[str, Any],
