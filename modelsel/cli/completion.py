@@ -5,9 +5,9 @@ Hydra reads the line from COMP_LINE and knows nothing of commands, so the script
 
 from collections.abc import Sequence
 
-from modelsel.cli._arguments import Arguments, complaint
+from modelsel.cli._arguments import Arguments
 from modelsel.cli._help import COMMANDS
-from modelsel.core.errors import OK, ConfigurationError
+from modelsel.core.errors import OK
 
 BASH = """\
 _modelsel_complete() {
@@ -54,12 +54,5 @@ def main(words: Sequence[str]) -> int:
         "completion", 'bash: eval "$(modelsel completion bash)"; zsh the same; fish: modelsel completion fish | source'
     )
     parser.add_argument("shell", metavar="SHELL", choices=sorted(SCRIPTS), help="bash, zsh or fish")
-    print(script(parser.parse_args(words).shell), end="")
+    print(SCRIPTS[parser.parse_args(words).shell].replace("@COMMANDS@", " ".join(COMMANDS)), end="")
     return OK
-
-
-def script(shell: str) -> str:
-    """What a shell has to read; ConfigurationError for one that is not known."""
-    if shell not in SCRIPTS:
-        raise ConfigurationError(complaint(f"unknown shell {shell!r}: bash, fish, zsh", "modelsel completion"))
-    return SCRIPTS[shell].replace("@COMMANDS@", " ".join(COMMANDS))

@@ -27,8 +27,7 @@ RunPlan = Callable[[Plan, Task, Resampling], Results]
 
 @dataclass(frozen=True, eq=False)
 class Selecting:
-    """How a choice is made: what all outer folds have in common. `run` computes a plan's cells, `journal` knows families,
-    `fit` fits a fold's winner."""
+    """How a choice is made: what all outer folds have in common. `run` computes a plan's cells, `journal` knows families."""
 
     candidates: Sequence[Candidate]
     scheme: Scheme
@@ -37,7 +36,6 @@ class Selecting:
     seed: int
     run: RunPlan
     journal: Journal | None = None
-    fit: Callable[[Candidate, Task, int], Final] = fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +84,7 @@ def _select(selecting: Selecting, task: Task, rows: Integers, fold: int) -> Sele
         fix = "the reasons stand in the journal of the study without outer"
         raise NoCandidateError(Problem("MSEL-703", "no candidate is eligible", f"outer fold {fold}", fix))
     winner = selecting.rule.choose(board)
-    return Selected(selecting.fit(candidates[winner], inner, selecting.seed), _name(candidates[winner], board, winner))
+    return Selected(fit(candidates[winner], inner, selecting.seed), _name(candidates[winner], board, winner))
 
 
 def _score(selecting: Selecting, model: Final, rows: Task) -> float:

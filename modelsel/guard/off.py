@@ -1,4 +1,4 @@
-"""Nothing is refused or charged now; what was shown is on record, and later looks pay for it in full."""
+"""No ledger and no certificate: the score is stamped unguarded, and the next guarded run says so."""
 
 from dataclasses import dataclass
 
@@ -7,6 +7,6 @@ from modelsel.guard._policy import Policy
 
 @dataclass(frozen=True)
 class Off(Policy):
-    """Nothing is refused or charged now; what was shown is on record, and later looks pay for it in full."""
+    """No ledger and no certificate: the score is stamped unguarded, and the next guarded run says so."""
 
     rank = 0

@@ -6,12 +6,14 @@ from numba import types
 
 from modelsel.kernels.layout import Limits, Rules
 
-real, whole, nothing = types.float64, types.int64, types.void
+real, whole, word, nothing = types.float64, types.int64, types.uint64, types.void
 reals = types.Array(types.float64, 1, "C")
 matrix = types.Array(types.float64, 2, "C")
 wholes = types.Array(types.int64, 1, "C")
 entries = types.Array(types.int64, 2, "C")
 codes = types.Array(types.int32, 1, "C")
+votes = types.Array(types.int64, 3, "C")  # rows × cuts × classes
+fixed_votes = types.Array(types.int64, 3, "C", readonly=True)
 flags = types.Array(types.uint8, 1, "C")
 fixed_reals = types.Array(types.float64, 1, "C", readonly=True)
 fixed_wholes = types.Array(types.int64, 1, "C", readonly=True)
@@ -66,6 +68,11 @@ plain_tree = types.Tuple((
 def packed(*arguments: Any) -> Any:
     """Signature of `pack`: columns that are tested, children by level."""
     return types.Tuple((wholes, codes))(*arguments)
+
+
+def forest_tree(*arguments: Any) -> Any:
+    """Signature of a forest's grower: nodes, thresholds, goodness, class weights, marks of levels."""
+    return types.Tuple((columns, reals, reals, matrix, flags))(*arguments)
 
 
 def routed(*arguments: Any) -> Any:

@@ -1,0 +1,61 @@
+"""Grow the trees of a forest, one by one: by the compiled kernel, or in Python where it is not to be had."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.types import Booleans, Integers
+from modelsel.forest.forest_tree import ForestTree
+from modelsel.forest.growth import ForestGrowth, Ground
+from modelsel.forest.plain import grow as grow_plainly
+from modelsel.forest.plain import rows_of as plain_rows
+from modelsel.kernels import stop
+from modelsel.kernels.compiler import function_of, load
+
+
+def grow_tree(ground: Ground, growth: ForestGrowth, number: int) -> ForestTree:
+    """Tree `number` of a forest. Raises `stop.Stopped` when the stop flag is set meanwhile."""
+    times, honest = drawn_rows(ground, growth, number)
+    growing = np.where(honest, 0, times) if honest is not None else times
+    weight = np.bincount(ground.rows, growing, len(ground.task)) * ground.weights
+    rows = np.flatnonzero(weight > 0).astype(np.int32)
+    tree = _compiled(ground, growth, number, rows, weight)
+    if tree is None:
+        tree = grow_plainly(ground, growth, number, rows, weight)
+    if not len(tree):
+        raise stop.Stopped
+    return tree
+
+
+def drawn_rows(ground: Ground, growth: ForestGrowth, number: int) -> tuple[Integers, Booleans | None]:
+    """How often each position of the ground's rows is drawn for a tree, and which of them only fill its leaves."""
+    n, kernel = len(ground.rows), load("forest_rows")
+    if kernel is None:
+        return plain_rows(ground.seed, number, n, growth)
+    times = kernel.draw(np.uint64(ground.seed), number, n, growth.how, growth.size)
+    if not growth.honest:
+        return times, None
+    return times, kernel.honest(np.uint64(ground.seed), number, n, growth.honest).astype(bool)
+
+
+def _compiled(
+    ground: Ground, growth: ForestGrowth, number: int, rows: NDArray[np.int32], weight: NDArray[np.float64]
+) -> ForestTree | None:
+    kernel, rows_kernel = load("grow_forest"), load("forest_rows")
+    if kernel is None or rows_kernel is None:
+        return None
+    from modelsel.kernels import types
+
+    values, first = ground.values
+    goodness: Any = function_of(growth.criterion.loop or _no_goodness, types.goodness.signature)
+    return ForestTree(*kernel.grow(
+        ground.ranked.codes, ground.ranked.levels, ground.nominal, values, first, ground.task.target, weight, rows,
+        ground.table, ground.fused, ground.scale, goodness, rows_kernel.root(np.uint64(ground.seed), number), growth.features,
+        growth.min_leaf, growth.nominal, int(growth.apart), int(growth.random), len(ground.task.classes), stop.FLAG,
+    ))  # fmt: skip
+
+
+def _no_goodness(table: Any) -> float:
+    """In the place of a criterion's own function where the kernel knows the formula."""
+    return table[0, 0] * 0.0  # type: ignore[no-any-return]

@@ -1,0 +1,125 @@
+"""Forest: trees grown on drawn rows with drawn features, which vote.
+
+Random forests (the defaults), bagged trees and extremely randomised trees are recipes (conf/learner/forest.yaml,
+bagged_trees.yaml, extra_trees.yaml). Draws are keyed by seed, tree and place in the tree, so that one grown forest answers
+every number of trees, limit, pruning strength and way of voting, exactly as a forest grown for it alone would.
+
+Breiman 1996, *Bagging predictors*; Breiman 2001, *Random forests*; Geurts, Ernst & Wehenkel 2006, *Extremely randomized trees*.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import log2, sqrt
+from typing import Any, ClassVar
+
+import numpy as np
+
+from modelsel.core.spec import kind_of, number, one_of, part, plain, resolved, whole
+from modelsel.core.types import Description, Integers, Table, Task
+from modelsel.forest.growth import ALL, BOOTSTRAP, NOMINAL, SUBSAMPLE, ForestGrowth, Ground
+from modelsel.kernels.layout import GENERAL
+from modelsel.learner._forest_model import ForestModel, restore
+from modelsel.learner._forest_path import ForestPath
+from modelsel.learner._leaf import Leaf
+from modelsel.tree.growth import same
+
+FEATURES = ("sqrt", "log2", "all")
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Path parameters: `trees`, `max_depth`, `min_split`, `min_gain`, `purity`, `pruner`, `leaf`, `vote`.
+
+    `min_split` and `min_leaf` count distinct rows, as scikit-learn's forests do.
+    """
+
+    trees: int = whole(100, least=1, help="a larger forest is steadier, never more overfitted")
+    features: str | float = plain("sqrt", help="looked at per node: sqrt, log2, all, a share below 1, or a number")
+    rows: str | float = plain("bootstrap", help="of each tree: bootstrap, all, or a share drawn without repetition")
+    cuts: str = one_of("best", "random", help="random: one cut per feature, drawn between its extremes")
+    vote: str = one_of("mean", "majority", help="mean of the leaves' class shares, or one vote per tree")
+    honest: float = number(0.0, least=0.0, most=0.9, help="share of a tree's rows that fill its leaves and choose no cut")
+    criterion: Any = part("criterion", "gini")
+    nominal: str = one_of("subset", "equality", help="a set of levels, or one level against the rest")
+    missing: str = one_of("branch", "majority", help="missing values take the better branch of a test, or the larger one")
+    min_leaf: float = number(1, above=0.0, help="distinct rows that a branch must have")
+    max_depth: int | None = whole(None, least=0)
+    min_split: float = number(2, least=0.0, help="distinct rows below which a node is not split")
+    min_gain: float = number(0.0, least=0.0)
+    purity: float = number(1.0, above=0.0, most=1.0, help="share of one class from which a node is not split")
+    pruner: Any = part("pruner", "unpruned")
+    leaf: Leaf = plain(Leaf())
+
+    unit: ClassVar[str] = "leaves"
+    holds_gil: ClassVar[bool] = False
+    no_training_error: ClassVar[str] = (
+        "a forest would send every analysis row down every tree for it, and says little there: most trees have seen the row"
+    )
+
+    def growing(self) -> dict[str, Any]:
+        return {
+            "kind": "forest", "criterion": resolved(self.criterion), "features": self.features, "rows": self.rows,
+            "cuts": self.cuts, "honest": self.honest, "nominal": self.nominal, "missing": self.missing,
+            "min_leaf": self.min_leaf,
+        }  # fmt: skip
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        yield from self.criterion.problems(task)
+        yield from self.leaf.problems(len(task.classes) if isinstance(task, Task) else None)
+        yield from self.pruner.problems(False)
+        yield from _unreadable("features", self.features, FEATURES, whole=True)
+        yield from _unreadable("rows", self.rows, ("bootstrap", "all"), whole=False)
+        criterion = self.criterion
+        compared = criterion.ratio or criterion.average or criterion.penalty or criterion.worth_loop is not same
+        if compared or (criterion.fused == GENERAL and criterion.loop is None):
+            yield "a forest compares cuts by goodness alone; use criterion=gini, entropy or another one with a compiled form"
+        if self.pruner.growing() or getattr(self.pruner, "raising", False):
+            kind = kind_of(self.pruner)
+            yield f"pruner {kind} needs rows of its own; use unpruned, cost_complexity or another one that counts"
+        if getattr(self.pruner, "is_family", False):
+            yield "alpha: path names the strengths of one tree; give numbers to a forest"
+
+    def refusal(self, task: Task, rows: Integers) -> str | None:
+        return None if task.row_weights[rows].sum() > 0 else "no analysis row has weight"
+
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> ForestPath:
+        growth = self._growth(task, rows)
+        return ForestPath(Ground.of(task, rows, growth, int(rng.integers(2**63))), growth)
+
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> ForestModel:
+        return self.fit_path(task, rows, rng).model(self)
+
+    @staticmethod
+    def restore(description: Description) -> ForestModel:
+        return restore(description)
+
+    def _growth(self, task: Task, rows: Integers) -> ForestGrowth:
+        how, size = {"all": (ALL, 0), "bootstrap": (BOOTSTRAP, 0)}.get(str(self.rows), (SUBSAMPLE, 0))
+        if how == SUBSAMPLE:
+            size = max(1, round(float(self.rows) * int((task.row_weights[rows] > 0).sum())))
+        return ForestGrowth(
+            self.criterion, _looked_at(self.features, len(task.features)), how, size, self.honest, self.cuts == "random",
+            float(self.min_leaf), NOMINAL[self.nominal], self.missing == "majority",
+        )  # fmt: skip
+
+
+def _unreadable(name: str, value: str | float, words: tuple[str, ...], whole: bool) -> Iterable[str]:
+    numbers = "a share above 0 and at most 1" + (", or a number of features" if whole else "")
+    if isinstance(value, str):
+        if value not in words:
+            yield f"{name} is one of {', '.join(words)}, {numbers}, not {value!r}"
+    elif isinstance(value, bool) or value <= 0 or (value > 1 and not (whole and float(value).is_integer())):
+        yield f"{name} as a number is {numbers}, not {value!r}"
+
+
+def _looked_at(features: str | float, available: int) -> int:
+    """Features per node: whole numbers are counts, 1.0 and what is below are shares (rounded down, at least one).
+
+    >>> [_looked_at(word, 20) for word in ("sqrt", "log2", "all", 0.5, 3)]
+    [4, 4, 20, 10, 3]
+    """
+    if isinstance(features, str):
+        asked = {"sqrt": int(sqrt(available)), "log2": int(log2(max(available, 1))), "all": available}[features]
+    else:
+        asked = int(features) if isinstance(features, int) else int(features * available)
+    return min(max(1, asked), max(1, available))
