@@ -1,12 +1,26 @@
-"""Declarative model selection whose choice can be checked."""
+"""Declarative model selection whose choice can be checked.
+
+The names and their types stand in `__init__.pyi`; each is found on first use, so that importing modelsel costs nothing.
+"""
 
 from typing import Any
 
-_HOMES = {"run": "modelsel.study", "classifier": "modelsel.estimator", "read_table": "modelsel.dataset._table"}
+_RUN, _TWINS = "modelsel.door.run", "modelsel.door.twins"
+_HOMES = {
+    "run": _RUN,
+    "plan": _RUN,
+    "open_run": _RUN,
+    "classifier": "modelsel.estimator",
+    "read_table": "modelsel.dataset._table",
+    "Outcome": "modelsel.door.outcome",
+    "SelectionCV": "modelsel.door.selection",
+    **dict.fromkeys(("test", "audit", "check", "report", "compare", "predict", "export", "sync"), _TWINS),
+    **dict.fromkeys(("ui", "doctor", "init", "completion"), _TWINS),
+}
 
 
 def __getattr__(name: str) -> Any:
-    """`run`, `classifier`, `read_table` and `__version__`, each found on first use: importing modelsel costs nothing."""
+    """The public names and `__version__`, each found on first use."""
     import importlib
     import importlib.metadata
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
@@ -18,8 +17,9 @@ from modelsel.config.build import learner as build
 from modelsel.config.setting import setting
 from modelsel.core.spec import flat, resolved
 from modelsel.core.types import Candidate, Feature, Floats, RowTable, Table, Task, positions
-from modelsel.dataset._frame import described
+from modelsel.dataset._frame import as_pandas, described
 from modelsel.dataset._frame import table as frame_table
+from modelsel.dataset._in_memory import is_frame
 from modelsel.learner._tree_model import TreeModel
 from modelsel.record.columns import told
 from modelsel.runner.final import Final, fit
@@ -62,7 +62,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     hyper-parameter by its dotted name.
     """
 
-    def __init__(self, learner: str = "tree", settings: Mapping[str, Any] | None = None, seed: int = 0) -> None:
+    def __init__(
+        self, learner: str | Mapping[str, Any] = "tree", settings: Mapping[str, Any] | None = None, seed: int = 0
+    ) -> None:
         self.learner = learner
         self.settings = settings
         self.seed = seed
@@ -70,15 +72,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit on rows × features. Rows of weight 0 take no part."""
         spec, preparers = build(self.learner, self.settings)
-        table, y = self._training(X, y)
-        check_classification_targets(y)
-        self.classes_, target = np.unique(y, return_inverse=True)
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, table.values, dtype=np.float64)
-        task = Task(
-            name=table.name, features=table.features, values=table.values, rows=table.rows, weights=weights,
-            classes=tuple(str(label) for label in self.classes_), target=target.astype(np.int32),
-        )  # fmt: skip
-        rows = positions(task) if weights is None else np.flatnonzero(weights > 0)
+        task, self.classes_ = task_of(self, X, y, sample_weight)
+        rows = positions(task) if task.weights is None else np.flatnonzero(task.weights > 0)
         if len(rows) == 0:
             raise ValueError("All sample weights are zero: no row is left to fit on.")
         if reason := next(iter(spec.problems(task)), None) or spec.refusal(task, rows):
@@ -160,23 +155,38 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _cut(self) -> Cut:
         return self._tree().cut
 
-    def _training(self, X: Any, y: Any) -> tuple[Table, NDArray[Any]]:
-        if isinstance(X, pd.DataFrame):
-            validate_data(self, X, skip_check_array=True)
-            labels = _check_y(y, multi_output=False, estimator=self)
-            if not len(X) == len(labels) > 0 or not X.shape[1]:
-                raise ValueError(f"Found {X.shape[0]} sample(s) of {X.shape[1]} feature(s) and {len(labels)} label(s).")
-            return frame_table(X, described(X)), labels
-        values, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
-        return _table(values, tuple(Feature(f"x{index}", "numeric") for index in range(values.shape[1]))), labels
-
     def _known(self, X: Any) -> Table:
         check_is_fitted(self)
-        if isinstance(X, pd.DataFrame):
+        if is_frame(X):
             validate_data(self, X, reset=False, skip_check_array=True)
-            return told(frame_table(X, self.final_.features))
+            return told(frame_table(as_pandas(X), self.final_.features))
         values = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
         return _table(values, self.final_.features)
+
+
+def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[Task, NDArray[Any]]:
+    """The task of a call of `fit`, and the labels of its classes; the estimator learns its features' number and names."""
+    table, y = _training(estimator, X, y)
+    check_classification_targets(y)
+    classes, target = np.unique(y, return_inverse=True)
+    weights = None if sample_weight is None else _check_sample_weight(sample_weight, table.values, dtype=np.float64)
+    task = Task(
+        name=table.name, features=table.features, values=table.values, rows=table.rows, weights=weights,
+        classes=tuple(str(label) for label in classes), target=target.astype(np.int32),
+    )  # fmt: skip
+    return task, classes
+
+
+def _training(estimator: Any, X: Any, y: Any) -> tuple[Table, NDArray[Any]]:
+    if is_frame(X):
+        validate_data(estimator, X, skip_check_array=True)
+        labels = _check_y(y, multi_output=False, estimator=estimator)
+        if not len(X) == len(labels) > 0 or not X.shape[1]:
+            raise ValueError(f"Found {X.shape[0]} sample(s) of {X.shape[1]} feature(s) and {len(labels)} label(s).")
+        frame = as_pandas(X)
+        return frame_table(frame, described(frame)), labels
+    values, labels = validate_data(estimator, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+    return _table(values, tuple(Feature(f"x{index}", "numeric") for index in range(values.shape[1]))), labels
 
 
 def _table(values: Floats, features: tuple[Feature, ...]) -> Table:

@@ -6,9 +6,10 @@ Each step is a room of its own; this page says in which order they are entered, 
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,13 @@ from modelsel.comparison.outer import Selecting, score_selection, score_selectio
 from modelsel.comparison.pairs import pairs
 from modelsel.config.compose import BATES, Config, compose
 from modelsel.core.errors import NoCandidateError, Problem
+from modelsel.core.interrupts import interruptible
 from modelsel.core.outcome import Outcome, TestResult
 from modelsel.core.protocols import Measure, Progress
 from modelsel.core.selection import Assessed, Selection
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Candidate, Outputs, Resampling, Table, Task, positions
+from modelsel.core.types import Candidate, Finding, Outputs, Resampling, Table, Task, positions
+from modelsel.guard._flags import flag
 from modelsel.guard.audit import audit
 from modelsel.guard.gate import Gate
 from modelsel.guard.kept import kept
@@ -38,12 +41,15 @@ from modelsel.record.redact import Redactor
 from modelsel.record.track import Tracker
 from modelsel.reporting import page, show
 from modelsel.reporting.shows._studied import Studied
+from modelsel.runner.apart import Failure, apart
 from modelsel.runner.families import resolve
-from modelsel.runner.final import Final, fit
+from modelsel.runner.final import Final, fit, fit_and_answer
+from modelsel.runner.final import outputs as answered
 from modelsel.runner.floor import floor
 from modelsel.runner.journal import Journal, older_journals
 from modelsel.runner.limits import Limits
 from modelsel.runner.material import Material, prepare
+from modelsel.runner.pool import chosen
 from modelsel.runner.quiet import QUIET
 from modelsel.runner.results import Results
 from modelsel.runner.run import run as run_plan
@@ -64,6 +70,14 @@ class Clock:
 
     def read(self) -> dict[str, float]:
         return {"total": time.monotonic() - self.start, **self.stages}
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """The final model, and its answers for the sealed rows where the test is opened."""
+
+    model: Final
+    answers: Outputs | None
 
 
 def run(*overrides: str, config_dir: str | None = None) -> Outcome:
@@ -100,44 +114,47 @@ def _performed(
         results, extra = _results(config, material, plan, folder, progress)
         selection = choose(results, config.rule, material.resampling, config.seed)
     with clock.stage("final"):
-        final = fit(candidates[selection.winner], material.development, config.seed)
-        test = _look(config, gate, sealing, selection, final)
+        final = _fitted(config, material, candidates, selection, sealing if gate else None)
+        test = _look(gate, sealing, selection, final)
     with kept(test):
         with clock.stage("record"):
-            model = _described(final, material.development, config.tracking.allow_skops)
             outcome = Outcome(
                 study=config.name, spec_id=config.spec_id, seed=config.seed, modelsel=modelsel.__version__,
                 folder=str(folder.path), task=facts.task(material.development, material.sealed),
-                measure=kind_of(config.measure), rule=kind_of(config.rule), winner=facts.winner(selection), test=test,
+                measure=kind_of(config.measure), rule=kind_of(config.rule), test=test,
+                winner=facts.winner(selection, final if isinstance(final, Failure) else None),
                 scheme=facts.scheme(kind_of(config.scheme), material.resampling),
                 candidates={"declared": config.declared, "distinct": len(candidates), **results.counts},
                 fits={"needed": plan.needed, "naive": plan.naive}, failures=facts.failures(selection), seconds=clock.read(),
-                findings=_findings(material, plan, selection, gate), extra=extra,
+                findings=_findings(material, plan, selection, gate, final), extra=extra,
             )  # fmt: skip
-            studied = Studied(material.development, selection, final, config.seed, outcome.measure, results)
+            model, shows = _kept_of(final, config, material, selection, outcome, results)
             folder.save(Finished(
                 outcome, selection, config.resolved, material.development, material.resampling, model,
                 audit=audit(gate, sealing) if gate else {}, pairs=pairs(selection, material.resampling), command=tuple(command),
-                shows=show.facts(config.show, studied),
+                shows=shows,
             ))  # fmt: skip
             page.write(folder)
             tracker.finish()
         timed = replace(outcome, seconds=clock.read())
         folder.write_outcome(timed)
-        _complain(config, results)
+        _complain(config, results, outcome)
     return timed
 
 
 def _sealed(
     config: Config, material: Material, candidates: Sequence[Candidate], folder: RunFolder, tracker: Tracker
 ) -> tuple[Gate | None, Sealing]:
-    """The gate with the test rows sealed and the space declared; no gate where no rows are sealed."""
+    """The gate with the test rows sealed and the space declared, or with the rows that will choose where none are sealed.
+
+    No gate for a published experiment: what it shows is in the literature, and its choice is not written into the ledger.
+    """
     sealing = Sealing(
         sealed=material.sealed, development=material.development, measure=config.measure, study=config.name,
         folder=str(folder.path), spec_id=config.spec_id, config=config.resolved,
         candidates=tuple(candidate.id for candidate in candidates), seed=config.seed,
     )  # fmt: skip
-    if not len(material.sealed):
+    if config.published and not len(material.sealed):
         return None, sealing
     gate = Gate(config.guard, folder.root, tracker.anchors)
     gate.seal(sealing)
@@ -161,7 +178,10 @@ def _results(
         extra: dict[str, Any] = {"floor": [line.to_dict() for line in floor(results)]}
         if config.outer is None:
             return results, extra
-        selecting = Selecting(config.candidates, config.scheme, config.measure, config.rule, config.seed, compute, journal)
+        fitted = partial(_fitted_outside, config)
+        selecting = Selecting(
+            config.candidates, config.scheme, config.measure, config.rule, config.seed, compute, journal, fitted
+        )
         score = score_selection_by_bates if config.interval == BATES else score_selection
         nested = score(selecting, task, config.outer.instantiate(task, config.seed))
         return results, {**extra, "nested": nested.to_dict()}
@@ -173,16 +193,34 @@ def _journal(config: Config, folder: RunFolder) -> Journal:
     return Journal(folder.journal, older_journals(folder.root, first))
 
 
-def _look(config: Config, gate: Gate | None, sealing: Sealing, selection: Selection, final: Final) -> TestResult | None:
-    """One look for the winner, or a note of what chose on which rows when the test stays closed."""
+def _fitted(
+    config: Config, material: Material, candidates: Sequence[Candidate], selection: Selection, sealing: Sealing | None
+) -> Fitted | Failure:
+    """The winner fitted on all development rows, and its answers where the test is opened: a job of the pool like any other."""
+    table = sealing.sealed if sealing and config.final_test and len(sealing.sealed) else None
+    winner, scores = candidates[selection.winner], config.measure.needs_scores
+    done = _apart(config, fit_and_answer, candidates, winner, material.development, table, config.seed, scores)
+    return done if isinstance(done, Failure) else Fitted(*done)
+
+
+def _apart(config: Config, function: Callable[..., Any], candidates: Sequence[Candidate], *arguments: Any) -> Any:
+    """What the function returns, or the Failure: called where the cells of these candidates are computed."""
+    limits = Limits(config.limit.seconds, config.limit.bytes)
+    with interruptible():
+        return apart(chosen(config.pool, limits, candidates), limits, function, *arguments)
+
+
+def _look(gate: Gate | None, sealing: Sealing, selection: Selection, final: Fitted | Failure) -> TestResult | None:
+    """One look for the winner; a note of what chose on which rows when the test stays closed, or there is none, or no model."""
     if gate is None:
         return None
     board, winner = selection.board, selection.winner
-    chosen = selected(board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates))
-    if not config.final_test:
-        gate.select(sealing, chosen)
+    choice = selected(board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates))
+    if isinstance(final, Failure) or final.answers is None:
+        gate.select(sealing, choice)
         return None
-    return gate.look(LookRequest(sealing, chosen, lambda table: outputs(final, table, sealing.measure)))
+    answers = final.answers
+    return gate.look(LookRequest(sealing, choice, lambda _table: answers))
 
 
 def selected(winner: str, mean: float, assessed: Assessed, tried: int) -> Selected:
@@ -194,10 +232,28 @@ def selected(winner: str, mean: float, assessed: Assessed, tried: int) -> Select
 
 def outputs(fitted: Final | Predictor, table: Table, measure: Measure) -> Outputs:
     """What a fitted model answers for a raw table: classes, and scores where the measure reads them."""
-    ready = fitted.prepared(table)
-    return Outputs(
-        fitted.model.predict(ready)[None, :], fitted.model.scores(ready)[None, :, :] if measure.needs_scores else None
-    )
+    return answered(fitted, table, measure.needs_scores)
+
+
+def _fitted_outside(config: Config, candidate: Candidate, task: Task, seed: int) -> Final:
+    """The winner of an outer fold; raises NoCandidateError where it cannot be fitted."""
+    done = _apart(config, fit, config.candidates, candidate, task, seed)
+    if isinstance(done, Failure):
+        what = f"the winner of an outer fold, {candidate.id}, could not be fitted: {done.status}, {done.reason}"
+        raise NoCandidateError(Problem("MSEL-706", what, "outer", "mend it, or leave it out of the space"))
+    fitted: Final = done
+    return fitted
+
+
+def _kept_of(
+    final: Fitted | Failure, config: Config, material: Material, selection: Selection, outcome: Outcome, results: Results
+) -> tuple[FinalModel | None, dict[str, Any]]:
+    """The model as data and what the study shows; neither where the winner could not be fitted."""
+    if isinstance(final, Failure):
+        return None, {}
+    studied = Studied(material.development, selection, final.model, config.seed, outcome.measure, results)
+    described = _described(final.model, material.development, config.tracking.allow_skops)
+    return described, show.facts(config.show, studied)
 
 
 def _described(final: Final, task: Task, stored: bool) -> FinalModel:
@@ -208,13 +264,30 @@ def _described(final: Final, task: Task, stored: bool) -> FinalModel:
     )  # fmt: skip
 
 
-def _findings(material: Material, plan: Plan, selection: Selection, gate: Gate | None) -> tuple[Mapping[str, Any], ...]:
-    found = (*material.findings, *warnings(plan, material.development), *selection.findings, *(gate.findings if gate else ()))
+def _findings(
+    material: Material, plan: Plan, selection: Selection, gate: Gate | None, final: Fitted | Failure
+) -> tuple[Mapping[str, Any], ...]:
+    guarded = gate.findings if gate else (flag("G005", "a published experiment: its choice is not written into the ledger"),)
+    found = (
+        *material.findings, *warnings(plan, material.development), *selection.findings, *guarded,
+        *((_not_fitted(final),) if isinstance(final, Failure) else ()),
+    )  # fmt: skip
     return tuple(asdict(finding) for finding in found)
 
 
-def _complain(config: Config, results: Results) -> None:
-    """With `on_failure=error` failed candidates end the study with exit 7, after everything is on record."""
+def _not_fitted(failure: Failure) -> Finding:
+    message = f"the winner could not be fitted on all development rows: {failure.status}, {failure.reason}"
+    return Finding("WINNER_NOT_FITTED", "critical", message, "mend it, or leave it out of the space: nobody took its place")
+
+
+def _complain(config: Config, results: Results, outcome: Outcome) -> None:
+    """A winner that could not be fitted, and with `on_failure=error` failed candidates, end the study with exit 7: after
+    everything is on record. The next best is not taken in a winner's place: it was not chosen."""
+    winner = outcome.winner
+    if failure := winner.get("failure"):
+        what = f"the winner, {winner['entry'] or winner['learner']} {winner['id']}, could not be fitted on all development rows"
+        fix = f"mend it, or leave it out of the space: the finished cells are kept; everything else is in {outcome.folder}"
+        raise NoCandidateError(Problem("MSEL-705", f"{what}: {failure['status']}, {failure['reason']}", "space", fix))
     failed = results.counts["failed"]
     if failed and config.on_failure == "error":
         fix = "candidates.csv tells which; on_failure=record goes on with the others"

@@ -32,6 +32,12 @@ DEEDS = (
     "quit",
     "refuse",
     "wrong_shape",
+    "interrupt",
+    "raise_fit",
+    "kill_fit",
+    "stall_fit",
+    "hoard_fit",
+    "long_c_call_fit",
 )
 
 
@@ -75,6 +81,8 @@ class Double:
         return DoublePath(float(np.nanmean(column)) + noise, rows, task, len(task.classes))
 
     def fit(self, task: Task, rows: np.ndarray, rng: np.random.Generator) -> "DoubleModel":
+        if self.deed.endswith("_fit"):  # on all rows, after every fold went well
+            _misbehave(self.deed.removesuffix("_fit"))
         return self.fit_path(task, rows, rng).model(self)
 
     @staticmethod
@@ -152,12 +160,17 @@ def _misbehave(deed: str) -> None:
         "exhaust": lambda: np.ones(10**15),  # more than any machine has: refused at once
         "hoard": lambda: np.ones(10**8),  # 800 MB: too much only where memory is limited
         "quit": lambda: sys.exit(3),
+        "interrupt": _interrupt,
     }
     deeds.get(deed, lambda: None)()
 
 
 def _raise() -> None:
     raise ValueError("asked to raise")
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
 
 
 def _spin() -> None:

@@ -86,7 +86,7 @@ def _one(job: Job, config_dir: str | None, composed: DictConfig) -> Done:
         config = assemble(composed, dict(hydra.runtime.choices), Folders.of(config_dir))
         done = job(config, True)
         return Done.of(float(done), done.code, line, done.result, str(hydra.sweep.dir))
-    except (KeyboardInterrupt, Exception) as error:
+    except Exception as error:  # an interrupt ends the sweep
         print(f"[{line}]", file=sys.stderr)
         code = _errors.said(error)
         return Done.of(float("nan"), OK if _is_passed_over(error) else code, line)

@@ -7,14 +7,16 @@ import traceback
 from collections.abc import Callable
 
 from modelsel.core.errors import INTERNAL, INTERRUPTED, ModelselError, Problem, meant
+from modelsel.core.interrupts import interruptible
 
 
 def reported(command: Callable[[], int]) -> int:
     """The exit code of a command; whatever it raises is said in lines that a person can act on."""
     try:
-        code = command()
-        sys.stdout.flush()
-        return code
+        with interruptible(INTERRUPTED):
+            code = command()
+            sys.stdout.flush()
+            return code
     except BrokenPipeError:
         os.dup2(
             os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()

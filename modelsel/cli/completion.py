@@ -5,9 +5,9 @@ Hydra reads the line from COMP_LINE and knows nothing of commands, so the script
 
 from collections.abc import Sequence
 
-from modelsel.cli._arguments import Arguments
+from modelsel.cli._arguments import Arguments, complaint
 from modelsel.cli._help import COMMANDS
-from modelsel.core.errors import OK
+from modelsel.core.errors import OK, ConfigurationError
 
 BASH = """\
 _modelsel_complete() {
@@ -54,5 +54,12 @@ def main(words: Sequence[str]) -> int:
         "completion", 'bash: eval "$(modelsel completion bash)"; zsh the same; fish: modelsel completion fish | source'
     )
     parser.add_argument("shell", metavar="SHELL", choices=sorted(SCRIPTS), help="bash, zsh or fish")
-    print(SCRIPTS[parser.parse_args(words).shell].replace("@COMMANDS@", " ".join(COMMANDS)), end="")
+    print(script(parser.parse_args(words).shell), end="")
     return OK
+
+
+def script(shell: str) -> str:
+    """What a shell has to read; ConfigurationError for one that is not known."""
+    if shell not in SCRIPTS:
+        raise ConfigurationError(complaint(f"unknown shell {shell!r}: bash, fish, zsh", "modelsel completion"))
+    return SCRIPTS[shell].replace("@COMMANDS@", " ".join(COMMANDS))

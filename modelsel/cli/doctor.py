@@ -23,10 +23,15 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--warm", action="store_true", help="compile the kernels now, so that no study waits for it")
     args = parser.parse_args(words)
     codes = []
-    for what, found, code in chain(versions(), stores(), runs(), ledger(), warm() if args.warm else ()):
+    for what, found, code in lines(args.warm):
         print(f"{'  ' if code == OK else '! '}{what:<14} {found}", flush=True)
         codes.append(code)
     return worst(codes)
+
+
+def lines(warmed: bool = False) -> Iterator[Line]:
+    """Everything that is looked at, in order."""
+    return chain(versions(), stores(), runs(), ledger(), warm() if warmed else ())
 
 
 def versions() -> Iterator[Line]:

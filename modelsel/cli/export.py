@@ -19,11 +19,8 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("-o", "--output", metavar="OUT", help="default: stdout")
     args = parser.parse_args(words)
     from modelsel.record.folder import RunFolder
-    from modelsel.record.model import load
 
-    folder = RunFolder.open(args.run)
-    predictor = load(folder.model, tuple(folder.config().get("plugins") or ()))
-    written = _WRITERS[args.to](predictor, args)
+    written = exported(RunFolder.open(args.run), args.to, args.table)
     if args.output is None and isinstance(written, bytes):
         raise ConfigurationError(Problem("MSEL-251", "is no text", f"--to {args.to}", f"name the file: -o model.{args.to}"))
     if args.output is None:
@@ -38,31 +35,38 @@ def main(words: Sequence[str]) -> int:
     return OK
 
 
-def _onnx(predictor: Any, _: Any) -> bytes:
+def exported(folder: Any, to: str, table: str = "rows") -> str | bytes:
+    """The final model of a run's folder in one of the FORMATS."""
+    from modelsel.record.model import load
+
+    return _WRITERS[to](load(folder.model, tuple(folder.config().get("plugins") or ())), table)
+
+
+def _onnx(predictor: Any, _: str) -> bytes:
     from modelsel.cli._onnx import onnx
 
     return onnx(predictor)
 
 
-def _sql(predictor: Any, args: Any) -> str:
+def _sql(predictor: Any, table: str) -> str:
     from modelsel.cli._sql import sql
 
-    return sql(predictor, args.table)
+    return sql(predictor, table)
 
 
-def _rules(predictor: Any, _: Any) -> str:
+def _rules(predictor: Any, _: str) -> str:
     from modelsel.tree.rules import rules_text
 
     return f"{rules_text(_cut(predictor))}\n"
 
 
-def _dot(predictor: Any, _: Any) -> str:
+def _dot(predictor: Any, _: str) -> str:
     from modelsel.tree.export import to_dot
 
     return f"{to_dot(_cut(predictor))}\n"
 
 
-def _json(predictor: Any, _: Any) -> str:
+def _json(predictor: Any, _: str) -> str:
     """A tree in the documented shape; another model as its kind restores it, arrays as lists."""
     from modelsel.learner._tree_model import TreeModel
     from modelsel.tree.export import to_dict
@@ -83,6 +87,6 @@ def _cut(predictor: Any) -> Any:
     return predictor.model.cut
 
 
-_WRITERS: Mapping[str, Callable[[Any, Any], str | bytes]] = {
+_WRITERS: Mapping[str, Callable[[Any, str], str | bytes]] = {
     "onnx": _onnx, "sql": _sql, "rules": _rules, "json": _json, "dot": _dot,
 }  # fmt: skip

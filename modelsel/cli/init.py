@@ -49,6 +49,15 @@ def main(words: Sequence[str]) -> int:
     parser = Arguments("init")
     parser.add_argument("folder", metavar="DIR", nargs="?", default="conf", help="default: conf")
     folder = Path(parser.parse_args(words).folder)
+    for path in started(folder):
+        print(path)
+    print(f"next: put your data into {folder}/dataset/mine.yaml, then", file=sys.stderr)
+    print(f"  modelsel plan --config-dir {folder} experiment=first", file=sys.stderr)
+    return OK
+
+
+def started(folder: Path) -> list[Path]:
+    """Write the starter, and return its files. Raises ConfigurationError where some are there already."""
     if there := [name for name in STARTER if (folder / name).exists()]:
         raise ConfigurationError(
             Problem("MSEL-253", f"{', '.join(there)} is there already", str(folder), "nothing was written; name another folder")
@@ -57,11 +66,8 @@ def main(words: Sequence[str]) -> int:
         for name, text in STARTER.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, "utf-8")
-            print(folder / name)
     except OSError as error:
         raise StoreError(
             Problem("MSEL-605", f"cannot be written ({error.strerror})", str(folder), "choose another folder")
         ) from error
-    print(f"next: put your data into {folder}/dataset/mine.yaml, then", file=sys.stderr)
-    print(f"  modelsel plan --config-dir {folder} experiment=first", file=sys.stderr)
-    return OK
+    return [folder / name for name in STARTER]

@@ -1,14 +1,19 @@
-"""`modelsel predict RUN FILE`: predictions of a study's final model on new rows, columns matched by name."""
+"""`modelsel predict RUN FILE`: predictions of a study's final model on new rows, columns matched by name.
+
+In a file (`-o`) a class that a spreadsheet would run is written with an apostrophe in front; stdout has it as it is.
+"""
 
 import csv
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from modelsel.cli._arguments import RUN_HELP, Arguments
+from modelsel.cli._cells import harmless
 from modelsel.core.errors import OK, ConfigurationError, Problem, StoreError
 
 INHERITED = ("delimiter", "decimal", "encoding", "missing")  # a new file is read as the study's own was
@@ -20,21 +25,36 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("file", metavar="FILE", help="CSV, ARFF or Parquet; columns beside the model's are ignored")
     parser.add_argument("-o", "--output", metavar="OUT", help="default: stdout")
     args = parser.parse_args(words)
-    from modelsel.dataset._like import read_like
     from modelsel.record.folder import RunFolder
+
+    found = predicted(RunFolder.open(args.run), Path(args.file))
+    _write(args.output, found.classes, found.labels, found.scores)
+    return OK
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """A label and class scores (in the order of `classes`) per row of a file."""
+
+    classes: Sequence[str]
+    labels: Sequence[str]
+    scores: Sequence[Sequence[float]]
+
+
+def predicted(folder: Any, path: Path) -> Predicted:
+    """Predictions of a run's final model for the rows of a file; what is noticed about them is said on stderr."""
+    from modelsel.dataset._like import read_like
     from modelsel.record.refit import ready
 
-    path, folder = Path(args.file), RunFolder.open(args.run)
     if not path.is_file():
         raise ConfigurationError(
-            Problem("MSEL-254", f"there is no file {args.file!r}", "FILE", "give a CSV, ARFF or Parquet file")
+            Problem("MSEL-254", f"there is no file {str(path)!r}", "FILE", "give a CSV, ARFF or Parquet file")
         )
     predictor = ready(folder, partial(print, file=sys.stderr))
     rows = read_like(path, predictor.features, **inherited(path, folder.config()["dataset"]))
     for finding in rows.findings:
         print(f"{finding.message}; {finding.do}", file=sys.stderr)
-    _write(args.output, predictor.classes, predictor.predict(rows.table).tolist(), predictor.scores(rows.table).tolist())
-    return OK
+    return Predicted(predictor.classes, predictor.predict(rows.table).tolist(), predictor.scores(rows.table).tolist())
 
 
 def inherited(path: Path, dataset: Mapping[str, Any]) -> dict[str, Any]:
@@ -53,7 +73,8 @@ def _write(output: str | None, classes: Sequence[str], predicted: Sequence[str],
         with open(output, "w", newline="", encoding="utf-8") if output else nullcontext(sys.stdout) as stream:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(["prediction", *(f"score_{name}" for name in classes)])
-            writer.writerows([label, *row] for label, row in zip(predicted, scores, strict=True))
+            shown = map(harmless, predicted) if output else predicted
+            writer.writerows([label, *row] for label, row in zip(shown, scores, strict=True))
     except OSError as error:
         raise StoreError(
             Problem("MSEL-605", f"cannot be written ({error.strerror})", str(output), "choose another place")

@@ -27,7 +27,8 @@ RunPlan = Callable[[Plan, Task, Resampling], Results]
 
 @dataclass(frozen=True, eq=False)
 class Selecting:
-    """How a choice is made: what all outer folds have in common. `run` computes a plan's cells, `journal` knows families."""
+    """How a choice is made: what all outer folds have in common. `run` computes a plan's cells, `journal` knows families,
+    `fit` fits a fold's winner."""
 
     candidates: Sequence[Candidate]
     scheme: Scheme
@@ -36,6 +37,7 @@ class Selecting:
     seed: int
     run: RunPlan
     journal: Journal | None = None
+    fit: Callable[[Candidate, Task, int], Final] = fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +86,7 @@ def _select(selecting: Selecting, task: Task, rows: Integers, fold: int) -> Sele
         fix = "the reasons stand in the journal of the study without outer"
         raise NoCandidateError(Problem("MSEL-703", "no candidate is eligible", f"outer fold {fold}", fix))
     winner = selecting.rule.choose(board)
-    return Selected(fit(candidates[winner], inner, selecting.seed), _name(candidates[winner], board, winner))
+    return Selected(selecting.fit(candidates[winner], inner, selecting.seed), _name(candidates[winner], board, winner))
 
 
 def _score(selecting: Selecting, model: Final, rows: Task) -> float:

@@ -12,13 +12,17 @@ from typing import Any
 
 from omegaconf import DictConfig
 
+from modelsel.config import keywords
 from modelsel.config import overrides as typed
 from modelsel.config.build import LEARNER, Builder
 from modelsel.config.expand import DRAW, SPACE, SWEEP, expand, read_entries
 from modelsel.config.folders import Folders
+from modelsel.config.keywords import Keywords
 from modelsel.config.knobs import unknown
 from modelsel.config.loader import load
+from modelsel.config.merge import KIND, merge
 from modelsel.config.overrides import OUTER, PARTS
+from modelsel.config.published import published
 from modelsel.config.references import hidden, plain_data, resolve
 from modelsel.config.settings import Limit, Pool, Root, Tracking
 from modelsel.config.suggest import near
@@ -31,7 +35,9 @@ from modelsel.dataset._bytes import bare
 INTERVAL, CORRECTED, BATES = "interval", "corrected", "bates"
 INTERVALS = (CORRECTED, BATES)  # of nested cross-validation: the corrected resampled variance, or Bates, Hastie & Tibshirani
 # where a data set lies, and how it is got, is no part of what is studied
-LOOSE = ("path", "test_path", "name", "dir", "absent", "openml", "cache", "seconds", "delimiter", "decimal", "encoding")
+LOOSE = (
+    "content", "path", "test_path", "name", "dir", "absent", "openml", "cache", "seconds", "delimiter", "decimal", "encoding",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,7 @@ class Config:
     resolved: Mapping[str, Any]
     space: str = ""
     notes: tuple[str, ...] = ()
+    published: str = ""  # the name of the published experiment that this is
 
     @cached_property
     def spec_id(self) -> str:
@@ -76,23 +83,47 @@ class Config:
         return digest({**parts, "dataset": dataset, "outer": outer, "seed": self.seed, "candidates": ids})
 
 
-def compose(overrides: Sequence[str] = (), config_dir: str | None = None) -> Config:
-    """The study that some overrides describe; raises ConfigurationError with every problem."""
+def compose(overrides: Sequence[str] = (), config_dir: str | None = None, settings: Mapping[str, Any] | None = None) -> Config:
+    """The study that overrides, and settings by keyword (which win), describe; raises ConfigurationError with every problem."""
     folders = Folders.of(config_dir)
-    wanted = typed.read(overrides, folders)
+    given = keywords.read(settings or {}, folders, [text.partition("=")[0].lstrip("+~") for text in overrides])
+    wanted = typed.read([*overrides, *given.lines], folders)
+    problems = (*wanted.problems, *given.problems)
     try:
         composed = load(folders, list(wanted.lines), wanted.hydra)
     except ConfigurationError as error:
-        raise ConfigurationError(*wanted.problems, *error.problems) from error
-    return assemble(composed, dict(composed.hydra.runtime.choices), folders, wanted.problems)
+        raise ConfigurationError(*problems, *error.problems) from error
+    return assemble(composed, dict(composed.hydra.runtime.choices), folders, problems, given)
 
 
-def assemble(composed: DictConfig, choices: Mapping[str, Any], folders: Folders, problems: Sequence[Problem] = ()) -> Config:
+def recompose(recorded: Mapping[str, Any], settings: Mapping[str, Any], config_dir: str | None = None) -> Config:
+    """The study of a recorded config.yaml again, with some settings changed."""
+    folders = Folders.of(config_dir)
+    given = keywords.read(settings, folders)
+    named = {key: {KIND: line.partition("=")[2].strip("'")} for line in given.lines for key in (line.partition("=")[0],)}
+    resolved = given.over({key: merge(value, named[key]) if key in named else value for key, value in recorded.items()})
+    if LEARNER in (given.values or {}):
+        resolved.pop(SPACE, None)
+    return _checked(resolved, "", folders, given.problems)
+
+
+def assemble(
+    composed: DictConfig, choices: Mapping[str, Any], folders: Folders, problems: Sequence[Problem] = (),
+    given: Keywords | None = None,
+) -> Config:  # fmt: skip
     """A composed configuration to a `Config`. `choices` are the files taken per group, `problems` those found before."""
     resolved = {key: _named(value, choices.get(key) if key in PARTS else None) for key, value in plain_data(composed).items()}
+    wanted = (given or Keywords()).over(resolved)
+    config = _checked(wanted, str(choices.get("dataset") or ""), folders, problems)
+    same = wanted.get("dataset") == resolved.get("dataset")
+    return replace(config, published=published(choices, folders) if same else "")
+
+
+def _checked(resolved: Mapping[str, Any], dataset: str, folders: Folders, problems: Sequence[Problem]) -> Config:
+    """Settings whose references have not been followed to a `Config`; raises ConfigurationError with every problem."""
     settings, found = resolve(resolved)
     builder = Builder(folders, problems=[*problems, *found, *unknown(resolved)])
-    config = _built(settings, resolved, str(choices.get("dataset") or ""), builder)
+    config = _built(settings, resolved, dataset, builder)
     ConfigurationError.raise_if(hidden(builder.problems, resolved))
     assert config is not None
     return config

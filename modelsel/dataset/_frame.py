@@ -6,10 +6,17 @@ A column's levels are its categories in declared order; of text, the values that
 from collections.abc import Sequence
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 
 from modelsel.core.types import Feature, Floats, Table
+
+
+def as_pandas(frame: Any) -> pd.DataFrame:
+    """A table of pandas, Polars or Arrow as one of pandas."""
+    made: pd.DataFrame = nw.from_native(frame, eager_only=True).to_pandas()
+    return made
 
 
 def described(frame: pd.DataFrame) -> tuple[Feature, ...]:

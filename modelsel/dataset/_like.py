@@ -1,6 +1,6 @@
 """New rows for a fitted model: columns matched by name, levels mapped to the task's codes, unseen levels counted."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,18 +34,28 @@ def read_like(path: str | Path, features: Sequence[Feature], **settings: Any) ->
     """
     source = reader(path, **settings)
     raw: Raw = source.raw(Path(path))
-    columns = {column.name: column.without(source.missing) for column in raw.columns}
-    problems = [*_missing(features, columns, str(path))]
+    return like(raw.columns, features, bare(path).stem, str(path), source.missing, raw.decimal)
+
+
+def like(
+    given: Sequence[Column],
+    features: Sequence[Feature],
+    name: str,
+    where: str,
+    missing: Collection[str] = (),
+    decimal: str = ".",
+) -> Like:
+    """Columns of any source as the features of a model, as `read_like` reads those of a file."""
+    columns = {column.name: column.without(missing) for column in given}
+    problems = [*_missing(features, columns, where)]
     findings: list[Finding] = []
     values = [
-        _values(feature, columns[feature.name], raw.decimal, problems, findings)
-        for feature in features
-        if feature.name in columns
+        _values(feature, columns[feature.name], decimal, problems, findings) for feature in features if feature.name in columns
     ]
     DataError.raise_if(problems)
-    rows = np.arange(len(raw.columns[0]))
+    rows = np.arange(len(given[0]))
     matrix = np.column_stack(values) if values else np.empty((len(rows), 0))
-    return Like(Table(name=bare(path).stem, features=tuple(features), values=matrix, rows=rows), tuple(findings))
+    return Like(Table(name=name, features=tuple(features), values=matrix, rows=rows), tuple(findings))
 
 
 def _missing(features: Sequence[Feature], columns: dict[str, Column], path: str) -> Iterator[Problem]:

@@ -8,6 +8,8 @@ from modelsel.core.spec import make
 from modelsel.core.types import Task
 from modelsel.dataset._bytes import bare
 from modelsel.dataset._file import File
+from modelsel.dataset._held import hold
+from modelsel.dataset._in_memory import ROLES, given
 
 READERS = {
     ".csv": "csv",
@@ -20,27 +22,44 @@ READERS = {
 }
 
 
-def reader(path: str | Path, **settings: Any) -> File:
-    """The dataset part that reads a file; ConfigurationError for an unknown suffix or setting."""
+def kind_of_file(path: str | Path) -> str:
+    """The kind of `conf/dataset/` that reads a file; ConfigurationError for an unknown suffix."""
     suffix = bare(path).suffix.lower()
     if suffix not in READERS:
         fix = f"use one of {', '.join(READERS)}"
         raise ConfigurationError(Problem("MSEL-306", f"no reader for the suffix '{suffix}'", str(path), fix))
+    return READERS[suffix]
+
+
+def reader(path: str | Path, **settings: Any) -> File:
+    """The dataset part that reads a file; ConfigurationError for an unknown suffix or setting."""
+    kind, suffix = kind_of_file(path), bare(path).suffix.lower()
     if suffix == ".tsv":
         settings.setdefault("delimiter", "\t")
-    try:
-        made: File = make("dataset", READERS[suffix], path=str(path), **settings)
-    except TypeError as error:
-        word = str(error).rpartition("argument ")[2]
-        raise ConfigurationError(
-            Problem("MSEL-305", f"unknown setting {word}", f"reading {path}", "see conf/dataset/")
-        ) from error
+    made: File = _made(kind, f"reading {path}", path=str(path), **settings)
     return made
 
 
-def read_table(path: str | Path, target: str, **settings: Any) -> Task:
-    """Read a CSV, ARFF or Parquet file as a task; settings are those of conf/dataset/.
+def read_table(data: Any, target: Any = None, **settings: Any) -> Task:
+    """Read a CSV, ARFF or Parquet file, or a table in memory, as a task; settings are those of conf/dataset/.
 
-    Raises ConfigurationError (missing file, target not in the header) and DataError (the contents), each with all problems.
+    `data` is a path, a pandas, Polars or PyArrow table, a NumPy array, or `(X, y)`; of a table, `target`, `weights`, `groups`
+    and `id` may be arrays as well as names. Raises ConfigurationError (missing file, no such column) and DataError (the
+    contents), each with all problems.
     """
-    return reader(path, target=target, **settings).read()
+    if isinstance(data, str | Path):
+        return reader(data, target=target, **settings).read()
+    if isinstance(data, Task):
+        return data
+    roles = {role: settings.pop(role) for role in ROLES[1:] if role in settings}
+    taken = given(data, target=target, **roles)
+    table = hold(taken.table)
+    return _made("memory", "reading a table", content=table.content, **taken.roles, **settings).read()  # type: ignore[no-any-return]
+
+
+def _made(kind: str, where: str, **settings: Any) -> Any:
+    try:
+        return make("dataset", kind, **settings)
+    except TypeError as error:
+        word = str(error).rpartition("argument ")[2]
+        raise ConfigurationError(Problem("MSEL-305", f"unknown setting {word}", where, "see conf/dataset/")) from error

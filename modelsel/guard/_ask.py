@@ -17,6 +17,12 @@ from modelsel.ledger.entry import Entry
 from modelsel.ledger.home import Key
 
 
+def metric_of(measure: Any) -> str:
+    """The kind of a measure, with a digest of its settings where it has any."""
+    spec = resolved(measure)
+    return kind_of(measure) + (f":{short(spec)}" if len(spec) > 1 else "")
+
+
 @dataclass(frozen=True, eq=False)
 class Ask:
     """A look as it arrives at the ledger: everything is known but what the labels say."""
@@ -34,8 +40,7 @@ class Ask:
     @property
     def metric(self) -> str:
         """The kind of the measure, with a digest of its settings where it has any."""
-        spec = resolved(self.request.sealing.measure)
-        return kind_of(self.request.sealing.measure) + (f":{short(spec)}" if len(spec) > 1 else "")
+        return metric_of(self.request.sealing.measure)
 
     @property
     def measure(self) -> str:

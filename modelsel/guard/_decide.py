@@ -13,7 +13,7 @@ from modelsel.guard._afterwards import selection
 from modelsel.guard._ask import Ask, Go, Refused, Replayed
 from modelsel.guard._elsewhere import NOTHING, Elsewhere, joined, related
 from modelsel.guard._flags import flag
-from modelsel.guard._history import History, PastLook
+from modelsel.guard._history import History, PastLook, is_off
 from modelsel.guard._judge import Question, judge
 from modelsel.guard._notice import Seen, noticed
 from modelsel.guard._overlap import Memory
@@ -57,7 +57,7 @@ def decide(writing: Writing, ask: Ask) -> Go | Replayed | Refused:
 
 def _answered_before(history: History, ask: Ask) -> PastLook | None:
     """The same predictions for the same rows have the same answer, under whatever specification; the latest one."""
-    mine = [look for look in history.looks_at([ask.subject.digest]) if look.status == "revealed"]
+    mine = [look for look in history.looks_at([ask.subject.digest]) if look.status == "revealed" and not is_off(look.facts)]
     same = (look for look in mine if look.facts["predictions"] == ask.predictions and look.facts["metric"] == ask.metric)
     return next((look for look in reversed([*same]) if not relabelled(ask) or _of_that_correction(look, ask)), None)
 
@@ -87,7 +87,8 @@ def _interrupted(history: History, ask: Ask) -> PastLook | None:
     sealing = ask.request.sealing
     for look in history.looks_at([ask.subject.digest]):
         asked = look.status == "open" and look.same_question(ask.subject.digest, ask.metric, sealing.spec_id, ask.subject.train)
-        if asked and look.facts["predictions"] == ask.predictions and not relabelled(ask):
+        asked = asked and not is_off(look.facts) and not relabelled(ask)
+        if asked and look.facts["predictions"] == ask.predictions:
             return look
     return None
 

@@ -14,6 +14,8 @@ CATALOGUE: dict[str, tuple[str, str, str]] = {
     "G001": ("FIRST_LOOK", "info", ""),
     "G002": ("REPLAY", "info", "nothing: the stored answer is shown again and costs nothing"),
     "G003": ("UNGUARDED", "medium", "run with guard=warn for an interval that stays valid"),
+    "G004": ("NOT_REMEMBERED", "high", "leave guard.remember as it is, and mend the ledger: a later test cannot know of this"),
+    "G005": ("PUBLISHED_EXPERIMENT", "info", ""),
     "G010": ("SAME_TEST_SAME_SPEC", "low", "fix the seed or the library versions: the same study predicted something else"),
     "G011": ("SAME_TEST_NEW_TRAIN", "medium", _QUOTE),
     "G012": ("SPEC_CHANGED_AFTER_SCORE", "high", f"{_QUOTE}; decide by cross-validation before the next look"),

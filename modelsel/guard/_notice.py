@@ -6,7 +6,7 @@ from typing import Any
 
 from modelsel.core.types import Finding
 from modelsel.guard._flags import flag
-from modelsel.guard._history import History, PastLook, differences
+from modelsel.guard._history import History, PastLook, differences, is_off
 from modelsel.guard._standing import Position
 from modelsel.guard._subject import Subject
 
@@ -82,6 +82,9 @@ def _looks(seen: Seen) -> Iterator[Finding]:
     yield from _asked_again(seen, revealed)
     if any(look.facts["metric"] == "labels" for look in seen.position.past):
         yield flag("G061", "the labels of these rows were given away before")
+    off = [look for look in seen.position.past if is_off(look.facts)]
+    if off:
+        yield flag("G076", f"these rows were opened without a guard {_times(len(off))}, and what was shown is charged in full")
     if any(look.status == "open" for look in seen.position.past):
         yield flag("G060", "an earlier look was interrupted between record and answer; it is counted at its highest price")
 
@@ -129,6 +132,10 @@ def _store(seen: Seen) -> Iterator[Finding]:
         yield flag("G074", f"{len(strangers)} other key(s) hashed rows in this ledger: overlap with those rows is unknown")
     if any(str(entry.facts.get("at", "")) > seen.at for entry in seen.history.entries):
         yield flag("G075", "an entry of the ledger is dated after now")
+
+
+def _times(count: int) -> str:
+    return "before" if count == 1 else f"{count} times before"
 
 
 def _counted(seen: Seen, rows: int) -> str:

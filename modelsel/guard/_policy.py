@@ -44,6 +44,7 @@ class Policy:
     target: float | None = number(None, help="the score to be met, for release=passfail")
     budget: int = whole(10, least=1, help="thresholdout: answers that may differ from cross-validation")
     sweep_test: bool = plain(False, help="open the test set in every job of a sweep; each counts as a look")
+    remember: bool = plain(True, help="false: nothing is kept of this study, and that is said wherever its result stands")
     ledger: str = plain("user", help="user, project, or an SQLAlchemy URL")
     project: str | None = plain(None, help="another key than the person's own")
     anchors: tuple[str, ...] = plain(("state", "mlflow", "lockfile"))

@@ -32,10 +32,10 @@ def refused(verdict: Refused, policy: Policy) -> TestResult:
     )  # fmt: skip
 
 
-def unguarded(found: Truth, policy: Policy, metric: str) -> TestResult:
-    """The score as it is. No look number and no interval: nobody knows how often these rows were looked at."""
+def unguarded(found: Truth, policy: Policy, metric: str, codes: tuple[str, ...]) -> TestResult:
+    """The score as it is. No look number, no price and no interval: later looks pay."""
     errors = found.errors if metric in ("error", "cost_matrix") else None
     return TestResult(
         score=found.score, errors=errors, n=found.n, look=0, replay=False, price=0.0, spent=0.0, interval=None,
-        level=1 - policy.delta, policy=kind_of(policy), release="full", flags=("G003",),
+        level=1 - policy.delta, policy=kind_of(policy), release="full", flags=codes,
     )  # fmt: skip

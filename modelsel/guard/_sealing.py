@@ -18,7 +18,7 @@ from modelsel.guard._ask import Ask, Go, Refused, Replayed
 from modelsel.guard._decide import decide, memory_of
 from modelsel.guard._elsewhere import Elsewhere, joined, key_ids, related
 from modelsel.guard._flags import flag
-from modelsel.guard._history import History
+from modelsel.guard._history import History, is_off
 from modelsel.guard._integrity import checked, mark, recovered
 from modelsel.guard._overlap import Memory, relations
 from modelsel.guard._policy import Policy
@@ -32,13 +32,15 @@ from modelsel.guard._record import (
     weaker,
     who,
 )
-from modelsel.guard._release import Released
+from modelsel.guard._release import Released, Truth
 from modelsel.guard._shared import Shared, registered
-from modelsel.guard._stored import keep, keep_all
+from modelsel.guard._stored import keep, keep_all, keep_chosen
 from modelsel.guard._subject import Subject
 from modelsel.guard._twin import copy_all
+from modelsel.guard._unguarded import opened
+from modelsel.guard._unguarded import shown as shown_unguarded
 from modelsel.guard._witnesses import Witnesses
-from modelsel.guard.request import Sealing, Selected
+from modelsel.guard.request import LookRequest, Sealing, Selected
 from modelsel.ledger.anchors import LockFile, StateAnchor
 from modelsel.ledger.engines import same_file, shown, sqlite_url
 from modelsel.ledger.entry import Entry
@@ -157,15 +159,19 @@ class Session:
     def known_tables(self, key: Key) -> Iterator[tuple[tuple[Sketch, ...], Hashes]]:
         """Sketches of every table that was sealed under a key, with the rows stored under its names."""
         history = History.of(entry for ledger in self.ledgers for entry in ledger.entries())
-        for entry in history.seals.values():
+        for entry in (*history.seals.values(), *history.selections):
             facts = entry.facts
-            if facts["key_id"] == key.id and facts.get("table") and facts.get("rows"):
-                stored = [self.stored(facts[name]).arrays["bound"] for name in ("rows", "development")]
+            if facts["key_id"] == key.id and facts.get("table") and facts.get("development"):
+                names = [name for name in ("rows", "development") if facts.get(name)]
+                stored = [self.stored(facts[name]).arrays["bound"] for name in names]
                 yield table_sketches(self.stored(facts["table"])), np.concatenate(stored)
 
     def seal(self, sealing: Sealing, subject: Subject) -> list[Finding]:
-        """The first seal of these rows, or what has changed since."""
+        """The first seal of these rows, or what has changed since; where none are sealed, the rows that will choose."""
         terms = terms_of(self.policy, sealing)
+        if not len(sealing.sealed):
+            self.ledger.write(lambda writing: keep(writing, self.policy, self.key, subject, "development"))
+            return []
         missed = self._recall(subject)
         changed = self.ledger.write(lambda writing: self._seal(writing, sealing, subject, terms))
         self._mark()
@@ -180,9 +186,7 @@ class Session:
         def step(writing: Writing) -> None:
             known = History.of(writing.entries()).selections
             if not any(all(entry.facts.get(name) == value for name, value in facts.items()) for entry in known):
-                writing.append(
-                    "selection", {**who(), **facts, "development": keep(writing, self.policy, self.key, subject, "development")}
-                )
+                writing.append("selection", {**who(), **facts, **keep_chosen(writing, self.policy, self.key, sealing, subject)})
 
         self.ledger.write(step)
         self._mark()
@@ -253,6 +257,27 @@ class Session:
         self._mark()
         return self.witnesses.tell(facts)
 
+    def open_unguarded(
+        self, request: LookRequest, subject: Subject, predictions: str, score: float | None = None
+    ) -> Entry | None:
+        """Put an unguarded look on record before labels are opened; None where the same number was shown before."""
+
+        def step(writing: Writing) -> Entry | None:
+            history = History.of(writing.entries())
+            facts = opened(request, subject, predictions, memory_of(writing, history, self.key), score)
+            return writing.append("intent", facts) if facts else None
+
+        return self.ledger.write(step)
+
+    def close_unguarded(self, intent: Entry, found: Truth, sealing: Sealing) -> list[Finding]:
+        """What was shown, on record before it is shown."""
+        self.ledger.append("reveal", shown_unguarded(intent.facts, found, sealing))
+        return self.witness(intent, intent.facts["worst"])
+
+    def tell_unremembered(self, study: str) -> list[Finding]:
+        """Say in `modelsel.lock` that nothing was kept of a study."""
+        return Witnesses(self.anchors, "").unremembered(study, who()["at"])  # no key is made for it
+
     def witness_unguarded(self, subject: Subject) -> list[Finding]:
         facts = {"ledger": "none", "testset": subject.digest, "look": "0", "spent": "0", "n": str(len(subject.test.bound)),
                  "head": f"unguarded:0:{secrets.token_hex(16)}", "policy": "off", "key": self.key.id}  # fmt: skip
@@ -260,9 +285,12 @@ class Session:
 
     def _seal(self, writing: Writing, sealing: Sealing, subject: Subject, terms: Mapping[str, Any]) -> list[str]:
         history = History.of(writing.entries())
-        if subject.digest not in history.seals:
+        off, known = is_off(terms), history.seals.get(subject.digest)
+        if known is None or (is_off(known.facts["terms"]) and not off):
             facts = seal_facts(subject, sealing, terms, self.key.id, self._space(sealing))
             writing.append("seal", {**facts, **keep_all(writing, self.policy, self.key, sealing, subject)})
+            return []
+        if off:
             return []
         policies = history.policies(subject.digest)
         changed = weaker(policies, terms)

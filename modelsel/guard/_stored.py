@@ -22,6 +22,15 @@ def keep_all(writing: Writing, policy: Policy, key: Key, sealing: Sealing, subje
     }
 
 
+def keep_chosen(writing: Writing, policy: Policy, key: Key, sealing: Sealing, subject: Subject) -> dict[str, str | None]:
+    """Digests of the rows that chose, and of their table where no seal keeps it."""
+    kept = {"development": keep(writing, policy, key, subject, "development")}
+    if len(sealing.sealed) or policy.identity.store == "digest_only":
+        return kept
+    n = len(subject.development.bound)
+    return {**kept, "table": writing.keep(table_set(subject.sketches, n).pack(), key.id, n, "table")}
+
+
 def keep(writing: Writing, policy: Policy, key: Key, subject: Subject, side: str) -> str | None:
     """Digest of the stored rows of one side, `test` or `development`, in the form that the policy asks for."""
     store = policy.identity.store

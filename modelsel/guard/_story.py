@@ -67,7 +67,7 @@ def _whole(report: Mapping[str, Any]) -> str:
     return {
         True: "The ledger is whole.",
         False: "The ledger is NOT WHOLE: trust no number here.",
-        None: "No ledger was kept (guard=off).",
+        None: "Nothing was kept (guard.remember=false, or a ledger that could not be written under guard=off).",
     }[intact]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modelsel.guard._policy import Policy
-from modelsel.guard._stored import keep, keep_all
+from modelsel.guard._stored import keep_all, keep_chosen
 from modelsel.guard._subject import Subject
 from modelsel.guard.request import Sealing
 from modelsel.ledger.entry import Entry
@@ -33,12 +33,13 @@ def copy_all(
     intents = {e.facts["id"]: e for e in entries if e.kind == "intent" and e.facts["testset"] == subject.digest}
     for entry in entries:
         mine = entry.facts.get("testset") == subject.digest or entry.facts.get("intent") in intents
+        mine = mine and (entry.kind != "selection" or entry.facts["train"] == subject.train)
         if entry.kind in COPIED and mine and "mirror" not in entry.facts and entry.hash not in copies:
             facts = {**_facts(entry, under, key), "mirror": {"hash": entry.hash, "key_id": made.id}}
             if entry.kind == "seal":
                 facts |= keep_all(writing, policy, key, sealing, under)
             elif entry.kind == "selection":
-                facts["development"] = keep(writing, policy, key, under, "development")
+                facts |= keep_chosen(writing, policy, key, sealing, under)
             elif entry.kind in ("reveal", "abort"):
                 facts["intent"] = copies[intents[entry.facts["intent"]].hash].facts["id"]
             copies[entry.hash] = writing.append(entry.kind, facts)

@@ -33,6 +33,17 @@ class Witnesses:
                 found.append(flag("G077", f"the anchor {anchor.name} was not told: {error}"))
         return found
 
+    def unremembered(self, study: str, at: str) -> list[Finding]:
+        """Say where a reviewer looks that nothing was kept of a study."""
+        found = []
+        for anchor in self.anchors:
+            try:
+                if isinstance(anchor, LockFile):
+                    anchor.unremembered(study, at)
+            except OSError as error:
+                found.append(flag("G077", f"the anchor {anchor.name} was not told: {error}"))
+        return found
+
     def asked(self, testset: str) -> tuple[Seen, list[Finding]]:
         """What each anchor remembers of a test set, and which anchors could not be asked or speak of other keys."""
         seen: Seen = []

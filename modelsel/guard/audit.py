@@ -32,11 +32,14 @@ def audit(gate: Gate, sealing: Sealing | None = None, study: str | None = None, 
     sets are read.
     A ledger that does not hold is told, not raised: `ledger.intact` is false and the flags say where.
     """
-    if not gate.guarded:
+    if not gate.remembers or (sealing and gate.forgotten):
+        said = [one for one in gate.findings if one.code in ("G003", "G004")]
         return {"ledger": {"url": gate.place, "entries": 0, "intact": None, "head": None}, "test_sets": [],
-                "flags": [_flag(flag("G003", "the policy was off: no ledger was kept"))], "state": "off"}  # fmt: skip
+                "flags": [_flag(one) for one in said or [flag("G004", "guard.remember=false: nothing was kept")]],
+                "state": "not remembered"}  # fmt: skip
     history = History.of(once(gate.session.ledger.entries()))
-    wanted = [gate.subject(sealing).digest] if sealing else _touched(history, study)
+    mine = [gate.subject(sealing).digest] if sealing and len(sealing.sealed) else []
+    wanted = mine if sealing else _touched(history, study)
     others = known if sealing or study else (*known, *gate.session.remembered())
     witnessed = Witnessed.of(gate, () if sealing else tuple(dict.fromkeys((*wanted, *others))))
     entries = gate.session.ledger.entries()  # after all that it is compared with: a look in between is no loss

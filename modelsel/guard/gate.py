@@ -7,9 +7,11 @@ then return it. Whatever happens in between stays on record and is charged.
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
-from modelsel.core.errors import ModelselError, Problem
+import numpy as np
+
+from modelsel.core.errors import ConfigurationError, LedgerError, ModelselError, Problem, StoreError
 from modelsel.core.outcome import TestResult
 from modelsel.core.protocols import Anchor
 from modelsel.core.spec import kind_of
@@ -28,7 +30,10 @@ from modelsel.guard._subject import Subject, subject_of
 from modelsel.guard._truth import prediction_digest, truth
 from modelsel.guard.request import LookRequest, Sealing, Selected
 from modelsel.ledger.engines import sqlite_url
+from modelsel.ledger.entry import Entry
 from modelsel.ledger.home import Home, Key
+
+T = TypeVar("T")
 
 
 class Gate:
@@ -38,6 +43,7 @@ class Gate:
         self.policy = policy
         self.findings: list[Finding] = []  # what was noticed so far, for the terminal and study.json
         self.session = Session(policy, Path(runs), tuple(anchors), home or Home.find())
+        self.forgotten = False  # was something left out of the ledger
         self._subjects: dict[tuple[Sealing, str], Subject] = {}
 
     def __reduce__(self) -> NoReturn:
@@ -50,7 +56,11 @@ class Gate:
 
     @property
     def guarded(self) -> bool:
-        return kind_of(self.policy) != "off"
+        return kind_of(self.policy) != "off" and self.remembers
+
+    @property
+    def remembers(self) -> bool:
+        return self.policy.remember
 
     def subject(self, sealing: Sealing, key: Key | None = None) -> Subject:
         """The fingerprints of both sides, made once, of features alone; under the key in use, or another."""
@@ -58,8 +68,7 @@ class Gate:
             raise KeyError("a copy of sealed rows has no labels")
         key = key or self.session.key
         if (sealing, key.id) not in self._subjects:
-            known = self.session.known_tables(key) if self.guarded else ()
-            self._subjects[sealing, key.id] = subject_of(sealing, key, known)
+            self._subjects[sealing, key.id] = subject_of(sealing, key, self.session.known_tables(key))
         return self._subjects[sealing, key.id]
 
     def seal(self, sealing: Sealing) -> None:
@@ -70,10 +79,13 @@ class Gate:
         self._sealed(sealing)
 
     def select(self, sealing: Sealing, selected: Selected) -> None:
-        """Write down which rows chose what: call it after selection, also when no test follows."""
-        if self.guarded:
+        """Write down which rows chose what: call it after selection, also when no test follows and where no row is sealed."""
+
+        def select() -> None:
             self.session.select(sealing, self.subject(sealing), selected)
             self._remember(sealing)
+
+        self._kept(select)
 
     def commit(self, sealing: Sealing, spec_ids: Sequence[str]) -> None:
         """Fix studies before any answer is known: each pays only for its index, whatever the others turn out to say."""
@@ -134,11 +146,41 @@ class Gate:
 
     def _sealed(self, sealing: Sealing) -> tuple[Finding, ...]:
         """Seal, and what that brought to light."""
-        if not self.guarded:
-            return ()
-        found = (*self.session.check(), *self.session.seal(sealing, self.subject(sealing)))
+
+        def seal() -> tuple[Finding, ...]:
+            return (*self.session.check(), *self.session.seal(sealing, self.subject(sealing)))
+
+        if not self.remembers:
+            self._forget(sealing)
+        found = self._kept(seal) or ()
         self._notice(found)
         return found
+
+    def _kept(self, step: Callable[[], T]) -> T | None:
+        """A step that writes into the ledger. Under `off` it may fail, which is said; with `remember=false` it is left out."""
+        if not self.remembers:
+            return None
+        if self.guarded:
+            return step()
+        try:
+            return step()
+        except (StoreError, LedgerError) as error:
+            self.forgotten = True
+            self._notice([flag("G004", f"the ledger could not take what was seen here: {error.problems[0].what}")])
+            return None
+
+    def _forget(self, sealing: Sealing) -> None:
+        """Say that nothing is kept; a policy that refuses by what it remembers cannot do without."""
+        if self.policy.vetoes:
+            what, fix = (
+                f"guard={kind_of(self.policy)} judges by what is remembered",
+                "leave guard.remember out, or use guard=off",
+            )
+            raise ConfigurationError(Problem("MSEL-272", what, "guard.remember=false", fix))
+        if not self.forgotten:
+            self.forgotten = True
+            self._notice([flag("G004", "guard.remember=false: nothing of this study is kept, no later test can know of it")])
+            self._notice(self.session.tell_unremembered(sealing.study))
 
     def _reveal(self, ask: Ask, go: Go, outputs: Outputs) -> TestResult:
         released = self._released(ask, go, outputs)
@@ -186,14 +228,38 @@ class Gate:
         return truth(request.sealing.measure, outputs, open_labels(request.sealing.sealed), go.rows)
 
     def _unguarded(self, request: LookRequest) -> TestResult:
-        """The score without ledger and certificate; anchors still learn which rows were opened."""
+        """The score without certificate: on record before labels are opened, and again before it is shown."""
+        sealing = request.sealing
+        self.seal(sealing)
+        self.select(sealing, request.selected)
+        outputs = request.predict(sealing.sealed)
+        intent = self._kept(lambda: self._intent_unguarded(request, outputs))
+        found = truth(sealing.measure, outputs, open_labels(sealing.sealed), np.ones(len(sealing.sealed), bool))
+        if intent is None and not self.forgotten:  # shown before, unless labels have been corrected since
+            intent = self._kept(lambda: self._intent_unguarded(request, outputs, found.score))
+        if intent is not None:
+            self._notice(self._kept(lambda: self._close_unguarded(intent, found, sealing)) or ())
+        if self.remembers and self.forgotten:
+            self._notice(self._anchored(sealing))
+        self._notice([flag("G003", "the test rows were opened without a guard")])
+        codes = ("G003", "G004") if self.forgotten else ("G003",)
+        return unguarded(found, self.policy, kind_of(sealing.measure), codes)
+
+    def _intent_unguarded(self, request: LookRequest, outputs: Outputs, score: float | None = None) -> Entry | None:
         subject = self.subject(request.sealing)
-        outputs = request.predict(request.sealing.sealed)
-        every = ~subject.duplicated | subject.duplicated
-        found = truth(request.sealing.measure, outputs, open_labels(request.sealing.sealed), every)
-        self._notice(self.session.witness_unguarded(subject))
-        self._notice([flag("G003", "the test rows were opened without a ledger")])
-        return unguarded(found, self.policy, kind_of(request.sealing.measure))
+        return self.session.open_unguarded(request, subject, prediction_digest(outputs, subject.test.bound), score)
+
+    def _close_unguarded(self, intent: Entry, found: Truth, sealing: Sealing) -> list[Finding]:
+        told = self.session.close_unguarded(intent, found, sealing)
+        self._remember(sealing)
+        return told
+
+    def _anchored(self, sealing: Sealing) -> Sequence[Finding]:
+        """What the ledger could not take, its anchors may."""
+        try:
+            return self.session.witness_unguarded(self.subject(sealing))
+        except (StoreError, LedgerError) as error:
+            return [flag("G077", f"no anchor could be told: {error.problems[0].what}")]
 
     def _notice(self, findings: Sequence[Finding]) -> None:
         self.findings += [finding for finding in findings if finding not in self.findings]

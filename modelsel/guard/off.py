@@ -1,4 +1,4 @@
-"""No ledger and no certificate: the score is stamped unguarded, and the next guarded run says so."""
+"""Nothing is refused or charged now; what was shown is on record, and later looks pay for it in full."""
 
 from dataclasses import dataclass
 
@@ -7,6 +7,6 @@ from modelsel.guard._policy import Policy
 
 @dataclass(frozen=True)
 class Off(Policy):
-    """No ledger and no certificate: the score is stamped unguarded, and the next guarded run says so."""
+    """Nothing is refused or charged now; what was shown is on record, and later looks pay for it in full."""
 
     rank = 0

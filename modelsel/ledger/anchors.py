@@ -50,13 +50,26 @@ class LockFile:
         return self.folder / "modelsel.lock"
 
     def witness(self, facts: Mapping[str, str]) -> None:
-        if not in_git(self.folder):
-            return
-        with self._alone():
-            known = self._read()
+        with self._changing() as known:
             sets = known.setdefault("testsets", {})
             if int(sets.get(facts["testset"], facts)["look"]) <= int(facts["look"]):
                 sets[facts["testset"]] = {key: facts[key] for key in sorted(facts) if key != "testset"}
+
+    def unremembered(self, study: str, at: str) -> None:
+        """A study of which nothing is kept (`guard.remember=false`): that there was one, how often, and when last."""
+        with self._changing() as known:
+            studies = known.setdefault("not_remembered", {})
+            studies[study] = {"at": at, "times": 1 + int(studies.get(study, {}).get("times", 0))}
+
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, Any]]:
+        """What stands in the file, to be changed in place; outside git it is not written."""
+        if not in_git(self.folder):
+            yield {}
+            return
+        with self._alone():
+            known = self._read()
+            yield known
             write_whole(self.path, (json.dumps({"modelsel": HEADER, **known}, indent=1, sort_keys=True) + "\n").encode())
 
     @contextmanager

@@ -36,6 +36,7 @@ def lines(
         *(_estimated(estimate) if estimate else ()),
         *(_nested(outer, plan, estimate) if outer else ()),
         f"final test   {_final(test_rows, task, len(plan.candidates), delta)}",
+        "ledger       not opened: nothing is written into it by a plan, which chooses nothing",
         *(f"{finding.code}: {finding.message}; {finding.do}" for finding in warnings(plan, task, delta)),
     ]
 

@@ -131,7 +131,7 @@ def varied(table: Sequence[Row]) -> dict[str, dict[str, str]]:
     by_label: dict[str, list[Row]] = {}
     for row in table:
         by_label.setdefault(row.label, []).append(row)
-    names = {label: _differing(rows) for label, rows in by_label.items()}
+    names = {label: differing([row.parameters for row in rows]) for label, rows in by_label.items()}
     return {row.id: {name: row.parameters[name] for name in _ordered(row) if name in names[row.label]} for row in table}
 
 
@@ -139,13 +139,16 @@ def _ordered(row: Row) -> list[str]:
     return sorted(row.parameters, key=lambda name: name.startswith("preparer"))
 
 
-def _differing(rows: Sequence[Row]) -> set[str]:
-    """A dotted setting that some rows do not have belongs to a part that they do not have, and the part is named already."""
-    values: dict[str, set[str | None]] = {}
-    for row in rows:
-        for name, value in row.parameters.items():
-            values.setdefault(name, set()).add(value)
-    absent = {name for name in values if "." not in name and any(name not in row.parameters for row in rows)}
+def differing(parameters: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Names of settings that tell candidates apart.
+
+    A dotted setting that some do not have belongs to a part that they do not have, and the part is named already.
+    """
+    values: dict[str, set[str]] = {}
+    for own in parameters:
+        for name, value in own.items():
+            values.setdefault(name, set()).add(word(value))
+    absent = {name for name in values if "." not in name and any(name not in own for own in parameters)}
     return {name for name, found in values.items() if len(found) + (name in absent) > 1}
 
 

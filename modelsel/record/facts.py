@@ -5,6 +5,7 @@ from typing import Any
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Resampling, Table, Task
+from modelsel.runner.apart import Failure
 
 
 def task(development: Task, sealed: Table) -> dict[str, Any]:
@@ -19,8 +20,9 @@ def scheme(kind: str, resampling: Resampling) -> dict[str, Any]:
     return {"name": kind, "folds": len(resampling.folds), "fingerprint": resampling.fingerprint}
 
 
-def winner(selection: Selection) -> dict[str, Any]:
-    """The winner with its cross-validated score, the estimate that allows for the choice, and those it cannot be told from."""
+def winner(selection: Selection, failure: Failure | None = None) -> dict[str, Any]:
+    """The winner with its cross-validated score, the estimate that allows for the choice, and those it cannot be told from;
+    where it could not be fitted on all development rows, why."""
     position, board = selection.winner, selection.board
     candidate = selection.candidates[position]
     return {
@@ -32,6 +34,7 @@ def winner(selection: Selection) -> dict[str, Any]:
         "cv": {"mean": float(board.mean[position]), "se": float(board.se[position]), "folds": board.folds[position].tolist()},
         "corrected": selection.corrected,
         "indistinguishable": [board.ids[other] for other in selection.indistinguishable],
+        **({"failure": {"status": failure.status, "reason": failure.reason}} if failure else {}),
     }
 
 

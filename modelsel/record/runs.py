@@ -78,7 +78,11 @@ def project(folder: RunFolder) -> Runs:
     common = redact(_common(outcome, details))
     state = short(outcome.to_dict() | {"folder": "", "seconds": {}})
     tags = {**common, KEY: key, STATE: state, "modelsel.folder": str(folder.path), "mlflow.note.content": note(outcome, table)}
-    params = {**_parent_params(outcome, folder.config()), **_guard(outcome.test, details.get("audit", {}))}
+    params = {
+        **_parent_params(outcome, folder.config()),
+        **_guard(outcome.test, details.get("audit", {})),
+        **_remembered(folder.config()),
+    }
     parent = _run(key, folder.path.name, "FINISHED", times, redact(params), redact(tags), _parent_metrics(outcome))
     children = tuple(_child(key, row, outcome, times, common) for row in table)
     names = (folder.path / OUTCOME, folder.path / CONFIG, folder.path / CANDIDATES, folder.report)
@@ -140,6 +144,12 @@ def _common(outcome: Outcome, details: Mapping[str, Any]) -> dict[str, str]:
         "modelsel.spec_id": outcome.spec_id,
         "modelsel.version": outcome.modelsel,
     }
+
+
+def _remembered(config: Mapping[str, Any]) -> dict[str, str]:
+    """Said where nothing of the study was kept (`guard.remember=false`)."""
+    kept = (config.get("guard") or {}).get("remember", True)
+    return {} if kept else {"modelsel.guard.remember": "false"}
 
 
 def _parent_params(outcome: Outcome, config: Mapping[str, Any]) -> dict[str, str]:

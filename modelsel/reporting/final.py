@@ -20,7 +20,7 @@ def section(view: View) -> dict[str, str]:
     if not view.folder.model.is_dir():
         return empty
     try:
-        model = _tree(view.folder)
+        model = tree(view.folder)
     except DataError as error:
         return {**empty, "damage": str(error)}
     if model is None:
@@ -36,7 +36,7 @@ def _rows(view: View) -> str:
     return f"all {view.outcome.task['development_rows']:,} development rows"
 
 
-def _tree(folder: RunFolder) -> TreeModel | None:
+def tree(folder: RunFolder) -> TreeModel | None:
     """The tree of a model folder; what else it may hold is not read. Raises DataError where the folder is damaged."""
     learner = describe(folder.model).get("learner")
     is_tree = isinstance(learner, dict) and learner.get("kind") == "tree"

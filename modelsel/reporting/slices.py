@@ -19,13 +19,18 @@ JITTER = 0.26  # share of a column's width
 
 def section(view: View) -> dict[str, Any]:
     """Panels of one size: per entry and varied parameter, per unit of complexity, and the best so far."""
-    panels = [panel for entry in view.entries for panel in _entry(view, entry)]
+    drawn = panels(view)
     return {
-        "slices": panels[:PANELS],
-        "left_out": max(0, len(panels) - PANELS),
+        "slices": drawn[:PANELS],
+        "left_out": max(0, len(drawn) - PANELS),
         "complexity": [_complexity(view, unit) for unit in _units(view)],
         "so_far": _so_far(view),
     }
+
+
+def panels(view: View) -> list[dict[str, str]]:
+    """A panel per entry and parameter that it varies: `title` (`entry: parameter`) and `svg`."""
+    return [panel for entry in view.entries for panel in _entry(view, entry)]
 
 
 def _entry(view: View, entry: str) -> list[dict[str, str]]:

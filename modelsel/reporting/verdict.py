@@ -87,7 +87,7 @@ def test(outcome: Outcome, audit: Mapping[str, Any], folder: RunFolder) -> list[
             if many > 1
             else "the score above is on assessment rows"
         )
-        return [f"no rows are sealed (split=none): {shown}"]
+        return [f"no rows are sealed (split=none): {shown}", _trace(outcome)]
     if result is None:
         return [f"not opened; `modelsel test {folder.path.parent.name}` opens it"]
     if result.refused:
@@ -96,6 +96,14 @@ def test(outcome: Outcome, audit: Mapping[str, Any], folder: RunFolder) -> list[
     if upcoming := audit.get("next"):
         lines.append(f"a further look would cost {number(upcoming['price'])} nats{_widened(upcoming.get('interval'))}")
     return [*lines, *([f"flags: {', '.join(flags)}"] if flags else [])]
+
+
+def _trace(outcome: Outcome) -> str:
+    """What a choice without sealed rows leaves in the ledger."""
+    codes = {finding["code"] for finding in outcome.findings}
+    if "G005" in codes:
+        return "a published experiment: not in the ledger"
+    return "nothing of it is in the ledger" if "G004" in codes else "in the ledger: all rows chose, and cannot be a test later"
 
 
 def released(result: TestResult) -> str:
@@ -107,6 +115,8 @@ def released(result: TestResult) -> str:
 def look(result: TestResult) -> str:
     if result.replay:
         return "a replay of an answer that was given before: no new look"
+    if result.policy == "off" or "G003" in result.flags:
+        return "shown without a guard: later looks at these rows pay for it" if "G004" not in result.flags else "not remembered"
     spent = f", {number(result.spent)} nats spent before it" if result.spent else ""
     return f"{ordinal(result.look)} look at these rows, price {number(result.price)} nats{spent} (guard {result.policy})"
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from modelsel.core.errors import DataError, meant
 from modelsel.core.fingerprint import generator
+from modelsel.core.interrupts import Interrupted
 from modelsel.core.protocols import Path, SubsetPath
 from modelsel.core.types import Candidate, Fold, Integers, Task
 from modelsel.kernels.stop import Stopped
@@ -44,7 +45,7 @@ def answer(
 ) -> Answers:
     """What every candidate of the batch says about the fold's assessment rows. Raises nothing for a candidate's sake.
 
-    Raises DataError, OSError for a full disk, Stopped, and KeyboardInterrupt: they end the study.
+    Raises DataError, OSError for a full disk, Stopped, and Interrupted: they end the study.
     """
     start = perf_counter()
     rows = _checked(task, fold)
@@ -54,7 +55,7 @@ def answer(
         with limited():
             bench = _Bench.set_up(task, fold, candidates, (seed, rows, growing))
     except BaseException as problem:
-        sheet.fail(everyone, _unless_final(problem))
+        sheet.fail(everyone, unless_final(problem))
     else:
         invited = tuple(member for member in everyone if _invited(sheet, bench, member, limited))
         _fill(sheet, bench, invited, limited)
@@ -116,7 +117,7 @@ def _invited(sheet: Sheet, bench: _Bench, member: int, limited: Limited) -> bool
         with limited():
             reason = candidate.learner.refusal(bench.left(candidate.preparers)[1], bench.fold.analysis)
     except BaseException as problem:
-        sheet.fail((member,), _unless_final(problem))
+        sheet.fail((member,), unless_final(problem))
         return False
     if reason is not None:
         sheet.mark(member, "skipped", reason)
@@ -133,7 +134,7 @@ def _fill(sheet: Sheet, bench: _Bench, members: tuple[int, ...], limited: Limite
                 for chunk in _chunks(own, sheet.bytes_each):
                     sheet.write(chunk, path, bench.task, bench.fold.assessment)
     except BaseException as problem:
-        problem = _unless_final(problem)
+        problem = unless_final(problem)
         if len(members) == 1:
             sheet.fail(members, problem)
             return
@@ -163,10 +164,13 @@ def _chunks(members: Sequence[int], bytes_each: int) -> Iterator[Sequence[int]]:
     return (members[start : start + size] for start in range(0, len(members), size))
 
 
-def _unless_final(problem: BaseException) -> BaseException:
-    """What went wrong. Interrupts, a requested stop, data errors and a full disk are not the candidate's: they are raised."""
+def unless_final(problem: BaseException) -> BaseException:
+    """What went wrong. Interrupts, a requested stop, data errors and a full disk are not the candidate's: they are raised.
+
+    A KeyboardInterrupt that nobody sent is the candidate's own.
+    """
     problem = meant(problem)
     full = isinstance(problem, OSError) and problem.errno in (errno.ENOSPC, errno.EDQUOT)
-    if full or isinstance(problem, KeyboardInterrupt | DataError | Stopped | Late):
+    if full or isinstance(problem, Interrupted | DataError | Stopped | Late):
         raise problem
     return problem

@@ -11,15 +11,14 @@ from types import ModuleType
 from typing import Any
 
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.runner.work import Work
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """A joblib backend to enter around a call, and the work, or a function that brings it, as workers are given it."""
+    """A joblib backend to enter around a call, and the work as workers are given it."""
 
     enter: Callable[[], AbstractContextManager[Any]]
-    work: Work | Callable[[], Work]
+    work: Any  # or a function that brings it
     is_death: Callable[[BaseException], bool]  # does this exception say that a worker is lost?
     round: int | None = None  # jobs given out at a time where joblib waits for all of them; None: results come one by one
 
@@ -29,7 +28,7 @@ def named(*types: str) -> Callable[[BaseException], bool]:
     return lambda problem: any(kind.__name__ in types for kind in type(problem).__mro__)
 
 
-def opened(kind: str, scheduler: str | None, jobs: int, work: Work) -> AbstractContextManager[Cluster]:
+def opened(kind: str, scheduler: str | None, jobs: int, work: Any) -> AbstractContextManager[Cluster]:
     """For as long as the pool is open. ConfigurationError when a package is missing or no scheduler answers."""
     if kind == "dask":
         from modelsel.runner.dask_cluster import dask_cluster

@@ -12,7 +12,6 @@ from joblib import parallel_config, register_parallel_backend
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.runner.cluster import Cluster, named
-from modelsel.runner.work import Work
 
 DASK = "modelsel-dask"
 PATIENCE = 1, 2, 4  # seconds before the work is sent again
@@ -20,14 +19,14 @@ DEATHS = "KilledWorker", "FutureCancelledError", "CancelledError"  # the last: a
 
 
 @contextmanager
-def dask_cluster(distributed: ModuleType, scheduler: str | None, jobs: int, work: Work) -> Iterator[Cluster]:
+def dask_cluster(distributed: ModuleType, scheduler: str | None, jobs: int, work: Any) -> Iterator[Cluster]:
     """joblib finds the scattered work among the arguments of a call, by identity."""
     register_parallel_backend(DASK, _backend())
     with _client(distributed, scheduler, jobs) as client:
         yield Cluster(partial(_sent, client, work), work, named(*DEATHS))
 
 
-def _sent(client: Any, work: Work) -> AbstractContextManager[Any]:
+def _sent(client: Any, work: Any) -> AbstractContextManager[Any]:
     """joblib's configuration, which sends the work to all workers; again where one of them dies at this very moment."""
     for seconds in PATIENCE:
         try:
@@ -37,7 +36,7 @@ def _sent(client: Any, work: Work) -> AbstractContextManager[Any]:
     return _configured(client, work)
 
 
-def _configured(client: Any, work: Work) -> AbstractContextManager[Any]:
+def _configured(client: Any, work: Any) -> AbstractContextManager[Any]:
     return parallel_config(DASK, client=client, scatter=[work])  # type: ignore[no-any-return]
 
 

@@ -13,18 +13,21 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Condition
-from typing import Any
+from typing import Any, TypeVar
 
 import joblib
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from modelsel.core.types import Task
+from modelsel.core.interrupts import TEMPORARY
+from modelsel.core.types import Table
 from modelsel.kernels.stop import Stopped
 from modelsel.runner.journal import STARTED, facts_of
 from modelsel.runner.record import Place, encoded
 from modelsel.runner.segment import Segment, store_errors
 from modelsel.runner.work import Job, Summary, Work
+
+Held = TypeVar("Held", bound=Table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +76,17 @@ class Desk:
 
 
 @contextmanager
-def shipped(work: Work) -> Iterator[str]:
+def shipped(work: Any) -> Iterator[str]:
     """The work as a file that workers of this machine read, for as long as the pool is open."""
-    with tempfile.TemporaryDirectory(prefix="modelsel-") as folder:
+    with tempfile.TemporaryDirectory(prefix="modelsel-", ignore_cleanup_errors=True) as folder:
+        TEMPORARY.add(folder)
         path = f"{folder}/work"
-        with store_errors(Path(folder), "what worker processes read"):
-            joblib.dump(work, path)
-        yield path
+        try:
+            with store_errors(Path(folder), "what worker processes read"):
+                joblib.dump(work, path)
+            yield path
+        finally:
+            TEMPORARY.discard(folder)
 
 
 def perform_in_process(path: str, journal: Path, job: Job) -> Done:
@@ -117,10 +124,10 @@ def _desk(path: str, journal: Path) -> Desk:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
     threadpool_limits(1)
     work = joblib.load(path, mmap_mode="r")
-    return Desk(replace(work, task=_plain(work.task)), Segment(journal))
+    return Desk(replace(work, task=plain(work.task)), Segment(journal))
 
 
-def _plain(task: Task) -> Task:
+def plain(task: Held) -> Held:
     """The task with its mapped arrays seen as ordinary ones (compiled code knows those)."""
     seen: dict[str, Any] = {name: array.view(np.ndarray) for name, array in vars(task).items() if isinstance(array, np.memmap)}
     return replace(task, **seen)

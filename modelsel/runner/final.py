@@ -12,7 +12,19 @@ import numpy as np
 from modelsel.core.fingerprint import generator
 from modelsel.core.protocols import Model, Prepared
 from modelsel.core.spec import class_of, kind_of
-from modelsel.core.types import ABSENT, Candidate, Codes, Description, Feature, Floats, Integers, Table, Task, positions
+from modelsel.core.types import (
+    ABSENT,
+    Candidate,
+    Codes,
+    Description,
+    Feature,
+    Floats,
+    Integers,
+    Outputs,
+    Table,
+    Task,
+    positions,
+)
 from modelsel.planning.batch import growing
 from modelsel.runner.prepared import prepare, rows_digest
 
@@ -63,6 +75,21 @@ def fit(candidate: Candidate, task: Task, seed: int, rows: Integers | None = Non
     kinds = [kind_of(step) for step in candidate.preparers]
     model = candidate.learner.fit(ready, rows, rng)
     return Final(task.features, task.classes, tuple(zip(kinds, steps, strict=True)), kind_of(candidate.learner), model)
+
+
+def fit_and_answer(
+    candidate: Candidate, task: Task, table: Table | None, seed: int, scores: bool
+) -> tuple[Final, Outputs | None]:
+    """The final model, and what it says of a table: one job of the pool."""
+    final = fit(candidate, task, seed)
+    return final, None if table is None else outputs(final, table, scores)
+
+
+def outputs(fitted: Any, table: Table, scores: bool) -> Outputs:
+    """What a fitted model answers for a raw table: classes, and scores where they are asked for."""
+    ready = fitted.prepared(table)
+    said = fitted.model.scores(ready)[None, :, :] if scores else None
+    return Outputs(fitted.model.predict(ready)[None, :], said)
 
 
 def _learnt_from(task: Task) -> Integers:

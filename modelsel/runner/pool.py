@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.machine import cores
+from modelsel.core.types import Candidate
 from modelsel.kernels import stop
 from modelsel.runner import cluster as clusters
 from modelsel.runner.cluster import Cluster
@@ -58,20 +59,32 @@ class Pool:
         return 1 if self.kind == "sequential" else cores() if self.n_jobs in (None, -1) else int(self.n_jobs or 1)
 
 
-def chosen(pool: Any, limits: Limits, holds_gil: bool) -> Pool:
-    """The pool as it will be used; for `auto` processes where there are limits or learners that hold the interpreter lock.
+def chosen(pool: Any, limits: Limits, candidates: Iterable[Candidate] = ()) -> Pool:
+    """The pool as it will be used; for `auto` processes where there are limits, learners that hold the interpreter lock, or
+    code that is not our own: what crashes there takes its process along, and this one must not be it.
 
     Raises ConfigurationError when a limit is asked for where nothing can be stopped.
     """
     kind = getattr(pool, "kind", None) or "auto"
     if kind == "auto":
-        kind = "processes" if limits.any or holds_gil else "threads"
+        kind = "processes" if limits.any or any(map(needs_process, candidates)) else "threads"
     if kind not in KINDS:
         raise ConfigurationError(Problem("MSEL-531", f"unknown pool {kind!r}", "pool", f"choose one of {', '.join(KINDS)}"))
     if limits.any and kind != "processes":
         why = "a thread cannot be stopped" if kind in IN_THIS_PROCESS else "its workers are not ours to stop"
         raise ConfigurationError(Problem("MSEL-532", f"pool={kind} cannot hold a limit: {why}", "limit", "use pool=processes"))
     return Pool(kind, pool.n_jobs, pool.scheduler)
+
+
+def needs_process(candidate: Candidate) -> bool:
+    """Has it native code of others, or a part that is not of this package, at any depth?"""
+    return bool(candidate.learner.holds_gil) or any(map(_foreign, (candidate.learner, *candidate.preparers)))
+
+
+def _foreign(part: Any) -> bool:
+    if not is_dataclass(part):
+        return False
+    return not type(part).__module__.startswith("modelsel.") or any(_foreign(getattr(part, one.name)) for one in fields(part))
 
 
 @contextmanager

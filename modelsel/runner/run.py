@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.errors import NoCandidateError, Problem
+from modelsel.core.interrupts import interruptible
 from modelsel.core.protocols import Measure, Progress
 from modelsel.core.types import Resampling, Task
 from modelsel.planning.make import Plan
@@ -56,11 +57,11 @@ def run(
     every candidate fails on the first fold, KeyboardInterrupt with finished cells kept.
     """
     plan.check(task, resampling)
-    crew = chosen(pool, limits, any(candidate.learner.holds_gil for candidate in plan.candidates))
+    crew = chosen(pool, limits, plan.candidates)
     work = Work(task, resampling, plan, measure, seed, limits, rows=len(plan.candidates) <= ROWS_FOR_ALL)
     books, order = [Book(work, journal, retry_failed)], order or (tuple if deadline is None else finishing)
     try:
-        with alarm(deadline):
+        with interruptible(), alarm(deadline):
             _finish(books[0], crew, progress, order)
             if not work.rows:
                 books.append(Book(replace(work, rows=True), journal, False, books[0].leading(ROWS_FOR_BEST)))

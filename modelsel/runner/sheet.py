@@ -52,7 +52,7 @@ class Sheet:
 
     def fail(self, members: Sequence[int], problem: BaseException) -> None:
         self.traceback = self.traceback or "".join(traceback.format_exception(problem))
-        status, reason = _verdict(problem)
+        status, reason = verdict(problem)
         for member in members:
             self.mark(member, status, reason)
 
@@ -61,7 +61,8 @@ class Sheet:
                        self.held_back, seconds, self.reasons, self.traceback)  # fmt: skip
 
 
-def _verdict(problem: BaseException) -> tuple[Status, str]:
+def verdict(problem: BaseException) -> tuple[Status, str]:
+    """Status and reason of a candidate whose code raised this."""
     if isinstance(problem, Overtime):
         return "timeout", str(problem)
     if isinstance(problem, MemoryError):

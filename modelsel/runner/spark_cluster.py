@@ -29,7 +29,7 @@ class Broadcast:
 
 
 @contextmanager
-def spark_cluster(backend: ModuleType, jobs: int, work: Work) -> Iterator[Cluster]:
+def spark_cluster(backend: ModuleType, jobs: int, work: Any) -> Iterator[Cluster]:
     """A session that was not there before is ended with the run. At least two jobs: one would be done in the parent."""
     from pyspark.sql import SparkSession
 

@@ -129,11 +129,16 @@ def test_checklist_items(study: Study) -> None:
     assert items["record intact"] is True
 
 
-def test_off_says_that_there_is_no_ledger(home: Path) -> None:
-    report = audit(Study(numbers(), home, policy="off").gate())
+def test_where_nothing_is_remembered_the_audit_says_so_and_off_is_audited_like_any_other(home: Path) -> None:
+    study = Study(numbers(), home, policy="off")
+    report = audit(study.but(settings={"remember": False}).gate())
     assert report["ledger"]["intact"] is None
-    assert "guard=off" in markdown(report)
-    assert not (home / "ledger.db").exists()
+    assert [flag["code"] for flag in report["flags"]] == ["G004"]
+    study.look()
+    report = audit(study.gate())
+    assert report["ledger"]["intact"] is True
+    assert [look["policy"] for one in report["test_sets"] for look in one["looks"]] == ["off"]
+    assert "Nothing was kept" not in markdown(report)
 
 
 def test_what_was_once_found_out_is_said_ever_after(home: Path) -> None:

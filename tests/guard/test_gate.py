@@ -143,14 +143,14 @@ def _justify(category: str, text: str) -> Any:
     return Justify(category, text)
 
 
-def test_off_shows_the_score_without_ledger_and_interval_and_is_seen_afterwards(home: Path) -> None:
+def test_off_shows_the_score_without_interval_and_is_seen_and_charged_afterwards(home: Path) -> None:
     study = Study(numbers(), home)
     result = study.but(policy="off").look()
     assert (result.errors, result.interval, result.look, result.flags) == (truth(study), None, 0, ("G003",))
-    assert not (home / "ledger.db").exists()
+    assert kinds(study) == ["seal", "selection", "intent", "reveal"]
     later, gate = study.run()
     assert later.look == 2
-    assert later.spent > 0
+    assert later.spent == pytest.approx(prices.full(120))
     assert "G076" in [finding.code for finding in gate.findings]
 
 

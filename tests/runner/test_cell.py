@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from modelsel.core.interrupts import Interrupted
 from modelsel.core.types import Candidate, Fold
 from modelsel.kernels.stop import Stopped
 from modelsel.learner.naive_bayes import NaiveBayes
@@ -148,7 +149,7 @@ class Compiled(Double):
     """Meets a signal's exception as compiled code does: it comes out as the cause of a SystemError."""
 
     what: str = ""
-    signals = {"interrupt": KeyboardInterrupt, "stop": Stopped, "deadline": Late, "alarm": Overtime}
+    signals = {"interrupt": Interrupted, "stop": Stopped, "deadline": Late, "alarm": Overtime}
 
     def fit_path(self, task, rows, rng):
         inner = SystemError("returned a result with an exception set")

@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 
 from modelsel.core.errors import ConfigurationError, DataError, NoCandidateError
+from modelsel.core.types import Candidate
+from modelsel.learner.knn import Knn
+from modelsel.learner.sklearn import Sklearn
 from modelsel.planning.make import make
 from modelsel.runner.journal import Journal
 from modelsel.runner.limits import Limits
@@ -166,9 +169,10 @@ def test_a_limit_that_nobody_can_hold_is_refused_before_anything_is_run(tmp_path
     for kind in ("threads", "sequential"):
         with pytest.raises(ConfigurationError, match=r"MSEL-532.*cannot be stopped, limit; use pool=processes"):
             study(tmp_path, spread(2), pool=Pool(kind), limits=Limits(seconds=1))
-    assert chosen(Pool("auto"), Limits(seconds=1), False).kind == "processes"
-    assert chosen(Pool("auto"), Limits(), True).kind == "processes"
-    assert chosen(Pool("auto"), Limits(), False).kind == "threads"
+    assert chosen(Pool("auto"), Limits(seconds=1)).kind == "processes"
+    assert chosen(Pool("auto"), Limits(), [Candidate(Sklearn("DummyClassifier"))]).kind == "processes"
+    assert chosen(Pool("auto"), Limits(), [Candidate(Knn())]).kind == "threads"
+    assert chosen(Pool("auto"), Limits(), spread(1)).kind == "processes", "not our own code"
 
 
 def test_an_unknown_pool_and_a_pool_that_is_not_installed_are_named(tmp_path):

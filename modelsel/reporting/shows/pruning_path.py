@@ -157,12 +157,12 @@ def _lines(path: Mapping[str, Any]) -> list[tuple[int, Mapping[str, Any]]]:
 
 def _figure(measure: str, path: Mapping[str, Any]) -> str:
     return (
-        f"<h3>{escape(path['title'])}</h3><figure class='wide' tabindex='0'>{_drawn(measure, path)}</figure>"
+        f"<h3>{escape(path['title'])}</h3><figure class='wide' tabindex='0'>{drawn(measure, path)}</figure>"
         f"<details open><summary>As a table</summary><pre>{escape(_table(measure, path))}</pre></details>"
     )
 
 
-def _drawn(measure: str, path: Mapping[str, Any]) -> str:
+def drawn(measure: str, path: Mapping[str, Any]) -> str:
     """Steps side by side, from the largest tree to the root: score with its error, training error beneath."""
     steps = path["steps"]
     plot = Plot(WIDTH, HEIGHT, f"{measure} and training error along the pruning path")

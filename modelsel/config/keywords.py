@@ -1,0 +1,116 @@
+"""Settings given in Python, beside overrides: `space=["trees"]`, `scheme={"kind": "kfold", "folds": 5}`, `rule="best"`.
+
+A name of a group goes to Hydra as an override, so that its file is read and a wrong name is answered as on the command line;
+everything else is put over what Hydra composed, as plain data, and checked with it.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from modelsel.config.build import LEARNER
+from modelsel.config.expand import SPACE
+from modelsel.config.folders import Folders
+from modelsel.config.merge import KIND, merge, nested
+from modelsel.config.overrides import COMPOSED, OUTER
+from modelsel.config.secrets import reference
+from modelsel.core.errors import ConfigurationError, Problem
+
+MERGED = (*COMPOSED, OUTER, "limit")  # settings that refine what stands there; the others take its place
+
+
+@dataclass(frozen=True)
+class Keywords:
+    """What was given by keyword: overrides for Hydra, values to put over its composition, what is wrong."""
+
+    lines: tuple[str, ...] = ()
+    values: Mapping[str, Any] | None = None
+    problems: tuple[Problem, ...] = ()
+
+    def over(self, composed: Mapping[str, Any]) -> dict[str, Any]:
+        """A composed configuration with the values put over it."""
+        values = self.values or {}
+        done = {key: merge(composed.get(key), value) if key in MERGED else value for key, value in values.items()}
+        return {**composed, **done}
+
+
+def read(settings: Mapping[str, Any], folders: Folders, typed: Collection[str] = ()) -> Keywords:
+    """Sort keyword settings; `typed` are the keys that overrides set, which may not say the opposite."""
+    problems: list[Problem] = []
+    given = _undotted({key: _plain(value, key, problems) for key, value in settings.items()})
+    keys = {*typed, *given}
+    if SPACE in keys and LEARNER in {key.split(".")[0] for key in keys}:
+        fix = "learner=NAME is a space of one entry: give one of them"
+        problems.append(Problem("MSEL-244", "both a space and a learner are given", f"{SPACE}=, {LEARNER}=", fix))
+    lines, values = [], {}
+    for key, value in given.items():
+        name = _name(key, value, folders)
+        if name is not None:
+            lines.append(f"{key}='{name}'")
+            value = {k: v for k, v in value.items() if k != KIND} if isinstance(value, Mapping) else {}
+        if name is None or value:
+            values[key] = _referring(key, value)
+    return Keywords(tuple(lines), values, tuple(problems))
+
+
+def _name(key: str, value: Any, folders: Folders) -> str | None:
+    """The name of a group's file that Hydra has to read; a mapping may name a kind that has none."""
+    if key not in COMPOSED:
+        return None
+    if isinstance(value, Mapping):
+        kind = value.get(KIND)
+        return kind if isinstance(kind, str) and kind in folders.options(key) else None
+    return value.replace("'", "\\'") if isinstance(value, str) else None
+
+
+def plain(value: Any, where: str) -> Any:
+    """A setting given in Python as plain data; ConfigurationError for what is none."""
+    problems: list[Problem] = []
+    found = _plain(value, where, problems)
+    ConfigurationError.raise_if(problems)
+    return found
+
+
+def _undotted(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """`{"scheme.folds": 5}` as `{"scheme": {"folds": 5}}`; names further down keep their dots (columns have them)."""
+    out: dict[str, Any] = {}
+    for key in sorted(settings, key=lambda name: name.count(".")):
+        first, *rest = key.split(".")
+        out[first] = settings[key] if not rest else merge(_named(out.get(first)), nested({".".join(rest): settings[key]}))
+    return out
+
+
+def _named(value: Any) -> Any:
+    return {KIND: value} if isinstance(value, str) else {} if value is None else value
+
+
+def _referring(key: str, value: Any) -> Any:
+    """An address with a password goes into the environment, as one that is typed."""
+    if not isinstance(value, Mapping):
+        return value
+    found = {name: reference(f"{key}.{name}", text) for name, text in value.items() if isinstance(text, str)}
+    return {**value, **{name: text for name, text in found.items() if text}}
+
+
+def _plain(value: Any, where: str, problems: list[Problem]) -> Any:
+    """Plain data: NumPy's scalars and arrays, ranges, tuples and paths as what they say."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item, f"{where}.{key}", problems) for key, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, list | tuple | range | set | frozenset):
+        return [_plain(item, where, problems) for item in _in_order(value)]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    what = f"a {type(value).__name__} is no setting"
+    problems.append(Problem("MSEL-216", what, where, "settings are plain data: names, numbers, lists and mappings"))
+    return None
+
+
+def _in_order(values: Any) -> Iterator[Any]:
+    return iter(sorted(values, key=str) if isinstance(values, set | frozenset) else values)

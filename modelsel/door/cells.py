@@ -1,0 +1,94 @@
+"""All cells of a plan computed in memory: no folder, no journal, no ledger."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.comparison.bbc import bbc
+from modelsel.core.fingerprint import generator
+from modelsel.core.protocols import Measure
+from modelsel.core.types import Floats, Resampling, Scoreboard, Task
+from modelsel.planning.make import Cell, Plan
+from modelsel.runner.answers import OK, Answers
+from modelsel.runner.losses import LossMatrix, fold_errors
+from modelsel.runner.tally import Tally
+from modelsel.runner.work import Job, Work, part_of
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """Scores of all candidates, seconds per candidate and fold (those of a fit divided among whom it answers), losses."""
+
+    work: Work
+    board: Scoreboard
+    reasons: Sequence[str]
+    seconds: Floats
+    losses: NDArray[np.float32] | None  # rows × candidates; None where no correction can be had
+
+    def corrected(self, rule: Any, winner: int, sign: float, offset: float) -> tuple[float, float, float] | None:
+        """The winner's score without the optimism of the choice, and its interval (BBC-CV)."""
+        if self.losses is None:
+            return None
+        task = self.work.task
+        rng = generator(self.work.seed, self.work.resampling.fingerprint, "bbc")
+        found = bbc(self.losses, self.board, rule, winner=winner, groups=task.groups, weights=task.weights, rng=rng)
+        if found is None:
+            return None
+        low, high = sorted((sign * found.low + offset, sign * found.high + offset))
+        return sign * found.mean + offset, low, high
+
+
+def answered(plan: Plan, task: Task, resampling: Resampling, measure: Measure, seed: int, workers: int) -> Answered:
+    """Compute every cell. Raises DataError for data that a learner finds unusable."""
+    work = Work(task, resampling, plan, measure, seed)
+    tally, seconds = Tally(len(plan.candidates), plan.folds), np.zeros((len(plan.candidates), plan.folds))
+    matrix = LossMatrix(task, resampling, len(plan.candidates)) if measure.over_rows and whole(resampling, len(task)) else None
+    for job, answers in _computed(work, workers):
+        members = np.array(job.members)
+        tally.add(job.cell.fold, members, work.summary(job.cell.fold, answers))
+        seconds[members, job.cell.fold] = answers.seconds / len(members)
+        if matrix is not None:
+            _enter(matrix, work, job, answers)
+    status = tally.eligible
+    board = Scoreboard(
+        ids=tuple(candidate.id for candidate in plan.candidates), folds=tally.score, mean=tally.mean(tally.score),
+        se=fold_errors(tally.score, resampling), complexity=tally.mean(tally.complexity),
+        unit=tuple(str(candidate.learner.unit) for candidate in plan.candidates), eligible=status,
+        higher_is_better=measure.higher_is_better,
+    )  # fmt: skip
+    losses = None if matrix is None else np.asarray(matrix.finish(status))
+    return Answered(work, board, tally.verdicts()[1], seconds, losses)
+
+
+def whole(resampling: Resampling, rows: int) -> bool:
+    """Each row is assessed once in every repeat, by what was fitted on all others."""
+    times = np.zeros((rows, resampling.repeats), np.int64)
+    for fold in resampling.folds:
+        times[fold.assessment, fold.repeat] += 1
+    full = all(len(fold.analysis) + len(fold.assessment) == rows for fold in resampling.folds)
+    return full and bool((times == 1).all())
+
+
+def _computed(work: Work, workers: int) -> Any:
+    """Jobs with their answers, in the plan's order whatever the number of threads."""
+    jobs = [Job(cell, _members(work.plan, cell)) for cell in work.plan.cells]
+    if workers == 1:
+        yield from ((job, work.answers(job)) for job in jobs)
+        return
+    with ThreadPoolExecutor(None if workers < 1 else workers) as threads:
+        yield from zip(jobs, threads.map(work.answers, jobs), strict=True)
+
+
+def _members(plan: Plan, cell: Cell) -> tuple[int, ...]:
+    return tuple(plan.batches[cell.batch].members)
+
+
+def _enter(matrix: LossMatrix, work: Work, job: Job, answers: Answers) -> None:
+    rows, ok = work.resampling.folds[job.cell.fold].assessment, np.flatnonzero(answers.status == OK)
+    if len(ok):
+        losses = work.measure.losses(work.task.target[rows], part_of(answers, ok), len(work.task.classes))
+        matrix.add(rows, np.array(job.members)[ok], losses)

@@ -1,0 +1,70 @@
+"""What a study would do and what it would cost, with everything that is to be known about its data before a look is spent."""
+
+from dataclasses import dataclass
+
+from modelsel.config.compose import BATES, Config
+from modelsel.core.types import Finding
+from modelsel.kernels import compiler
+from modelsel.planning.make import make
+from modelsel.planning.nesting import Nesting
+from modelsel.planning.probe import estimate
+from modelsel.planning.show import lines, warnings
+from modelsel.runner.material import prepare
+from modelsel.runner.pool import Pool
+
+GRAVITY = ("critical", "high", "medium", "low", "info")
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """A plan: its counts, all findings of the data (the gravest first), and as text what `modelsel plan` prints."""
+
+    text: str
+    rows: int
+    test_rows: int
+    candidates: int
+    cells: int
+    fits: int
+    naive_fits: int
+    seconds: float
+    memory: float
+    findings: tuple[Finding, ...]
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<Plan: {self.candidates:,} candidates, {self.fits:,} fits instead of {self.naive_fits:,}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(self.text)}</pre>"
+
+
+def forecast(config: Config) -> Forecast:
+    """Plan a study. Fits none of the rows, opens nothing; writes only, in this machine's cache, how long the probe took."""
+    material = prepare(config)
+    plan = make(config.candidates, material.development, material.resampling)
+    workers = Pool(config.pool.kind, config.pool.n_jobs).jobs
+    folder = compiler.base() / "probes"
+    cost = estimate(plan, material.development, material.resampling, config.measure.needs_scores, workers, folder=folder)
+    outer = config.outer and Nesting.of(
+        config.outer.instantiate(material.development, config.seed), plan.rows, pairs=config.interval == BATES
+    )
+    sealed = len(material.sealed)
+    found = sorted(material.findings, key=lambda finding: GRAVITY.index(finding.severity))
+    said = (*lines(plan, material.development, sealed, cost, outer=outer), *map(told, found))
+    return Forecast(
+        text="\n".join(said), rows=plan.rows, test_rows=sealed, candidates=len(plan.candidates), cells=len(plan.cells),
+        fits=plan.needed, naive_fits=plan.naive, seconds=cost.seconds, memory=cost.memory,
+        findings=(*found, *warnings(plan, material.development)),
+    )  # fmt: skip
+
+
+def told(finding: Finding) -> str:
+    """
+    >>> told(Finding("CONSTANT_COLUMN", "low", "column 'x' has one value", "ignore it"))
+    "CONSTANT_COLUMN (low): column 'x' has one value; ignore it"
+    """
+    return f"{finding.code} ({finding.severity}): {finding.message}{'; ' if finding.do else ''}{finding.do}"

@@ -1,0 +1,82 @@
+"""A drawing of the report as a picture of its own: what a notebook shows, and a file as SVG or PNG."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.record.files import write
+from modelsel.reporting.page import resource
+
+FORMS = (".svg", ".png")
+SPACE = 'xmlns="http://www.w3.org/2000/svg"'
+SCALE = 2  # pixels of a PNG per unit of the drawing
+
+
+@dataclass(frozen=True)
+class Picture:
+    """`save("x.svg")` or `save("x.png")`; a notebook shows it, light or dark as its page is."""
+
+    title: str
+    drawing: str  # an SVG element without style
+
+    @property
+    def svg(self) -> str:
+        """A self-contained SVG file, light and dark."""
+        return _styled(self.drawing, style())
+
+    def save(self, path: str | Path) -> Path:
+        """Write the file, and return its path. Raises ConfigurationError for another ending, StoreError if it cannot."""
+        place = Path(path)
+        if place.suffix.lower() not in FORMS:
+            fix = f"end it with one of {', '.join(FORMS)}"
+            raise ConfigurationError(Problem("MSEL-288", f"'{place.name}' is no form of a picture", "save", fix))
+        return write(place, self._png() if place.suffix.lower() == ".png" else self.svg)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"<picture: {self.title}>"
+
+    def _png(self) -> bytes:
+        return bytes(_renderer().svg_to_bytes(svg_string=_styled(self.drawing, light()), zoom=SCALE))
+
+
+@cache
+def style() -> str:
+    """The rules of the page's style that drawings need, with its colours in light and dark."""
+    text = resource("style.css")
+    colours = re.findall(r"^(?:@media[^{]*dark[^{]*\{\s*)?:root \{.*?\n\s*\}(?:\n\})?", text, re.MULTILINE | re.DOTALL)[:2]
+    rules = re.findall(r"^svg .*$", text, re.MULTILINE)
+    paper = "svg { background: var(--paper); }"
+    return "\n".join([*(block.replace(":root", "svg") for block in colours), *rules, paper])
+
+
+@cache
+def light() -> str:
+    """The same for whoever knows neither variables nor media queries: the light colours written out."""
+    text = style()
+    text = re.sub(r"@media.*?\n\s*\}\n\}", "", text, flags=re.DOTALL)
+    colours = dict(re.findall(r"--(\w+):\s*(#[0-9a-fA-F]+)", text))
+    text = re.sub(r"var\(--(\w+)\)", lambda found: colours.get(found[1], "#000000"), text)
+    return re.sub(r"--\w+:[^;]*;", "", text).replace("system-ui, -apple-system, ", "")
+
+
+def _styled(drawing: str, css: str) -> str:
+    head, end, body = drawing.partition(">")
+    named = head if "xmlns=" in head else head.replace("<svg", f"<svg {SPACE}", 1)
+    return f"{named}{end}<style>{css}</style>{body}"
+
+
+def _renderer() -> Any:
+    try:
+        import resvg_py
+    except ModuleNotFoundError as error:
+        what = "a PNG needs a package that is not installed"
+        raise ConfigurationError(
+            Problem("MSEL-289", what, "save", "pip install 'modelsel[png]', or save it as .svg")
+        ) from error
+    return resvg_py

@@ -1,0 +1,83 @@
+"""A winner that cannot be fitted on all rows: said, on record, and nobody takes its place."""
+
+import pytest
+from joblib.externals.loky import get_reusable_executor
+
+from modelsel.record.folder import RunFolder
+
+LEARNER = '''
+import os, signal, sys
+from dataclasses import dataclass
+from modelsel.core.spec import one_of
+from modelsel.learner.naive_bayes import NaiveBayes
+
+@dataclass(frozen=True)
+class Fragile(NaiveBayes):
+    """Good on every fold, and no good on all rows; or no good at all."""
+
+    kind = "fragile"
+    how: str = one_of("raise", "die", "exit", "interrupt", "die_on_folds")
+
+    def fit_path(self, task, rows, rng):
+        if self.how == "die_on_folds":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().fit_path(task, rows, rng)
+
+    def fit(self, task, rows, rng):
+        if self.how == "die":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if self.how == "exit":
+            sys.exit(5)
+        if self.how == "interrupt":
+            raise KeyboardInterrupt
+        raise RuntimeError("no luck with all of them")
+'''
+ASKED = ("dataset=wine", "learner=fragile", "plugins=[fragile]", "scheme.folds=3")
+FAILED = {
+    "raise": "error, RuntimeError: no luck with all of them",
+    "die": "crashed, it killed its worker twice",
+    "exit": "error, SystemExit: 5",
+    "interrupt": "error, KeyboardInterrupt",
+}
+
+
+@pytest.fixture(autouse=True)
+def fragile(tmp_path, monkeypatch):
+    """An installed distribution with the learner."""
+    facts = tmp_path / "installed" / "fragile-0.1.dist-info"
+    facts.mkdir(parents=True)
+    (facts.parent / "fragile_learner.py").write_text(LEARNER)
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: fragile\nVersion: 0.1\n")
+    (facts / "entry_points.txt").write_text("[modelsel.learner]\nfragile = fragile_learner:Fragile\n")
+    monkeypatch.syspath_prepend(str(facts.parent))
+    get_reusable_executor().shutdown()  # workers of an earlier test would not look there
+
+
+@pytest.mark.parametrize("how", FAILED)
+def test_a_winner_that_cannot_be_fitted_on_all_rows_is_named_and_on_record_and_not_replaced(modelsel, how):
+    done = modelsel("run", *ASKED, f"learner.how={how}")
+    assert done.code == 7, done.err
+    assert "MSEL-705: the winner, fragile" in done.err
+    assert f"could not be fitted on all development rows: {FAILED[how]}" in done.err
+    assert "Traceback" not in done.err
+    outcome = done.outcome
+    assert outcome.winner["learner"] == "fragile"
+    assert ", ".join(outcome.winner["failure"].values()).startswith(FAILED[how])
+    assert outcome.winner["cv"]["mean"] < 0.2, "its cross-validated score stands"
+    assert outcome.test is None, "nobody looked at the test rows"
+    folder = RunFolder.open("latest")
+    assert not folder.model.exists()
+    assert "could not be fitted on all development rows" in folder.report.read_text()
+    again = modelsel("run", *ASKED, f"learner.how={how}")
+    assert (again.code, "MSEL-705" in again.err) == (7, True), "and so it is said again"
+    assert modelsel("test", "latest").code != 0
+    assert modelsel("audit", "latest").code == 0
+
+
+def test_a_plug_in_that_crashes_on_a_fold_ends_no_study(modelsel):
+    """In threads, the default of our own learners, the study would have gone with it."""
+    space = "space={fragile: {learner: {kind: fragile, how: die_on_folds}}, majority: {learner: majority}}"
+    done = modelsel("run", "dataset=wine", space, "plugins=[fragile]", "scheme.folds=3")
+    assert done.code == 0, done.err
+    assert done.outcome.winner["learner"] == "majority"
+    assert [failure["status"] for failure in done.outcome.failures] == ["crashed"]
