@@ -105,10 +105,7 @@ def ledger() -> Iterator[Line]:
 
 def warm() -> Iterator[Line]:
     """Compile every kernel."""
-    import modelsel.kernels
-    from modelsel.kernels.compiler import load
+    from modelsel.criterion._ahead import compiled
 
-    for path in sorted(Path(modelsel.kernels.__path__[0]).glob("*.py")):
-        name = path.stem
-        if "@kernel" in path.read_text("utf-8"):
-            yield "kernel", f"{name}: {'compiled' if load(name) is not None else 'its slower twin is used'}", OK
+    for name, done in compiled():
+        yield "kernel", f"{name}: {'compiled' if done else 'its slower twin is used'}", OK

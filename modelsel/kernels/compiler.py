@@ -1,7 +1,8 @@
 """How a kernel becomes machine code: compiled once per machine, cached, and replaced by its twin only where somebody is told.
 
 The cache folder carries a digest of every kernel's source, of Numba's version and of Python's, because Numba's own cache
-does not notice that a kernel in another file has changed. `MODELSEL_KERNELS=python` chooses the twins.
+does not notice that a kernel in another file has changed. A wheel may bring compiled kernels along (`ready`).
+`MODELSEL_KERNELS=python` chooses the twins.
 """
 
 import hashlib
@@ -60,10 +61,10 @@ def kernel(signature: Any = None, **options: Any) -> Callable[[Callable[..., Any
 
 def _compiled(dispatcher: Any, function: Callable[..., Any], signature: Any, keep: bool) -> Any:
     """What `numba.njit(signature, cache=keep)` does, with kept files that are checked before they are loaded."""
-    from modelsel.kernels.checked import CheckedCache
+    from modelsel.kernels.ready import kept
 
     if keep:
-        dispatcher._cache = CheckedCache(function)
+        dispatcher._cache = kept(function)
     dispatcher.compile(signature)
     dispatcher.disable_compile()
     return dispatcher
@@ -120,6 +121,8 @@ def _cache_folder() -> Iterator[Path | None]:
 
 
 def _say_when_cold(name: str) -> None:
+    from modelsel.kernels.ready import has
+
     place = folder()
-    if place is None or not any(place.rglob(f"{name}.*.nbi")):
+    if not has(name) and (place is None or not any(place.rglob(f"{name}.*.nbi"))):
         print(f"modelsel: compiling '{name}' (first use on this machine, some seconds)", file=sys.stderr)  # noqa: T201

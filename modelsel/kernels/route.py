@@ -261,7 +261,8 @@ def walk(values, by_row, rows, nodes, reals, columns, table, tree, surrogates, s
     """Per fragment, row after row: position in `rows`, leaf, part of the weight; and how many rows met an unseen level.
 
     values: features × rows, or, where it has rows, by_row: rows × features. nodes, reals, columns, table: as packed. Positions
-    and parts are left out where no row is divided, which is to say that they are 0, 1, 2 ... and 1.
+    and parts are left out where no row is divided, which is to say that they are 0, 1, 2 ... and 1. −1 rows: surrogates are
+    wanted, and were not given.
     """
     n, width, sink, whole = len(rows), len(columns), np.uint64(len(tree[0])), True
     found, made, unseen = (np.empty(0, np.int64), np.empty(n, np.int32), np.empty(0)), 0, 0
@@ -281,6 +282,8 @@ def walk(values, by_row, rows, nodes, reals, columns, table, tree, surrogates, s
             for k in range(many):
                 lost |= at[k] == sink
                 unseen += met[k]
+            if lost and len(surrogates[1]) == 0:
+                return found[0], found[1], found[2], -1
             if whole and not lost:
                 leaf = found[1]
                 for k in range(many):

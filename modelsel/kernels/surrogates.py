@@ -6,17 +6,14 @@ What is found is written as weight, as if all rows of the node were known: featu
 flipped: x ≤ θ then stands for the second branch. A level stands for the branch of most of its weight. θ lies below the next
 larger value that any row of the node has, so that rows known in this feature alone part where they will when predicted (as
 in rpart). A test that agrees on no more than the larger side is none, and is not looked for.
-
-Weights that are whole numbers are added as such: a cut then costs one addition, as the two agreements of a cut are
-
-    straight = one + d,   flipped = zero − d,   d = weight of the first branch less that of the second, left of the cut
 """
 
 import numpy as np
 
 from modelsel.kernels import types
+from modelsel.kernels.agreement import of_all, rank, whole_cut
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.layout import AGREED, CODE, FLIPPED, MAJORITY, NEXT, NOTHING, SURROGATES, TIE, WHOLE
+from modelsel.kernels.layout import AGREED, CODE, FLIPPED, NEXT, NOTHING, SURROGATES, TIE
 
 HALF = 31  # bits of a whole weight
 
@@ -52,49 +49,6 @@ def _lean(branch, weight, lean, pair):
 
 
 @kernel(_nrt=False)
-def _of_all(zero, one, total, found):
-    """From the weight of the rows known in both features to that of all."""
-    found[WHOLE], found[MAJORITY] = zero + one, max(zero, one)
-    if found[WHOLE] > 0:
-        scale = total / found[WHOLE]
-        found[MAJORITY] *= scale
-        found[WHOLE] *= scale
-        if found[AGREED] > 0:
-            found[AGREED] *= scale
-
-
-@kernel(_nrt=False)
-def _whole_cut(entries, lean, zero, one, total, missing, rules, found):
-    """Write the cut of a sorted column that agrees best into `found`; zero, one: weight in the branches."""
-    shift, ids = rules.id_bits + rules.class_bits, (1 << rules.id_bits) - 1
-    end = len(entries)
-    while end > 0 and entries[end - 1] >> shift == missing:
-        end -= 1
-        w = np.int64(lean[np.uint64(entries[end] & ids)])
-        zero -= max(w, 0)
-        one += min(w, 0)
-    most, least, at_most, at_least, d = max(zero - one, 0), min(zero - one, 0), 0, 0, np.int64(0)
-    entry = entries[0]
-    for i in range(1, end):
-        d += lean[np.uint64(entry & ids)]
-        after = entries[np.uint64(i)]
-        if (d > most or d < least) and (entry ^ after) >> shift != 0:
-            if d > most:
-                most, at_most = d, i
-            else:
-                least, at_least = d, i
-        entry = after
-    straight, flipped = one + most, zero - least
-    flip = flipped > straight or (flipped == straight and at_least < at_most)
-    at = at_least if flip else at_most
-    found[AGREED] = NOTHING
-    if at > 0:
-        found[AGREED], found[FLIPPED] = float(flipped if flip else straight), 1.0 if flip else 0.0
-        found[CODE], found[NEXT] = entries[at - 1] >> shift, entries[at] >> shift
-    _of_all(float(zero), float(one), total, found)
-
-
-@kernel(_nrt=False)
 def _cut(entries, branch, weight, total, missing, rules, found):
     """The same for weights of any kind; `branch` is −1 where it is not known."""
     shift, ids = rules.id_bits + rules.class_bits, (1 << rules.id_bits) - 1
@@ -124,7 +78,7 @@ def _cut(entries, branch, weight, total, missing, rules, found):
         previous = after = code
         left_zero += weight[row] if branch[row] == 0 else 0.0
         left_one += weight[row] if branch[row] == 1 else 0.0
-    _of_all(zero, one, total, found)
+    of_all(zero, one, total, found)
 
 
 @kernel(_nrt=False)
@@ -142,7 +96,7 @@ def _whole_levels(codes, rows, pair, total, levels, tally, sides, found):
         agreed += max(one, both - one)
         sides[level] = -1 if both == 0 else np.int64(one > both - one)
     found[AGREED] = float(agreed)
-    _of_all(float(whole - ones), float(ones), total, found)
+    of_all(float(whole - ones), float(ones), total, found)
 
 
 @kernel(_nrt=False)
@@ -163,26 +117,7 @@ def _levels(codes, rows, branch, weight, total, levels, table, sides, found):
         found[AGREED] += max(table[level, 0], table[level, 1])
         if table[level, 1] > table[level, 0] + TIE * (zero + one):
             sides[level] = 1
-    _of_all(zero, one, total, found)
-
-
-@kernel(_nrt=False)
-def _rank(found, total, best):
-    """Features whose surrogates agree on more than the larger side, best first; −1 fills up."""
-    ranked = 0
-    for k in range(SURROGATES):
-        best[k] = -1
-    for g in range(len(found)):
-        if found[g, AGREED] <= found[g, MAJORITY] + TIE * total:
-            continue
-        place = ranked
-        while place > 0 and found[g, AGREED] > found[best[place - 1], AGREED] + TIE * total:
-            place -= 1
-        if place < SURROGATES:
-            ranked = min(ranked + 1, SURROGATES)
-            for k in range(ranked - 1, place, -1):
-                best[k] = best[k - 1]
-            best[place] = g
+    of_all(zero, one, total, found)
 
 
 @kernel(types.mimics.signature, _nrt=False)
@@ -206,8 +141,9 @@ def mimics(order, slot, codes, levels, start, end, rows, weight, branch, f, belo
         elif slot[g] < 0:
             _levels(codes[g], rows, branch, weight, total, levels[g], table, sides[g], found[g])
         elif exact:
-            _whole_cut(order[slot[g], start:end], lean, np.int64(zero), np.int64(one), total, levels[g], rules, found[g])
+            whole_cut(order[slot[g], start:end], lean, np.int64(zero), np.int64(one), total, levels[g],
+                      rules.id_bits + rules.class_bits, rules.id_bits, found[g])  # fmt: skip
         else:
             _cut(order[slot[g], start:end], branch, weight, total, levels[g], rules, found[g])
-    _rank(found, total, ranked)
+    rank(found, total, ranked)
     ranked[SURROGATES] = 1 if one > zero + 1e-9 else 0

@@ -65,6 +65,11 @@ plain_tree = types.Tuple((
 ))  # fmt: skip
 
 
+def late(*arguments: Any) -> Any:
+    """Signature of `find`: records of surrogates and their agreements."""
+    return types.Tuple((entries, reals))(*arguments)
+
+
 def packed(*arguments: Any) -> Any:
     """Signature of `pack`: columns that are tested, children by level."""
     return types.Tuple((wholes, codes))(*arguments)

@@ -15,7 +15,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from modelsel.core.types import Codes, Floats, Integers, Task
+from modelsel.core.types import Codes, Floats, Integers, Table, Task
+from modelsel.kernels.compiler import load
 from modelsel.learner._chunks import chunks
 
 NARROWEST = 0.01  # of the whole column's deviation: a class of equal values is sharp, not infinitely so
@@ -110,8 +111,21 @@ class Counted:
             marks[self.first[column] + values[known, column].astype(np.int64), known] = 1.0
         return marks
 
-    def gaussian(self, values: Floats) -> Floats:
-        """Log-likelihood of the numeric features up to a constant, classes × rows."""
+    def gaussian(self, table: Table, rows: Integers, columns: Integers) -> Floats:
+        """Log-likelihood of the numeric features up to a constant, classes × rows; columns: of the table, per feature."""
+        total, numeric = np.zeros((len(self.class_weight), len(rows))), np.flatnonzero(self.levels == 0)
+        told = self.deviation.all(axis=0)
+        kernel = load("gaussian")
+        if kernel is None:
+            return self._gaussian(table.values[np.ix_(rows, columns)])
+        by_row, none = table.by_row, np.empty((0, 0))
+        by_column, by_row = (table.values.T, none) if by_row is None else (none, by_row)
+        mean, deviation = np.ascontiguousarray(self.mean[:, told]), np.ascontiguousarray(self.deviation[:, told])
+        kernel.densities(by_column, by_row, rows, columns[numeric[told]], mean, deviation, np.log(deviation), total)
+        return total
+
+    def _gaussian(self, values: Floats) -> Floats:
+        """The same in NumPy, feature by feature: the twin."""
         total = np.zeros((len(self.class_weight), len(values)))
         for column, mean, deviation in zip(np.flatnonzero(self.levels == 0), self.mean.T, self.deviation.T):
             if deviation.all():
@@ -124,9 +138,7 @@ def counted(task: Task, rows: Integers) -> Counted:
     """Count levels and take moments of some rows (positions, repeats allowed), weighted."""
     classes, target, weights = len(task.classes), task.target[rows], task.row_weights[rows]
     levels = np.array([len(f.levels) if f.kind != "numeric" else 0 for f in task.features], np.int64)
-    numeric = [task.values[rows, column] for column in np.flatnonzero(levels == 0)]
-    moments = [_moments(values, target, weights, classes)[:, :, None] for values in numeric]
-    mean, deviation = np.concatenate([np.empty((2, classes, 0)), *moments], axis=2)
+    mean, deviation = moments(task, rows, weights, np.flatnonzero(levels == 0))
     class_weight = np.bincount(target, weights, minlength=classes).astype(np.float64)
     return Counted(class_weight, levels, _counts_by_difference(task, rows, levels), mean, deviation)
 
@@ -157,9 +169,38 @@ def _counts(task: Task, rows: Integers, levels: Integers) -> Floats:
     return counts
 
 
+def moments(task: Task, rows: Integers, weights: Floats, columns: Integers) -> Floats:
+    """Mean and deviation, 2 × classes × columns.
+
+    A class with fewer than two known values has those of the whole column, one of equal values a hundredth of its deviation.
+    """
+    kernel, classes = load("gaussian"), len(task.classes)
+    if kernel is None:
+        return by_numpy(task, rows, weights, columns)
+    whole, mean, squares = (np.zeros((len(columns), classes)) for _ in range(3))
+    kernel.moments(task.values.T, columns, rows, task.target, weights, whole, mean, squares)
+    total = whole.sum(axis=1)
+    safe = np.where(total > 0, total, 1.0)
+    centre = (whole * mean).sum(axis=1) / safe
+    between = squares.sum(axis=1) + (whole * (mean - centre[:, None]) ** 2).sum(axis=1)
+    spread = np.where(total > 1, np.sqrt(between / np.where(total > 1, total - 1, 1.0)), 0.0)
+    own = np.sqrt(squares / np.where(whole > 1, whole - 1, 1.0))
+    own = np.where(own > EQUAL * spread[:, None], own, NARROWEST * spread[:, None])
+    found = np.where(whole > 1, [mean, own], [np.repeat(centre[:, None], classes, 1), np.repeat(spread[:, None], classes, 1)])
+    for few in np.flatnonzero(total <= 1):  # a mean of rows, whatever they weigh
+        found[:, few] = by_numpy(task, rows, weights, columns[[few]])[:, :, 0]
+    return np.ascontiguousarray(np.swapaxes(found, 1, 2))
+
+
+def by_numpy(task: Task, rows: Integers, weights: Floats, columns: Integers) -> Floats:
+    """The same, column by column: the twin."""
+    classes, target = len(task.classes), task.target[rows]
+    found = [_moments(task.values[rows, column], target, weights, classes)[:, :, None] for column in columns]
+    return np.concatenate([np.empty((2, classes, 0)), *found], axis=2)
+
+
 def _moments(values: Floats, target: Codes, weights: Floats, classes: int) -> Floats:
-    """Mean and deviation per class; a class with fewer than two known values has those of the whole column, one of equal
-    values a hundredth of its deviation."""
+    """Mean and deviation per class of one column."""
     known = ~np.isnan(values)
     values, target, weights = values[known], target[known], weights[known]
     everywhere = _mean_and_deviation(values, weights)

@@ -37,6 +37,7 @@ class Knn:
 
     unit: ClassVar[str] = "stored rows"
     holds_gil: ClassVar[bool] = False
+    draws: ClassVar[bool] = False
     no_training_error: ClassVar[str] = (
         "k-NN would search the neighbours of every analysis row for it, and find each row to be its own nearest"
     )

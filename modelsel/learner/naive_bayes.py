@@ -20,6 +20,7 @@ from modelsel.learner._path_model import PathModel
 from modelsel.learner._prior import Prior, as_prior, prior_of, prior_problems
 from modelsel.learner._training import training_error
 
+CELLS = 1 << 15  # numbers that a block of rows has under all smoothings and classes
 TIED = 1e-10  # of log posteriors: far above rounding, far below anything that matters
 
 
@@ -37,6 +38,7 @@ class NaiveBayes:
     holds_gil: ClassVar[bool] = False
     no_training_error: ClassVar[str] = "kernel densities would compare every analysis row with every other one for it"
     reads_subsets: ClassVar[bool] = True
+    draws: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "prior", as_prior(self.prior))
@@ -87,24 +89,37 @@ class NaiveBayesPath:
     def outputs(self, learners: Sequence[NaiveBayes], table: Table, rows: Integers, scores: bool) -> Outputs:
         smoothings = list(dict.fromkeys(learner.smoothed for learner in learners))
         at = {smoothing: position for position, smoothing in enumerate(smoothings)}
-        values = table.values[np.ix_(rows, self.columns)]
-        likelihood, impossible = self.counted.nominal(values, smoothings)
-        likelihood += self._numeric(values)
-        likelihood[impossible > 0] = -np.inf
         predicted = np.empty((len(learners), len(rows)), np.int32)
         shares = np.empty((len(learners), len(rows), len(self.counted.class_weight))) if scores else None
-        for prior, members in _by_prior(learners).items():
-            which = [at[learners[member].smoothed] for member in members]
-            posterior = _posterior(likelihood[which], prior_of(prior, self.counted.class_weight))
-            predicted[members] = _first_of_best(posterior)
-            if shares is not None:
-                shares[members] = np.swapaxes(_normalised(posterior), 1, 2)
+        for block in self._blocks(len(smoothings), len(rows)):
+            likelihood = self._likelihood(smoothings, table, rows[block])
+            for prior, members in _by_prior(learners).items():
+                which = [at[learners[member].smoothed] for member in members]
+                posterior = _posterior(likelihood[which], prior_of(prior, self.counted.class_weight))
+                predicted[members, block] = _first_of_best(posterior)
+                if shares is not None:
+                    shares[members, block] = np.swapaxes(_normalised(posterior), 1, 2)
         return Outputs(predicted, shares)
 
-    def _numeric(self, values: Floats) -> Floats:
+    def _blocks(self, smoothings: int, rows: int) -> Iterable[slice]:
+        """So many rows at a time that what is computed of them stays near; with densities of kept values, all at once."""
+        each = CELLS // (smoothings * len(self.counted.class_weight)) if self.densities is None else rows
+        return (slice(start, start + max(each, 256)) for start in range(0, rows, max(each, 256)))
+
+    def _likelihood(self, smoothings: Sequence[Smoothing], table: Table, rows: Integers) -> Floats:
+        """Log-likelihoods, smoothings × classes × rows; those of the impossible are infinitely small."""
+        shape = len(smoothings), len(self.counted.class_weight), len(rows)
+        if not (self.counted.levels > 0).any():
+            return np.broadcast_to(self._numeric(table, rows), shape)
+        likelihood, impossible = self.counted.nominal(table.values[np.ix_(rows, self.columns)], smoothings)
+        likelihood += self._numeric(table, rows)
+        likelihood[impossible > 0] = -np.inf
+        return likelihood
+
+    def _numeric(self, table: Table, rows: Integers) -> Floats:
         if self.densities is None:
-            return self.counted.gaussian(values)
-        return self.densities.log(values[:, self.counted.levels == 0])
+            return self.counted.gaussian(table, rows, self.columns)
+        return self.densities.log(table.values[np.ix_(rows, self.columns[self.counted.levels == 0])])
 
     def complexity(self, learners: Sequence[NaiveBayes]) -> Floats:
         """Free numbers: per class, levels less one for a nominal feature and two for a numeric one; or its kept values."""

@@ -29,6 +29,7 @@ class Table:
 
     unit: ClassVar[str] = "table entries"
     holds_gil: ClassVar[bool] = False
+    draws: ClassVar[bool] = False
 
     def growing(self) -> dict[str, Any]:
         return {"kind": "table"}

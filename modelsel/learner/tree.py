@@ -99,6 +99,11 @@ class Tree:
         return float(self.softener.times_as_long(leaves - 1.0)) if self._dear else 1.0
 
     @property
+    def draws(self) -> bool:
+        """Are rows to be drawn that are held back from growing?"""
+        return self.pruner.growing().get("share") is not None
+
+    @property
     def _dear(self) -> bool:
         return bool(getattr(self.softener, "dear", False))
 

@@ -71,7 +71,7 @@ def fit(candidate: Candidate, task: Task, seed: int, rows: Integers | None = Non
     """
     rows = _learnt_from(task) if rows is None else rows
     steps, ready = prepare(candidate.preparers, task, rows, seed)
-    rng = generator(seed, rows_digest(task, rows), growing(candidate))
+    rng = generator(seed, rows_digest(task, rows), growing(candidate)) if _draws(candidate.learner) else _nothing_drawn()
     kinds = [kind_of(step) for step in candidate.preparers]
     model = candidate.learner.fit(ready, rows, rng)
     return Final(task.features, task.classes, tuple(zip(kinds, steps, strict=True)), kind_of(candidate.learner), model)
@@ -90,6 +90,15 @@ def outputs(fitted: Any, table: Table, scores: bool) -> Outputs:
     ready = fitted.prepared(table)
     said = fitted.model.scores(ready)[None, :, :] if scores else None
     return Outputs(fitted.model.predict(ready)[None, :], said)
+
+
+def _draws(learner: Any) -> bool:
+    """Does its fit draw numbers? What draws none needs no digest of its rows."""
+    return bool(getattr(learner, "draws", True))
+
+
+def _nothing_drawn() -> np.random.Generator:
+    return np.random.default_rng(0)
 
 
 def _learnt_from(task: Task) -> Integers:

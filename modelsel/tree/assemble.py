@@ -61,7 +61,7 @@ def assemble(grown: Grown, task: Task, columns: Columns, present: Booleans | Non
         goodness=np.where(inner, grown.goodness.take(made), np.nan),
         subset=_subsets(nodes, grown.marks, columns),
         missing_to=np.where(inner, nodes[:, MISSING_TO], 0).astype(np.int32),
-        surrogates=_surrogates(grown, position, columns),
+        surrogates=surrogates_of(grown.mimics, grown.agreement, grown.sides, position, columns),
     )
 
 
@@ -113,17 +113,19 @@ def midpoint(low: Floats, high: Floats) -> Floats:
     return between
 
 
-def _surrogates(grown: Grown, position: Integers, columns: Columns) -> Surrogates | None:
+def surrogates_of(
+    mimics: Integers, agreement: Floats, sides_of: Integers, position: Integers, columns: Columns
+) -> Surrogates | None:
     """Surrogates by the node's new place, None where no node has any."""
-    if len(grown.mimics) == 0:
+    if len(mimics) == 0:
         return None
-    order = np.argsort(position[grown.mimics[:, 0]], kind="stable")
-    node, feature, low, high, flipped, start = grown.mimics[order].T
+    order = np.argsort(position[mimics[:, 0]], kind="stable")
+    node, feature, low, high, flipped, start = mimics[order].T
     cuts = start < 0
     threshold = np.full(len(order), np.nan)
     at = columns.start[feature[cuts]]
     threshold[cuts] = midpoint(columns.flat[at + low[cuts]], columns.flat[at + high[cuts]])
-    nominal, end, sides = np.flatnonzero(~cuts), start + columns.levels[feature], grown.sides.astype(np.int8)
+    nominal, end, sides = np.flatnonzero(~cuts), start + columns.levels[feature], sides_of.astype(np.int8)
     stretches = zip(nominal.tolist(), start[nominal].tolist(), end[nominal].tolist())
     return Surrogates(
         first=np.searchsorted(position[node], np.arange(len(position) + 1)).astype(np.int32),
@@ -131,7 +133,7 @@ def _surrogates(grown: Grown, position: Integers, columns: Columns) -> Surrogate
         threshold=threshold,
         flipped=flipped.astype(bool),
         sides={each: sides[first:last].copy() for each, first, last in stretches},
-        agreement=grown.agreement[order],
+        agreement=agreement[order],
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from modelsel.tree.cutting import reached
+from modelsel.tree.late import LateTree, later
 from modelsel.tree.node import Cut
 from modelsel.tree.regrow import regrown
 
@@ -16,5 +17,10 @@ def compact(cut: Cut) -> Cut:
     number[kept] = np.arange(len(kept), dtype=np.int32)
     above = cut.tree.parent[kept]
     parent = np.where(above < 0, -1, number[above])
-    moved = regrown(cut.tree, kept.tolist(), parent.tolist(), cut.tree.counts[kept])
+    tree, origin, above = cut.tree, kept.tolist(), parent.tolist()
+    if isinstance(tree, LateTree) and tree.waiting:
+        moved = regrown(tree.bare, origin, above, tree.counts[kept])
+        moved = replace(moved, tree=later(moved.tree, tree.finder))
+    else:
+        moved = regrown(tree, origin, above, tree.counts[kept])
     return replace(moved, prediction=cut.prediction[kept], counts=cut.counts[kept])

@@ -5,19 +5,20 @@ Repeated rows are rows of larger weight, and rows without weight take no part.
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from types import ModuleType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from modelsel.core.types import Integers, Task
 from modelsel.kernels import stop
-from modelsel.kernels.compiler import function_of, load
+from modelsel.kernels.compiler import function_of, load, wanted
 from modelsel.kernels.layout import ENTROPY, GENERAL, Limits, Rules
 from modelsel.tree.assemble import Grown, assemble
 from modelsel.tree.columns import Columns, columns
 from modelsel.tree.growth import MISSING, NOMINAL, Criterion, Growth, same
+from modelsel.tree.late import Finder, by_surrogates, later
 from modelsel.tree.node import Tree
 from modelsel.tree.rows import Rows
 
@@ -27,12 +28,18 @@ WORD, ENTRY = 63, 32  # bits of an entry, and of one without a code
 def grow(task: Task, rows: Integers, criterion: Criterion, growth: Growth) -> Tree:
     """The fully grown tree on `rows` (repeats allowed). Raises `stop.Stopped` when the stop flag is set meanwhile."""
     chosen, ranked = Rows.of(task, rows), columns(task)
+    late = growth.missing == "surrogate" and ranked.known and chosen.unit and criterion.loop is not None and wanted()
+    tree = _grown(chosen, ranked, criterion, replace(growth, missing="node_mode") if late else growth)
+    return later(by_surrogates(tree), Finder(chosen, ranked, _bits(len(chosen.rows)))) if late else tree
+
+
+def _grown(chosen: Rows, ranked: Columns, criterion: Criterion, growth: Growth) -> Tree:
     grown = _compiled(chosen, ranked, criterion, growth) if criterion.loop is not None else None
     if grown is None:
         grown = _numpy(chosen, ranked, criterion, growth)
     if len(grown.nodes) == 0:
         raise stop.Stopped
-    return assemble(grown, task, ranked, chosen.present if growth.threshold == "observed" else None)
+    return assemble(grown, chosen.task, ranked, chosen.present if growth.threshold == "observed" else None)
 
 
 def _numpy(chosen: Rows, ranked: Columns, criterion: Criterion, growth: Growth) -> Grown:
@@ -44,7 +51,7 @@ def _numpy(chosen: Rows, ranked: Columns, criterion: Criterion, growth: Growth) 
 def _compiled(chosen: Rows, ranked: Columns, criterion: Criterion, growth: Growth) -> Grown | None:
     """Records of the compiled grower that is enough; None where it cannot be compiled."""
     fused = criterion.fused if chosen.integral else GENERAL
-    plain = ranked.known and chosen.unit and growth.missing != "surrogate" and criterion.worth_loop is same
+    plain = ranked.known and chosen.unit and criterion.worth_loop is same
     if fused != GENERAL and plain:
         settings = _settings(chosen, fused, criterion, growth)
         if settings[0].id_bits + settings[0].class_bits < ENTRY and (kernel := load("grow_counted")):
@@ -86,7 +93,7 @@ def _general(
     task, n = chosen.task, len(chosen.rows)
     _check_word(ranked, rules.id_bits + rules.class_bits)
     entries = presort.pack(
-        ranked.order, ranked.codes, ranked.sorted_features, ranked.levels, task.target, _number(chosen), n,
+        ranked.order, ranked.codes, ranked.sorted_features, ranked.levels, task.target, chosen.number, n,
         rules.id_bits, rules.class_bits,
     )  # fmt: skip
     cost = np.array([feature.cost for feature in task.features if criterion.worth_loop is not same])
@@ -95,13 +102,6 @@ def _general(
         task.target, cost, units, rules, limits, _function(criterion.loop, types.goodness),
         _function(criterion.worth_loop, types.worth), threshold.search, levels.search, surrogates.mimics, stop.FLAG,
     ))  # fmt: skip
-
-
-def _number(chosen: Rows) -> NDArray[np.int32]:
-    """Of each data row among the chosen, −1 where it is not."""
-    number = np.full(len(chosen.task), -1, np.int32)
-    number[chosen.rows] = np.arange(len(chosen.rows), dtype=np.int32)
-    return number
 
 
 def _function(plain: Callable[..., float], kind: object) -> object:

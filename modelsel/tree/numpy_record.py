@@ -46,7 +46,7 @@ class Record:
             np.array(self.goodness),
             np.array(self.counts),
             np.array(self.marks, np.uint8),
-            *_flat([mimic.record(node) for node, mimic in self.mimics]),
+            *flat([mimic.record(node) for node, mimic in self.mimics]),
         )
 
 
@@ -62,7 +62,7 @@ def divided(node: Node, branch: Integers, many: int) -> list[tuple[Integers, Flo
     return parts
 
 
-def _flat(records: list[tuple[list[int], float, list[int]]]) -> tuple[Integers, Floats, Integers]:
+def flat(records: list[tuple[list[int], float, list[int]]]) -> tuple[Integers, Floats, Integers]:
     """Surrogates as arrays: records, agreements, sides of levels one after the other."""
     sides: list[int] = []
     for record, _, own in records:

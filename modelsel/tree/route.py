@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Codes, Floats, Integers, Table
 from modelsel.kernels.compiler import load
-from modelsel.tree.node import Cut, Tree
+from modelsel.tree.late import LateTree
+from modelsel.tree.node import Cut, Surrogates, Tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +67,19 @@ def route(tree: Tree, table: Table, rows: Integers) -> Routed:
     columns, by_row = (table.values.T, sent.no_rows) if by_row is None else (sent.no_rows, by_row)
     rows = np.ascontiguousarray(rows, np.int64)
     owner, leaf, part, unseen = kernel.walk(columns, by_row, rows, *sent.lanes, sent.plain, sent.surrogates, tree.share)
+    if unseen < 0:  # a row has a hole, and nobody has looked for surrogates yet
+        return _with_surrogates(tree, table, rows)
     if len(owner) < len(leaf):
         return Undivided(leaf, unseen)
     return Routed(owner, leaf, part, len(rows), unseen)
+
+
+def _with_surrogates(tree: Tree, table: Table, rows: Integers) -> Routed:
+    """The same when the tree has read its surrogates, and is packed anew."""
+    assert isinstance(tree, LateTree)
+    del _PACKED[tree]
+    tree.find()
+    return route(tree, table, rows)
 
 
 def ends(tree: Tree, cuts: Sequence[Cut]) -> tuple[Codes, Integers]:
@@ -115,7 +126,10 @@ def _packed(tree: Tree, kernel: ModuleType) -> Packed:
         at, marks = _flat_subsets(tree)
         assert tree.missing_to is not None
         plain = tree.test, tree.feature, tree.threshold, tree.first, tree.child, tree.missing_to, tree.majority, at, marks
-        surrogates = _flat_surrogates(tree)
+        waiting = isinstance(tree, LateTree) and tree.waiting
+        surrogates = _flat_surrogates(tree, None if waiting else tree.surrogates)
+        if waiting:  # a list that does not fit the nodes: the walk says that it wants them
+            surrogates = surrogates[0], surrogates[2], *surrogates[2:]
         nodes = np.zeros((len(tree) + 1) * kernel.WORD, np.int32)
         columns, table = kernel.pack(*plain, surrogates[0], nodes, nodes.view(np.float64))
         lanes = nodes, nodes.view(np.float64), columns, table
@@ -134,9 +148,8 @@ def _flat_subsets(tree: Tree) -> tuple[Codes, NDArray[np.uint8]]:
     return at, np.concatenate(marks)
 
 
-def _flat_surrogates(tree: Tree) -> tuple[NDArray[np.generic], ...]:
+def _flat_surrogates(tree: Tree, found: Surrogates | None) -> tuple[NDArray[np.generic], ...]:
     levels = np.array([len(feature.levels) for feature in tree.features], np.int32)
-    found = tree.surrogates
     if found is None:
         nothing = np.zeros(0, np.int32)
         return (

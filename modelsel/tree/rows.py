@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from modelsel.core.types import Booleans, Floats, Integers, Task
+from modelsel.core.types import Booleans, Codes, Floats, Integers, Task
 
 TABLE_ROWS = 50_000_000  # integral weights beyond this sum are treated as real numbers
 
@@ -41,6 +41,13 @@ class Rows:
     @cached_property
     def unit(self) -> bool:
         return bool((self.weight == 1).all())
+
+    @property
+    def number(self) -> Codes:
+        """Of each data row among these, −1 where it is not."""
+        number = np.full(len(self.task), -1, np.int32)
+        number[self.rows] = np.arange(len(self.rows), dtype=np.int32)
+        return number
 
     @property
     def present(self) -> Booleans:

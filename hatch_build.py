@@ -1,0 +1,64 @@
+"""Building a wheel compiles the kernels into it, so that a first study does not wait half a minute for a compiler.
+
+`MODELSEL_WHEEL=pure` builds one for every platform, without machine code; so does a platform other than x86-64 Linux, and a
+compilation that fails says why. A wheel with machine code is of one platform and one minor version of Python.
+"""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+NEEDS = ["numba>=0.61", "numpy>=2.0", "scipy>=1.13", "platformdirs>=4"]
+COMPILE = "from modelsel.criterion._ahead import compiled; from modelsel.kernels.ready import mark; dict(compiled()); mark()"
+
+
+class CompiledKernels(BuildHookInterface):  # type: ignore[type-arg]
+    """Machine code of the kernels as files of the package."""
+
+    PLUGIN_NAME = "custom"
+
+    def dependencies(self) -> list[str]:
+        return NEEDS if wanted(self.target_name) else []
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if version != "standard" or not wanted(self.target_name):
+            return
+        self.place = tempfile.mkdtemp(prefix="modelsel-kernels-")
+        ready = Path(self.place, "ready")
+        problem = compiled(Path(self.root), ready)
+        if problem:
+            self.app.display_warning(f"kernels were not compiled, the wheel is pure: {problem}")
+            return
+        build_data["force_include"][str(ready)] = "modelsel/kernels/ready"
+        build_data.update(pure_python=False, infer_tag=True)
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        if place := getattr(self, "place", None):
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def wanted(target: str) -> bool:
+    """Is it a wheel, on a platform whose machine code we make?"""
+    here = sys.platform == "linux" and platform.machine() == "x86_64"
+    return target == "wheel" and here and os.environ.get("MODELSEL_WHEEL") != "pure"
+
+
+def compiled(root: Path, ready: Path) -> str:
+    """Compile all kernels into a folder; what went wrong, or nothing."""
+    ready.mkdir()
+    settings = {
+        **os.environ, "PYTHONPATH": str(root), "NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": "",
+        "MODELSEL_READY_KERNELS": str(ready), "MODELSEL_CACHE": str(ready.parent / "cache"),
+    }  # fmt: skip
+    command = [sys.executable, "-W", "error::UserWarning", "-c", COMPILE]
+    done = subprocess.run(command, env=settings, capture_output=True, text=True)  # noqa: S603  our own words
+    if done.returncode != 0 or not any(ready.glob("*.nbi")):
+        return (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+    return ""

@@ -1,0 +1,101 @@
+"""Machine code that came with the package, so that nobody waits for a compiler: kernels as a wheel's builder compiled them.
+
+It is used where everything it was made from is the same: the sources of the kernels, Numba's version, Python's minor version,
+the operating system; and where the processor can do what it was made for (x86-64-v3: AVX2, FMA, BMI; processors since 2013).
+Otherwise kernels are compiled and kept as ever. The files are those of Numba's cache behind checksums (`checked`).
+"""
+
+import hashlib
+import os
+import platform
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from llvmlite import binding
+
+from modelsel.kernels.checked import CheckedCache, CheckedFile
+
+MACHINE = "x86-64-v3"
+NEEDS = ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")
+HERE = Path(__file__).parent
+PLACE = HERE / "ready"  # written by `hatch_build.py`
+BUILDING = "MODELSEL_READY_KERNELS"  # the folder into which a builder compiles; `NUMBA_CPU_NAME` is then MACHINE
+
+
+def kept(function: Callable[..., Any]) -> Any:
+    """Where a kernel's machine code is looked for and kept."""
+    if building() is not None:
+        return ReadyCache(function)
+    own = CheckedCache(function)
+    return Layered(ReadyCache(function), own) if usable() else own
+
+
+def building() -> Path | None:
+    """Where a builder wants the kernels, if this is one."""
+    place = os.environ.get(BUILDING)
+    return Path(place) if place else None
+
+
+def has(name: str) -> bool:
+    """Did compiled kernels of this file come along?"""
+    return usable() and any(folder().glob(f"{name}.*.nbi"))
+
+
+def folder() -> Path:
+    return building() or PLACE
+
+
+def mark() -> None:
+    """Say what a builder's folder was made from."""
+    (folder() / "made_from").write_text(made_from(), "ascii")
+
+
+@cache
+def usable() -> bool:
+    """Is there something, made from these sources by these tools, that this processor can run?"""
+    mark = PLACE / "made_from"
+    if not mark.is_file() or mark.read_text("ascii") != made_from():
+        return False
+    features = binding.get_host_cpu_features()
+    return all(features.get(each, False) for each in NEEDS)
+
+
+@cache
+def made_from() -> str:
+    """Digest of all that the machine code depends on."""
+    tools = f"{numba.__version__} {sys.version_info[:2]} {sys.platform} {platform.machine()} {MACHINE}"
+    state = hashlib.sha256(tools.encode())
+    for source in sorted(HERE.glob("*.py")):
+        state.update(source.read_bytes())
+    return state.hexdigest()
+
+
+class ReadyCache(CheckedCache):
+    """Files of the package's own folder, whatever processor asks."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file = CheckedFile(str(folder()), self._impl.filename_base, made_from())
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        key = super()._index_key(sig, codegen)
+        return key[0], MACHINE, *key[2:]
+
+
+class Layered:
+    """What came along, else what is kept on this machine; new machine code is kept there."""
+
+    def __init__(self, ready: ReadyCache, own: CheckedCache) -> None:
+        self.ready, self.own = ready, own
+        self.cache_path = own.cache_path
+
+    def load_overload(self, sig: Any, target: Any) -> Any:
+        found = self.ready.load_overload(sig, target)
+        return self.own.load_overload(sig, target) if found is None else found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        self.own.save_overload(sig, data)
