@@ -74,7 +74,7 @@ class Clock:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """The final model, and its answers for the sealed rows where the test is opened."""
+    """The final model, and its answers for the sealed rows where there are any."""
 
     model: Final
     answers: Outputs | None
@@ -115,7 +115,7 @@ def _performed(
         selection = choose(results, config.rule, material.resampling, config.seed)
     with clock.stage("final"):
         final = _fitted(config, material, candidates, selection, sealing if gate else None)
-        test = _look(gate, sealing, selection, final)
+        test = _look(gate, sealing, selection, final, config.final_test)
     with kept(test):
         with clock.stage("record"):
             outcome = Outcome(
@@ -196,8 +196,8 @@ def _journal(config: Config, folder: RunFolder) -> Journal:
 def _fitted(
     config: Config, material: Material, candidates: Sequence[Candidate], selection: Selection, sealing: Sealing | None
 ) -> Fitted | Failure:
-    """The winner fitted on all development rows, and its answers where the test is opened: a job of the pool like any other."""
-    table = sealing.sealed if sealing and config.final_test and len(sealing.sealed) else None
+    """The winner fitted on all development rows, and its answers for the sealed rows: a job of the pool like any other."""
+    table = sealing.sealed if sealing and len(sealing.sealed) else None
     winner, scores = candidates[selection.winner], config.measure.needs_scores
     done = _apart(config, fit_and_answer, candidates, winner, material.development, table, config.seed, scores)
     return done if isinstance(done, Failure) else Fitted(*done)
@@ -210,7 +210,9 @@ def _apart(config: Config, function: Callable[..., Any], candidates: Sequence[Ca
         return apart(chosen(config.pool, limits, candidates), limits, function, *arguments)
 
 
-def _look(gate: Gate | None, sealing: Sealing, selection: Selection, final: Fitted | Failure) -> TestResult | None:
+def _look(
+    gate: Gate | None, sealing: Sealing, selection: Selection, final: Fitted | Failure, opened: bool
+) -> TestResult | None:
     """One look for the winner; a note of what chose on which rows when the test stays closed, or there is none, or no model."""
     if gate is None:
         return None
@@ -220,7 +222,10 @@ def _look(gate: Gate | None, sealing: Sealing, selection: Selection, final: Fitt
         gate.select(sealing, choice)
         return None
     answers = final.answers
-    return gate.look(LookRequest(sealing, choice, lambda _table: answers))
+    if not opened:
+        gate.select(sealing, choice, lambda _table: answers)  # what is on record now may be tested later as it was declared
+        return None
+    return gate.look(LookRequest(sealing, choice, lambda _table: answers, selection.candidates[winner]))
 
 
 def selected(winner: str, mean: float, assessed: Assessed, tried: int) -> Selected:

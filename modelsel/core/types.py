@@ -159,6 +159,11 @@ def open_labels(sealed: Sealed) -> tuple[tuple[str, ...], Codes, Floats | None]:
     return _LABELS[sealed]
 
 
+def weights_of(sealed: Sealed) -> Floats | None:
+    """The weights of sealed rows, which are part of the question, without their labels."""
+    return _LABELS[sealed][2]
+
+
 def holds_labels(sealed: Sealed) -> bool:
     """Is this the handle that was sealed, and no copy of it?"""
     return sealed in _LABELS

@@ -36,6 +36,13 @@ class Ask:
     noticed: tuple[Finding, ...] = ()  # what opening the ledger and sealing have shown
     elsewhere: Elsewhere = NOTHING
     since: str = ""  # the day from which the home remembers
+    commitment: str = ""  # digest of everything that a fit by recipe depends on
+    weights: str = ""  # digest of the test rows' weights
+    former: str = ""  # the predictions as ledgers kept them before
+
+    def told_by(self, look: Mapping[str, Any]) -> bool:
+        """Did a look ask about these very predictions, by this measure?"""
+        return look["metric"] == self.metric and look["predictions"] in (self.predictions, self.former or self.predictions)
 
     @property
     def metric(self) -> str:

@@ -1,16 +1,15 @@
 """Replay, refuse or record an intent: decided under the ledger's write lock, so that two looks cannot both be first."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from math import isfinite
 from typing import Any
-
-import numpy as np
 
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding
 from modelsel.guard._afterwards import selection
 from modelsel.guard._ask import Ask, Go, Refused, Replayed
+from modelsel.guard._declared import declared
 from modelsel.guard._elsewhere import NOTHING, Elsewhere, joined, related
 from modelsel.guard._flags import flag
 from modelsel.guard._history import History, PastLook, is_off
@@ -18,7 +17,7 @@ from modelsel.guard._judge import Question, judge
 from modelsel.guard._notice import Seen, noticed
 from modelsel.guard._overlap import Memory
 from modelsel.guard._policy import CORRECTED
-from modelsel.guard._record import ONLY_ERRORS, as_facts, space_hashes, who
+from modelsel.guard._record import ONLY_ERRORS, as_facts, who
 from modelsel.guard._release import Channel, count_channel
 from modelsel.guard._standing import Position
 from modelsel.guard._values import Values, bounds_of
@@ -58,7 +57,7 @@ def decide(writing: Writing, ask: Ask) -> Go | Replayed | Refused:
 def _answered_before(history: History, ask: Ask) -> PastLook | None:
     """The same predictions for the same rows have the same answer, under whatever specification; the latest one."""
     mine = [look for look in history.looks_at([ask.subject.digest]) if look.status == "revealed" and not is_off(look.facts)]
-    same = (look for look in mine if look.facts["predictions"] == ask.predictions and look.facts["metric"] == ask.metric)
+    same = (look for look in mine if ask.told_by(look.facts))
     return next((look for look in reversed([*same]) if not relabelled(ask) or _of_that_correction(look, ask)), None)
 
 
@@ -88,7 +87,7 @@ def _interrupted(history: History, ask: Ask) -> PastLook | None:
     for look in history.looks_at([ask.subject.digest]):
         asked = look.status == "open" and look.same_question(ask.subject.digest, ask.metric, sealing.spec_id, ask.subject.train)
         asked = asked and not is_off(look.facts) and not relabelled(ask)
-        if asked and look.facts["predictions"] == ask.predictions:
+        if asked and ask.told_by(look.facts):
             return look
     return None
 
@@ -107,27 +106,24 @@ def _position(writing: Writing, ask: Ask, history: History, until: Entry | None 
     commits = history.commits_on([ask.subject.digest])
     spec_id = ask.request.sealing.spec_id
     used = {look.facts.get("commit") for look in history.looks}
-    mine = (entry for entry in commits if (entry.facts["spec_id"], entry.facts["train"]) == (spec_id, ask.subject.train))
+    mine = (entry for entry in commits if entry.facts["spec_id"] == spec_id and _is_that(entry, ask))
     free = (entry for entry in mine if entry.facts["id"] not in used)
-    return Position(
-        ask.subject.digest, len(ask.subject.test.bound), history, found,
-        seal["space"], _member(writing, ask, seal), next(free, None), bool(ask.elsewhere.unreached),
-    )  # fmt: skip
+    position = Position(
+        ask.subject.digest, len(ask.subject.test.bound), history, found, next(free, None), bool(ask.elsewhere.unreached)
+    )
+    ids = RowSet.unpack(writing.rowset(seal["candidates"])).arrays["ids"] if seal.get("candidates") else None
+    return replace(position, declared=declared(ask, history, found, ids, bool(position.rows.all())))
+
+
+def _is_that(commit: Entry, ask: Ask) -> bool:
+    """Is it the very model that was committed to? Its predictions say so, which were on record then."""
+    return bool(commit.facts.get("predictions") == ask.predictions and commit.facts.get("measure") == ask.measure)
 
 
 def memory_of(writing: Writing, history: History, key: Key, elsewhere: Elsewhere = NOTHING) -> Memory:
     """The history with its stored row sets, of this ledger or another."""
     load = elsewhere.load
     return Memory(history, load or (lambda digest: RowSet.unpack(writing.rowset(digest))), key)
-
-
-def _member(writing: Writing, ask: Ask, seal: Mapping[str, Any]) -> bool:
-    """Was this very model declared: the candidate, its training rows and its seed?"""
-    if seal["space"] is None or not seal.get("candidates"):
-        return False
-    same = seal["train"] == ask.subject.train and seal["seed"] == ask.request.sealing.seed
-    ids = RowSet.unpack(writing.rowset(seal["candidates"])).arrays["ids"]
-    return same and bool(np.isin(space_hashes((ask.request.selected.winner,)), ids).all())
 
 
 def _hidden(ask: Ask, position: Position) -> str:
@@ -185,7 +181,8 @@ def _intent(ask: Ask, position: Position, channel: Channel, findings: tuple[Find
         "winner": selected.winner, "cv_mean": selected.cv_mean, "cv_rows": selected.cv_rows, "cv_error": selected.cv_error,
         "n": int(position.rows.sum()), "n_clean": int(position.clean.sum()), "certified": position.certified,
         "look": standing.look, "spent": standing.spent, "space": standing.space, "member": standing.member,
-        "nats": standing.nats(terms["delta"]), "worst": channel.worst, "delta": terms["delta"], "release": terms["release"],
+        "nats": standing.nats(terms["delta"] / channel.numbers), "numbers": channel.numbers,
+        "declared": position.declared.how, "worst": channel.worst, "delta": terms["delta"], "release": terms["release"],
         "policy": kind_of(ask.policy), "since": ask.since, "commit": position.commit.facts["id"] if position.commit else None,
         "overlap": [relation.facts() for relation in position.relations if relation.testset != position.digest],
         "charged": list(position.charged), "seen": {r: e.seq for r, e in heads(position.history.entries).items()},

@@ -22,6 +22,7 @@ CATALOGUE: dict[str, tuple[str, str, str]] = {
     "G013": ("COMMITTED_LOOK", "info", ""),
     "G014": ("OUTSIDE_DECLARED_SPACE", "medium", "declare all that may be tested before the first look"),
     "G015": ("LABELS_CHANGED", "medium", f"say what was corrected; {_QUOTE}"),
+    "G016": ("DECLARED_MODEL", "info", ""),
     "G020": ("OVERLAP_RESEED", "high", FRESH),
     "G021": ("TEST_ROWS_IN_EARLIER_SELECTION", "critical", FRESH),
     "G022": ("PROBABLE_SAME_ROWS", "high", "say which rows these are (dataset.id), or collect fresh test rows"),

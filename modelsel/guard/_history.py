@@ -77,6 +77,11 @@ class History:
             found.setdefault(entry.facts["testset"], entry)
         return found
 
+    def sealings(self, testsets: Iterable[str]) -> tuple[Entry, ...]:
+        """Every seal of some test sets, by whichever replica."""
+        wanted = set(testsets)
+        return tuple(entry for entry in self._of_kind("seal") if entry.facts["testset"] in wanted)
+
     @cached_property
     def selections(self) -> tuple[Entry, ...]:
         return self._of_kind("selection")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from modelsel.core.types import Finding
+from modelsel.guard._declared import STRANGER
 from modelsel.guard._flags import flag
 from modelsel.guard._history import History, PastLook, differences, is_off
 from modelsel.guard._standing import Position
@@ -109,10 +110,14 @@ def _measure(seen: Seen) -> Iterator[Finding]:
 
 
 def _space(seen: Seen) -> Iterator[Finding]:
-    if seen.position.space is not None and not seen.position.member:
-        yield flag(
-            "G014", f"the chosen model is not one of the {seen.position.space} that were declared when the rows were sealed"
-        )
+    space, declared = seen.position.space, seen.position.declared
+    if declared:
+        yield flag("G016", f"the model is one of the {space} that were declared, {declared.how}")
+    elif declared.why == STRANGER and space is not None:
+        yield flag("G014", f"the chosen model is not one of the {space} that were declared when the rows were sealed")
+    elif space is not None and seen.position.past:
+        why = f"the chosen model pays as one that was not declared: {declared.why}"
+        yield flag("G014", why, "info", do="declare before the first look, and test with the data and the version declared")
 
 
 def _duplicates(seen: Seen) -> Iterator[Finding]:

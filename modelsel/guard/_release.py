@@ -67,6 +67,11 @@ class Channel(Protocol):
         """The highest price it may ask: what an unresolved look costs."""
         ...
 
+    @property
+    def numbers(self) -> int:
+        """How many numbers it shows at once: each has its share of δ."""
+        return 1
+
 
 @dataclass(frozen=True)
 class Counts(Channel):

@@ -166,22 +166,22 @@ class Session:
                 stored = [self.stored(facts[name]).arrays["bound"] for name in names]
                 yield table_sketches(self.stored(facts["table"])), np.concatenate(stored)
 
-    def seal(self, sealing: Sealing, subject: Subject) -> list[Finding]:
+    def seal(self, sealing: Sealing, subject: Subject, declaration: Mapping[str, str]) -> list[Finding]:
         """The first seal of these rows, or what has changed since; where none are sealed, the rows that will choose."""
         terms = terms_of(self.policy, sealing)
         if not len(sealing.sealed):
             self.ledger.write(lambda writing: keep(writing, self.policy, self.key, subject, "development"))
             return []
         missed = self._recall(subject)
-        changed = self.ledger.write(lambda writing: self._seal(writing, sealing, subject, terms))
+        changed = self.ledger.write(lambda writing: self._seal(writing, sealing, subject, terms, declaration))
         self._mark()
         weakened = f"{', '.join(changed)} changed since these rows were sealed; the sealed settings stay in force"
         return [*missed, *([flag("G073", weakened)] if changed else [])]
 
-    def select(self, sealing: Sealing, subject: Subject, selected: Selected) -> None:
+    def select(self, sealing: Sealing, subject: Subject, selected: Selected, predictions: str | None) -> None:
         facts = {"testset": subject.digest, "train": subject.train, "spec_id": sealing.spec_id, "study": sealing.study,
-                 "folder": sealing.folder, "key_id": self.key.id, "measure": terms_of(self.policy, sealing)["metric"],
-                 **asdict(selected)}  # fmt: skip
+                 "folder": sealing.folder, "key_id": self.key.id, **_measured(terms_of(self.policy, sealing)),
+                 **asdict(selected), **({"predictions": predictions} if predictions else {})}  # fmt: skip
 
         def step(writing: Writing) -> None:
             known = History.of(writing.entries()).selections
@@ -192,7 +192,10 @@ class Session:
         self._mark()
 
     def commit(self, sealing: Sealing, subject: Subject, spec_ids: Sequence[str], elsewhere: Elsewhere) -> None:
-        """Indices in the order given, after all that were assigned; what was spent until now is what they pay."""
+        """Indices in the order given, after all that were assigned; what was spent until now is what they pay.
+
+        What is committed to are the predictions that the selection of each study put on record: an id alone fixes nothing.
+        """
 
         def step(writing: Writing) -> None:
             known = self._known(elsewhere, () if self.memory is self.ledger else self.memory.entries())
@@ -206,7 +209,7 @@ class Session:
             fresh = [one for one in spec_ids if (subject.digest, one, subject.train) not in before]
             for offset, spec_id in enumerate(fresh):
                 facts = {"testset": subject.digest, "train": subject.train, "spec_id": spec_id, "look": index + offset,
-                         "spent": spent}  # fmt: skip
+                         "spent": spent, **_on_record(history, subject, spec_id)}  # fmt: skip
                 writing.append("commit", {**who(), **facts, "study": sealing.study})
 
         self.ledger.write(step)
@@ -283,12 +286,14 @@ class Session:
                  "head": f"unguarded:0:{secrets.token_hex(16)}", "policy": "off", "key": self.key.id}  # fmt: skip
         return self.witnesses.tell(facts)
 
-    def _seal(self, writing: Writing, sealing: Sealing, subject: Subject, terms: Mapping[str, Any]) -> list[str]:
+    def _seal(
+        self, writing: Writing, sealing: Sealing, subject: Subject, terms: Mapping[str, Any], declaration: Mapping[str, str]
+    ) -> list[str]:
         history = History.of(writing.entries())
         off, known = is_off(terms), history.seals.get(subject.digest)
         if known is None or (is_off(known.facts["terms"]) and not off):
             facts = seal_facts(subject, sealing, terms, self.key.id, self._space(sealing))
-            writing.append("seal", {**facts, **keep_all(writing, self.policy, self.key, sealing, subject)})
+            writing.append("seal", {**facts, **declaration, **keep_all(writing, self.policy, self.key, sealing, subject)})
             return []
         if off:
             return []
@@ -327,6 +332,17 @@ class Session:
         """Remember how far the ledger has got."""
         mark(self.home, self.ledger, self.url)
         registered(self.home, self.ledger, self.key.id)
+
+
+def _measured(terms: Mapping[str, Any]) -> dict[str, Any]:
+    return {"measure": terms["metric"], "measured": terms["measure"]}
+
+
+def _on_record(history: History, subject: Subject, spec_id: str) -> dict[str, Any]:
+    """The latest predictions of a study for these rows, and the measure that it chose by."""
+    mine = (entry.facts for entry in history.selections if entry.facts["testset"] == subject.digest)
+    noted = [facts for facts in mine if facts["spec_id"] == spec_id and facts.get("predictions")]
+    return {"predictions": noted[-1]["predictions"], "measure": noted[-1]["measured"]} if noted else {}
 
 
 def url_of(setting: str, runs: Path, home: Home) -> str:

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from modelsel.core.types import Booleans
+from modelsel.guard._declared import NOBODY, Declared
 from modelsel.guard._history import History, PastLook
 from modelsel.guard._overlap import Relation
 from modelsel.ledger.entry import Entry
@@ -28,10 +29,9 @@ class Position:
     n: int
     history: History
     relations: tuple[Relation, ...]
-    space: int | None
-    member: bool
     commit: Entry | None
     unknown: bool = False  # there are looks on record that cannot be compared with: nothing is certified
+    declared: Declared = NOBODY
 
     @cached_property
     def looked(self) -> tuple[Relation, ...]:
@@ -83,15 +83,14 @@ class Position:
             adaptive = sum(1 for look in self.past if not look.facts.get("commit"))
             index = 1 + adaptive + len(self.history.commits_on(self.charged))
             spent = sum(look.price for look in self.past)
-        return Standing(index, spent, self.space, self.member, self._spent_at_seal)
+        return Standing(index, spent, self.space, bool(self.declared))
 
     @property
-    def _spent_at_seal(self) -> float:
-        seal = self.history.seals.get(self.digest)
-        if seal is None:
-            return sum(look.price for look in self.past)
-        after = {e.hash for e in self.history.entries if e.replica == seal.replica and e.seq > seal.seq}
-        return sum(look.price for look in self.past if look.entry.hash not in after)
+    def space(self) -> int | None:
+        """|H| of these rows, else of the first space over rows that they share: half of δ is given away to it."""
+        related = (self.digest, *(r.testset for r in self.relations if r.role == "test"))
+        seals = (self.history.seals[testset].facts["space"] for testset in related if testset in self.history.seals)
+        return next((space for space in seals if space is not None), None)
 
 
 def _union(n: int, found: list[Relation]) -> Booleans:

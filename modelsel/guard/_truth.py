@@ -7,11 +7,31 @@ import numpy as np
 from modelsel.core.protocols import Measure
 from modelsel.core.types import Booleans, Codes, Floats, Outputs
 from modelsel.guard._release import Truth
+from modelsel.guard._slow import slow
+from modelsel.ledger.home import Key
 from modelsel.ledger.identity import Hashes
 
+DECIMALS = 6  # of class scores: platforms differ by far less, models by more
 
-def prediction_digest(outputs: Outputs, rows: Hashes) -> str:
-    """Digest of what is predicted for which row, whatever the order of the rows."""
+
+def prediction_digest(measure: Measure, outputs: Outputs, weights: Floats | None, rows: Hashes, key: Key) -> str:
+    """Slow digest of what is predicted for which row, whatever the order of the rows: of what the measure reads, no more.
+
+    Without scores for a measure of classes, without classes for one of scores, with the weights of the rows.
+    """
+    if measure.needs_scores and outputs.scores is not None:
+        parts = [np.round(outputs.scores[0], DECIMALS) + 0.0]
+    else:
+        parts = [outputs.predicted[0].astype(np.float64)[:, None]]
+    if weights is not None:
+        parts.append(weights.astype(np.float64)[:, None])
+    table = np.hstack(parts)
+    order = np.lexsort((*table.T[::-1], rows))
+    return slow(np.hstack([table[order], rows[order].view(np.float64)[:, None]]), key)
+
+
+def former_digest(outputs: Outputs, rows: Hashes) -> str:
+    """The digest as it was kept before weights and measures were part of it: what answers of that time are known by."""
     parts = [outputs.predicted[0].astype(np.float64)[:, None]]
     if outputs.scores is not None:
         parts.append(np.round(outputs.scores[0], 9) + 0.0)

@@ -53,6 +53,10 @@ class Values(Channel):
         return worst_of(log(10 * (self.steps + 1)) + count + self._class_price(20))
 
     @property
+    def numbers(self) -> int:
+        return 2 if self._counts else 1
+
+    @property
     def _counts(self) -> bool:
         return self.kind in WITH_COUNT and not self.rounded
 

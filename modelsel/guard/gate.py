@@ -15,9 +15,10 @@ from modelsel.core.errors import ConfigurationError, LedgerError, ModelselError,
 from modelsel.core.outcome import TestResult
 from modelsel.core.protocols import Anchor
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Codes, Finding, Outputs, holds_labels, open_labels
+from modelsel.core.types import Codes, Finding, Outputs, Table, holds_labels, open_labels, weights_of
 from modelsel.guard._afterwards import answer
 from modelsel.guard._ask import Ask, Go, Refused, Replayed
+from modelsel.guard._declared import commitment
 from modelsel.guard._elsewhere import Elsewhere
 from modelsel.guard._flags import flag
 from modelsel.guard._leakage import leaks
@@ -26,14 +27,16 @@ from modelsel.guard._record import who
 from modelsel.guard._release import Released, Truth
 from modelsel.guard._result import answered, refused, unguarded
 from modelsel.guard._sealing import Session
+from modelsel.guard._slow import slow
 from modelsel.guard._subject import Subject, subject_of
-from modelsel.guard._truth import prediction_digest, truth
+from modelsel.guard._truth import former_digest, prediction_digest, truth
 from modelsel.guard.request import LookRequest, Sealing, Selected
 from modelsel.ledger.engines import sqlite_url
 from modelsel.ledger.entry import Entry
 from modelsel.ledger.home import Home, Key
 
 T = TypeVar("T")
+Predict = Callable[[Table], Outputs]
 
 
 class Gate:
@@ -45,6 +48,7 @@ class Gate:
         self.session = Session(policy, Path(runs), tuple(anchors), home or Home.find())
         self.forgotten = False  # was something left out of the ledger
         self._subjects: dict[tuple[Sealing, str], Subject] = {}
+        self._declarations: dict[Sealing, dict[str, str]] = {}
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a gate does not travel: workers get no ledger")
@@ -78,14 +82,33 @@ class Gate:
         """
         self._sealed(sealing)
 
-    def select(self, sealing: Sealing, selected: Selected) -> None:
-        """Write down which rows chose what: call it after selection, also when no test follows and where no row is sealed."""
+    def declaration(self, sealing: Sealing) -> dict[str, str]:
+        """What a declared model's answer depends on, as digests: no label of a sealed row is among it."""
+        if sealing not in self._declarations:
+            weights = weights_of(sealing.sealed)
+            self._declarations[sealing] = {
+                "commitment": commitment(sealing, weights, self.session.key), "weights": slow(weights, self.session.key),
+            }  # fmt: skip
+        return self._declarations[sealing]
+
+    def select(self, sealing: Sealing, selected: Selected, predict: Predict | None = None) -> None:
+        """Write down which rows chose what: call it after selection, also when no test follows and where no row is sealed.
+
+        With `predict` the winner's predictions for the sealed rows are put on record: a later look at them is one at a model
+        that was fixed now.
+        """
 
         def select() -> None:
-            self.session.select(sealing, self.subject(sealing), selected)
+            said = self._said(sealing, predict(sealing.sealed)) if predict else None
+            self.session.select(sealing, self.subject(sealing), selected, said)
             self._remember(sealing)
 
         self._kept(select)
+
+    def _said(self, sealing: Sealing, outputs: Outputs) -> str:
+        """The digest of predictions for the sealed rows."""
+        rows = self.subject(sealing).test.bound
+        return prediction_digest(sealing.measure, outputs, weights_of(sealing.sealed), rows, self.session.key)
 
     def commit(self, sealing: Sealing, spec_ids: Sequence[str]) -> None:
         """Fix studies before any answer is known: each pays only for its index, whatever the others turn out to say."""
@@ -117,17 +140,11 @@ class Gate:
         self.select(request.sealing, request.selected)
         subject = self.subject(request.sealing)
         outputs = request.predict(request.sealing.sealed)
-        predictions = prediction_digest(outputs, subject.test.bound)
         ask = Ask(
-            request,
-            subject,
-            self.policy,
-            predictions,
-            self.session.key,
-            leaks(request.sealing, subject),
-            noticed,
-            Elsewhere(self._elsewhere(request.sealing)),
-        )
+            request, subject, self.policy, self._said(request.sealing, outputs), self.session.key,
+            leaks(request.sealing, subject), noticed, Elsewhere(self._elsewhere(request.sealing)),
+            former=former_digest(outputs, subject.test.bound), **self.declaration(request.sealing),
+        )  # fmt: skip
         decided = self.session.decided(ask, self._under(request.sealing))
         self._notice(decided.findings)
         if isinstance(decided, Refused):
@@ -148,7 +165,8 @@ class Gate:
         """Seal, and what that brought to light."""
 
         def seal() -> tuple[Finding, ...]:
-            return (*self.session.check(), *self.session.seal(sealing, self.subject(sealing)))
+            checked = self.session.check()
+            return (*checked, *self.session.seal(sealing, self.subject(sealing), self.declaration(sealing)))
 
         if not self.remembers:
             self._forget(sealing)
@@ -247,7 +265,7 @@ class Gate:
 
     def _intent_unguarded(self, request: LookRequest, outputs: Outputs, score: float | None = None) -> Entry | None:
         subject = self.subject(request.sealing)
-        return self.session.open_unguarded(request, subject, prediction_digest(outputs, subject.test.bound), score)
+        return self.session.open_unguarded(request, subject, self._said(request.sealing, outputs), score)
 
     def _close_unguarded(self, intent: Entry, found: Truth, sealing: Sealing) -> list[Finding]:
         told = self.session.close_unguarded(intent, found, sealing)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from modelsel.core.protocols import Measure
-from modelsel.core.types import Outputs, Sealed, Table, Task
+from modelsel.core.types import Candidate, Outputs, Sealed, Table, Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,3 +49,4 @@ class LookRequest:
     sealing: Sealing
     selected: Selected
     predict: Callable[[Table], Outputs]  # one candidate × test rows; scores where the measure needs them
+    candidate: Candidate | None = None  # whose fit on the development rows, with the seal's seed, predicts; None: who knows

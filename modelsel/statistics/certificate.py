@@ -26,8 +26,8 @@ NO_INFORMATION = 0.4  # half width from which nothing worth knowing is left
 class Standing:
     """Where a look stands: its index, the nats spent before its model was fixed, and what was declared.
 
-    `space` is |H| of the declared space, None where nothing was declared; `spent_at_seal` are nats already spent on these
-    rows when it was declared; `member` says whether this model is in it.
+    `space` is |H| of the space that was declared before the first answer, None where nothing was declared; `member` says
+    whether this model is in it: a function that was fixed then, at the measure and on the rows that were declared.
 
     >>> round(Standing(1, 0.0).nats(0.05), 4)
     3.912
@@ -37,14 +37,13 @@ class Standing:
     spent: float
     space: int | None = None
     member: bool = False
-    spent_at_seal: float = 0.0
 
     def nats(self, delta: float) -> float:
         """ln(1/α) of one side."""
         tree = -log(index_weight(self.look)) + self.spent
         if self.space is None:
             return log(2 / delta) + tree
-        union = log(self.space) + self.spent_at_seal if self.member else inf
+        union = log(self.space) if self.member else inf
         return log(2 / delta) + log(2) + min(tree, union)
 
 

@@ -96,8 +96,12 @@ class Study:
     def choose_only(self) -> Gate:
         gate, sealing = self.gate(), self.sealing()
         gate.seal(sealing)
-        gate.select(sealing, self.request(sealing).selected)
+        gate.select(sealing, self.request(sealing).selected, self.rule)
         return gate
+
+    def choose_and_look(self) -> TestResult:
+        self.choose_only()
+        return self.look()
 
     def but(self, **changes: Any) -> "Study":
         return replace(self, **changes)

@@ -616,6 +616,8 @@ def test_30_a_laxer_policy_and_back(home: Path) -> None:
 @pytest.mark.parametrize("count", [60, pytest.param(300, marks=pytest.mark.slow), pytest.param(10_000, marks=pytest.mark.soak)])
 def test_31_many_specifications_committed_before_any_answer(home: Path, count: int) -> None:
     study = Study(numbers(), home, settings={"declared_space": None})
+    for index in (count - 1, 0, 17):
+        study.but(rule=Rule(0, index / 100), spec=f"spec {index}").choose_only()
     study.gate().commit(study.sealing(), [f"spec {index}" for index in range(count)])
     for index in (count - 1, 0, 17):
         result = study.but(rule=Rule(0, index / 100), spec=f"spec {index}").look()

@@ -23,14 +23,28 @@ FREE = {"declared_space": None}  # nothing declared: every look pays for its ind
 
 def test_a_commitment_holds_for_the_training_rows_it_was_made_with(home: Path) -> None:
     study = Study(numbers(), home, settings=FREE)
+    study.but(spec="first").choose_only()
     study.gate().commit(study.sealing(), ["first", "second"])
-    assert study.but(spec="first").look().spent == 0.0
+    first = study.but(spec="first").look()
+    assert first.spent == 0.0
+    assert "G013" in first.flags
     other = study.but(spec="second", rule=Rule(1))
     sealing = other.sealing()
     fewer = replace(sealing, development=sealing.development.take(np.arange(200)))
     late = other.gate().look(other.request(fewer))
     assert "G013" not in late.flags
     assert late.spent > 0
+
+
+def test_a_commitment_is_to_predictions_and_not_to_a_name(home: Path) -> None:
+    study = Study(numbers(), home, settings=FREE)
+    for spec in ("first", "second"):
+        study.but(spec=spec, rule=Rule(2)).choose_only()
+    study.gate().commit(study.sealing(), ["first", "second"])
+    spent = study.look().price
+    late = study.but(spec="second", rule=Rule(1)).look()  # made after an answer
+    assert late.spent == pytest.approx(spent)
+    assert "G013" not in late.flags
 
 
 def test_a_commitment_pays_for_what_was_spent_on_nearly_the_same_rows(home: Path) -> None:
@@ -40,6 +54,9 @@ def test_a_commitment_pays_for_what_was_spent_on_nearly_the_same_rows(home: Path
     sealing = replace(
         study.sealing(), sealed=_sealed(test.take(np.arange(len(test) - 1))), development=development, spec_id="x"
     )
+    other = study.but(rule=Rule(3), spec="x")
+    other.gate().seal(sealing)
+    other.gate().select(sealing, other.request(sealing).selected, other.rule)
     study.gate().commit(sealing, ["x"])
     result = study.gate().look(study.but(rule=Rule(3), spec="x").request(sealing))
     assert "G013" in result.flags

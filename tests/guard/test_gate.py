@@ -227,12 +227,18 @@ def _killed(*_: Any) -> None:
 def test_a_declared_space_costs_ln_two_and_bounds_later_looks(home: Path) -> None:
     names = tuple(str(Rule(column)) for column in range(4))
     study = Study(numbers(), home, candidates=names)
+    for column in (0, 1, 2):
+        study.but(rule=Rule(column)).choose_only()  # puts the predictions on record
     first = study.look()
+    assert "G016" in first.flags
     assert first.errors is not None
     assert first.interval == interval(first.errors, first.errors, 120, Standing(1, 0.0, 4, member=True).nats(0.05))
     third = [study.but(rule=Rule(column)).look() for column in (1, 2)][-1]
     assert third.errors is not None
     assert third.interval == interval(third.errors, third.errors, 120, Standing(3, third.spent, 4, member=True).nats(0.05))
+    late = study.but(rule=Rule(3)).look()  # declared by its name alone
+    assert late.errors is not None
+    assert late.interval == interval(late.errors, late.errors, 120, Standing(4, late.spent, 4, member=False).nats(0.05))
     outside = study.but(rule=Rule(0, 0.7), candidates=(*names, str(Rule(0, 0.7)))).look()
     assert "G014" in outside.flags
 
