@@ -17,6 +17,7 @@ import modelsel
 from modelsel.comparison.choose import choose
 from modelsel.comparison.outer import Selecting, score_selection, score_selection_by_bates
 from modelsel.comparison.pairs import pairs
+from modelsel.comparison.point632 import wanted, with_point632
 from modelsel.config.compose import BATES, Config, compose
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.interrupts import interruptible
@@ -115,6 +116,8 @@ def _performed(
         selection = choose(results, config.rule, material.resampling, config.seed)
     with clock.stage("final"):
         final = _fitted(config, material, candidates, selection, sealing if gate else None)
+        if wanted(material.resampling.scheme, kind_of(config.measure)) and not isinstance(final, Failure):
+            selection = with_point632(selection, material.development, final.model.predict(material.development))
         test = _look(gate, sealing, selection, final, config.final_test)
     with kept(test):
         with clock.stage("record"):
@@ -126,7 +129,7 @@ def _performed(
                 scheme=facts.scheme(kind_of(config.scheme), material.resampling),
                 candidates={"declared": config.declared, "distinct": len(candidates), **results.counts},
                 fits={"needed": plan.needed, "naive": plan.naive}, failures=facts.failures(selection), seconds=clock.read(),
-                findings=_findings(material, plan, selection, gate, final), extra=extra,
+                findings=_findings(config, material, plan, selection, gate, final), extra=extra,
             )  # fmt: skip
             model, shows = _kept_of(final, config, material, selection, outcome, results)
             folder.save(Finished(
@@ -270,11 +273,11 @@ def _described(final: Final, task: Task, stored: bool) -> FinalModel:
 
 
 def _findings(
-    material: Material, plan: Plan, selection: Selection, gate: Gate | None, final: Fitted | Failure
+    config: Config, material: Material, plan: Plan, selection: Selection, gate: Gate | None, final: Fitted | Failure
 ) -> tuple[Mapping[str, Any], ...]:
     guarded = gate.findings if gate else (flag("G005", "a published experiment: its choice is not written into the ledger"),)
     found = (
-        *material.findings, *warnings(plan, material.development), *selection.findings, *guarded,
+        *material.findings, *warnings(plan, material.development, measure=config.measure), *selection.findings, *guarded,
         *((_not_fitted(final),) if isinstance(final, Failure) else ()),
     )  # fmt: skip
     return tuple(asdict(finding) for finding in found)

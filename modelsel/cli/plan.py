@@ -5,6 +5,7 @@ It writes nothing but, in this machine's cache, how long the probe took.
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 
 from modelsel.cli._application import Done, application
 from modelsel.config.compose import Config
@@ -17,11 +18,13 @@ def main(words: Sequence[str]) -> int:
 
 def planned(config: Config, swept: bool) -> Done:
     """Print the plan of one study."""
+    from modelsel.dataset._bytes import told
     from modelsel.reporting.forecast import forecast
 
     for note in config.notes:
         print(note, file=sys.stderr)
-    found = forecast(config)
+    with told(partial(print, file=sys.stderr)):
+        found = forecast(config)
     if swept:
         print(f"\n{config.name}")
     print(found.text)

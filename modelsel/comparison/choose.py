@@ -9,14 +9,12 @@ from modelsel.comparison._folds import LARGEST, Answered, bbc_of_folds
 from modelsel.comparison._kept import part, place
 from modelsel.comparison.bbc import Corrected, bbc
 from modelsel.comparison.indistinguishable import indistinguishable
-from modelsel.comparison.point632 import estimates
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.tibshirani import tibshirani
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.fingerprint import generator
 from modelsel.core.protocols import Rule
-from modelsel.core.selection import Assessed, Selection
-from modelsel.core.spec import kind_of
+from modelsel.core.selection import Selection
 from modelsel.core.types import Integers, Outputs, Resampling, Scoreboard
 from modelsel.runner.results import Results
 
@@ -39,7 +37,7 @@ def choose(results: Results, rule: Rule, resampling: Resampling, seed: int) -> S
         assessed=assessed,
         winner=winner,
         indistinguishable=_near(results, winner, assessed_per_analysed(resampling)),
-        corrected=None if corrected is None else {**corrected.to_dict(), **_beside(results, assessed, winner)},
+        corrected=None if corrected is None else {**corrected.to_dict(), **_beside(results, winner)},
     )
 
 
@@ -104,13 +102,9 @@ def _answered(results: Results, candidates: Integers) -> list[Answered]:
     return [made[index] for index in sorted(made)]
 
 
-def _beside(results: Results, assessed: Assessed, winner: int) -> dict[str, Any]:
-    """Other estimates of the same thing: the cheap cross-check, and for bootstrapped error rates .632 and .632+."""
-    work, training = results.book.work, float(results.training_error[winner])
-    found = {"tibshirani": tibshirani(results.board, winner)}
-    if work.resampling.scheme == "bootstrap" and kind_of(work.measure) == "error" and np.isfinite(training):
-        found |= estimates(training, float(results.board.mean[winner]), assessed, len(work.task.classes))
-    return found
+def _beside(results: Results, winner: int) -> dict[str, Any]:
+    """Another estimate of the same thing: the cheap cross-check."""
+    return {"tibshirani": tibshirani(results.board, winner)}
 
 
 def _nobody(results: Results) -> Problem:

@@ -15,6 +15,7 @@ from modelsel.comparison.nested import Nested, nested
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.protocols import Measure, Rule, Scheme
+from modelsel.core.sized import sized
 from modelsel.core.types import Candidate, Floats, Fold, Integers, Outputs, Resampling, Scoreboard, Task
 from modelsel.planning.make import Plan, make
 from modelsel.runner.families import resolve
@@ -107,5 +108,5 @@ def _outputs(selecting: Selecting, model: Final, rows: Task) -> Outputs:
 
 def _name(candidate: Candidate, board: Scoreboard, winner: int) -> str:
     """A name that means the same in every fold: members of a family depend on the rows and go by their size."""
-    size = f"{board.complexity[winner]:.0f} {board.unit[winner]}"
+    size = sized(round(float(board.complexity[winner])), board.unit[winner])
     return f"{candidate.entry} {size}" if candidate.family else f"{candidate.entry} {candidate.id}"

@@ -1,11 +1,37 @@
-"""The bootstrap's .632 and .632+ estimates of the winner's error, beside its out-of-bag mean."""
+"""The bootstrap's .632 and .632+ estimates of the winner's error, beside its out-of-bag mean.
 
-from modelsel.core.selection import Assessed
+Both are optimistic here: the winner was picked among many by the very out-of-bag errors that they start from.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from modelsel.core.selection import Selection
+from modelsel.core.types import Codes, Finding, Task
 from modelsel.statistics.bootstrap import no_information_error, point632, point632_plus
 
 
-def estimates(training: float, out_of_bag: float, assessed: Assessed, classes: int) -> dict[str, float]:
-    """Both estimates; the no-information error comes from the winner's out-of-bag predictions (first resample)."""
-    there = assessed.predicted[0] >= 0
-    gamma = no_information_error(assessed.truth[there], assessed.predicted[0][there], classes)
+def wanted(scheme: str, measure: str) -> bool:
+    """They are defined for error rates out of bag."""
+    return scheme == "bootstrap" and measure == "error"
+
+
+def with_point632(selection: Selection, task: Task, predicted: Codes) -> Selection:
+    """The selection with both estimates beside the corrected one; `predicted` by the winner fitted on all rows, for them."""
+    if selection.corrected is None:
+        return selection
+    found = estimates(task, predicted, float(selection.board.mean[selection.winner]))
+    many = int(selection.board.eligible.sum())
+    if many < 2:
+        return replace(selection, corrected={**selection.corrected, **found})
+    message = f".632 and .632+ are those of the best of {many:,} candidates by the same out-of-bag errors: they are optimistic"
+    finding = Finding("OPTIMISTIC_632", "info", message, "read the corrected estimate, or the test")
+    return replace(selection, corrected={**selection.corrected, **found}, findings=(*selection.findings, finding))
+
+
+def estimates(task: Task, predicted: Codes, out_of_bag: float) -> dict[str, float]:
+    """Both estimates; training error and no-information error are those of the winner fitted on all rows, which `predicted`."""
+    training = float(np.average(predicted != task.target, weights=task.weights))
+    gamma = no_information_error(task.target, predicted, len(task.classes), task.weights)
     return {"point632": point632(training, out_of_bag), "point632_plus": point632_plus(training, out_of_bag, gamma)}

@@ -156,16 +156,26 @@ def _check_tests(arrays: dict[str, NDArray[Any]], features: tuple[Feature, ...],
     test, feature, missing_to = _whole(arrays["test"]), _whole(arrays["feature"]), _whole(arrays["missing_to"])
     _demand((test >= LEAF) & (test <= SUBSET) & ((test != LEAF) == (branches > 0)), "a leaf has children, or a test none")
     _demand(feature[test == LEAF] == -1, "a leaf tests a feature")
-    for node in np.flatnonzero(test != LEAF):
-        _demand(0 <= feature[node] < len(features), f"node {node} tests a feature that is not there")
-        tested, threshold = features[feature[node]], arrays["threshold"][node]
-        many = len(tested.levels)
-        _demand((test[node] in NOMINAL_ONLY) == (tested.kind == "nominal"), f"node {node} tests {tested.name} the wrong way")
-        wanted = (many, many + 1) if test[node] == MULTIWAY else (2,)
-        _demand(branches[node] in wanted, f"node {node} has {branches[node]} branches")
-        _demand(test[node] != THRESHOLD or not np.isnan(threshold), f"node {node} has no threshold")
-        _demand(test[node] != EQUALITY or threshold in range(many), f"node {node} tests a level that is not declared")
-        _demand(BY_SURROGATES - 1 <= missing_to[node] < branches[node], f"node {node} sends missing values nowhere")
+    inner = np.flatnonzero(test != LEAF)
+    test, feature, missing_to, threshold = test[inner], feature[inner], missing_to[inner], arrays["threshold"][inner]
+    branches = branches[inner]
+    _demand_each((feature >= 0) & (feature < len(features)), inner, "tests a feature that is not there")
+    many = np.array([len(one.levels) for one in features], np.int64)[feature]
+    nominal = np.array([one.kind == "nominal" for one in features], np.bool_)[feature]
+    multiway = test == MULTIWAY
+    _demand_each(np.isin(test, NOMINAL_ONLY) == nominal, inner, "tests its feature the wrong way")
+    fits = np.where(multiway, (branches == many) | (branches == many + 1), branches == 2)
+    _demand_each(fits, inner, "has another number of branches than its test")
+    _demand_each((test != THRESHOLD) | ~np.isnan(threshold), inner, "has no threshold")
+    declared = (threshold >= 0) & (threshold < many) & (threshold == np.round(threshold))
+    _demand_each((test != EQUALITY) | declared, inner, "tests a level that is not declared")
+    _demand_each((missing_to >= BY_SURROGATES - 1) & (missing_to < branches), inner, "sends missing values nowhere")
+
+
+def _demand_each(holds: NDArray[np.bool_], nodes: NDArray[np.int64], what: str) -> None:
+    """What has to hold at each of some nodes; the first where it does not is named."""
+    if not holds.all():
+        _demand(False, f"node {nodes[np.argmin(holds)]} {what}")
 
 
 def _subsets(arrays: dict[str, NDArray[Any]], features: tuple[Feature, ...]) -> dict[int, NDArray[np.bool_]]:

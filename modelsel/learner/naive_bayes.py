@@ -32,7 +32,7 @@ class NaiveBayes:
     smoothing: float = number(1.0, least=0, help="Laplace l; with 0 a single unseen combination rules a class out")
     m: float | None = number(None, least=0, help="the m-estimate in place of smoothing")
     m_prior: str = one_of("marginal", "uniform")
-    prior: Prior = plain("empirical", help="empirical, uniform, or a number per class")
+    prior: Prior = plain("empirical", help="empirical, laplace (smoothed shares, as Weka), uniform, or a number per class")
 
     unit: ClassVar[str] = "parameters"
     holds_gil: ClassVar[bool] = False

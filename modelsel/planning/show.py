@@ -14,7 +14,10 @@ from math import log, sqrt
 import numpy as np
 from scipy.special import ndtri
 
+from modelsel.core.protocols import Measure
+from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Task
+from modelsel.planning.luck import Luck, of_guesses
 from modelsel.planning.make import Plan
 from modelsel.planning.nesting import Nesting
 from modelsel.planning.probe import Estimate
@@ -24,7 +27,13 @@ THOUSANDS = 5_000
 
 
 def lines(
-    plan: Plan, task: Task, test_rows: int, estimate: Estimate | None = None, delta: float = 0.05, outer: Nesting | None = None
+    plan: Plan,
+    task: Task,
+    test_rows: int,
+    estimate: Estimate | None = None,
+    delta: float = 0.05,
+    outer: Nesting | None = None,
+    measure: Measure | None = None,
 ) -> list[str]:
     """What `modelsel plan` prints; `test_rows` are the rows of the declared split, 0 where there are none."""
     return [
@@ -37,13 +46,22 @@ def lines(
         *(_nested(outer, plan, estimate) if outer else ()),
         f"final test   {_final(test_rows, task, len(plan.candidates), delta)}",
         "ledger       not opened: nothing is written into it by a plan, which chooses nothing",
-        *(f"{finding.code}: {finding.message}; {finding.do}" for finding in warnings(plan, task, delta)),
+        *(f"{finding.code}: {finding.message}; {finding.do}" for finding in warnings(plan, task, delta, measure)),
     ]
 
 
-def warnings(plan: Plan, task: Task, delta: float = 0.05) -> tuple[Finding, ...]:
-    """What should be known about choosing among so many candidates on so few rows, before anything is run."""
-    return tuple(_warnings(len(plan.candidates), plan.rows, base_error(task), delta))
+def warnings(plan: Plan, task: Task, delta: float = 0.05, measure: Measure | None = None) -> tuple[Finding, ...]:
+    """What should be known about choosing among so many candidates on so few rows, before anything is run.
+
+    Luck is told on the scale of the measure (errors, where none is said); the agnostic bound is one of errors.
+    """
+    many, error = len(plan.candidates), base_error(task)
+    if measure is None or kind_of(measure) == "error":
+        luck, name = Luck(sqrt(error * (1 - error) / plan.rows), error), "error"
+        bounds = _bounds(many, plan.rows, error, delta)
+    else:
+        luck, name, bounds = of_guesses(measure, task), kind_of(measure), iter(())
+    return (*_luck(many, plan.rows, luck, name), *bounds, *_thousands(many))
 
 
 def base_error(task: Task) -> float:
@@ -67,20 +85,30 @@ def optimism(candidates: int, rows: int, error: float) -> float:
     >>> round(optimism(200, 100, 0.5), 3)
     0.137
     """
-    if candidates < 2:
-        return 0.0
-    return float(ndtri((candidates - 0.375) / (candidates + 0.25))) * sqrt(error * (1 - error) / rows)
+    return best_of(candidates) * sqrt(error * (1 - error) / rows)
 
 
-def _warnings(candidates: int, rows: int, error: float, delta: float) -> Iterator[Finding]:
-    luck, bound = optimism(candidates, rows, error), agnostic(candidates, rows, delta)
-    if luck > error / 10:
+def best_of(candidates: int) -> float:
+    """Expected largest of so many independent standard normal variables."""
+    return 0.0 if candidates < 2 else float(ndtri((candidates - 0.375) / (candidates + 0.25)))
+
+
+def _luck(candidates: int, rows: int, luck: Luck, measure: str) -> Iterator[Finding]:
+    """Beside how far guessing is from perfect."""
+    gained = best_of(candidates) * luck.spread
+    if gained > luck.reach / 10:
+        scale = "" if measure == "error" else f" in {measure}"
         yield Finding(
             "MSEL-P01",
-            "medium" if luck < error / 3 else "high",
-            f"the best of {candidates:,} candidates on {rows:,} rows may by luck alone look up to {luck:.3f} better than it is",
+            "medium" if gained < luck.reach / 3 else "high",
+            f"the best of {candidates:,} candidates on {rows:,} rows may by luck alone look up to {gained:.3f} better{scale} "
+            "than it is",
             "read the corrected estimate, not the best mean; fewer candidates or more rows help",
         )
+
+
+def _bounds(candidates: int, rows: int, error: float, delta: float) -> Iterator[Finding]:
+    bound = agnostic(candidates, rows, delta)
     if bound > error / 2:
         yield Finding(
             "MSEL-P02",
@@ -88,6 +116,9 @@ def _warnings(candidates: int, rows: int, error: float, delta: float) -> Iterato
             f"for all {candidates:,} candidates at once, estimates are only sure to ± {bound:.3f} (agnostic, δ = {delta:g})",
             f"differences below that need the paired comparison; always saying the most frequent class errs at {error:.3f}",
         )
+
+
+def _thousands(candidates: int) -> Iterator[Finding]:
     if candidates > THOUSANDS:
         yield Finding(
             "MSEL-P03",

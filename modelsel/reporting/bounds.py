@@ -16,7 +16,6 @@ from modelsel.core.errors import DataError
 from modelsel.core.types import Feature
 from modelsel.learner._tree_model import TreeModel
 from modelsel.pruner.mdl import structure_bits
-from modelsel.record.model import load
 from modelsel.reporting.view import View
 from modelsel.reporting.words import number, plural, score
 from modelsel.statistics import bounds
@@ -176,7 +175,7 @@ def _tree(view: View) -> TreeCode | None:
     if view.winner.learner != "tree" or not view.folder.model.is_dir():
         return None
     try:
-        predictor = load(view.folder.model, tuple(view.config.get("plugins") or ()))
+        predictor = view.predictor
     except DataError:
         return None  # the section on the final model says what is damaged
     return coded(predictor.model.cut, bool(predictor.steps)) if isinstance(predictor.model, TreeModel) else None

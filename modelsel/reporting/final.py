@@ -3,10 +3,12 @@
 Nothing that was drawn before is kept, so that no file of a run's folder gets into the page as it is.
 """
 
+from collections.abc import Callable
+
 from modelsel.core.errors import DataError
 from modelsel.learner._tree_model import TreeModel
 from modelsel.record.folder import RunFolder
-from modelsel.record.model import describe, load
+from modelsel.record.model import Predictor, describe, load
 from modelsel.reporting.view import View
 from modelsel.tree.draw import to_html
 from modelsel.tree.rules import rules_text
@@ -20,7 +22,7 @@ def section(view: View) -> dict[str, str]:
     if not view.folder.model.is_dir():
         return empty
     try:
-        model = tree(view.folder)
+        model = tree(view.folder, lambda: view.predictor)
     except DataError as error:
         return {**empty, "damage": str(error)}
     if model is None:
@@ -36,9 +38,14 @@ def _rows(view: View) -> str:
     return f"all {view.outcome.task['development_rows']:,} development rows"
 
 
-def tree(folder: RunFolder) -> TreeModel | None:
-    """The tree of a model folder; what else it may hold is not read. Raises DataError where the folder is damaged."""
+def tree(folder: RunFolder, restored: Callable[[], Predictor] | None = None) -> TreeModel | None:
+    """The tree of a model folder, or as it was `restored` before; what else it may hold is not read.
+
+    Raises DataError where the folder is damaged.
+    """
     learner = describe(folder.model).get("learner")
     is_tree = isinstance(learner, dict) and learner.get("kind") == "tree"
-    model = load(folder.model).model if is_tree else None
+    if not is_tree:
+        return None
+    model = (restored() if restored else load(folder.model)).model
     return model if isinstance(model, TreeModel) else None

@@ -6,6 +6,7 @@ from textwrap import fill
 from typing import Any
 
 from modelsel.core.outcome import Outcome, TestResult
+from modelsel.core.sized import sized
 from modelsel.record.candidates import Row, varied
 from modelsel.record.folder import RunFolder
 from modelsel.reporting import floor
@@ -46,7 +47,7 @@ def winner(outcome: Outcome, table: Sequence[Row]) -> list[str]:
     """The winner by name, what tells it from the rest of its entry, how large it is, who cannot be told from it."""
     won = outcome.winner
     telling = settings(varied(table).get(won["id"], {}))
-    size = f"{number(won['complexity']['value'])} {won['complexity']['name']}"
+    size = sized(won["complexity"]["value"], won["complexity"]["name"])
     same = len(won.get("indistinguishable", ()))
     equal = f"the data cannot tell {plural(same, 'other candidate')} from it" if same else ""
     return list(

@@ -11,6 +11,7 @@ from modelsel.core.outcome import Outcome
 from modelsel.core.selection import Assessed
 from modelsel.record.candidates import Row, varied
 from modelsel.record.folder import RunFolder
+from modelsel.record.model import Predictor, load
 from modelsel.reporting.words import settings
 
 
@@ -29,6 +30,11 @@ class View:
     @cached_property
     def config(self) -> dict[str, Any]:
         return self.folder.config()
+
+    @cached_property
+    def predictor(self) -> Predictor:
+        """The final model, restored once for all sections. Raises DataError where the folder is damaged."""
+        return load(self.folder.model, tuple(self.config.get("plugins") or ()))
 
     @cached_property
     def rows(self) -> list[Row]:

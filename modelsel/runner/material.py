@@ -12,7 +12,7 @@ from modelsel.config.compose import BATES, Config
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, Finding, Resampling, Sealed, Task, seal
-from modelsel.dataset._bytes import told
+from modelsel.dataset._bytes import listener, told
 from modelsel.dataset._profile import profile
 from modelsel.scheme._rare import fewer_rows_than_folds
 
@@ -29,14 +29,14 @@ class Material:
     findings: tuple[Finding, ...]
 
 
-def prepare(config: Config, say: Callable[[str], None] = lambda _: None) -> Material:
+def prepare(config: Config, say: Callable[[str], None] | None = None) -> Material:
     """Read, check against the data, split and seal, draw the folds. Raises errors that name all problems.
 
     `say` is told how far a long reading is, and a line per column in which something was recognised or left out.
     """
-    with told(say):
+    with told(say or listener()):
         loaded = config.dataset.load()
-    for finding in loaded.findings:
+    for finding in loaded.findings if say else ():
         if finding.code != EXPECTED:
             say(f"{finding.message}; {finding.do}")
     _refuse(("split", config.split.problems(loaded.task)))

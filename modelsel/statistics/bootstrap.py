@@ -1,15 +1,17 @@
 """The .632 and .632+ corrections of the bootstrap's out-of-bag error, pessimistic as only 63.2 % of the rows are analysed.
 
     .632  = .368 ē + .632 e₁
-    .632+ = (1 − w) ē + w e₁',   w = .632 / (1 − .368 R),   R = (e₁' − ē) / (γ − ē) in [0, 1],   e₁' = min(e₁, γ)
+    .632+ = .632 + (e₁' − ē) .368 · .632 R / (1 − .368 R),   R = (e₁' − ē) / (γ − ē) in [0, 1],   e₁' = min(e₁, γ)
 
 ē is the training error, e₁ the out-of-bag error, γ the error if features and classes were independent: Σ_c p_c (1 − q_c),
-with p_c the share of class c and q_c the share of rows predicted as c. Source: Efron (1983); Efron & Tibshirani (1997).
+with p_c the share of class c and q_c the share of rows that the rule, fitted on all rows, predicts as c. Only what corrects
+.632 is bounded by γ, not .632 itself. For the winner of a selection both are optimistic: it was picked by e₁.
+Source: Efron (1983); Efron & Tibshirani (1997), equations 24, 27 to 32.
 """
 
 import numpy as np
 
-from modelsel.core.types import Codes
+from modelsel.core.types import Codes, Floats
 
 DRAWN = 1 - np.exp(-1)  # chance that a row is drawn at least once: .632…
 
@@ -24,23 +26,26 @@ def point632(training: float, out_of_bag: float) -> float:
 
 def point632_plus(training: float, out_of_bag: float, no_information: float) -> float:
     """
-    >>> point632_plus(0.0, 0.5, 0.5)  # and .632+ is not
+    >>> round(point632_plus(0.0, 0.5, 0.5), 12)  # and .632+ is not
     0.5
+    >>> round(point632_plus(0.1, 0.55, 0.5), 4)  # e₁ above γ: .3844 + .1472
+    0.5316
     """
     bounded = min(out_of_bag, no_information)
     overfit = 0.0
     if bounded > training and no_information > training:
         overfit = (bounded - training) / (no_information - training)
-    weight = DRAWN / (1 - (1 - DRAWN) * overfit)
-    return float((1 - weight) * training + weight * bounded)
+    more = (bounded - training) * (1 - DRAWN) * DRAWN * overfit / (1 - (1 - DRAWN) * overfit)
+    return point632(training, out_of_bag) + float(more)
 
 
-def no_information_error(truth: Codes, predicted: Codes, classes: int) -> float:
+def no_information_error(truth: Codes, predicted: Codes, classes: int, weights: Floats | None = None) -> float:
     """γ: the error of these predictions if they had nothing to do with the truth.
 
     >>> no_information_error(np.array([0, 1, 1, 1]), np.array([1, 1, 1, 1]), 2)
     0.25
     """
-    p = np.bincount(truth, minlength=classes) / len(truth)
-    q = np.bincount(predicted, minlength=classes) / len(predicted)
+    total = len(truth) if weights is None else weights.sum()
+    p = np.bincount(truth, weights, minlength=classes) / total
+    q = np.bincount(predicted, weights, minlength=classes) / total
     return float(np.sum(p * (1 - q)))

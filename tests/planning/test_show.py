@@ -11,6 +11,7 @@ from modelsel.core.types import Candidate, Fold, Resampling
 from modelsel.learner.majority import Majority
 from modelsel.learner.tree import Tree
 from modelsel.planning.generated import like
+from modelsel.planning.luck import of_guesses
 from modelsel.planning.make import make
 from modelsel.planning.probe import DEAR, estimate
 from modelsel.planning.show import agnostic, lines, optimism, warnings
@@ -121,3 +122,24 @@ def test_dear_batches_of_all_sizes_stand_for_their_kind(tmp_path):
     estimate(plan, TASK, doubles.folds(TASK, 3), False, 1, 1e-6, tmp_path)
     figures = json.loads(next(tmp_path.rglob("*.json")).read_text())["figures"]
     assert sum(" " not in name for name in figures) == DEAR  # the others are bytes
+
+
+@pytest.mark.parametrize("measure", ["auc", "log_loss", "brier", "kappa", "f1", "balanced_error", "mcc"])
+def test_luck_is_told_on_the_scale_of_the_measure(measure: str) -> None:
+    """ "up to 0.000 better", high, was said of every measure where the classes are nearly equal."""
+    task = doubles.task(60)
+    plan = make(spread(300), task, doubles.folds(task))
+    (finding,) = warnings(plan, task, measure=make_part("measure", measure))
+    assert finding.code == "MSEL-P01"
+    assert f"better in {measure} than it is" in finding.message
+    assert float(finding.message.split("up to ")[1].split()[0]) > 0.05
+
+
+def test_the_luck_of_areas_is_that_of_mann_and_whitneys_null() -> None:
+    """SD of an area under no signal: sqrt((n + m + 1) / (12 n m)), exact."""
+    task = doubles.task(400)
+    first = int((task.target == 0).sum())
+    exact = np.sqrt((len(task) + 1) / (12 * first * (len(task) - first)))
+    luck = of_guesses(make_part("measure", "auc"), task)
+    assert luck.spread == pytest.approx(exact, rel=0.15)
+    assert luck.reach == pytest.approx(0.5, abs=0.01)

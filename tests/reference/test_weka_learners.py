@@ -1,6 +1,6 @@
 """Majority, naive Bayes and neighbours against Weka 3.6's ZeroR, NaiveBayesSimple, NaiveBayes and IBk, on its own folds.
 
-Named differences. Weka smooths the class prior too, (N_c + 1) / (N + classes): given here as a list. A class of equal numbers
+Named differences. Weka smooths the class prior too, (N_c + 1) / (N + classes): `prior=laplace`. A class of equal numbers
 has deviation 0 there and no answer: such columns are left out of the comparison. Its NaiveBayes sees numbers with a precision
 of its own and is compared on names and on discretised numbers; its kernel estimator has another width and is not compared.
 Equal distances and equal votes
@@ -36,11 +36,6 @@ def parts(fold):
     return [(np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in np.unique(fold)]
 
 
-def laplace(target, classes) -> tuple[float, ...]:
-    """Weka's prior."""
-    return tuple(np.bincount(target, minlength=classes) + 1.0)
-
-
 def test_the_majority_is_zero_r(answers, reference_task, reference_folds):
     for name, expected in jobs(answers, "ZeroR"):
         task, predicted = reference_task(name), np.empty(0)
@@ -52,8 +47,7 @@ def test_the_majority_is_zero_r(answers, reference_task, reference_folds):
 
 def bayes(task, rows) -> np.ndarray:
     """Class scores of all rows by naive Bayes of some, with Weka's prior."""
-    prior = laplace(task.target[rows], len(task.classes))
-    return NaiveBayes(smoothing=1, prior=prior).fit(task, rows, NOTHING).scores(task)
+    return NaiveBayes(smoothing=1, prior="laplace").fit(task, rows, NOTHING).scores(task)
 
 
 @pytest.mark.parametrize("job", ["NaiveBayesSimple", "NaiveBayes"])

@@ -15,8 +15,9 @@ def test_the_plus_lies_between_632_and_the_out_of_bag_error() -> None:
         assert point632(training, out) <= point632_plus(training, out, 0.5) <= out + 1e-12
 
 
-def test_an_out_of_bag_error_worse_than_no_information_is_bounded() -> None:
-    assert point632_plus(0.0, 0.6, 0.5) == pytest.approx(0.5)
+def test_an_out_of_bag_error_worse_than_no_information_bounds_the_correction_alone() -> None:
+    drawn = 1 - np.exp(-1)
+    assert point632_plus(0.0, 0.6, 0.5) == pytest.approx(drawn * 0.6 + (1 - drawn) * 0.5)
 
 
 def test_no_information_is_the_mean_over_all_pairings() -> None:
@@ -44,3 +45,10 @@ def test_one_nearest_neighbour_on_random_labels_is_worth_a_half() -> None:
         plus.append(point632_plus(0.0, out, 0.5))
     assert np.mean(plain) == pytest.approx(0.632 * 0.5, abs=0.03)
     assert np.mean(plus) > 0.45
+
+
+def test_an_out_of_bag_error_above_the_no_information_error_is_not_cut_in_the_632_term() -> None:
+    """Efron & Tibshirani (1997), equations 24 and 32: .632 of (.1, .55) is .3844, and γ = .5 bounds only what corrects it."""
+    assert point632_plus(0.1, 0.55, 0.5) == pytest.approx(0.5316, abs=1e-4)
+    by_hand = (0.368 * 0.1 + 0.632 * 0.55) + (0.5 - 0.1) * 0.368 * 0.632 * 1.0 / (1 - 0.368 * 1.0)
+    assert point632_plus(0.1, 0.55, 0.5) == pytest.approx(by_hand, abs=1e-4)

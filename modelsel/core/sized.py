@@ -1,0 +1,22 @@
+"""A measured complexity as people read it: `1 leaf`, `about 358 stored rows`."""
+
+
+def sized(value: float, unit: str) -> str:
+    """A mean complexity over folds, in its unit.
+
+    >>> sized(1.0, "leaves"), sized(12.0, "leaves"), sized(358.2, "stored rows"), sized(7.25, "rules")
+    ('1 leaf', '12 leaves', 'about 358 stored rows', '7.2 rules on average')
+    """
+    if value == 1:
+        return f"1 {unit.removesuffix('leaves')}leaf" if unit.endswith("leaves") else f"1 {_singular(unit)}"
+    if value == round(value):
+        return f"{value:,.0f} {unit}"
+    return f"about {value:,.0f} {unit}" if value >= 100 else f"{value:.1f} {unit} on average"
+
+
+def _singular(unit: str) -> str:
+    """
+    >>> _singular("table entries"), _singular("stored rows")
+    ('table entry', 'stored row')
+    """
+    return f"{unit.removesuffix('ies')}y" if unit.endswith("ies") else unit.removesuffix("s")

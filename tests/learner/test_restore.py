@@ -1,0 +1,52 @@
+"""A large tree is read back at once, and still refused where a node is not whole."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from modelsel.core.types import Feature, Task, positions
+from modelsel.learner._tree_model import restore
+from modelsel.learner.tree import Tree
+
+
+def noise(rows: int) -> Task:
+    rng = np.random.default_rng(0)
+    features = (Feature("x", "numeric"), Feature("z", "numeric"), Feature("n", "nominal", ("a", "b", "c")))
+    values = np.column_stack([rng.normal(size=(rows, 2)), rng.integers(3, size=rows)])
+    return Task(name="noise", features=features, values=values, rows=np.arange(rows), classes=("no", "yes"),
+                target=rng.integers(2, size=rows).astype(np.int32))  # fmt: skip
+
+
+def test_a_tree_of_ten_thousand_nodes_is_restored_within_a_fraction_of_a_second() -> None:
+    """30 µs a node, when each was checked by itself: 15 s of a study on 300,000 rows."""
+    task = noise(20_000)
+    described = Tree().fit(task, positions(task), np.random.default_rng(0)).describe()
+    assert len(described.arrays["parent"]) > 8_000
+    began = time.process_time()
+    model = restore(described)
+    assert time.process_time() - began < 0.1
+    assert np.array_equal(model.describe().arrays["feature"], described.arrays["feature"])
+
+
+DAMAGE = {
+    "feature": (lambda a: 99, "tests a feature that is not there"),
+    "test": (lambda a: 3 if a != 3 else 1, "the wrong way|another number of branches|a leaf"),
+    "threshold": (lambda a: np.nan, "has no threshold"),
+    "missing_to": (lambda a: 7, "sends missing values nowhere"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_one_damaged_node_is_found_and_named(name: str) -> None:
+    task = noise(300)
+    described = Tree().fit(task, positions(task), np.random.default_rng(0)).describe()
+    change, said = DAMAGE[name]
+    numeric = np.flatnonzero((described.arrays["feature"] >= 0) & (described.arrays["feature"] < 2))
+    node = int(numeric[len(numeric) // 2])
+    array = described.arrays[name].copy()
+    array[node] = change(array[node])
+    with pytest.raises(ValueError, match=said) as caught:
+        restore(replace(described, arrays={**described.arrays, name: array}))
+    assert f"node {node}" in str(caught.value) or name == "test"
