@@ -36,8 +36,8 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> Materia
     """
     with told(say or listener()):
         loaded = config.dataset.load()
-    for finding in loaded.findings if say else ():
-        if finding.code != EXPECTED:
+    for finding in loaded.findings:
+        if say and finding.code != EXPECTED:
             say(f"{finding.message}; {finding.do}")
     _refuse(("split", config.split.problems(loaded.task)))
     partition = config.split.partition(loaded.task)
