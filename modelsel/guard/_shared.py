@@ -48,6 +48,6 @@ def registered(home: Home, ledger: Ledger, key_id: str) -> None:
 def _opened(url: str, id_: str) -> Ledger:
     ledger = Ledger.existing(url)
     if ledger.id != id_:
-        raise LedgerError(Problem("MSEL-502", "another ledger stands there", url, "restore the one that was there"))
+        raise LedgerError(Problem("MSEL-509", "another ledger stands there", url, "restore the one that was there"))
     ledger.entries()
     return ledger
