@@ -19,7 +19,7 @@ from modelsel.guard._decide import decide, memory_of
 from modelsel.guard._elsewhere import Elsewhere, joined, key_ids, related
 from modelsel.guard._flags import flag
 from modelsel.guard._history import History, is_off
-from modelsel.guard._integrity import checked, mark, recovered
+from modelsel.guard._integrity import checked, losses, mark, recovered
 from modelsel.guard._overlap import Memory, relations
 from modelsel.guard._policy import Policy
 from modelsel.guard._record import (
@@ -50,6 +50,7 @@ from modelsel.ledger.matching import Sketch
 from modelsel.ledger.merge import merge
 from modelsel.ledger.rowset import RowSet
 from modelsel.ledger.store import Ledger, Writing
+from modelsel.ledger.stripped import LOOKED_THROUGH, strip
 
 
 class Session:
@@ -76,7 +77,14 @@ class Session:
 
     @cached_property
     def ledger(self) -> Ledger:
-        return Ledger.open(self.url, self.home.replica(self.url))
+        return self._opened(self.url)
+
+    def _opened(self, url: str) -> Ledger:
+        """A ledger without what earlier versions kept of labels."""
+        ledger = Ledger.open(url, self.home.replica(url))
+        if not ledger.marked(LOOKED_THROUGH) and not losses(self.home.state(), ledger, url, ledger.entries()):
+            strip(ledger)
+        return ledger
 
     @cached_property
     def memory(self) -> Ledger:
@@ -84,7 +92,7 @@ class Session:
         if same_file(self.url, self.home.ledger):
             return self.ledger
         url = sqlite_url(self.home.ledger)
-        return Ledger.open(url, self.home.replica(url))
+        return self._opened(url)
 
     @property
     def apart(self) -> bool:
@@ -247,9 +255,11 @@ class Session:
         before = len(self.ledger.entries())
         other = Ledger.existing(url)
         merge(self.ledger, other, **who())
+        count = len(self.ledger.entries()) - before - 1  # the entry of the merge is our own
+        strip(self.ledger)
         other.close()
         self._mark()
-        return len(self.ledger.entries()) - before - 1  # the entry of the merge is our own
+        return count
 
     def witness(self, intent: Entry, price: float) -> list[Finding]:
         """Tell the anchors that this look happened."""

@@ -103,8 +103,15 @@ def _ledger(
     ledger = {"url": gate.place, "entries": len(entries), "intact": not breaks and not missing,
               "head": own[-1].place if own else None, "id": gate.session.ledger.id,
               "replicas": len({entry.replica for entry in entries}),
-              "anchors": gate.session.witnesses.names}  # fmt: skip
+              "anchors": gate.session.witnesses.names, **_of_labels(entries)}  # fmt: skip
     return ledger, [*breaks, *missing, *others]
+
+
+def _of_labels(entries: list[Entry]) -> dict[str, int]:
+    """Row sets that were freed of what depended on labels, and entries of that time that hold digests of labels for good."""
+    freed = sum(len(entry.facts.get("stripped", ())) for entry in entries if entry.kind == "note")
+    digests = sum(bool(entry.facts.get("order") or entry.facts.get("labels")) for entry in entries)
+    return {"freed_of_labels": freed, "digests_of_labels": digests}
 
 
 def _touched(history: History, study: str | None) -> list[str]:

@@ -28,8 +28,8 @@ def merge(into: Ledger, other: Ledger, **about: Any) -> Entry:
         for entry in foreign:
             if (entry.replica, entry.seq) not in mine:
                 writing.admit(entry)
-        for key, blob in blobs.values():
-            writing.keep(blob, key, 0, "merged")
+        for digest, (key, blob) in blobs.items():
+            writing.keep(blob, key, 0, "merged", digest)
         both = {replica: top.hash for replica, top in heads([*mine.values(), *foreign]).items()}
         return writing.append("merge", {**about, "from": other.id, "heads": both})
 

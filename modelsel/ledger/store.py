@@ -90,9 +90,14 @@ class Writing:
         """An entry as it is: our own next one, or one of another replica that is merged in."""
         self._connection.execute(insert(ENTRIES).values(**{name: getattr(entry, name) for name in FIELDS}))
 
-    def keep(self, blob: bytes, key_id: str, n: int, kind: str) -> str:
-        """Store a row set once, under the SHA-256 of its bytes."""
-        digest = hashlib.sha256(blob).hexdigest()
+    @property
+    def connection(self) -> Connection:
+        """The transaction, for those who change how things are stored."""
+        return self._connection
+
+    def keep(self, blob: bytes, key_id: str, n: int, kind: str, name: str = "") -> str:
+        """Store a row set once, under the SHA-256 of its bytes (or the one it had before it was stripped)."""
+        digest = name or hashlib.sha256(blob).hexdigest()
         if self._connection.execute(select(ROWSETS.c.digest).where(ROWSETS.c.digest == digest)).first() is None:
             self._connection.execute(insert(ROWSETS).values(digest=digest, key_id=key_id, n=n, kind=kind, blob=blob))
         return digest
@@ -138,6 +143,21 @@ class Ledger:
         """A stored row set; LedgerError where it is gone or its bytes were changed."""
         with _translated(self.place), self._engine.connect() as connection:
             return _rowset(connection, digest)
+
+    def marked(self, name: str) -> bool:
+        """Is something noted about the ledger as a whole?"""
+        with _translated(self.place), self._engine.connect() as connection:
+            return connection.execute(select(ABOUT.c.value).where(ABOUT.c.name == name)).first() is not None
+
+    def tidy(self) -> None:
+        """Leave nothing of what was removed in the file."""
+        if self._engine.dialect.name == "sqlite":
+            raw = self._engine.raw_connection()
+            try:
+                for step in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
+                    raw.cursor().execute(step).fetchall()
+            finally:
+                raw.close()
 
     def rowset_keys(self) -> dict[str, str]:
         """Digest to key id, of all stored row sets."""
@@ -206,10 +226,16 @@ def _entries(connection: Connection, known: Known) -> list[Entry]:
 
 def _rowset(connection: Connection, digest: str) -> bytes:
     blob = connection.execute(select(ROWSETS.c.blob).where(ROWSETS.c.digest == digest)).scalar()
-    if blob is None or hashlib.sha256(blob).hexdigest() != digest:
+    if blob is None or ((found := hashlib.sha256(blob).hexdigest()) != digest and not _noted(connection, digest, found)):
         raise LedgerError(Problem("MSEL-503", f"the stored row set {digest[:16]} is {'gone' if blob is None else 'changed'}",
                                   "rowsets", "run `modelsel audit`, and restore the ledger from a backup"))  # fmt: skip
     return bytes(blob)
+
+
+def _noted(connection: Connection, digest: str, found: str) -> bool:
+    """Does a note in the chain say that this is what was left of a row set?"""
+    query = select(ENTRIES.c.body).where(ENTRIES.c.kind == "note", ENTRIES.c.body.contains('"stripped"'))
+    return any(json.loads(body).get("stripped", {}).get(digest) == found for body in connection.execute(query).scalars())
 
 
 @contextmanager
