@@ -1,8 +1,12 @@
-"""After a sweep each sealed test set is opened once, for the job that cross-validation puts first on it.
+"""After a sweep the sealed test set of each table is opened once, for the job that cross-validation puts first on it.
 
+Where the jobs sealed different rows of one table (a sweep over `split.seed`), none is opened: rows that are sealed in one job
+have chosen in another, and the best of many test sets is no test.
 With `guard.sweep_test` it is opened for every job: all are committed to before the first answer, and each counts as a look.
 """
 
+import json
+import sys
 from collections.abc import Sequence
 
 from modelsel.core.errors import worst
@@ -11,9 +15,10 @@ from modelsel.core.spec import kind_of
 
 
 def open_tests(outcomes: Sequence[Outcome]) -> int:
-    """Open the test set of each group of studies that sealed the same rows; the worst exit code."""
+    """Open the test set of each group of studies that sealed the same rows, one of a table; the worst exit code."""
     groups = by_test_set([outcome for outcome in outcomes if outcome.task["test_rows"]])
     every = [group for group in groups if _opens_every(group[0])]
+    groups = [*every, *_one_of_a_table([group for group in groups if group not in every])]
     for group in every:
         _commit(group)
     return worst([_open(outcome) for group in groups for outcome in (group if group in every else [best(group)])])
@@ -26,6 +31,35 @@ def by_test_set(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
         key = (outcome.task["name"], outcome.task["fingerprint"], outcome.task["test_rows"], outcome.measure)
         groups.setdefault(key, []).append(outcome)
     return list(groups.values())
+
+
+def _one_of_a_table(groups: Sequence[list[Outcome]]) -> list[list[Outcome]]:
+    """The groups whose test set is the only one of its table; of the others it is said that they stay closed."""
+    tables: dict[str, list[list[Outcome]]] = {}
+    for group in groups:
+        tables.setdefault(_table(group[0]), []).append(group)
+    for several in tables.values():
+        if len(several) > 1:
+            print(_closed(several), file=sys.stderr)
+    return [several[0] for several in tables.values() if len(several) == 1]
+
+
+def _closed(several: Sequence[list[Outcome]]) -> str:
+    """Why no test set of a table was opened, and what can be done."""
+    first = several[0][0]
+    return (
+        f"{first.task['name']}: the jobs sealed {len(several)} different sets of its rows, and what is sealed in one has chosen "
+        f"in another: no test set was opened. `modelsel test {first.folder}` opens one; guard.sweep_test=true opens all; "
+        "outer=stratified_kfold estimates the whole procedure without any"
+    )
+
+
+def _table(outcome: Outcome) -> str:
+    """What tells the table of a study, and the measure, from others."""
+    from modelsel.record.folder import RunFolder
+
+    dataset = RunFolder.open(outcome.folder).config()["dataset"]
+    return json.dumps([dataset, outcome.task["name"], outcome.task["rows"], outcome.measure], sort_keys=True, default=str)
 
 
 def best(outcomes: Sequence[Outcome]) -> Outcome:

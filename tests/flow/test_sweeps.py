@@ -6,7 +6,7 @@ import pytest
 
 from modelsel.core.spec import make
 from modelsel.guard.gate import Gate
-from modelsel.record.folder import ROOT
+from modelsel.record.folder import ROOT, RunFolder
 
 FEW = ("dataset=wine", "space=[naive_bayes,majority]", "scheme.folds=3")
 
@@ -26,8 +26,20 @@ def test_a_sweep_over_seeds_opens_its_one_test_set_once(modelsel: Any) -> None:
     assert intent["cv_mean"] == min(facts["cv_mean"] for facts in chosen)
 
 
-def test_each_of_two_test_sets_is_opened_once(modelsel: Any) -> None:
-    done = modelsel("run", "-m", "split.seed=0,1", "seed=1,2", *FEW)
+def test_a_sweep_over_splits_of_one_table_opens_no_test_set_and_says_so(modelsel: Any) -> None:
+    done = modelsel("run", "-m", "split.seed=0,1,2", "seed=1,2", *FEW)
+    assert done.code == 0, done.err
+    assert ledger("intent") == []
+    assert len({facts["testset"] for facts in ledger("selection")}) == 3
+    assert "the jobs sealed 3 different sets of its rows" in done.err
+    assert "no test set was opened" in done.err
+    named = done.err.partition("`modelsel test ")[2].partition("`")[0]
+    assert modelsel("test", named).code == 0
+    assert RunFolder.open(named).outcome().test is not None
+
+
+def test_the_test_sets_of_two_tables_are_opened_once_each(modelsel: Any) -> None:
+    done = modelsel("run", "-m", "dataset=wine,iris", "seed=1,2", *FEW[1:])
     assert done.code == 0, done.err
     looks = ledger("intent")
     assert len(looks) == len({facts["testset"] for facts in looks}) == 2
