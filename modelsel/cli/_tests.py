@@ -48,7 +48,7 @@ def _closed(several: Sequence[list[Outcome]]) -> str:
     """Why no test set of a table was opened, and what can be done."""
     first = several[0][0]
     return (
-        f"{first.task['name']}: the jobs sealed {len(several)} different sets of its rows, and what is sealed in one has chosen "
+        f"{first.task['name']}: the jobs sealed {len(several)} different sets of its rows, and what one seals has chosen "
         f"in another: no test set was opened. `modelsel test {first.folder}` opens one; guard.sweep_test=true opens all; "
         "outer=stratified_kfold estimates the whole procedure without any"
     )

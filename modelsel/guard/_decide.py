@@ -1,6 +1,6 @@
 """Replay, refuse or record an intent: decided under the ledger's write lock, so that two looks cannot both be first."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from math import isfinite
 from typing import Any
@@ -20,6 +20,7 @@ from modelsel.guard._policy import CORRECTED
 from modelsel.guard._record import ONLY_ERRORS, as_facts, who
 from modelsel.guard._release import Channel, count_channel
 from modelsel.guard._standing import Position
+from modelsel.guard._terms import in_force
 from modelsel.guard._values import Values, bounds_of
 from modelsel.ledger.entry import Entry, heads
 from modelsel.ledger.home import Key
@@ -38,19 +39,26 @@ def decide(writing: Writing, ask: Ask) -> Go | Replayed | Refused:
     if open_one is not None:
         return _resumed(writing, ask, history, open_one)
     position = _position(writing, ask, history)
-    channel = _channel(ask, history, int(position.rows.sum()), position.standing.look)
-    hidden = _hidden(ask, position)
+    terms = in_force(position, (ask.foreseen or (0.5, 1))[0])
+    hidden = str(terms.get("closed", "")) or _hidden(ask, terms)
     if hidden:
-        return _refuse(writing, ask, position, (), hidden)
+        closed = (flag("G051", "the quota is used up: no information is left in this test set"),) if "closed" in terms else ()
+        return _refuse(writing, ask, position, terms, closed, hidden)
+    channel = _channel(ask, terms, position.past, int(position.rows.sum()), position.standing.look)
     seen = Seen(ask.subject, position, ask.request.sealing.spec_id, ask.request.sealing.config, ask.metric, ask.measure,
                 ask.predictions, relabelled(ask), ask.elsewhere.keys | {ask.key.id}, who()["at"], ask.leaks,
                 ask.since)  # fmt: skip
-    findings = (*noticed(seen), *ask.elsewhere.unreached, *selection(ask.request, history, ask.subject))
+    findings = (
+        *noticed(seen),
+        *_by_quota(terms, position),
+        *ask.elsewhere.unreached,
+        *selection(ask.request, history, ask.subject),
+    )
     all_found = (*ask.noticed, *findings)  # the ledger has those of the seal in entries of their own
-    verdict = judge(ask.policy, _question(ask, position, all_found))
+    verdict = judge(ask.policy, _question(ask, position, terms, all_found))
     if verdict.decision == "refuse":
-        return _refuse(writing, ask, position, all_found, verdict.reason)
-    facts = _intent(ask, position, channel, findings)
+        return _refuse(writing, ask, position, terms, all_found, verdict.reason)
+    facts = _intent(ask, position, terms, channel, findings)
     return Go(writing.append("intent", facts), channel, position.rows, findings)
 
 
@@ -94,8 +102,10 @@ def _interrupted(history: History, ask: Ask) -> PastLook | None:
 
 def _resumed(writing: Writing, ask: Ask, history: History, look: PastLook) -> Go:
     """The interrupted look goes on as it was: on the rows that were clean then, whatever has been done with them since."""
-    rows = _position(writing, ask, history, until=look.entry).rows
-    return Go(look.entry, _channel(ask, history, int(rows.sum()), int(look.facts["look"])), rows, ())
+    position = _position(writing, ask, history, until=look.entry)
+    terms, past = in_force(position, (ask.foreseen or (0.5, 1))[0]), history.looks_at(position.charged)
+    channel = _channel(ask, terms, past, int(position.rows.sum()), int(look.facts["look"]))
+    return Go(look.entry, channel, position.rows, ())
 
 
 def _position(writing: Writing, ask: Ask, history: History, until: Entry | None = None) -> Position:
@@ -126,19 +136,26 @@ def memory_of(writing: Writing, history: History, key: Key, elsewhere: Elsewhere
     return Memory(history, load or (lambda digest: RowSet.unpack(writing.rowset(digest))), key)
 
 
-def _hidden(ask: Ask, position: Position) -> str:
-    """Why this measure may not be shown: a set that was sealed to show less than a count shows nothing else."""
-    release = position.history.terms(ask.subject.digest)["release"]
+def _hidden(ask: Ask, terms: Mapping[str, Any]) -> str:
+    """Why this measure may not be shown: a set that was sealed, or is by now, to show less than a count shows nothing else."""
+    release = terms["release"]
     if release not in ONLY_ERRORS or ask.counted:
         return ""
     return f"these rows were sealed with guard.release={release}, which shows plain error rates only; use measure=error"
 
 
-def _channel(ask: Ask, history: History, n: int, look: int) -> Channel:
-    terms = history.terms(ask.subject.digest)
-    past = [past.answer for past in history.looks_at([ask.subject.digest]) if past.status == "revealed"]
+def _by_quota(terms: Mapping[str, Any], position: Position) -> Iterator[Finding]:
+    """G053: what the seal promised to show is used up."""
+    sealed = position.history.terms(position.digest)["release"]
+    if terms["release"] == "ladder" != sealed:
+        why = f"guard.quota={terms['quota'][0]:g} is used up" if terms["quota"] else "a set that shares these rows says so"
+        yield flag("G053", f"the answer comes by the ladder, in steps of 1/{terms['steps']}: {why}")
+
+
+def _channel(ask: Ask, terms: Mapping[str, Any], looks: Sequence[PastLook], n: int, look: int) -> Channel:
     if ask.counted:
         foreseen = ask.foreseen or (0.5, 1)
+        past = [{**one.answer, "look": one.facts["look"], "n": one.facts["n"]} for one in looks if one.status == "revealed"]
         return count_channel(terms, n, foreseen, past, look)
     selected, told = ask.request.selected, terms["release"] == "predicted"
     expected = (selected.cv_mean, selected.cv_rows) if told and isfinite(selected.cv_mean) else None
@@ -147,8 +164,7 @@ def _channel(ask: Ask, history: History, n: int, look: int) -> Channel:
                   ask.foreseen if told else None, rounded=terms["steps"] is not None)  # fmt: skip
 
 
-def _question(ask: Ask, position: Position, findings: tuple[Finding, ...]) -> Question:
-    terms = position.history.terms(ask.subject.digest)
+def _question(ask: Ask, position: Position, terms: Mapping[str, Any], findings: tuple[Finding, ...]) -> Question:
     n, nats = int(position.rows.sum()), position.standing.nats(terms["delta"])
     middle = round(n * (ask.foreseen or (0.5, 1))[0])
     low, high = interval(middle, middle, n, nats) if position.certified and ask.counted else (0.0, 1.0)
@@ -162,18 +178,20 @@ def _exhausted(terms: Mapping[str, Any], past: tuple[PastLook, ...]) -> int:
     return int(terms["budget"]) if terms["release"] == "thresholdout" and used >= terms["budget"] else 0
 
 
-def _refuse(writing: Writing, ask: Ask, position: Position, findings: tuple[Finding, ...], reason: str) -> Refused:
+def _refuse(
+    writing: Writing, ask: Ask, position: Position, terms: Mapping[str, Any], findings: tuple[Finding, ...], reason: str
+) -> Refused:
     sealing, standing = ask.request.sealing, position.standing
-    terms = position.history.terms(ask.subject.digest)
     facts = {**who(), "refused": reason, "testset": ask.subject.digest, "spec_id": sealing.spec_id, "study": sealing.study,
              "folder": sealing.folder, "flags": as_facts(findings)}  # fmt: skip
     writing.append("note", facts)
     return Refused(reason, position.n, standing.look, standing.spent, terms["delta"], terms["release"], findings)
 
 
-def _intent(ask: Ask, position: Position, channel: Channel, findings: tuple[Finding, ...]) -> dict[str, Any]:
+def _intent(
+    ask: Ask, position: Position, terms: Mapping[str, Any], channel: Channel, findings: tuple[Finding, ...]
+) -> dict[str, Any]:
     sealing, selected, standing = ask.request.sealing, ask.request.selected, position.standing
-    terms = position.history.terms(ask.subject.digest)
     return {
         **who(), "testset": ask.subject.digest, "train": ask.subject.train, "metric": ask.metric, "spec_id": sealing.spec_id,
         "predictions": ask.predictions, "study": sealing.study, "folder": sealing.folder,

@@ -35,6 +35,7 @@ CATALOGUE: dict[str, tuple[str, str, str]] = {
     "G050": ("BUDGET_LOW", "medium", "keep the last looks for what matters"),
     "G051": ("BUDGET_EXHAUSTED", "high", "collect fresh test rows: no information is left in these"),
     "G052": ("NOT_CERTIFIED", "low", "choose measure=error for a certified interval"),
+    "G053": ("QUOTA_USED", "low", "what is left is worth most for models that cross-validation prefers"),
     "G060": ("UNRESOLVED_INTENT", "medium", "run the interrupted study again: it resolves its own look"),
     "G061": ("LABELS_RELEASED", "critical", "collect fresh test rows: these are burned"),
     "G070": ("LEDGER_TAMPERED", "critical", _RESTORE),

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from modelsel.core.spec import number, one_of, plain, whole
 
+QUOTA = 3  # docs/guard/reviewer.md has the simulations
 RELEASES = ("full", "grid", "predicted", "passfail", "ladder", "thresholdout")
 CORRECTED = "labels"  # says that labels of the test rows were corrected: equal predictions are then a new look
 CATEGORIES = ("", "bug", CORRECTED, "new_data", "reviewer", "protocol", "other")
@@ -40,6 +41,7 @@ class Policy:
     delta: float = number(0.05, above=0, most=0.5)
     max_looks: int | None = whole(None, least=1)
     max_halfwidth: float | None = number(None, above=0, most=0.5)
+    quota: float | None = number(QUOTA, above=0, help="exact answers (or a half width below 1); then the ladder, then none")
     declared_space: int | str | None = plain("auto", help="auto: counted from the plan when the set is sealed; null: none")
     target: float | None = number(None, help="the score to be met, for release=passfail")
     budget: int = whole(10, least=1, help="thresholdout: answers that may differ from cross-validation")

@@ -55,6 +55,7 @@ def terms_of(policy: Policy, sealing: Sealing) -> dict[str, Any]:
     return {
         "policy": kind_of(policy), "rank": policy.rank, "delta": policy.delta, "release": policy.release,
         "resolution": policy.resolution, "steps": _steps(policy, len(sealing.sealed)), "target": policy.target,
+        "quota": _quota(policy),
         "budget": policy.budget, "max_looks": policy.max_looks, "metric": metric, "measure": digest(resolved(sealing.measure)),
     }  # fmt: skip
 
@@ -119,7 +120,21 @@ def weaker(policies: Sequence[Mapping[str, Any]], now: Mapping[str, Any]) -> lis
     limits = [before["max_looks"] for before in policies if before.get("max_looks") is not None]
     if limits and "policy" not in changed and (now.get("max_looks") or inf) > min(limits):
         changed.append("max_looks")
+    if any(_looser(before.get("quota"), now.get("quota")) for before in policies):
+        changed.append("quota")
     return changed
+
+
+def _looser(before: float | None, now: float | None) -> bool:
+    """Does a quota leave more than it did? A number of answers and a half width cannot be compared: that is a change."""
+    return before is not None and (now is None or (before >= 1) != (now >= 1) or now > before)
+
+
+def _quota(policy: Policy) -> float | None:
+    quota = policy.quota
+    if quota is not None and not (0 < quota <= 0.5 or (quota >= 1 and quota == int(quota))):
+        _refuse(f"guard.quota={quota:g}", "give a number of answers (1, 2, ...), a half width up to 0.5, or null")
+    return quota
 
 
 def _steps(policy: Policy, n: int) -> int | None:

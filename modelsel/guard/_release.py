@@ -5,8 +5,8 @@ answer, −ln p, is what the certificate may charge. The interval is made from w
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import floor, log, log1p, sqrt
 from typing import Any, Protocol
 
@@ -44,9 +44,14 @@ class Released:
     half: float | None = None
     rounding: float = 0.0
     bounds: tuple[float, float] = (0.0, 1.0)
+    stays: bool = False  # the board stays: the interval is that of the model that set it,
+    held: tuple[float, float] | None = None  # which is this one
+    set_by: int | None = None  # in that look
 
     def interval(self, n: int, nats: float) -> tuple[float, float] | None:
         """The rates or scores not excluded at level e^-nats a side."""
+        if self.stays:
+            return self.held
         if self.low is not None and self.high is not None:
             return interval(self.low, self.high, n, nats)
         if self.half is None or self.score is None:
@@ -137,13 +142,16 @@ class Board(Channel):
     rounds: int = 0
     updates: int = 0
     board: int = 0  # in steps; meaningless before the first round
+    held: tuple[float, float] | None = None  # the interval of the model that set the board,
+    set_by: int | None = None  # in this look
 
     def release(self, truth: Truth) -> Released:
         improved = self.rounds == 0 or truth.errors * self.steps < (self.board - 1) * self.n
         price = charged(prices.ladder(self.rounds, self.updates, self.board, improved, self.steps))
         if not improved:
             beaten = -(-(self.board - 1) * self.n // self.steps)  # the smallest count that does not move the board
-            return Released(f"board {self.board} stays", self.board / self.steps, None, price, max(0, beaten), self.n)
+            shown = Released(f"board {self.board} stays", self.board / self.steps, None, price, max(0, beaten), self.n)
+            return replace(shown, stays=True, held=self.held, set_by=self.set_by)
         cell = prices.cell_of(truth.errors, self.n, self.steps)
         return Released(f"board {cell}", cell / self.steps, None, price, *prices.counts_of(cell, self.n, self.steps))
 
@@ -190,7 +198,7 @@ def worst_of(price: float) -> float:
 
 
 def count_channel(
-    terms: Mapping[str, Any], n: int, foreseen: tuple[float, int], past: list[Mapping[str, Any]], look: int
+    terms: Mapping[str, Any], n: int, foreseen: tuple[float, int], past: Sequence[Mapping[str, Any]], look: int
 ) -> Channel:
     """The channel for an error count, from the terms of the seal and the answers so far (oldest first)."""
     steps, mode = terms.get("steps"), terms["release"]
@@ -204,7 +212,20 @@ def count_channel(
     return CountGrid(n, int(steps), told) if steps else Counts(n, told)
 
 
-def _board(n: int, steps: int, past: list[Mapping[str, Any]]) -> Board:
-    boards = [answer["symbol"].split()[1] for answer in past if str(answer["symbol"]).startswith("board")]
-    updates = sum(1 for answer in past if str(answer["symbol"]).startswith("board") and not answer["symbol"].endswith("stays"))
-    return Board(n, steps, len(boards), updates, int(boards[-1])) if boards else Board(n, steps)
+def _board(n: int, steps: int, past: Sequence[Mapping[str, Any]]) -> Board:
+    """The board after the answers so far, in order; the best count that was shown exactly is one, and costs nothing more."""
+    board = Board(n, steps)
+    for answer in past:
+        shown, limits = answer.get("symbol"), answer.get("interval")
+        held = (float(limits[0]), float(limits[1])) if limits else None
+        if str(shown).startswith("board"):
+            cell = prices.cell_of(round(float(answer["score"]) * answer["n"]), answer["n"], steps)
+            moved = not board.rounds or not str(shown).endswith("stays")
+            board = replace(board, rounds=board.rounds + 1, updates=board.updates + moved)
+            board = replace(board, board=cell, held=held, set_by=answer["look"]) if moved else board
+        elif answer.get("score") is not None and shown in ("count", "cell", "unguarded"):
+            cell = prices.cell_of(round(float(answer["score"]) * answer["n"]), answer["n"], steps)
+            if not board.rounds or cell < board.board:
+                board = replace(board, rounds=max(1, board.rounds), updates=max(1, board.updates), board=cell)
+                board = replace(board, held=held, set_by=answer["look"])
+    return board

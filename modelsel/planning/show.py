@@ -17,13 +17,16 @@ from scipy.special import ndtri
 from modelsel.core.protocols import Measure
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Task
+from modelsel.guard._terms import reached
 from modelsel.planning.luck import Luck, of_guesses
 from modelsel.planning.make import Plan
 from modelsel.planning.nesting import Nesting
 from modelsel.planning.probe import Estimate
-from modelsel.statistics.certificate import Standing, interval
+from modelsel.statistics.certificate import NO_INFORMATION, Standing, interval
+from modelsel.statistics.prices import full
 
 THOUSANDS = 5_000
+MANY = 100  # exact looks that a course counts at most
 
 
 def lines(
@@ -34,6 +37,7 @@ def lines(
     delta: float = 0.05,
     outer: Nesting | None = None,
     measure: Measure | None = None,
+    quota: float | None = None,
 ) -> list[str]:
     """What `modelsel plan` prints; `test_rows` are the rows of the declared split, 0 where there are none."""
     return [
@@ -45,6 +49,7 @@ def lines(
         *(_estimated(estimate) if estimate else ()),
         *(_nested(outer, plan, estimate) if outer else ()),
         f"final test   {_final(test_rows, task, len(plan.candidates), delta)}",
+        *_course(test_rows, task, delta, quota),
         "ledger       not opened: nothing is written into it by a plan, which chooses nothing",
         *(f"{finding.code}: {finding.message}; {finding.do}" for finding in warnings(plan, task, delta, measure)),
     ]
@@ -156,6 +161,26 @@ def _final(rows: int, task: Task, candidates: int, delta: float) -> str:
     errors = round(rows * base_error(task) / 2)
     low, high = interval(errors, errors, rows, Standing(1, 0.0, candidates, member=True).nats(delta))
     return f"one look at {rows:,} rows: at an error of {errors / rows:.3f} the interval is {low:.3f} to {high:.3f}"
+
+
+def _course(rows: int, task: Task, delta: float, quota: float | None) -> list[str]:
+    """What further looks would be worth: exact answers within the quota, then the ladder; at half the majority's error."""
+    if not rows or quota is None:
+        return []
+    errors = round(rows * base_error(task) / 2)
+
+    def half(look: int, spent: float) -> float:
+        low, high = interval(errors, errors, rows, Standing(look, spent, 1).nats(delta))
+        return (high - low) / 2
+
+    price, exact = full(rows), 1
+    while exact < MANY and not reached(quota, exact, half(exact + 1, exact * price)):
+        exact += 1
+    shown = sorted({1, exact})
+    looks = ", ".join(f"look {look} ±{half(look, (look - 1) * price):.3f}" for look in shown)
+    later = half(exact + 10, exact * price + 10 * log(2))
+    then = "then none: nothing would be left" if later >= NO_INFORMATION else f"ten looks later ±{later:.3f}"
+    return [f"quota        exact: {looks}; from look {exact + 1} by the ladder (guard.quota={quota:g}), {then}"]
 
 
 def _duration(seconds: float) -> str:

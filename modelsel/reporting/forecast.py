@@ -54,7 +54,10 @@ def forecast(config: Config) -> Forecast:
     )
     sealed = len(material.sealed)
     found = sorted(material.findings, key=lambda finding: GRAVITY.index(finding.severity))
-    said = (*lines(plan, material.development, sealed, cost, outer=outer, measure=config.measure), *map(told, found))
+    shown = lines(
+        plan, material.development, sealed, cost, outer=outer, measure=config.measure, quota=config.guard.quota
+    )
+    said = (*shown, *map(told, found))
     return Forecast(
         text="\n".join(said), rows=plan.rows, test_rows=sealed, candidates=len(plan.candidates), cells=len(plan.cells),
         fits=plan.needed, naive_fits=plan.naive, seconds=cost.seconds, memory=cost.memory,
