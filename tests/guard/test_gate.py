@@ -226,7 +226,7 @@ def _killed(*_: Any) -> None:
 
 def test_a_declared_space_costs_ln_two_and_bounds_later_looks(home: Path) -> None:
     names = tuple(str(Rule(column)) for column in range(4))
-    study = Study(numbers(), home, candidates=names)
+    study = Study(numbers(), home, candidates=names, settings={"quota": None})
     for column in (0, 1, 2):
         study.but(rule=Rule(column)).choose_only()  # puts the predictions on record
     first = study.look()
