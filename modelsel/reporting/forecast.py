@@ -54,9 +54,7 @@ def forecast(config: Config) -> Forecast:
     )
     sealed = len(material.sealed)
     found = sorted(material.findings, key=lambda finding: GRAVITY.index(finding.severity))
-    shown = lines(
-        plan, material.development, sealed, cost, outer=outer, measure=config.measure, quota=config.guard.quota
-    )
+    shown = lines(plan, material.development, sealed, cost, outer=outer, measure=config.measure, quota=config.guard.quota)
     said = (*shown, *map(told, found))
     return Forecast(
         text="\n".join(said), rows=plan.rows, test_rows=sealed, candidates=len(plan.candidates), cells=len(plan.cells),
