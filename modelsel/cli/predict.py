@@ -7,7 +7,7 @@ import csv
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ def main(words: Sequence[str]) -> int:
     from modelsel.record.folder import RunFolder
 
     found = predicted(RunFolder.open(args.run), Path(args.file))
-    _write(args.output, found.classes, found.labels, found.scores)
+    _write(args.output, found)
     return OK
 
 
@@ -39,11 +39,13 @@ class Predicted:
     classes: Sequence[str]
     labels: Sequence[str]
     scores: Sequence[Sequence[float]]
+    ids: Mapping[str, Sequence[str]] = field(default_factory=dict)  # what identifies the rows, where the file has it
 
 
 def predicted(folder: Any, path: Path) -> Predicted:
     """Predictions of a run's final model for the rows of a file; what is noticed about them is said on stderr."""
     from modelsel.dataset._like import read_like
+    from modelsel.dataset._settings import listed
     from modelsel.record.refit import ready
 
     if not path.is_file():
@@ -51,10 +53,12 @@ def predicted(folder: Any, path: Path) -> Predicted:
             Problem("MSEL-254", f"there is no file {str(path)!r}", "FILE", "give a CSV, ARFF or Parquet file")
         )
     predictor = ready(folder, partial(print, file=sys.stderr))
-    rows = read_like(path, predictor.features, **inherited(path, folder.config()["dataset"]))
+    dataset = folder.config()["dataset"]
+    rows = read_like(path, predictor.features, ids=listed(dataset.get("id")), **inherited(path, dataset))
     for finding in rows.findings:
         print(f"{finding.message}; {finding.do}", file=sys.stderr)
-    return Predicted(predictor.classes, predictor.predict(rows.table).tolist(), predictor.scores(rows.table).tolist())
+    labels, scores = predictor.predict(rows.table).tolist(), predictor.scores(rows.table).tolist()
+    return Predicted(predictor.classes, labels, scores, rows.ids)
 
 
 def inherited(path: Path, dataset: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,13 +72,14 @@ def inherited(path: Path, dataset: Mapping[str, Any]) -> dict[str, Any]:
     return {name: dataset[name] for name in INHERITED if name in dataset}
 
 
-def _write(output: str | None, classes: Sequence[str], predicted: Sequence[str], scores: Sequence[Sequence[float]]) -> None:
+def _write(output: str | None, found: Predicted) -> None:
+    """Ids, if there are any, prediction, scores."""
     try:
         with open(output, "w", newline="", encoding="utf-8") if output else nullcontext(sys.stdout) as stream:
             writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(["prediction", *(f"score_{name}" for name in classes)])
-            shown = map(harmless, predicted) if output else predicted
-            writer.writerows([label, *row] for label, row in zip(shown, scores, strict=True))
+            writer.writerow([*found.ids, "prediction", *(f"score_{name}" for name in found.classes)])
+            for *words, scores in zip(*found.ids.values(), found.labels, found.scores, strict=True):
+                writer.writerow([*(map(harmless, words) if output else words), *scores])
     except OSError as error:
         raise StoreError(
             Problem("MSEL-605", f"cannot be written ({error.strerror})", str(output), "choose another place")

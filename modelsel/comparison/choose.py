@@ -1,5 +1,6 @@
 """From results to the choice: the rule's winner, who cannot be told from it, what its score is worth."""
 
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 from modelsel.comparison._folds import LARGEST, Answered, bbc_of_folds
 from modelsel.comparison._kept import part, place
 from modelsel.comparison.bbc import Corrected, bbc
+from modelsel.comparison.few_rows import decided_by_few
 from modelsel.comparison.indistinguishable import indistinguishable
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.tibshirani import tibshirani
@@ -15,7 +17,8 @@ from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.fingerprint import generator
 from modelsel.core.protocols import Rule
 from modelsel.core.selection import Selection
-from modelsel.core.types import Integers, Outputs, Resampling, Scoreboard
+from modelsel.core.spec import kind_of
+from modelsel.core.types import Finding, Integers, Outputs, Resampling, Scoreboard
 from modelsel.runner.results import Results
 
 
@@ -38,6 +41,7 @@ def choose(results: Results, rule: Rule, resampling: Resampling, seed: int) -> S
         winner=winner,
         indistinguishable=_near(results, winner, assessed_per_analysed(resampling)),
         corrected=None if corrected is None else {**corrected.to_dict(), **_beside(results, winner)},
+        findings=tuple(_few_rows(results, winner)),
     )
 
 
@@ -105,6 +109,14 @@ def _answered(results: Results, candidates: Integers) -> list[Answered]:
 def _beside(results: Results, winner: int) -> dict[str, Any]:
     """Another estimate of the same thing: the cheap cross-check."""
     return {"tibshirani": tibshirani(results.board, winner)}
+
+
+def _few_rows(results: Results, winner: int) -> Iterator[Finding]:
+    """Rows that decide the winner's log loss."""
+    measure, losses = results.book.work.measure, results.losses
+    if kind_of(measure) == "log_loss" and losses.matrix is not None:
+        column = np.asarray(losses.matrix[:, place(results.kept, winner)], np.float64)
+        yield from decided_by_few(column, losses.row, measure.floor)  # type: ignore[attr-defined]
 
 
 def _nobody(results: Results) -> Problem:

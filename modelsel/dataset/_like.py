@@ -1,7 +1,7 @@
 """New rows for a fitted model: columns matched by name, levels mapped to the task's codes, unseen levels counted."""
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,10 @@ class Like:
 
     table: Table
     findings: tuple[Finding, ...]
+    ids: Mapping[str, Sequence[str]] = field(default_factory=dict)  # columns that identify the rows, as they stand there
 
 
-def read_like(path: str | Path, features: Sequence[Feature], **settings: Any) -> Like:
+def read_like(path: str | Path, features: Sequence[Feature], ids: Sequence[str] = (), **settings: Any) -> Like:
     """Read the rows of a file as the features of a model; other columns of the file are left aside.
 
     A level that the features do not list becomes the code len(levels). Raises DataError for missing columns and cells
@@ -34,7 +35,14 @@ def read_like(path: str | Path, features: Sequence[Feature], **settings: Any) ->
     """
     source = reader(path, **settings)
     raw: Raw = source.raw(Path(path))
-    return like(raw.columns, features, bare(path).stem, str(path), source.missing, raw.decimal)
+    made = like(raw.columns, features, bare(path).stem, str(path), source.missing, raw.decimal)
+    return replace(made, ids={column.name: _cells(column) for column in raw.columns if column.name in ids})
+
+
+def _cells(column: Column) -> list[str]:
+    """The texts of all rows, empty where there is none."""
+    text = column.as_text()
+    return list(np.array([*text.texts, ""], object)[text.codes])
 
 
 def like(

@@ -64,6 +64,10 @@ def cross_validated(outcome: Outcome) -> list[str]:
     if corrected:
         ends = interval((corrected["low"], corrected["high"]))
         lines.append(f"{score(corrected['mean'])} {ends} after allowing for the choice ({corrected['method'].upper()})")
+        if corrected["method"] == "bbc" and "nested" not in outcome.extra and floor.is_near(outcome, corrected["mean"]):
+            lines.append(
+                "near the floor this stays optimistic: candidates share the rows' chance; outer=stratified_kfold is not"
+            )
     if nested := outcome.extra.get("nested"):
         ends, folds = interval((nested["low"], nested["high"])), len(nested["scores"])
         how = "approximate" if nested["method"] == "nested" else nested["label"]

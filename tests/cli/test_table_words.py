@@ -42,3 +42,14 @@ def test_the_ending_decides_the_reader() -> None:
 @pytest.mark.parametrize("words", [["dataset.path=a.csv"], ["wine"], ["-m"], ["seed=1", "a.csv"]])
 def test_other_words_stay_as_they_are(words: list[str]) -> None:
     assert spelled_out(words) == words
+
+
+def test_predictions_begin_with_the_id_of_the_row(modelsel: Callable[..., object], folder: Path) -> None:
+    rows = "".join(f"p{i:03},{i % 17},{'yn'[i % 3 == 0]}\n" for i in range(60))
+    (folder / "rows.csv").write_text(f"who,age,y\n{rows}")
+    assert modelsel("run", "rows.csv", "y", "dataset.id=who", "final_test=false", *QUICK).code == 0  # type: ignore[attr-defined]
+    said = modelsel("predict", "latest", "rows.csv").out.splitlines()  # type: ignore[attr-defined]
+    assert said[0].startswith("who,prediction,score_")
+    assert [line.split(",")[0] for line in said[1:4]] == ["p000", "p001", "p002"]
+    (folder / "new.csv").write_text("age\n3\n")
+    assert modelsel("predict", "latest", "new.csv").out.startswith("prediction,score_")  # type: ignore[attr-defined]
