@@ -35,11 +35,11 @@ def expected(rows: Hashes, pool: Hashes, size: int) -> tuple[float, float]:
     return float(mean.sum()) / len(rows), sqrt(variance) / len(rows)
 
 
-def more_than_chance(rows: Hashes, stored: Hashes, own: Hashes) -> bool:
+def more_than_chance(rows: Hashes, stored: Hashes, own: Hashes, margin: float = MARGIN) -> bool:
     """Do rows stand in a stored set more often than a fresh sample of the same kind would?
 
     With q the share that `own` rows, as many as are stored, would repeat, and s its deviation, more is above
-    q + max(.02, 3 s, 3 √(q (1 − q) / n)). Of a stored set larger than `own` as many rows as `own` has are thought drawn:
+    q + max(margin, 3 s, 3 √(q (1 − q) / n)). Of a stored set larger than `own` as many rows as `own` has are thought drawn:
     what still more rows would repeat, nobody knows.
     """
     n, size = len(rows), min(len(stored), len(own))
@@ -47,7 +47,7 @@ def more_than_chance(rows: Hashes, stored: Hashes, own: Hashes) -> bool:
         return False
     mean, deviation = expected(rows, own, size)
     q = (mean * n + 1) / (n + 2)  # not quite nought in a small set
-    return expected(rows, stored, size)[0] > q + max(MARGIN, 3 * deviation, 3 * sqrt(q * (1 - q) / n))
+    return expected(rows, stored, size)[0] > q + max(margin, 3 * deviation, 3 * sqrt(q * (1 - q) / n))
 
 
 def _hypergeometric(value: Integers, held: Integers, pool: int, size: int) -> Floats:

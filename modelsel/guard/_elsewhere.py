@@ -11,6 +11,7 @@ import numpy as np
 
 from modelsel.core.types import Finding
 from modelsel.guard._history import History
+from modelsel.guard._links import links
 from modelsel.guard._overlap import Memory, Relation, relations
 from modelsel.guard._subject import Subject
 from modelsel.ledger.entry import Entry
@@ -61,13 +62,16 @@ def _seals(entry: Entry, testsets: set[str]) -> bool:
 
 
 def related(subject: Subject, memory: Memory, elsewhere: Elsewhere) -> tuple[Relation, ...]:
-    """All sets that share rows with a sealing, under whichever key they were remembered; each set once."""
+    """All sets that share rows, or the table, with a sealing, under whichever key they were remembered; each set once."""
     found = [*relations(subject, memory)]
+    found += links(subject, memory, found)
     for other, key in elsewhere.subjects:
-        found += [*_itself(other, memory.history), *relations(other, Memory(memory.history, memory.load, key))]
-    first: dict[tuple[str, str], Relation] = {}
+        theirs = Memory(memory.history, memory.load, key)
+        found += [*_itself(other, memory.history), *relations(other, theirs)]
+        found += links(other, theirs, found)
+    first: dict[tuple[str, str, bool], Relation] = {}
     for relation in found:
-        first.setdefault((relation.testset, relation.role), relation)
+        first.setdefault((relation.testset, relation.role, relation.linked), relation)
     return tuple(sorted(first.values(), key=lambda relation: (not relation.same, -relation.share, relation.testset)))
 
 

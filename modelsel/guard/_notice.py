@@ -54,7 +54,8 @@ def noticed(seen: Seen) -> tuple[Finding, ...]:
 
 
 def _rows_seen(seen: Seen) -> Iterator[Finding]:
-    for relation in seen.position.looked:
+    yield from _tables(seen)
+    for relation in (one for one in seen.position.looked if not one.linked):
         if relation.channel in PROBABLE:
             where = f"test set {relation.testset[:8]}: {PROBABLE[relation.channel]}"
             yield flag("G022", f"{_counted(seen, relation.rows)} are probably those of {where}")
@@ -62,12 +63,22 @@ def _rows_seen(seen: Seen) -> Iterator[Finding]:
             text = f"{_counted(seen, relation.rows)} were tested before, in test set {relation.testset[:8]}"
             yield flag("G020", text, "high" if relation.share >= LARGE else "medium")
     for relation in seen.position.relations:
-        if relation.role == "selection":
+        if relation.role == "selection" and not relation.linked:
             text = f"{_counted(seen, relation.rows)} helped to choose in an earlier study"
             yield flag("G021", text, "critical" if relation.share >= LARGE else "high")
     source = [one for one in seen.history.seals.values() if one.facts["source"] == seen.subject.source]
     if not seen.position.relations[1:] and any(one.facts["testset"] != seen.subject.digest for one in source):
         yield flag("G023", "the same table was sealed with another split before")
+
+
+def _tables(seen: Seen) -> Iterator[Finding]:
+    for relation in seen.position.relations:
+        if relation.linked:
+            used = "looked at" if relation.role == "test" else "used to choose"
+            yield flag(
+                "G022", f"this is probably the table of test set {relation.testset[:8]}, which was {used}: its columns hang "
+                "together as they did there, nearer than another sample would; no single row could be matched"
+            )  # fmt: skip
 
 
 def _looks(seen: Seen) -> Iterator[Finding]:

@@ -1,20 +1,19 @@
 """Which remembered sets share rows with the ones now sealed, and whether that is more than chance.
 
-Where nearly all rows are distinct (u ≥ .95), equal values mean the same row. Elsewhere values coincide by chance, and an
-overlap counts only where it is more than that (`_chance`). What the rows themselves (C1) do not show, the other channels may
+Where all rows are distinct, equal values mean the same row. Elsewhere values coincide by chance, and an overlap counts only
+where it is more than that (`_chance`); where it is, and nearly all are distinct (u ≥ .95), a row whose values were there was. What the rows themselves (C1) do not show, the other channels may
 (`ledger.channels`).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from modelsel.core.types import Booleans
-from modelsel.guard._chance import more_than_chance
+from modelsel.guard._chance import MARGIN, more_than_chance
 from modelsel.guard._history import History
 from modelsel.guard._subject import Subject
-from modelsel.guard._subject import known as kept
 from modelsel.ledger.home import Key
 from modelsel.ledger.identity import Hashes, met, tally
 from modelsel.ledger.rowset import RowSet, containment, shared
@@ -36,6 +35,11 @@ class Relation:
     same: bool = False
     exact: bool = True  # False where only a sketch was kept: `seen` is then incomplete
     channel: str = "C1"
+
+    @property
+    def linked(self) -> bool:
+        """Is the table known, and none of its rows?"""
+        return self.rows == 0
 
     def facts(self) -> dict[str, object]:
         return {"with": self.testset, "as": self.role, "rows": self.rows, "share": round(self.share, 6), "by": self.channel}
@@ -64,9 +68,8 @@ def _tests(subject: Subject, memory: Memory) -> Iterable[Relation]:
         facts = entry.facts
         if testset != subject.digest and facts["key_id"] == memory.key.id:
             stored = memory.load(facts["rows"]) if facts.get("rows") else None
-            relation = _by_rows(testset, "test", subject, stored) or _otherwise(testset, subject, stored, memory.key)
-            if relation is not None:
-                yield relation
+            found = [_by_rows(testset, "test", subject, stored), _otherwise(testset, subject, stored, memory.key)]
+            yield from sorted((one for one in found if one is not None), key=lambda one: -one.rows)[:1]
 
 
 def _selections(subject: Subject, memory: Memory) -> Iterable[Relation]:
@@ -86,15 +89,16 @@ def _selections(subject: Subject, memory: Memory) -> Iterable[Relation]:
 def _by_rows(
     testset: str, role: str, subject: Subject, stored: RowSet | None, without: Booleans | None = None
 ) -> Relation | None:
-    """C0, C1, C4: hashes of rows, the most telling first."""
+    """C0, C1, C4: hashes of rows; what matches most rows decides, and of equals the most telling."""
+    best = None
     for channel, name in (("C1", "bound"), ("C0", "id"), ("C1", "unbound"), ("C4", "ranked")):
         if stored is not None and _comparable(name, subject, stored):
             seen = _seen(name, subject, stored)
             if without is not None and subject.identifiable:
                 seen = seen & ~without
-            if seen.any():
-                return _relation(testset, role, seen, stored, channel)
-    return None
+            if seen.sum() > (best.rows if best else 0):
+                best = _relation(testset, role, seen, stored, channel)
+    return best
 
 
 def _comparable(name: str, subject: Subject, stored: RowSet) -> bool:
@@ -120,14 +124,16 @@ def _seen(name: str, subject: Subject, stored: RowSet) -> Booleans:
         seen = np.arange(len(ours)) < round(containment(ours, theirs) * len(ours))
     else:
         seen = shared(ours, theirs, repetitions=not telling)
-    counts = telling or enough(ours, subject.development.arrays[name], theirs, sketch=bool(stored.facts.get("sketch")))
+    certain = name == "id" or (telling and subject.u[name] == 1)
+    margin = min(MARGIN, 2 * (1 - subject.u[name])) if telling else MARGIN
+    counts = certain or enough(ours, subject.development.arrays[name], theirs, bool(stored.facts.get("sketch")), margin)
     return seen if counts else np.zeros(len(ours), bool)
 
 
-def enough(rows: Hashes, own: Hashes, stored: Hashes, sketch: bool) -> bool:
+def enough(rows: Hashes, own: Hashes, stored: Hashes, sketch: bool, margin: float = MARGIN) -> bool:
     """More than chance? A sketch is all of a set up to its largest hash: there, among the rows up to that one."""
     last = stored.max() if sketch else np.iinfo(stored.dtype).max
-    return more_than_chance(rows[rows <= last], stored, own[own <= last])
+    return more_than_chance(rows[rows <= last], stored, own[own <= last], margin)
 
 
 def _otherwise(testset: str, subject: Subject, stored: RowSet | None, key: Key) -> Relation | None:
@@ -140,11 +146,33 @@ def _by_columns(subject: Subject, stored: RowSet, key: Key) -> Booleans:
     """Rows whose value in a nearly unique column stands in any such column of the stored set."""
     best = np.zeros(len(subject.test.bound), bool)
     theirs = [array for name, array in stored.arrays.items() if name.startswith("key:")]
-    for tokens in subject.test.keys.values():
-        hashes = kept(tokens, key)
-        values = tally(tokens)[0][: len(hashes)]
-        for array in theirs:
-            again = np.isin(hashes, array)
-            if again.sum() >= FEWEST and again.mean() >= QUASI and met(tokens, values[again]).sum() > best.sum():
-                best = met(tokens, values[again])
+    if not theirs or not subject.test.keys:
+        return best
+    remembered = subject.remembered(key)
+    for name, again in _met_again(list(remembered.items()), theirs):
+        tokens = subject.test.keys[name]
+        values = tally(tokens)[0][: len(again)][again]
+        if met(tokens, values).sum() > best.sum():
+            best = met(tokens, values)
     return best
+
+
+def _met_again(ours: Sequence[tuple[str, Hashes]], theirs: Sequence[Hashes]) -> Iterator[tuple[str, Booleans]]:
+    """Our columns that meet enough of one of theirs, and which of their values: one search in all of them at once."""
+    values, columns = np.concatenate(theirs), np.repeat(np.arange(len(theirs)), [len(one) for one in theirs])
+    order = np.argsort(values, kind="stable")
+    values, columns = values[order], columns[order]
+    asked = np.concatenate([hashes for _, hashes in ours])
+    first, last = np.searchsorted(values, asked, "left"), np.searchsorted(values, asked, "right")
+    if not (last > first).any():
+        return
+    starts = np.cumsum([0, *(len(hashes) for _, hashes in ours)])
+    for (name, hashes), start in zip(ours, starts):
+        mine = slice(start, start + len(hashes))
+        times = last[mine] - first[mine]
+        places = np.repeat(first[mine] - np.cumsum(times) + times, times) + np.arange(times.sum())
+        owners = np.bincount(columns[places], minlength=len(theirs))
+        for column in np.flatnonzero((owners >= FEWEST) & (owners >= QUASI * len(hashes))):
+            again = np.zeros(len(hashes), bool)
+            again[np.repeat(np.arange(len(hashes)), times)[columns[places] == column]] = True
+            yield name, again

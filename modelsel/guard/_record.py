@@ -64,7 +64,7 @@ def seal_facts(subject: Subject, sealing: Sealing, terms: Mapping[str, Any], key
     """The facts of a seal, but for the row sets that are stored beside it."""
     return {
         **who(), "testset": subject.digest, "train": subject.train, "source": subject.source, "n": len(subject.test.bound),
-        "u": round(subject.u["bound"], 6), "key_id": key_id,
+        "rows_in_all": len(subject), "u": round(subject.u["bound"], 6), "key_id": key_id,
         "names": list(subject.names), "space": space, "seed": sealing.seed,
         "study": sealing.study, "folder": sealing.folder, "spec_id": sealing.spec_id,
         "terms": {**terms, "noise": secrets.randbits(62)},

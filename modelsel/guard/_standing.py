@@ -64,6 +64,8 @@ class Position:
 
     @property
     def _enough(self) -> bool:
+        if any(relation.linked for relation in self.relations):
+            return False
         return bool(self.clean.all()) or (int(self.clean.sum()) >= FEWEST and all(r.exact for r in self.relations))
 
     @property

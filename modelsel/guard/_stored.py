@@ -13,11 +13,13 @@ def keep_all(writing: Writing, policy: Policy, key: Key, sealing: Sealing, subje
     n = len(subject.test.bound)
     table = table_set(subject.sketches, n + len(subject.development.bound))
     space = space_set(sealing.candidates) if sealing.candidates else None
+    drawn = subject.portrait.stored() if subject.portrait else None
     full = policy.identity.store != "digest_only"
     return {
         "rows": keep(writing, policy, key, subject, "test"),
         "development": keep(writing, policy, key, subject, "development"),
         "table": writing.keep(table.pack(), key.id, n, "table") if full else None,
+        "portrait": writing.keep(drawn.pack(), key.id, n, "portrait") if full and drawn else None,
         "candidates": writing.keep(space.pack(), key.id, len(space), "space") if space else None,
     }
 

@@ -1,7 +1,7 @@
 """The fingerprints of what is sealed and of what chooses, and the names that a ledger knows its columns by."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 
 import numpy as np
@@ -22,6 +22,7 @@ from modelsel.ledger.identity import (
     unbound,
 )
 from modelsel.ledger.matching import Sketch, keyed, matched, settled, sketches
+from modelsel.ledger.portrait import Portrait, Variables, drawn, variables
 from modelsel.ledger.rowset import RowSet, identifiability
 
 IDENTIFIABLE = 0.95  # distinct rows per row from which equal values mean the same row
@@ -65,11 +66,23 @@ class Subject:
     source: str
     u: Mapping[str, float]  # distinct hashes per row over both sides, by kind of hash
 
+    variables: Variables | None  # of the whole table, where it has enough of them
+    portrait: Portrait | None
     cramped: bool  # so few rows in so small a space that distinct ones mean nothing
+    _keyed: dict[str, Hashes] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.test.bound) + len(self.development.bound)
 
     def tells(self, name: str) -> bool:
         """Do equal hashes of this kind mean the same row?"""
         return not self.cramped and self.u[name] >= IDENTIFIABLE
+
+    def remembered(self, key: Key) -> Mapping[str, Hashes]:
+        """The nearly unique columns of the test rows, as they are remembered."""
+        if not self._keyed:
+            self._keyed.update({name: known(tokens, key) for name, tokens in self.test.keys.items()})
+        return self._keyed
 
     @property
     def identifiable(self) -> bool:
@@ -85,8 +98,8 @@ def subject_of(sealing: Sealing, key: Key, known: Iterable[tuple[tuple[Sketch, .
     """Fingerprint both sides; `known` are the sketches of stored tables with the rows stored under their names."""
     table = _whole(sealing)
     cells = columns(table)
-    drawn = sketches(cells, key)
-    cells = cells.renamed(_names(cells, drawn, key, known))
+    sketched, found = sketches(cells, key), variables(table)
+    cells = cells.renamed(_names(cells, sketched, key, known))
     arrays = {
         "bound": bound(cells, key), "unbound": unbound(cells, key),
         "ranked": ranked(table, cells.names, key),
@@ -96,11 +109,12 @@ def subject_of(sealing: Sealing, key: Key, known: Iterable[tuple[tuple[Sketch, .
     cut = len(sealing.development)
     test = Rows({name: array[cut:] for name, array in arrays.items()}, _quasi_keys(sealing))
     development = Rows({name: array[:cut] for name, array in arrays.items()}, {})
-    named = tuple(replace(sketch, name=name) for name, sketch in zip(cells.names, drawn))
+    named = tuple(replace(sketch, name=name) for name, sketch in zip(cells.names, sketched))
     return Subject(
         cells.names, named, test, development,
         set_digest(test.bound, key), set_digest(development.bound, key), set_digest(arrays["bound"], key),
         {name: identifiability(array) for name, array in arrays.items()},
+        found, drawn(found, key) if found else None,
         len(table) < FEW and _room(cells) < ROOMY * len(table),
     )  # fmt: skip
 

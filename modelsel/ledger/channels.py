@@ -17,6 +17,7 @@ from modelsel.ledger.identity import Columns, Hashes, bound, columns, feature_to
 FINE = 9  # digits
 DISTINCT = 0.5
 KEPT = 4096
+REGULAR = 1e-3  # of a step
 
 
 def quasi_keys(table: Table) -> dict[str, Hashes]:
@@ -46,11 +47,15 @@ def _telling(feature: Feature, values: Floats, tokens: Hashes) -> bool:
 
 
 def _is_counter(values: Floats | None, distinct: int) -> bool:
-    """Whole numbers that lie as close as row numbers do."""
+    """Numbers on a regular grid that lie as close as row numbers do: there others have the same."""
     if values is None:
         return False
-    real = values[np.isfinite(values)]
-    return bool(len(real) and (real == np.floor(real)).all() and np.ptp(real) < 20 * distinct)
+    real = np.unique(values[np.isfinite(values)])
+    if len(real) < 2:
+        return False
+    gaps = np.diff(real)
+    steps = gaps / gaps.min()
+    return bool(np.abs(steps - np.rint(steps)).max() < REGULAR and steps.sum() < 20 * distinct)
 
 
 def _as_numbers(feature: Feature, values: Floats) -> Floats | None:

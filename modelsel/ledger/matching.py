@@ -6,6 +6,7 @@ hold the same values with the same counts cannot be told apart by themselves: th
 """
 
 import hashlib
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
@@ -13,7 +14,7 @@ from math import factorial, prod
 
 import numpy as np
 
-from modelsel.core.types import Floats
+from modelsel.core.types import Floats, Integers
 from modelsel.ledger.home import Key
 from modelsel.ledger.identity import Columns, Hashes, tally
 
@@ -53,12 +54,8 @@ def matched(ours: Sequence[Sketch], theirs: Sequence[Sketch]) -> tuple[tuple[str
         return None
     free = dict(enumerate(theirs))
     found: dict[int, int] = {}
-    for alike in (_same_both, _same_values, _same_name):
-        for index, sketch in enumerate(ours):
-            partner = next((j for j, other in free.items() if index not in found and alike(sketch, other)), None)
-            if partner is not None:
-                found[index] = partner
-                del free[partner]
+    for said in (_name_and_values, _values, _name):
+        _pair(ours, free, found, said)
     if not _pair_the_rest(ours, free, found):
         return None
     return tuple(theirs[found[index]].name for index in range(len(ours))), _exchangeable(ours, theirs, found)
@@ -103,30 +100,62 @@ def _sketch(name: str, tokens: Hashes, key: Key) -> Sketch:
     return Sketch(name, digest, keyed(values[:KEPT], key), counts[:KEPT] / max(1, len(tokens)))
 
 
-def _same_both(a: Sketch, b: Sketch) -> bool:
-    return a.name == b.name and a.digest == b.digest
+def _pair(
+    ours: Sequence[Sketch], free: dict[int, Sketch], found: dict[int, int], said: Callable[[Sketch], tuple[str, ...]]
+) -> None:
+    """Each of ours with the first free one that says the same."""
+    waiting: dict[tuple[str, ...], deque[int]] = {}
+    for j, other in free.items():
+        waiting.setdefault(said(other), deque()).append(j)
+    for index, sketch in enumerate(ours):
+        partners = waiting.get(said(sketch)) if index not in found else None
+        if partners:
+            found[index] = partners.popleft()
+            del free[found[index]]
 
 
-def _same_values(a: Sketch, b: Sketch) -> bool:
-    return a.digest == b.digest
+def _name_and_values(sketch: Sketch) -> tuple[str, ...]:
+    return sketch.name, sketch.digest
 
 
-def _same_name(a: Sketch, b: Sketch) -> bool:
-    return a.name == b.name
+def _values(sketch: Sketch) -> tuple[str, ...]:
+    return (sketch.digest,)
 
 
-def _likeness(a: Sketch, b: Sketch) -> float:
-    """Shared mass of two value distributions, of what the smaller sketch kept."""
-    _, left, right = np.intersect1d(a.values, b.values, assume_unique=True, return_indices=True)
-    least = min(a.shares.sum(), b.shares.sum())
-    return float(np.minimum(a.shares[left], b.shares[right]).sum() / least) if least else 0.0
+def _name(sketch: Sketch) -> tuple[str, ...]:
+    return (sketch.name,)
+
+
+def _likenesses(ours: Sequence[Sketch], theirs: Sequence[Sketch]) -> Floats:
+    """Shared mass of the value distributions of each of ours and each of theirs, of what the smaller sketch kept."""
+    values, owners, shares = (np.concatenate(parts) for parts in zip(*(_long(i, one) for i, one in enumerate(theirs))))
+    order = np.argsort(values, kind="stable")
+    values, owners, shares = values[order], owners[order], shares[order]
+    kept = np.array([one.shares.sum() for one in theirs])
+    out = np.zeros((len(ours), len(theirs)))
+    for index, sketch in enumerate(ours):
+        first, last = (np.searchsorted(values, sketch.values, side) for side in ("left", "right"))
+        times = last - first
+        places = np.repeat(first - np.cumsum(times) + times, times) + np.arange(times.sum())
+        common = np.minimum(np.repeat(sketch.shares, times), shares[places])
+        least = np.minimum(sketch.shares.sum(), kept)
+        out[index] = np.bincount(owners[places], common, len(theirs)) / np.where(least > 0, least, np.inf)
+    return out
+
+
+def _long(index: int, sketch: Sketch) -> tuple[Hashes, Integers, Floats]:
+    return sketch.values, np.full(len(sketch.values), index), np.asarray(sketch.shares, np.float64)
 
 
 def _pair_the_rest(ours: Sequence[Sketch], free: dict[int, Sketch], found: dict[int, int]) -> bool:
-    rest = [index for index in range(len(ours)) if index not in found]
-    likeness = sorted(((-_likeness(ours[i], other), i, j) for i in rest for j, other in free.items()))
-    for negative, i, j in likeness:
-        if i not in found and j in free and -negative >= ALIKE:
+    rest, places = [index for index in range(len(ours)) if index not in found], list(free)
+    if not places:
+        return True
+    likeness = _likenesses([ours[i] for i in rest], [free[j] for j in places])
+    close = np.argwhere(likeness >= ALIKE)
+    for a, b in close[np.lexsort((close[:, 1], close[:, 0], -likeness[tuple(close.T)]))].tolist():
+        i, j = rest[a], places[b]
+        if i not in found and j in free:
             found[i] = j
             del free[j]
     return not free

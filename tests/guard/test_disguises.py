@@ -1,0 +1,41 @@
+"""A table that was looked at is known again in disguise, and tables that share no row are not taken for each other."""
+
+import shutil
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from benchmarks._disguise_tables import drawn
+from benchmarks.guard_disguises import DISGUISES, Disguise, look
+from benchmarks.guard_false_alarms import KINDS, accusations, pair
+from modelsel.core.types import Task
+
+OPEN = {"levels as codes"}  # as the reviewer's page says
+
+
+@cache
+def table() -> Task:
+    return drawn(300, "iiirsdkllb", 11)
+
+
+@pytest.fixture(scope="module")
+def looked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    home = tmp_path_factory.mktemp("looked")
+    assert look(home, table(), 0) == "answered"
+    yield home
+
+
+@pytest.mark.parametrize("disguise", [one for one in DISGUISES if one.name not in OPEN], ids=lambda one: one.name)
+def test_a_disguised_table_is_refused(looked: Path, tmp_path: Path, disguise: Disguise) -> None:
+    other = disguise.of(table())
+    assert other is not None
+    shutil.copytree(looked, tmp_path / "home")
+    assert look(tmp_path / "home", other, 1 if disguise.reseeded else 0, "another") == "refused"
+
+
+@pytest.mark.parametrize("index", range(8))
+@pytest.mark.parametrize("kind", KINDS)
+def test_tables_that_share_no_row_are_accused_of_nothing(kind: str, index: int) -> None:
+    assert accusations(pair(kind, index)) == ()
