@@ -47,6 +47,7 @@ def shuffled(task: Task, rng: np.random.Generator) -> Task:
 
 
 def constant(task: Task, rng: np.random.Generator) -> Task:
+    del rng
     return task.with_features((*task.features, Feature("one", "numeric")), np.c_[task.values, np.ones(len(task))])
 
 
@@ -71,6 +72,7 @@ def half_dropped(task: Task, rng: np.random.Generator) -> Task:
 
 
 def renamed(task: Task, rng: np.random.Generator) -> Task:
+    del rng
     features = tuple(replace(feature, name=f"column {i}") for i, feature in enumerate(task.features))
     return task.with_features(features, task.values)
 
@@ -90,6 +92,7 @@ def levels_renamed(task: Task, rng: np.random.Generator) -> Task | None:
 
 
 def one_hot(task: Task, rng: np.random.Generator) -> Task | None:
+    del rng
     if all(feature.kind == "numeric" for feature in task.features):
         return None
     features: list[Feature] = []
@@ -102,6 +105,7 @@ def one_hot(task: Task, rng: np.random.Generator) -> Task | None:
 
 
 def as_codes(task: Task, rng: np.random.Generator) -> Task | None:
+    del rng
     if all(feature.kind == "numeric" for feature in task.features):
         return None
     return task.with_features(tuple(Feature(feature.name, "numeric") for feature in task.features), task.values)
@@ -142,6 +146,7 @@ def _numbers(change: Callable[[Floats, np.random.Generator], Floats]) -> Change:
 
 
 def _five(x: Floats, rng: np.random.Generator) -> Floats:
+    del rng
     return np.array([float(f"{value:.5g}") for value in x])
 
 
@@ -255,8 +260,8 @@ def main(folder: Path | None, only: str | None) -> int:
         if only is None or only in name:
             found = measured(make_table())
             seen, tried = seen + sum(found.values()), tried + len(found)
-            print(f"{name:26}{sum(found.values()):3} of {len(found)}; not seen: {', '.join(k for k, v in found.items() if not v)}",
-                  flush=True)  # fmt: skip
+            missed = ", ".join(disguise for disguise, one in found.items() if not one)
+            print(f"{name:26}{sum(found.values()):3} of {len(found)}; not seen: {missed}", flush=True)
     print(f"{seen} of {tried} disguises seen ({seen / max(1, tried):.1%})")
     return 0 if seen >= GOAL * tried else 1
 

@@ -1,7 +1,7 @@
 """Pairs of studies that share no row: one look at each, and whether the second one is accused of anything.
 
-Three kinds, 500 pairs each: tables that have nothing to do with each other (sorted by class, small, nominal, class-balanced; often
-with the same names of columns), disjoint samples of one source, and disjoint parts of complete or balanced designs. An
+Three kinds, 500 pairs each: tables that have nothing to do with each other (sorted by class, small, nominal, class-balanced;
+often with the same names of columns), disjoint samples of one source, and disjoint parts of complete or balanced designs. An
 accusation is a finding of severity medium or more about earlier studies (G01x, G02x); that equal rows stand on both sides of
 a study's own split (G030) is true of some of these tables, and none.
 
@@ -41,8 +41,8 @@ def unrelated(index: int, rng: Rng) -> Pair:
     if index % 2:
         sizes[1], second = sizes[0], first
     return (
-        _arranged(drawn(int(sizes[0]), LETTERS[first], 10 * index, 10 * index), index, rng),
-        _arranged(drawn(int(sizes[1]), LETTERS[second], 10 * index + 1, 10 * index + 1), index, rng),
+        _arranged(drawn(int(sizes[0]), LETTERS[first], 10 * index, 10 * index), index),
+        _arranged(drawn(int(sizes[1]), LETTERS[second], 10 * index + 1, 10 * index + 1), index),
     )
 
 
@@ -102,7 +102,7 @@ def _zeros(rows: Table) -> Outputs:
     return Outputs(np.zeros((1, len(rows)), np.int32))
 
 
-def _arranged(task: Task, index: int, rng: Rng) -> Task:
+def _arranged(task: Task, index: int) -> Task:
     """Sorted by class, with as many rows of either class, or as it is."""
     if index % 4 == 0:
         return _rows(task, np.argsort(task.target, kind="stable"))

@@ -65,11 +65,9 @@ def _one(subject: Subject, halves: Halves, theirs: Portrait, entry: Entry, memor
 
 def _common(subject: Subject, stored: Sequence[RowSet]) -> int:
     """Rows of both tables that are matched, by the kind of hash that matches most."""
-    counts = [0]
-    for name in MATCHING:
-        if all(name in one.arrays for one in stored) and name in subject.test.arrays:
-            counts.append(int(shared(_both(subject, name), np.concatenate([one.arrays[name] for one in stored]), True).sum()))
-    return max(counts)
+    names = [name for name in MATCHING if name in subject.test.arrays and all(name in one.arrays for one in stored)]
+    stood = {name: np.concatenate([one.arrays[name] for one in stored]) for name in names}
+    return max((int(shared(_both(subject, name), stood[name], repetitions=True).sum()) for name in names), default=0)
 
 
 def _both(subject: Subject, name: str) -> Hashes:

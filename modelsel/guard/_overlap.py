@@ -1,8 +1,8 @@
 """Which remembered sets share rows with the ones now sealed, and whether that is more than chance.
 
-Where all rows are distinct, equal values mean the same row. Elsewhere values coincide by chance, and an overlap counts only
-where it is more than that (`_chance`); where it is, and nearly all are distinct (u ≥ .95), a row whose values were there was. What the rows themselves (C1) do not show, the other channels may
-(`ledger.channels`).
+Where all rows are distinct, and could be, equal values mean the same row. Elsewhere values coincide by chance, and an overlap counts only
+where it is more than that (`_chance`); where it is, and nearly all are distinct (u ≥ .95), a row whose values were there was
+there. What the rows themselves (C1) do not show, the other channels may (`ledger.channels`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,6 +20,7 @@ from modelsel.ledger.rowset import RowSet, containment, shared
 
 SAME = 0.9  # shared rows per rows of either set from which two sets are one with a few rows more or less
 ALIKE = 0.5  # shared column names from which equal declared identities mean equal rows
+MORE = 1.5  # times as many rows by which a less telling channel is the stronger one
 QUASI, FEWEST = 0.2, 10  # share and number of a column's values that must be met again
 
 
@@ -68,8 +69,10 @@ def _tests(subject: Subject, memory: Memory) -> Iterable[Relation]:
         facts = entry.facts
         if testset != subject.digest and facts["key_id"] == memory.key.id:
             stored = memory.load(facts["rows"]) if facts.get("rows") else None
-            found = [_by_rows(testset, "test", subject, stored), _otherwise(testset, subject, stored, memory.key)]
-            yield from sorted((one for one in found if one is not None), key=lambda one: -one.rows)[:1]
+            otherwise = _otherwise(testset, subject, stored, memory.key)
+            relation = _stronger(_by_rows(testset, "test", subject, stored), otherwise)
+            if relation is not None:
+                yield relation
 
 
 def _selections(subject: Subject, memory: Memory) -> Iterable[Relation]:
@@ -89,16 +92,23 @@ def _selections(subject: Subject, memory: Memory) -> Iterable[Relation]:
 def _by_rows(
     testset: str, role: str, subject: Subject, stored: RowSet | None, without: Booleans | None = None
 ) -> Relation | None:
-    """C0, C1, C4: hashes of rows; what matches most rows decides, and of equals the most telling."""
-    best = None
+    """C0, C1, C4: hashes of rows, the most telling first: a later one decides where it matches many more."""
+    best: Relation | None = None
     for channel, name in (("C1", "bound"), ("C0", "id"), ("C1", "unbound"), ("C4", "ranked")):
         if stored is not None and _comparable(name, subject, stored):
             seen = _seen(name, subject, stored)
             if without is not None and subject.identifiable:
                 seen = seen & ~without
-            if seen.sum() > (best.rows if best else 0):
-                best = _relation(testset, role, seen, stored, channel)
+            if seen.any():
+                best = _stronger(best, _relation(testset, role, seen, stored, channel))
     return best
+
+
+def _stronger(first: Relation | None, second: Relation | None) -> Relation | None:
+    """The more telling one, unless the other matches many more rows."""
+    if first is None or second is None:
+        return first or second
+    return second if second.rows > MORE * first.rows else first
 
 
 def _comparable(name: str, subject: Subject, stored: RowSet) -> bool:
@@ -124,7 +134,7 @@ def _seen(name: str, subject: Subject, stored: RowSet) -> Booleans:
         seen = np.arange(len(ours)) < round(containment(ours, theirs) * len(ours))
     else:
         seen = shared(ours, theirs, repetitions=not telling)
-    certain = name == "id" or (telling and subject.u[name] == 1)
+    certain = name == "id" or (telling and subject.u[name] == 1 and subject.vast)
     margin = min(MARGIN, 2 * (1 - subject.u[name])) if telling else MARGIN
     counts = certain or enough(ours, subject.development.arrays[name], theirs, bool(stored.facts.get("sketch")), margin)
     return seen if counts else np.zeros(len(ours), bool)

@@ -29,6 +29,7 @@ IDENTIFIABLE = 0.95  # distinct rows per row from which equal values mean the sa
 COMMON = 0.10  # share of a column's test values met in the development rows from which it identifies nothing
 SAMPLE = 200
 VAST = 1000  # possible rows per row from which rows do not agree by chance
+MANY = 1000  # rows that are all distinct only where rows do not agree by chance
 FEW, ROOMY = 100, 10  # rows below which, and different rows per row from which, being distinct says something
 
 
@@ -69,6 +70,7 @@ class Subject:
     variables: Variables | None  # of the whole table, where it has enough of them
     portrait: Portrait | None
     cramped: bool  # so few rows in so small a space that distinct ones mean nothing
+    vast: bool  # so many rows, or so large a space, that a single row met again means something
     _keyed: dict[str, Hashes] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -116,6 +118,7 @@ def subject_of(sealing: Sealing, key: Key, known: Iterable[tuple[tuple[Sketch, .
         {name: identifiability(array) for name, array in arrays.items()},
         found, drawn(found, key) if found else None,
         len(table) < FEW and _room(cells) < ROOMY * len(table),
+        len(table) >= MANY or _room(cells) > VAST**2 * len(table),
     )  # fmt: skip
 
 

@@ -84,7 +84,7 @@ class Halves:
 
     @cached_property
     def crossing(self) -> Booleans:
-        """Pairs of variables that tell something together: of two levels neither excludes or implies the other, nor is it rare."""
+        """Which variables tell something together: of two levels neither excludes or implies the other, nor is it rare."""
         values, binary = self._found.values, self._found.binary
         has = np.nan_to_num(values[:, binary]) == np.nan_to_num(np.nanmax(values[:, binary], axis=0, initial=-np.inf))
         counts = has.astype(np.float64)
@@ -161,7 +161,8 @@ def _squares(a: Floats, b: Floats) -> Floats:
 def _profile(links: Floats) -> Floats:
     """Quantiles of the strength with which a variable hangs together with the others."""
     strength = np.nan_to_num(np.abs(links[:, 0, :, 0]))
-    return np.quantile(strength, np.linspace(0.3, 1, 8), axis=1).T
+    profile: Floats = np.quantile(strength, np.linspace(0.3, 1, 8), axis=1).T
+    return profile
 
 
 def _settled(start: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> Pairing:
@@ -196,8 +197,8 @@ def _together(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, sca
 def _apart(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> Floats:
     """Squared differences in units of an independent pair's variance: matched × orders × matched × orders."""
     turned = np.where(pairing.signs[:, None] < 0, ODD, 1.0)
-    left = ours.links[view][np.ix_(pairing.ours, range(ORDERS), pairing.ours, range(ORDERS))]
-    right = theirs.links[view][np.ix_(pairing.theirs, range(ORDERS), pairing.theirs, range(ORDERS))]
+    left = ours.links[view][pairing.ours][:, :, pairing.ours]
+    right = theirs.links[view][pairing.theirs][:, :, pairing.theirs]
     apart: Floats = (left * turned[:, :, None, None] * turned - right) ** 2 / scale
     each = np.arange(len(pairing))
     within = (diagonal(left) * turned - diagonal(right)) ** 2 / scale
@@ -228,14 +229,10 @@ def _fitting(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scal
 def _judged(pairing: Pairing, ours: Portrait, theirs: Portrait, halves: Halves, view: str, scale: float) -> Likeness:
     """The lower tail of what is left of the differences, less everything that was chosen."""
     apart = _apart(pairing, ours, theirs, view, scale) * scale + _grain(pairing, ours)
-    drawn = halves.differences(view)[np.ix_(range(HALVES), pairing.ours, range(ORDERS), pairing.ours, range(ORDERS))]
+    drawn = halves.differences(view)[:, pairing.ours][:, :, :, pairing.ours]
     upper = np.triu(np.ones((len(pairing), len(pairing)), bool))[:, None, :, None]
-    told = (
-        np.isfinite(apart)
-        & np.isfinite(drawn).all(axis=0)
-        & upper
-        & halves.crossing[np.ix_(pairing.ours, pairing.ours)][:, None, :, None]
-    )
+    told = np.isfinite(apart) & np.isfinite(drawn).all(axis=0) & upper
+    told &= halves.crossing[np.ix_(pairing.ours, pairing.ours)][:, None, :, None]
     if told.sum() < 2:
         return NONE
     differences, variance = drawn[:, told].astype(np.float64), drawn[:, told].astype(np.float64).var(axis=0)

@@ -1,7 +1,8 @@
 """A table as aggregates: how its columns hang together, whatever their names, units, levels and the order of the rows.
 
 A column of numbers is one variable; each level, and each number of a column of few, is one of its own (present or not; those
-of few rows take no part, so that nearly unique columns have none). Each variable is described by at most three features, made orthogonal to each other and standardised:
+of few rows take no part, so that nearly unique columns have none). Each variable is described by at most three features, made
+orthogonal to each other and standardised:
 
     by value    tanh z, exp(−z²/2), sin 2z      z = (x − mean)/deviation: the same in any unit
     by rank     u, u², u³                       u = middle rank: the same under any increasing map

@@ -1,7 +1,6 @@
 """A table that was looked at is known again in disguise, and tables that share no row are not taken for each other."""
 
 import shutil
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -21,10 +20,10 @@ def table() -> Task:
 
 
 @pytest.fixture(scope="module")
-def looked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def looked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("looked")
     assert look(home, table(), 0) == "answered"
-    yield home
+    return home
 
 
 @pytest.mark.parametrize("disguise", [one for one in DISGUISES if one.name not in OPEN], ids=lambda one: one.name)
