@@ -1,8 +1,8 @@
 """Which remembered sets share rows with the ones now sealed, and whether that is more than chance.
 
-Where all rows are distinct, and could be, equal values mean the same row. Elsewhere values coincide by chance, and an overlap counts only
-where it is more than that (`_chance`); where it is, and nearly all are distinct (u ≥ .95), a row whose values were there was
-there. What the rows themselves (C1) do not show, the other channels may (`ledger.channels`).
+Where all rows are distinct, and not by luck, equal values mean the same row. Elsewhere values coincide by chance, and they
+count only where they are more than that (`_chance`); where they are, and nearly all are distinct (u ≥ .95), a row whose values
+were there was there. What the rows themselves (C1) do not show, the other channels may (`ledger.channels`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
