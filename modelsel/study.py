@@ -37,6 +37,7 @@ from modelsel.record import facts
 from modelsel.record.finished import FinalModel, Finished
 from modelsel.record.folder import ROOT, RunFolder
 from modelsel.record.log import logged
+from modelsel.record.mlflow_store import locate
 from modelsel.record.model import Predictor
 from modelsel.record.redact import Redactor
 from modelsel.record.track import Tracker
@@ -93,6 +94,7 @@ def run(*overrides: str, config_dir: str | None = None) -> Outcome:
 def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] = (), root: Path = ROOT) -> Outcome:
     """The whole study. What it found is on record before it is returned; failures of candidates are part of it."""
     clock = Clock()
+    locate(config.tracking, root)  # an address that cannot be meant is refused before anything is read or computed
     material = prepare(config, progress.say)
     folder = RunFolder.create(root, config.name, Redactor.of(config.tracking.uri, config.guard.ledger))
     with logged(folder) as log:

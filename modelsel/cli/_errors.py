@@ -7,13 +7,14 @@ import traceback
 from collections.abc import Callable
 
 from modelsel.core.errors import INTERNAL, INTERRUPTED, ModelselError, Problem, meant
-from modelsel.core.interrupts import interruptible
+from modelsel.core.interrupts import interruptible, leave
 
 
 def reported(command: Callable[[], int]) -> int:
     """The exit code of a command; whatever it raises is said in lines that a person can act on."""
+    heard: list[int] = []
     try:
-        with interruptible(INTERRUPTED):
+        with interruptible(INTERRUPTED) as heard:
             code = command()
             sys.stdout.flush()
             return code
@@ -23,7 +24,11 @@ def reported(command: Callable[[], int]) -> int:
         )  # the reader is gone: nothing to say, nobody to say it to
         return INTERNAL
     except (KeyboardInterrupt, Exception) as error:
-        return said(error)
+        code = said(error)
+        if heard:
+            sys.stderr.flush()
+            leave(code)  # with all workers; shutting down as usual could wait for what a thread is busy with
+        return code
 
 
 def said(error: BaseException) -> int:

@@ -22,14 +22,15 @@ class Interrupted(KeyboardInterrupt):
 
 
 @contextmanager
-def interruptible(give_up: int | None = None) -> Iterator[None]:
+def interruptible(give_up: int | None = None) -> Iterator[list[int]]:
     """Raise `Interrupted` when asked to end; what is ignored (nohup, a job in the background) stays ignored.
 
-    With `give_up` a second request, while the first is being answered, ends all processes of this one's and leaves with
-    that exit code. Outside the main thread, where signals never arrive, and inside another of these, nothing is changed.
+    Yields the list of the requests that were heard. With `give_up` a second request, while the first is being answered, ends
+    all processes of this one's and leaves with that exit code; afterwards requests are ignored: the caller leaves. Outside
+    the main thread, where signals never arrive, and inside another of these, nothing is changed.
     """
     if _listening.is_set() or threading.current_thread() is not threading.main_thread():
-        yield
+        yield []
         return
     before = {number: signal.getsignal(number) for name in NAMES if (number := getattr(signal, name, None)) is not None}
     heard: list[int] = []
@@ -45,12 +46,12 @@ def interruptible(give_up: int | None = None) -> Iterator[None]:
     try:
         for number in replaced:
             signal.signal(number, ring)
-        yield
+        yield heard
     except Interrupted:
         raise KeyboardInterrupt from None  # what everybody knows, now that nobody has to tell it from others
     finally:
         for number in replaced:
-            signal.signal(number, before[number])
+            signal.signal(number, signal.SIG_IGN if heard and give_up is not None else before[number])
         _listening.clear()
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import array_digest, digest, short
+from modelsel.core.folds import Unpacked, packed
 from modelsel.core.spec import flat, resolved
 
 Floats = NDArray[np.float64]
@@ -201,7 +202,13 @@ class Resampling:
 
     scheme: str
     task_fingerprint: str
-    folds: tuple[Fold, ...]
+    folds: Sequence[Fold]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Folds travel as labels: see `core.folds`."""
+        names = [(fold.index, fold.repeat) for fold in self.folds]
+        contents = packed([repeat for _, repeat in names], [(fold.analysis, fold.assessment) for fold in self.folds])
+        return _with_unpacked, (self.scheme, self.task_fingerprint, names, contents)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -210,6 +217,10 @@ class Resampling:
     @property
     def repeats(self) -> int:
         return 1 + max((fold.repeat for fold in self.folds), default=0)
+
+
+def _with_unpacked(scheme: str, task_fingerprint: str, names: list[tuple[int, int]], contents: list[Any]) -> Resampling:
+    return Resampling(scheme, task_fingerprint, Unpacked(names, contents, Fold))
 
 
 @dataclass(frozen=True)

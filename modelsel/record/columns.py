@@ -7,6 +7,7 @@ the code `len(levels)`, as everywhere, is counted and named in a warning.
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from difflib import get_close_matches
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.types import Feature, Floats, Table
+from modelsel.dataset._numbers import like_dates, seconds
 
 MISSING = ("", "?")
 
@@ -63,7 +65,7 @@ def _absent(columns: Mapping[str, Sequence[Any]], features: Sequence[Feature]) -
 def _values(column: Sequence[Any], feature: Feature) -> tuple[Floats, list[Problem]]:
     raw = list(column)
     level = {text: float(code) for code, text in enumerate(feature.levels)}
-    read = [_number(value) for value in raw] if feature.kind == "numeric" else [_level(value, level) for value in raw]
+    read = _numbers(raw) if feature.kind == "numeric" else [_level(value, level) for value in raw]
     bad = [i for i, value in enumerate(read) if value is None]
     values = np.array([math.nan if value is None else value for value in read], np.float64)
     if not bad:
@@ -71,6 +73,16 @@ def _values(column: Sequence[Any], feature: Feature) -> tuple[Floats, list[Probl
     where = f"column {feature.name!r} (row {', '.join(str(i + 1) for i in bad[:3])}{', ...' if len(bad) > 3 else ''})"
     fix = "the model wants numbers here, or nothing where the value is missing"
     return values, [Problem("MSEL-623", f"{str(raw[bad[0]])!r} is not a finite number", where, fix)]
+
+
+def _numbers(raw: Sequence[Any]) -> list[float | None]:
+    """Numbers; a column of nothing but dates as seconds since 1970, as in a file."""
+    there = [value for value in raw if not _missing(value)]
+    texts = [value.isoformat() if isinstance(value, date) else str(value).strip() for value in there]
+    if not there or not like_dates(texts):
+        return [_number(value) for value in raw]
+    found = iter(seconds(texts).tolist())
+    return [math.nan if _missing(value) else next(found) for value in raw]
 
 
 def _number(value: Any) -> float | None:
@@ -97,6 +109,7 @@ def _spellings(value: Any) -> Iterable[str]:
         yield str(int(value))
     if isinstance(value, bool | np.bool_):
         yield str(value).lower()
+        yield str(value).upper()
         yield str(int(value))
 
 

@@ -58,13 +58,37 @@ def mlmodel(final: FinalModel, now: datetime) -> dict[str, Any]:
 
 
 def signature(features: tuple[Feature, ...]) -> dict[str, str]:
-    """MLflow's signature: numbers are doubles, levels strings; out comes the class, or class scores with `scores=true`."""
-    inputs = [{"type": "double" if f.kind == "numeric" else "string", "name": f.name, "required": True} for f in features]
+    """MLflow's signature: columns by name; out comes the class, or class scores with `scores=true`.
+
+    pandas reads one and the same column as whole numbers, fractions, truth values or text, as its cells happen to be, and
+    MLflow refuses whole numbers where fractions are declared: so only levels that can be nothing but text are strings.
+    """
+    inputs = [
+        {"type": "string" if _only_text(feature) else "any", "name": feature.name, "required": True} for feature in features
+    ]
     return {
         "inputs": json.dumps(inputs, ensure_ascii=False),
         "outputs": json.dumps([{"type": "string", "required": True}]),
         "params": json.dumps([{"name": "scores", "default": False, "shape": None, "type": "boolean"}]),
     }
+
+
+def _only_text(feature: Feature) -> bool:
+    """Can no table reader take these levels for numbers or truth values?
+
+    >>> _only_text(Feature("sky", "nominal", ("sunny", "rain"))), _only_text(Feature("code", "nominal", ("1", "True")))
+    (True, False)
+    """
+    return feature.kind != "numeric" and not any(like_a_value(level) for level in feature.levels)
+
+
+def like_a_value(text: str) -> bool:
+    """Does it read as a number or a truth value?"""
+    try:
+        float(text)
+    except ValueError:
+        return text.strip().lower() in ("true", "false")
+    return True
 
 
 def rows(final: FinalModel) -> list[list[float | str | None]]:

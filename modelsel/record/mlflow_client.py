@@ -21,6 +21,7 @@ from modelsel.record.runs import CHANGED, KEY, LONGEST_TAG, STATE, DataSet, Metr
 
 METRICS, PARAMS, PAGE = 1000, 100, 1000
 PARENT = "mlflow.parentRunId"
+VIEW = {"mlflow.experimentKind": "custom_model_development"}  # opens in the view of runs and metrics, not in that of prompts
 THREADS = 4  # against a server; an SQL store is written by one
 ENDED = ("FINISHED", "FAILED", "KILLED")
 Item = TypeVar("Item")
@@ -39,13 +40,16 @@ class Client:
         if found is None:
             try:
                 place = f"{self.store.artifacts}/{name}" if self.store.artifacts else None
-                return str(self.api.create_experiment(name, artifact_location=place))
+                return str(self.api.create_experiment(name, place, VIEW))
             except MlflowException:
                 found = self.api.get_experiment_by_name(name)
                 if found is None:
                     raise
         if found.lifecycle_stage == "deleted":
             self.api.restore_experiment(found.experiment_id)
+        for tag, value in VIEW.items():
+            if tag not in found.tags:
+                self.api.set_experiment_tag(found.experiment_id, tag, value)
         return str(found.experiment_id)
 
     def parent(self, experiment: str, run: Run) -> tuple[str, bool]:
@@ -189,7 +193,7 @@ class Client:
 
     def _new_model(self, experiment: str, run_id: str, runs: Runs) -> Any:
         params = dict(islice(runs.parent.params.items(), PARAMS))
-        return self.api.create_logged_model(experiment, "model", run_id, params=params, model_type="classifier")
+        return self.api.create_logged_model(experiment, runs.title, run_id, params=params, model_type="classifier")
 
     def _create(self, experiment: str, run: Run, tags: Mapping[str, str]) -> str:
         made = self.api.create_run(experiment, run.start, {**run.tags, **tags}, run.name)

@@ -9,10 +9,11 @@ import sqlite3
 from collections.abc import Mapping, MutableMapping
 from contextlib import closing
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit, urlunsplit
 
 from modelsel.core.disk import locked, sync_directory
 from modelsel.core.errors import ConfigurationError, Problem
@@ -21,6 +22,8 @@ from modelsel.record.files import storing
 DATABASE, ARTIFACTS, LOCK = "mlflow.db", "mlartifacts", ".mlflow.lock"
 SECONDS = 3  # a call to a server or database that has not answered by then is given up
 WAIT = 60  # seconds a writer waits for another writer of the SQLite file
+SCHEMES = ("http", "https", "sqlite", "postgresql", "postgres", "mysql", "mssql", "databricks")
+FIX = "give http://host:port, sqlite:///path/to/mlflow.db or postgresql://user@host/name"
 QUIET = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "DO_NOT_TRACK": "true",
@@ -97,12 +100,25 @@ def at(uri: str, root: Path) -> Store:
         raise ConfigurationError(
             Problem("MSEL-631", f"{uri!r} is MLflow's file store, which MLflow gave up", "tracking.uri", fix)
         )
+    if (reason := _unusable(parts)) is not None:
+        raise ConfigurationError(
+            Problem("MSEL-636", f"{uri!r} is no address of a tracking store: {reason}", "tracking.uri", FIX)
+        )
     if parts.scheme.startswith("sqlite"):
         path = Path(parts.path.removeprefix("/")).absolute()
         return Store(f"sqlite:///{path}?timeout={WAIT}", (path.parent / ARTIFACTS).as_uri())
     if parts.scheme.partition("+")[0] in ("postgresql", "postgres"):
         return Store(_postgresql(uri), (root.resolve() / ARTIFACTS).as_uri())
     return Store(uri)
+
+
+def _unusable(parts: SplitResult) -> str | None:
+    """Why MLflow could not use an address, found out without asking anybody."""
+    scheme = parts.scheme.partition("+")[0]
+    if scheme not in SCHEMES:
+        near = get_close_matches(scheme, SCHEMES, 1)
+        return f"unknown scheme {parts.scheme!r}" + (f", did you mean {near[0]!r}?" if near else "")
+    return "it names no host" if scheme in ("http", "https") and not parts.hostname else None
 
 
 def quieten(variables: MutableMapping[str, str]) -> None:

@@ -21,6 +21,7 @@ KEY, STATE = "modelsel.key", "modelsel.state"  # which run, and of which state o
 CHANGED = "modelsel.changed"  # params of which the record now says something else
 LONGEST_NAME, LONGEST_PARAM, LONGEST_TAG = 250, 6000, 8000
 IN_NOTE = 20  # candidates of the leaderboard in the parent's note
+_NOT_IN_TITLE = re.compile(r"[/:.%\"']")  # of MLflow's models
 _NOT_ALLOWED = re.compile(r"[^\w\-. /]")
 
 
@@ -66,6 +67,7 @@ class Runs:
     test: Metric | None
     artifacts: tuple[Path, ...]
     model: Path | None
+    title: str  # of the model
 
 
 def project(folder: RunFolder) -> Runs:
@@ -83,7 +85,7 @@ def project(folder: RunFolder) -> Runs:
         **_guard(outcome.test, details.get("audit", {})),
         **_remembered(folder.config()),
     }
-    parent = _run(key, folder.path.name, "FINISHED", times, redact(params), redact(tags), _parent_metrics(outcome))
+    parent = _run(key, _parent_name(outcome, folder), "FINISHED", times, redact(params), redact(tags), _parent_metrics(outcome))
     children = tuple(_child(key, row, outcome, times, common) for row in table)
     names = (folder.path / OUTCOME, folder.path / CONFIG, folder.path / CANDIDATES, folder.report)
     return Runs(
@@ -94,7 +96,17 @@ def project(folder: RunFolder) -> Runs:
         test=_test(outcome),
         artifacts=tuple(path for path in names if path.exists()),
         model=folder.model if (folder.model / "MLmodel").exists() else None,
+        title=_NOT_IN_TITLE.sub("_", f"{outcome.study} {_entry(outcome)}")[:LONGEST_NAME],
     )
+
+
+def _entry(outcome: Outcome) -> str:
+    return str(outcome.winner.get("entry") or outcome.winner["learner"])
+
+
+def _parent_name(outcome: Outcome, folder: RunFolder) -> str:
+    """What was chosen and how good it was said to be, then the folder's name."""
+    return f"{_entry(outcome)}, {outcome.measure} {outcome.winner['cv']['mean']:.4g} ({folder.path.name})"
 
 
 def note(outcome: Outcome, table: Iterable[Row]) -> str:
