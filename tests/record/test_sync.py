@@ -309,13 +309,14 @@ def _majority(task):
 def test_our_mlmodel_says_what_mlflow_itself_would_write(finished, tmp_path):
     from mlflow.models import Model, ModelSignature
     from mlflow.types import ColSpec, ParamSchema, ParamSpec, Schema
+    from mlflow.types.schema import AnyType
 
     from modelsel.record.model import save
 
     saved = save(tmp_path / "model", _majority(finished.task), "0.1.0")
     ours = Model.load(str(saved / "MLmodel"))
     theirs = ModelSignature(
-        Schema([ColSpec("double", f.name) for f in finished.task.features]),
+        Schema([ColSpec(AnyType(), f.name) for f in finished.task.features]),
         Schema([ColSpec("string")]),
         ParamSchema([ParamSpec("scores", "boolean", False)]),
     )

@@ -270,3 +270,19 @@ def test_a_slow_server_is_not_waited_for(folder):
         slow.shutdown()
     assert result.state in ("failed", "going on")
     assert seconds < PATIENCE + BUSY
+
+
+def test_what_was_handed_over_is_written_although_nobody_listens_any_more(tmp_path):
+    """The study ends while MLflow is imported: its side of the pipe is closed, and the job is done all the same."""
+    import json
+    import subprocess
+    import sys
+
+    words = [sys.executable, "-m", "modelsel.record.worker"]
+    store = tmp_path / "mlflow.db"
+    jobs = [{"uri": f"sqlite:///{store}", "artifacts": ""}, {"nonsense": 1}, {"warm": True}]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as worker:
+        assert worker.stdout is not None
+        worker.stdout.close()
+        worker.communicate("".join(json.dumps(job) + "\n" for job in jobs), timeout=240)
+    assert store.exists(), "the second job was done after the answer to the first had nowhere to go"
