@@ -4,7 +4,7 @@ Values are frozen and arrays read-only, so that every identity is the hash of a 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal, Self
 from weakref import WeakKeyDictionary
@@ -140,8 +140,7 @@ class Sealed(Table):
     """
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        fields = {name: value for name, value in vars(self).items() if not name.startswith("_")}
-        return _unsealed_copy, (fields,)
+        return _unsealed_copy, ({field.name: getattr(self, field.name) for field in fields(self)},)
 
 
 _LABELS: WeakKeyDictionary["Sealed", tuple[tuple[str, ...], Codes, Floats | None]] = WeakKeyDictionary()
@@ -170,8 +169,8 @@ def holds_labels(sealed: Sealed) -> bool:
     return sealed in _LABELS
 
 
-def _unsealed_copy(fields: dict[str, Any]) -> Sealed:
-    return Sealed(**fields)
+def _unsealed_copy(values: dict[str, Any]) -> Sealed:
+    return Sealed(**values)
 
 
 @dataclass(frozen=True)

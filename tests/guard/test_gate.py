@@ -280,6 +280,7 @@ def test_a_gate_does_not_travel_and_neither_do_labels(home: Path) -> None:
     for travel in (pickle.dumps, copy.deepcopy):
         with pytest.raises(TypeError, match="does not travel"):
             travel(gate)
+    assert sealing.sealed.schema_fingerprint  # kept beside the fields, and no part of what travels
     raw = pickle.dumps(sealing.sealed)
     assert study.parts()[1].target.tobytes() not in raw
     orphan = replace(sealing, sealed=pickle.loads(raw))
