@@ -31,7 +31,7 @@ def main(words: Sequence[str]) -> int:
 
 def lines(warmed: bool = False) -> Iterator[Line]:
     """Everything that is looked at, in order."""
-    return chain(versions(), stores(), runs(), ledger(), warm() if warmed else ())
+    return chain(versions(), stores(), outbox(), runs(), ledger(), warm() if warmed else ())
 
 
 def versions() -> Iterator[Line]:
@@ -72,6 +72,15 @@ def writable(path: Path | None) -> tuple[str, int]:
             return f"{path.absolute()}{'' if there == path else ' (not made yet)'}", OK
     except OSError as error:
         return f"{path.absolute()} cannot be written: {error.strerror}", UNWRITABLE
+
+
+def outbox() -> Iterator[Line]:
+    """Runs that are not in their tracking store yet."""
+    from modelsel.record.folder import ROOT
+    from modelsel.record.pending import waiting
+
+    for left in waiting(ROOT):
+        yield "outbox", f"{left.said}; `modelsel sync {left.folder.name}` writes it, and so does the next study", OK
 
 
 def runs() -> Iterator[Line]:

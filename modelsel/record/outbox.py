@@ -59,6 +59,10 @@ class Outbox:
                     deadline = time.monotonic() + seconds
         return None
 
+    def hand_over(self, job: Mapping[str, Any]) -> None:
+        """A job whose answer nobody waits for."""
+        self._send(job)
+
     def kill(self) -> None:
         """Stop it at once; what it wrote so far is found again by key."""
         self.process.kill()

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from modelsel.core.disk import locked
 from modelsel.core.errors import ConfigurationError, ModelselError, Problem, StoreError
-from modelsel.record import mlflow_store
+from modelsel.record import mlflow_store, pending
 from modelsel.record.folder import MLFLOW, RunFolder
 from modelsel.record.mlflow_store import Store
 from modelsel.record.redact import HIDDEN
@@ -68,6 +68,7 @@ def sync(folder: RunFolder, store: Store, writer: str = "auto", told: Told | Non
 
             done = Synced(**asdict(write(runs, store, writer, told or _nobody)), uri=shown)
             folder.write_json(MLFLOW, asdict(done))
+            pending.clear(folder.path)
             return done
     except ModelselError:
         raise

@@ -7,15 +7,18 @@ background; one that is dead or refuses is reported, and `modelsel sync` makes i
 import logging
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from modelsel.core.errors import Problem, StoreError
+from modelsel.core.errors import ModelselError, Problem, StoreError
 from modelsel.core.protocols import Anchor
+from modelsel.record import pending
 from modelsel.record.anchor import MlflowAnchor
 from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow_store import Settings, locate
 from modelsel.record.outbox import Answer, Outbox
+from modelsel.record.sync import store_of
 
 PATIENCE = 10.0  # seconds
 SILENT = "the tracking store did not answer in time"
@@ -59,7 +62,9 @@ class Tracker:
         """Record the folder. Raises StoreError (exit 6) only with `tracking.on_error=fail`; otherwise a warning is logged."""
         if self.outbox is None:
             return Tracked("off")
+        pending.note(self.folder.path, self.tracking.writer)
         answer = self.ask({"record": str(self.folder.path.resolve()), "writer": self.tracking.writer})
+        self._take_along()
         self.outbox.close()
         tracked = self._judge(answer)
         if tracked.state == "failed" and self.tracking.on_error == "fail":
@@ -67,6 +72,17 @@ class Tracker:
         if tracked.message:
             logging.getLogger("modelsel").warning(tracked.message)
         return tracked
+
+    def _take_along(self) -> None:
+        """What earlier studies left unwritten in this store, in the background."""
+        assert self.outbox is not None
+        for left in pending.waiting(self.folder.root):
+            if left.folder.resolve() == self.folder.path.resolve():
+                continue
+            with suppress(ModelselError):
+                if store_of(RunFolder(left.folder)) == self.store:
+                    logging.getLogger("modelsel").warning("%s; it is tried again now", left.said)
+                    self.outbox.hand_over({"record": str(left.folder.resolve()), "writer": left.writer})
 
     def ask(self, job: Mapping[str, Any]) -> Answer | None:
         """A job's answer while patience lasts; with `on_error=fail` every candidate written renews it."""
@@ -93,4 +109,5 @@ class Tracker:
             return Tracked("going on", f"MLflow is slow{so_far}: the rest follows in the background; {again}")
         self.outbox.kill()
         reason = self.folder.redactor.text(answer["error"] if answer else SILENT).removeprefix("MSEL-632: ")
+        pending.note(self.folder.path, self.tracking.writer, reason)
         return Tracked("failed", reason if again in reason else f"{reason}; {again}")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from modelsel.core.errors import ModelselError
-from modelsel.record import anchor, mlflow_store
+from modelsel.record import anchor, mlflow_store, pending
 from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow_store import Store
 from modelsel.record.redact import Redactor
@@ -55,8 +55,11 @@ def _do(job: Mapping[str, Any], store: Store, redactor: Redactor, answer: Any) -
     if "recall" in job:
         return anchor.read(store, job["recall"])
     folder = RunFolder(Path(job["record"]), redactor)
-    done = sync(folder, store, job["writer"], lambda written, of: answer(written=written, of=of))
-    return vars(done)
+    try:
+        return vars(sync(folder, store, job["writer"], lambda written, of: answer(written=written, of=of)))
+    except ModelselError as error:
+        pending.note(folder.path, job["writer"], redactor.text(str(error)))  # whoever comes next says it, and tries again
+        raise
 
 
 if __name__ == "__main__":

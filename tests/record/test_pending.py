@@ -1,0 +1,40 @@
+"""What could not be written into MLflow waits with its last error, is said, and is taken along by the next study."""
+
+from modelsel.cli.doctor import outbox
+from modelsel.record import pending
+from modelsel.record.folder import RunFolder
+from modelsel.record.sync import sync
+from modelsel.record.track import Tracker
+from tests.record.test_track import tracking
+
+
+def test_a_dead_server_leaves_a_note_with_its_error_that_doctor_shows(folder, monkeypatch):
+    tracker = Tracker(tracking("http://127.0.0.1:9", "server"), folder, patience=60)
+    assert tracker.finish().state == "failed"
+    (left,) = pending.waiting(folder.root)
+    assert left.folder == folder.path
+    assert "does not answer" in left.error
+    monkeypatch.chdir(folder.root.parent)
+    ((what, said, _),) = outbox()
+    assert what == "outbox"
+    assert "is not in MLflow yet" in said
+    assert "does not answer" in said
+
+
+def test_the_next_study_takes_along_what_is_left_and_says_its_error(folder, finished, store, caplog):
+    earlier = RunFolder.create(folder.root, finished.outcome.study)
+    earlier.save(finished)
+    earlier.write_config({"tracking": {"kind": "sqlite"}})
+    pending.note(earlier.path, "auto", "database is locked")
+    tracker = Tracker(tracking(), folder, patience=120)
+    assert tracker.finish().state == "recorded"
+    assert "database is locked; it is tried again now" in caplog.text
+    assert tracker.outbox.process.wait(120) == 0
+    assert list(pending.waiting(folder.root)) == []
+    assert (earlier.path / "mlflow.json").exists()
+
+
+def test_a_replay_clears_the_note(folder, store):
+    pending.note(folder.path, "auto", "gone")
+    sync(folder, store)
+    assert list(pending.waiting(folder.root)) == []
