@@ -1,0 +1,155 @@
+"""What people call, as they call it: commands cold and warm, `classifier(...).fit`, `predict`, `predict_proba`.
+
+Seconds are processor time of the process (or of the command), since these calls compute in one thread; so others on the machine
+disturb the ratios less. Peers are scikit-learn's in the same run.
+"""
+
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from benchmarks._frame import Row
+from modelsel import classifier
+from modelsel.dataset.waveform import Waveform
+
+MANY, TURNS = 500_000, 5
+BOUNDS = {  # where the time of rows that miss their goal goes, by one profile on a busy machine; work against peer begins so
+    "classifier": "Of a fit's 88 ms under the profiler: growing 34, ranking 15, bringing columns 11, settings 8, nodes 8.",
+    "predict_proba": "Checking the array took 4 ms of it and the walk most of the rest; no bound was derived.",
+    "predict of one tree of 4": "The walk took 24 of 35 ms, checking the array 4; no bound was derived.",
+    "naive Bayes fit": "By themselves: turning rows into columns 24 ms, labels made distinct 24 ms; two passes over the "
+    "numbers 55 ms under the profiler.",
+    "k-NN predict, 2,000 × 20 among 10,000 against KNeighborsClassifier(brute)": "Untouched: theirs is a matrix product, ours "
+    "measures every distance in loops below 32 columns.",
+}
+TINY = "outlook,wind,play\n" + "sunny,weak,no\nrain,weak,yes\novercast,strong,yes\nrain,strong,no\n" * 4
+
+
+def rows() -> Iterable[Row]:
+    yield from fits()
+    yield from predictions()
+    yield from bayes()
+    yield from neighbours()
+    yield from commands()
+
+
+def fits() -> Iterable[Row]:
+    task = Waveform(rows=12_000).read()
+    X, y = np.ascontiguousarray(task.values), task.target
+    for learner in ("cart", "tree"):
+        ours, theirs = classifier(learner, pruner="unpruned", criterion="gini"), DecisionTreeClassifier(random_state=0)
+        yield by_turns(
+            f'classifier("{learner}", pruner="unpruned").fit, waveform 12,000 × 21', "DecisionTreeClassifier.fit",
+            lambda ours=ours: ours.fit(X, y), lambda theirs=theirs: theirs.fit(X, y), 15,
+            "both are right on every training row",
+        )  # fmt: skip
+        assert ours.score(X, y) == theirs.score(X, y) == 1.0
+
+
+def predictions() -> Iterable[Row]:
+    task = Waveform(rows=20_000).read()
+    X, y = np.ascontiguousarray(task.values), task.target
+    new = X[np.random.default_rng(0).integers(0, len(X), MANY)]
+    ours = classifier("tree", criterion="gini", max_depth=4).fit(X, y)
+    peer = DecisionTreeClassifier(random_state=0, max_depth=4).fit(X, y)
+    assert (ours.predict(new) == peer.predict(new)).all()
+    assert np.allclose(ours.predict_proba(new), peer.predict_proba(new), atol=1e-12)
+    for depth in (4, None):
+        ours = classifier("tree", criterion="gini", max_depth=depth).fit(X, y)
+        peer = DecisionTreeClassifier(random_state=0, max_depth=depth).fit(X, y)
+        size = f"{ours.n_nodes_} nodes"
+        for name, goal in (("predict", 2), ("predict_proba", 2)):
+            yield by_turns(
+                f"{name} of one tree of {size}, {MANY:,} × 21", f"DecisionTreeClassifier.{name}",
+                lambda ours=ours, name=name: getattr(ours, name)(new), lambda peer=peer, name=name: getattr(peer, name)(new),
+                goal, "labels and class shares where trees are unique (depth 4)",
+            )  # fmt: skip
+
+
+def bayes() -> Iterable[Row]:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(MANY, 20)), rng.integers(0, 3, MANY)
+    X[:, 0] += y
+    ours, theirs = classifier("naive_bayes").fit(X, y), GaussianNB().fit(X, y)
+    assert np.mean(ours.predict(X) == theirs.predict(X)) > 0.999  # theirs widens every variance by 1e-9 of the largest
+    calls: dict[str, tuple[Callable[[Any], Any], float]] = {
+        "fit": (lambda model: model.fit(X, y), 2), "predict": (lambda model: model.predict(X), 1.5),
+        "predict_proba": (lambda model: model.predict_proba(X), 1.5),
+    }  # fmt: skip
+    for name, (call, goal) in calls.items():
+        yield by_turns(
+            f"naive Bayes {name}, {MANY:,} × 20", f"GaussianNB.{name}", lambda call=call: call(ours),
+            lambda call=call: call(theirs), goal, "labels of 99.9% of rows (their variances are widened)",
+        )  # fmt: skip
+
+
+def neighbours() -> Iterable[Row]:
+    rng = np.random.default_rng(0)
+    X, y, new = rng.normal(size=(10_000, 20)), rng.integers(0, 2, 10_000), rng.normal(size=(2_000, 20))
+    ours = classifier("knn", k=5, normalise="none", distance="euclidean").fit(X, y)
+    for engine in ("brute", "kd_tree"):
+        theirs = KNeighborsClassifier(5, algorithm=engine).fit(X, y)
+        assert np.mean(ours.predict(new) == theirs.predict(new)) == 1.0
+        yield by_turns(
+            "k-NN predict, 2,000 × 20 among 10,000", f"KNeighborsClassifier({engine}).predict", lambda: ours.predict(new),
+            lambda theirs=theirs: theirs.predict(new), 3, "labels",
+        )  # fmt: skip
+
+
+def commands() -> Iterable[Row]:
+    """`modelsel run` of a wheel, unpacked in `MODELSEL_INSTALLED`: with nothing kept on the machine, and again."""
+    if "MODELSEL_INSTALLED" not in os.environ:
+        print("calls: commands skipped, MODELSEL_INSTALLED names no folder of an unpacked wheel", file=sys.stderr)
+        return
+    with tempfile.TemporaryDirectory() as place:
+        with open(f"{place}/tiny.csv", "w") as file:
+            file.write(TINY)
+        tiny = ["dataset=csv", "dataset.path=tiny.csv", "dataset.target=play", "final_test=false", "split=none"]
+        imported = statistics.median(spent(place, ["-c", "import modelsel.study"])[0] for _ in range(3))
+        for name, words in (("the quick start", []), ("a study of 16 rows", tiny)):
+            cold, cold_wall, _ = spent(place, ["-m", "modelsel", "run", *words], MODELSEL_CACHE=tempfile.mkdtemp(dir=place))
+            warm, warm_wall, memory = spent(place, ["-m", "modelsel", "run", *words])
+            yield Row(
+                f"modelsel run, {name}, warm", "the same with nothing kept on the machine", (cold / warm,), warm, cold, "",
+                note=f"{warm_wall:.1f} s wall warm, {cold_wall:.1f} s cold, on whatever else the machine did; importing alone "
+                f"{imported:.1f} s of processor time; largest memory so far {memory:.0f} MB.",
+            )  # fmt: skip
+
+
+def spent(place: str, words: list[str], **settings: str) -> tuple[float, float, float]:
+    """Processor and wall seconds of a command, and the largest memory of any so far in MB."""
+    environment = {**os.environ, "MODELSEL_HOME": f"{place}/home", **settings}
+    environment["PYTHONPATH"] = os.environ["MODELSEL_INSTALLED"]
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run([sys.executable, *words], cwd=place, env=environment, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return used, time.perf_counter() - start, after.ru_maxrss / 1024
+
+
+def by_turns(work: str, against: str, ours: Callable[[], object], theirs: Callable[[], object], goal: float, equal: str) -> Row:
+    """Processor seconds of either side in turns, after both were called once."""
+    ours(), theirs()
+    note = next((text for begin, text in BOUNDS.items() if f"{work} against {against}".startswith(begin)), "")
+    pairs = [(processor(ours), processor(theirs)) for _ in range(TURNS)]
+    return Row(
+        work, against, tuple(them / us for us, them in pairs), statistics.median(us for us, _ in pairs),
+        statistics.median(them for _, them in pairs), equal, goal, note=note,
+    )  # fmt: skip
+
+
+def processor(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
