@@ -12,6 +12,7 @@ _HOMES = {
     "open_run": _RUN,
     "classifier": "modelsel.estimator",
     "read_table": "modelsel.dataset._table",
+    "ModelselError": "modelsel.core.errors",
     "Outcome": "modelsel.door.outcome",
     "SelectionCV": "modelsel.door.selection",
     **dict.fromkeys(("test", "audit", "check", "report", "compare", "predict", "export", "sync"), _TWINS),

@@ -1,3 +1,4 @@
+from modelsel.core.errors import ModelselError as ModelselError
 from modelsel.dataset._table import read_table as read_table
 from modelsel.door.outcome import Outcome as Outcome
 from modelsel.door.run import open_run as open_run

@@ -19,6 +19,7 @@ from modelsel.comparison.outer import Selecting, score_selection, score_selectio
 from modelsel.comparison.pairs import pairs
 from modelsel.comparison.point632 import wanted, with_point632
 from modelsel.config.compose import BATES, Config, compose
+from modelsel.config.settings import AUTO
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.interrupts import interruptible
 from modelsel.core.outcome import Outcome, TestResult
@@ -120,7 +121,7 @@ def _performed(
         final = _fitted(config, material, candidates, selection, sealing if gate else None)
         if wanted(material.resampling.scheme, kind_of(config.measure)) and not isinstance(final, Failure):
             selection = with_point632(selection, material.development, final.model.predict(material.development))
-        test = _look(gate, sealing, selection, final, config.final_test)
+        test = _look(gate, sealing, selection, final, opens(config, material))
     with kept(test):
         with clock.stage("record"):
             outcome = Outcome(
@@ -131,7 +132,8 @@ def _performed(
                 scheme=facts.scheme(kind_of(config.scheme), material.resampling),
                 candidates={"declared": config.declared, "distinct": len(candidates), **results.counts},
                 fits={"needed": plan.needed, "naive": plan.naive}, failures=facts.failures(selection), seconds=clock.read(),
-                findings=_findings(config, material, plan, selection, gate, final), extra=extra,
+                findings=_findings(config, material, plan, selection, gate, final),
+                extra={**extra, **_closed(config, material, folder)},
             )  # fmt: skip
             model, shows = _kept_of(final, config, material, selection, outcome, results)
             folder.save(Finished(
@@ -213,6 +215,23 @@ def _apart(config: Config, function: Callable[..., Any], candidates: Sequence[Ca
     limits = Limits(config.limit.seconds, config.limit.bytes)
     with interruptible():
         return apart(chosen(config.pool, limits, candidates), limits, function, *arguments)
+
+
+def opens(config: Config, material: Material) -> bool:
+    """Whether the test set is to be opened: `auto` leaves it closed while the data have findings of high severity."""
+    return config.final_test is True or (config.final_test == AUTO and not material.grave)
+
+
+def _closed(config: Config, material: Material, folder: RunFolder) -> dict[str, Any]:
+    """Why `auto` left the test set closed, and what opens it; what a sweep, which looks at its end, has to know."""
+    codes = [finding.code for finding in material.grave]
+    if not codes or not len(material.sealed):
+        return {}
+    if config.final_test != AUTO:
+        return {"grave": codes}
+    one = len(codes) == 1
+    reason = f"{', '.join(dict.fromkeys(codes))}: {'a finding' if one else 'findings'} of high severity in the data"
+    return {"grave": codes, "closed": {"reason": reason, "open": f"modelsel test {folder.path.parent.name}"}}
 
 
 def _look(

@@ -26,7 +26,7 @@ OVERRIDES = (
     ("measure=error", "what is measured: log_loss, auc, brier, balanced_error, …"),
     ("rule=one_standard_error", "how the winner is chosen"),
     ("split.test=0.25 split.seed=7", "how many rows are sealed, and which"),
-    ("final_test=false", "leave the test set closed"),
+    ("final_test=false", "leave the test set closed; auto: unless the data are found in order"),
     ("guard=warn", "off, warn, strict, ladder, thresholdout"),
     ("outer=stratified_kfold", "nested cross-validation; outer.interval=bates pays for a better interval"),
     ("pool=threads pool.n_jobs=2", "where the work is done; never changes the answer"),

@@ -10,6 +10,7 @@ from modelsel.cli._application import Done, application
 from modelsel.cli._tests import open_tests
 from modelsel.cli.compare import compared
 from modelsel.config.compose import Config
+from modelsel.config.settings import AUTO
 from modelsel.core.errors import OK, REFUSED
 from modelsel.core.outcome import Outcome
 
@@ -33,7 +34,12 @@ def study(words: tuple[str, ...], config: Config, swept: bool) -> Done:
     if shown := text(folder):
         print(f"== {outcome.task['name']} ==\n\n{shown}" if swept else shown)
     print(verdict(folder) if not swept else outcome.folder, file=sys.stderr if swept else sys.stdout)
-    return Done.of(outcome.winner["cv"]["mean"], code_of(outcome), result=(outcome, swept and config.final_test))
+    return Done.of(outcome.winner["cv"]["mean"], code_of(outcome), result=(outcome, swept and _opens(config, outcome)))
+
+
+def _opens(config: Config, outcome: Outcome) -> bool:
+    """Whether the test set of a job is opened at the sweep's end."""
+    return config.final_test is True or (config.final_test == AUTO and "grave" not in outcome.extra)
 
 
 def ended(jobs: Sequence[Done]) -> int:

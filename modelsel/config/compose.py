@@ -46,7 +46,7 @@ class Config:
 
     name: str
     seed: int
-    final_test: bool
+    final_test: bool | str
     on_failure: str
     resume: str | None
     retry_failed: bool

@@ -42,7 +42,7 @@ def read(settings: Mapping[str, Any], folders: Folders, typed: Collection[str] =
     problems: list[Problem] = []
     given = _undotted({key: _plain(value, key, problems) for key, value in settings.items()})
     keys = {*typed, *given}
-    if SPACE in keys and LEARNER in {key.split(".")[0] for key in keys}:
+    if {SPACE, LEARNER} & set(given) and SPACE in keys and LEARNER in {key.split(".")[0] for key in keys}:
         fix = "learner=NAME is a space of one entry: give one of them"
         problems.append(Problem("MSEL-244", "both a space and a learner are given", f"{SPACE}=, {LEARNER}=", fix))
     lines, values = [], {}

@@ -14,6 +14,7 @@ from modelsel.core.errors import Problem
 from modelsel.core.machine import no_memory_limit
 from modelsel.core.spec import number, one_of, plain, whole
 
+AUTO = "auto"  # of final_test: open it where nothing grave is known of the data
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
 
@@ -51,7 +52,7 @@ class Root:
 
     seed: int = whole(0, least=0, help="of the study; the test rows follow split.seed alone")
     name: str | None = plain(None, help="default: data set and space joined by a dash")
-    final_test: bool = plain(True, help="false: leave the test set closed; `modelsel test RUN` opens it later")
+    final_test: bool | str = plain("auto", help="auto: one look unless the data have findings of high severity; or true, false")
     on_failure: str = one_of("record", "error", help="error: exit 7 when any candidate failed")
     resume: str | None = plain(None, help="a run whose finished cells are used, beside those found by themselves")
     retry_failed: bool = plain(False, help="compute failed cells again")
@@ -65,7 +66,11 @@ class Root:
     def problems(self) -> tuple[Problem, ...]:
         known = shows()
         unknown = (name for name in self.show if name not in known)
-        return tuple(Problem("MSEL-201", f"unknown show {name!r}", "show", near(name, known)) for name in unknown)
+        strange = () if isinstance(self.final_test, bool) else {self.final_test} - {AUTO}
+        return (
+            *(Problem("MSEL-201", f"unknown show {name!r}", "show", near(name, known)) for name in unknown),
+            *(Problem("MSEL-205", f"{word!r} is no answer", "final_test", "give auto, true or false") for word in strange),
+        )
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,8 @@ def _column(task: Task, feature: Feature, levels: Floats, inverse: Codes) -> Ite
         return
     if _id_like(feature, known, n):
         message = f"column '{name}' has {len(known)} different values in {n} rows: it looks like an id"
-        yield Finding("ID_LIKE_COLUMN", "medium", message, f"set dataset.id={name}, or {_ignore(name)}")
+        perfect = len(known) == n  # then trees and neighbours can learn rows by heart
+        yield Finding("ID_LIKE_COLUMN", "high" if perfect else "medium", message, f"set dataset.id={name}, or {_ignore(name)}")
     yield from _determines(task, feature, len(levels), inverse)
     near = _near_duplicates(feature.levels)
     if near:

@@ -93,6 +93,8 @@ def test(outcome: Outcome, audit: Mapping[str, Any], folder: RunFolder) -> list[
             else "the score above is on assessment rows"
         )
         return [f"no rows are sealed (split=none): {shown}", _trace(outcome)]
+    if result is None and (closed := outcome.extra.get("closed")):
+        return [f"left closed (final_test=auto): {closed['reason']}", f"mend it, or `{closed['open']}` opens it as it is"]
     if result is None:
         return [f"not opened; `modelsel test {folder.path.parent.name}` opens it"]
     if result.refused:

@@ -28,6 +28,11 @@ class Material:
     resampling: Resampling
     findings: tuple[Finding, ...]
 
+    @property
+    def grave(self) -> tuple[Finding, ...]:
+        """Findings of the data that are to be mended, or taken for what they are, before a look is spent."""
+        return tuple(finding for finding in self.findings if finding.severity in ("high", "critical"))
+
 
 def prepare(config: Config, say: Callable[[str], None] | None = None) -> Material:
     """Read, check against the data, split and seal, draw the folds. Raises errors that name all problems.

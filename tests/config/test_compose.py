@@ -36,7 +36,7 @@ def test_the_defaults_are_those_that_are_documented() -> None:
         10, 0.3, 0, "auto", "sqlite",
     )  # fmt: skip
     assert config.name == "breast_cancer-quickstart"
-    assert (config.final_test, config.on_failure, config.outer, config.seed) == (True, "record", None, 0)
+    assert (config.final_test, config.on_failure, config.outer, config.seed) == ("auto", "record", None, 0)
     assert {"cart", "c45", "knn", "naive_bayes", "table", "majority"} == {candidate.entry for candidate in config.candidates}
     assert len(config.candidates) > 100
 
@@ -101,7 +101,7 @@ def test_declared_order_and_repeats_are_kept_apart() -> None:
         (["on_failure=ignore"], "MSEL-205: 'ignore' is not allowed, on_failure; one of: error, record"),
         (["seed=-1"], "MSEL-205: -1 is out of range, seed; give a whole number of at least 0"),
         (["seed=abc"], "MSEL-205: found 'abc', seed; give a whole number of at least 0"),
-        (["final_test=maybe"], "MSEL-205: found 'maybe', final_test; give true or false"),
+        (["final_test=maybe"], "MSEL-205: 'maybe' is no answer, final_test; give auto, true or false"),
         (["limit.memory=lots"], "MSEL-205: 'lots' is no size, limit.memory; write it like 500MB or 2GiB"),
         (["limit=3"], "MSEL-205: found a single value, limit; it has settings of its own: seconds, memory"),
         (["dataset=csv"], "MSEL-301"),
