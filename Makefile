@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: setup study test check lint types imports soak bench clean
+.PHONY: setup study test check lint types imports soak bench mutate clean
 
 setup: $(VENV)/.ready
 
@@ -40,6 +40,9 @@ imports: $(VENV)/.dev
 
 soak: setup
 	$(BIN)/python -m pytest -m soak --timeout 3600
+
+mutate: setup
+	$(BIN)/python -m tests.mutate
 
 bench: setup
 	$(BIN)/python -m benchmarks
