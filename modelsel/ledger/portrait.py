@@ -86,32 +86,41 @@ class Variables:
 
     def links(self, rows: Integers | slice, view: str) -> Floats:
         """Correlations of all features over some rows, and their means."""
-        features, means = self._features(self.values[rows], view)
-        flat = features.reshape(len(features), -1)
-        found: Floats = (flat.T @ flat / len(flat)).reshape(features.shape[1:] * 2)
-        absent = ~flat.any(axis=0).reshape(features.shape[1:])
-        found[absent] = np.nan
-        found[:, :, absent] = np.nan
-        each = np.arange(len(self.binary))
-        found[each, :, each] = np.nan
+        values = self.values[rows]
+        count = len(self.binary)
+        means, places, features = np.full((count, ORDERS), np.nan), [], []
+        for index in range(count):
+            for order, (mean, feature) in enumerate(self._features(values[:, index], index, view)):
+                means[index, order] = mean
+                if feature.any():
+                    places.append(index * ORDERS + order)
+                    features.append(feature)
+        found = np.full((count * ORDERS, count * ORDERS), np.nan)
+        if features:
+            told = np.stack(features)
+            found[np.ix_(places, places)] = told @ told.T / len(values)
+        links: Floats = found.reshape(count, ORDERS, count, ORDERS)
+        each = np.arange(count)
+        links[each, :, each] = np.nan
         for order in range(ORDERS):
-            found[each, order, each, order] = means[:, order]
-        return found
+            links[each, order, each, order] = means[:, order]
+        return links
 
-    def _features(self, values: Floats, view: str) -> tuple[Floats, Floats]:
-        """Rows × variables × orders, zeros where a variable has no such feature or a row no value; and the means."""
-        out = np.zeros((*values.shape, ORDERS))
-        means = np.full((values.shape[1], ORDERS), np.nan)
-        for index, binary in enumerate(self.binary):
-            there = ~np.isnan(values[:, index])
-            kept = values[there, index]
-            by_value = view == "value" or bool(binary)
-            raw = (_by_value(_scaled(kept)) if by_value else _by_rank(kept))[: 1 if binary else self.orders]
-            middle = [_upper(kept) - 0.5] if binary else [one.mean() for one in raw]
-            for order, (mean, feature) in enumerate(zip(middle, _orthogonal(raw))):
-                out[there, index, order] = feature
-                means[index, order] = mean if by_value else np.nan
-        return out, means
+    def _features(self, values: Floats, index: int, view: str) -> Iterator[tuple[float, Floats]]:
+        """Mean and standardised values of each feature of a variable, nought where a row has none."""
+        binary = bool(self.binary[index])
+        there = ~np.isnan(values)
+        whole = bool(there.all())
+        kept = values if whole else values[there]
+        by_value = view == "value" or binary
+        raw = (_by_value(_scaled(kept)) if by_value else _by_rank(kept))[: 1 if binary else self.orders]
+        for one, feature in zip(raw, _orthogonal(raw)):
+            mean = (_upper(kept) - 0.5 if binary else float(one.mean())) if by_value else np.nan
+            if not whole:
+                spread = np.zeros(len(values))
+                spread[there] = feature
+                feature = spread
+            yield mean, feature
 
 
 def variables(table: Table) -> Variables | None:
