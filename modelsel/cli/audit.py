@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -27,14 +27,32 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument(
         "--merge", metavar="FILE|URL", help="first take over the entries of another ledger (a machine's offline)"
     )
+    parser.add_argument("--vouch", metavar="KEY", help="first say that another public key (see doctor) is yours too")
+    parser.add_argument(
+        "--void", metavar="ENTRY", nargs="+", help="first rule, as the ledger's owner, that bad entries are void"
+    )
     args = parser.parse_args(words)
-    report = audited(args.run, args.ledger, args.merge)
+    report = audited(args.run, args.ledger, args.merge, _statement(args.vouch, args.void))
     _show(report, args.json, args.html)
     return code_of(report, args.fail_on)
 
 
-def audited(run: str | None, ledger: str = "user", other: str | None = None) -> dict[str, Any]:
-    """The report of a run's test set, or of everything in a ledger; `other` is merged into it before."""
+def _statement(key: str | None, places: Sequence[str] | None) -> Callable[[Gate], None]:
+    """What is to be written into the ledger before it is audited."""
+
+    def state(gate: Gate) -> None:
+        if key is not None:
+            gate.vouch(key)
+        if places:
+            gate.rule(places, "ruled void by `modelsel audit --void`")
+
+    return state
+
+
+def audited(
+    run: str | None, ledger: str = "user", other: str | None = None, state: Callable[[Gate], None] | None = None
+) -> dict[str, Any]:
+    """The report of a run's test set, or of everything in a ledger; `other` is merged into it, and stated `state`, before."""
     from modelsel.cli._replay import replayed
     from modelsel.config.reopen import reopen
     from modelsel.core.spec import make
@@ -44,12 +62,16 @@ def audited(run: str | None, ledger: str = "user", other: str | None = None) -> 
     if run is None:
         gate = Gate(make("guard", "warn", ledger=ledger), ROOT)
         _merge(gate, other)
+        if state is not None:
+            state(gate)
         return audit(gate)
     folder = RunFolder.open(run)
     policy = reopen(folder.config(), "guard").guard
     with _witnesses(folder) as (anchors, unasked):
         gate = Gate(policy, folder.root, anchors)
         _merge(gate, other)
+        if state is not None:
+            state(gate)
         recorded = [one["id"] for one in folder.details().get("audit", {}).get("test_sets", ())]
         report = audit(gate, study=folder.outcome().folder, known=recorded)
     return {**report, "flags": [*report["flags"], *unasked, *replayed(folder)]}

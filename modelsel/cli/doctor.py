@@ -98,6 +98,7 @@ def ledger() -> Iterator[Line]:
     """The person's ledger and its anchors, as the audit sees them."""
     from modelsel.cli.audit import audited
     from modelsel.guard._flags import LOSSES
+    from modelsel.ledger.home import Home
 
     try:
         report = audited(None)
@@ -113,6 +114,7 @@ def ledger() -> Iterator[Line]:
         freed = f"{found['freed_of_labels']} row sets of an earlier version were freed of hashes that depended on labels"
         kept = f"{found['digests_of_labels']} entries of that time hold digests of labels: keep it as you keep the labels"
         yield "labels", f"{freed}; {kept}", OK
+    yield "signs as", Home.find().signer().public, OK
     yield "anchors", ", ".join(found.get("anchors", ())) or "none", OK
 
 

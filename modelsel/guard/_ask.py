@@ -35,6 +35,7 @@ class Ask:
     leaks: tuple[Finding, ...]
     noticed: tuple[Finding, ...] = ()  # what opening the ledger and sealing have shown
     elsewhere: Elsewhere = NOTHING
+    doubted: tuple[str, ...] = ()  # ids of looks whose answers labels have contradicted
     since: str = ""  # the day from which the home remembers
     commitment: str = ""  # digest of everything that a fit by recipe depends on
     weights: str = ""  # digest of the test rows' weights
@@ -89,6 +90,7 @@ class Replayed:
     intent: Entry
     answer: Mapping[str, Any]
     findings: tuple[Finding, ...]
+    again: Go | None = None  # how to compute it anew, where another person says it
 
 
 @dataclass(frozen=True)

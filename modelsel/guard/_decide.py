@@ -31,11 +31,12 @@ from modelsel.statistics.certificate import interval
 
 def decide(writing: Writing, ask: Ask) -> Go | Replayed | Refused:
     """Steps 4 to 6 of a look."""
-    history = History.of(writing.entries())
+    entries = writing.entries()
+    history = History.of(entries)
     known = _answered_before(history, ask)
     if known is not None:
-        return _replay(writing, ask, known)
-    open_one = _interrupted(history, ask)
+        return _replay(writing, ask, history, known)
+    open_one = _interrupted(history, ask, writing)
     if open_one is not None:
         return _resumed(writing, ask, history, open_one)
     position = _position(writing, ask, history)
@@ -65,6 +66,7 @@ def decide(writing: Writing, ask: Ask) -> Go | Replayed | Refused:
 def _answered_before(history: History, ask: Ask) -> PastLook | None:
     """The same predictions for the same rows have the same answer, under whatever specification; the latest one."""
     mine = [look for look in history.looks_at([ask.subject.digest]) if look.status == "revealed" and not is_off(look.facts)]
+    mine = [look for look in mine if look.id not in ask.doubted]
     same = (look for look in mine if ask.told_by(look.facts))
     return next((look for look in reversed([*same]) if not relabelled(ask) or _of_that_correction(look, ask)), None)
 
@@ -76,25 +78,34 @@ def relabelled(ask: Ask) -> bool:
 
 def _of_that_correction(look: PastLook, ask: Ask) -> bool:
     """Was this look made after that very correction?"""
-    return bool(look.facts["justify"] == asdict(ask.policy.justify))
+    return bool(look.facts.get("justify") == asdict(ask.policy.justify))
 
 
-def _replay(writing: Writing, ask: Ask, known: PastLook) -> Replayed:
+def _replay(writing: Writing, ask: Ask, history: History, known: PastLook) -> Replayed:
     sealing = ask.request.sealing
     facts = {**who(), "of": known.id, "testset": known.testset, "spec_id": sealing.spec_id, "study": sealing.study,
              "folder": sealing.folder, "train": ask.subject.train}  # fmt: skip
     writing.append("replay", facts)
     return Replayed(
-        known.entry, known.answer, (flag("G002", f"the stored answer of look {known.facts['look']} is shown again"),)
+        known.entry,
+        known.answer,
+        (flag("G002", f"the stored answer of look {known.facts['look']} is shown again"),),
+        None if _own(writing, known) else _resumed(writing, ask, history, known),
     )
 
 
-def _interrupted(history: History, ask: Ask) -> PastLook | None:
+def _own(writing: Writing, look: PastLook) -> bool:
+    """Did this home write that look, or did people look before there were signatures?"""
+    read = writing.entries()
+    return read.signers.get(look.entry.replica, read.me) == read.me
+
+
+def _interrupted(history: History, ask: Ask, writing: Writing) -> PastLook | None:
     """An unresolved look that asked the very same: it is resolved now, not counted again."""
     sealing = ask.request.sealing
     for look in history.looks_at([ask.subject.digest]):
         asked = look.status == "open" and look.same_question(ask.subject.digest, ask.metric, sealing.spec_id, ask.subject.train)
-        asked = asked and not is_off(look.facts) and not relabelled(ask)
+        asked = asked and not is_off(look.facts) and not relabelled(ask) and look.entry.replica == writing.replica
         if asked and ask.told_by(look.facts):
             return look
     return None
@@ -109,20 +120,20 @@ def _resumed(writing: Writing, ask: Ask, history: History, look: PastLook) -> Go
 
 
 def _position(writing: Writing, ask: Ask, history: History, until: Entry | None = None) -> Position:
-    history = joined(history, ask.elsewhere, ask.key.id)
-    history = history if until is None else history.before(until)
+    whole = joined(history, ask.elsewhere, ask.key.id)
+    history = whole if until is None else whole.before(until)
     found = related(ask.subject, memory_of(writing, history, ask.key, ask.elsewhere), ask.elsewhere)
-    seal = history.seals[ask.subject.digest].facts
+    seal = whole.seals[ask.subject.digest].facts
     commits = history.commits_on([ask.subject.digest])
     spec_id = ask.request.sealing.spec_id
     used = {look.facts.get("commit") for look in history.looks}
     mine = (entry for entry in commits if entry.facts["spec_id"] == spec_id and _is_that(entry, ask))
     free = (entry for entry in mine if entry.facts["id"] not in used)
-    position = Position(
-        ask.subject.digest, len(ask.subject.test.bound), history, found, next(free, None), bool(ask.elsewhere.unreached)
-    )
+    unknown = bool(ask.elsewhere.unreached or history.unnamed)
+    position = Position(ask.subject.digest, len(ask.subject.test.bound), history, found, next(free, None), unknown)
+    known = ask.subject.digest in history.seals  # a stranger may state that he saw nothing
     ids = RowSet.unpack(writing.rowset(seal["candidates"])).arrays["ids"] if seal.get("candidates") else None
-    return replace(position, declared=declared(ask, history, found, ids, bool(position.rows.all())))
+    return replace(position, declared=declared(ask, history if known else whole, found, ids, bool(position.rows.all())))
 
 
 def _is_that(commit: Entry, ask: Ask) -> bool:

@@ -4,7 +4,7 @@ from modelsel.core.types import Finding
 
 SEVERITIES = ("info", "low", "medium", "high", "critical")
 
-LOSSES = ("G070", "G071", "G072")  # something of the record was changed, cut off or is gone
+LOSSES = ("G070", "G071", "G072", "G079")  # something of the record was changed, cut off or is gone
 
 _QUOTE = "quote the interval shown: it holds in spite of the earlier looks"
 FRESH = "collect fresh test rows, or go back to the split that was sealed first (split.seed)"
@@ -46,6 +46,7 @@ CATALOGUE: dict[str, tuple[str, str, str]] = {
     "G075": ("CLOCK_BACKWARDS", "low", "set the clock; entries are ordered by number, not by time"),
     "G076": ("UNGUARDED_RUN_SEEN", "high", "count the unguarded score as a look at full precision"),
     "G077": ("ANCHOR_UNREACHED", "low", "look after the anchor: without it a lost ledger may go unnoticed"),
+    "G079": ("ENTRY_QUARANTINED", "medium", "ask who wrote it; the ledger's owner may rule it void (docs/guard/teams.md)"),
     "G078": ("LEDGER_UNREACHED", "medium", "make the ledger reachable again; until then nothing is certified"),
 }  # fmt: skip
 

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from modelsel.core.fingerprint import canonical
+from modelsel.guard._quarantine import judged, quarantined
 from modelsel.ledger.entry import Entry
 
 Status = Literal["open", "revealed", "failed", "recovered"]
@@ -54,11 +55,14 @@ class History:
 
     @classmethod
     def of(cls, entries: Iterable[Entry]) -> "History":
-        return cls(tuple(_ordered(entries)))
+        return cls(tuple(_ordered(judged(entries))))
 
     @cached_property
     def looks(self) -> tuple[PastLook, ...]:
-        ends = {entry.facts["intent"]: entry for entry in self.entries if entry.kind in ("reveal", "abort")}
+        ends: dict[str, Entry] = {}
+        for entry in self.entries:
+            if entry.kind in ("reveal", "abort"):
+                ends.setdefault(entry.facts["intent"], entry)  # a later one changes nothing
         return tuple(_look(e, ends.get(e.facts["id"])) for e in self.entries if e.kind == "intent" or self.is_missing(e))
 
     def is_missing(self, entry: Entry) -> bool:
@@ -68,6 +72,11 @@ class History:
     @cached_property
     def _places(self) -> frozenset[str]:
         return frozenset(entry.place for entry in self.entries)
+
+    @cached_property
+    def unnamed(self) -> tuple[str, ...]:
+        """Bad entries that name no test set: they may hide a look at any."""
+        return tuple(str(entry.facts["why"]) for entry in quarantined(self.entries) if not entry.facts["testset"])
 
     @cached_property
     def seals(self) -> dict[str, Entry]:
@@ -96,7 +105,7 @@ class History:
 
     def before(self, intent: Entry) -> "History":
         """What stood in the ledger when an intent was written."""
-        seen = intent.facts["seen"]
+        seen = intent.facts.get("seen") or {}
         return History(tuple(entry for entry in self.entries if entry.seq <= seen.get(entry.replica, 0)))
 
     def looks_at(self, testsets: Iterable[str]) -> tuple[PastLook, ...]:

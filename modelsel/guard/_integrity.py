@@ -10,9 +10,10 @@ from modelsel.guard._flags import flag
 from modelsel.guard._history import History
 from modelsel.guard._record import who
 from modelsel.guard._release import worst_of
-from modelsel.ledger.entry import Entry, broken, heads
+from modelsel.ledger.entry import Break, Entry, broken, heads
 from modelsel.ledger.home import Home
 from modelsel.ledger.store import Ledger, Writing
+from modelsel.ledger.trust import Read
 
 Seen = Sequence[tuple[str, Mapping[str, str]]]  # the name of an anchor, and what it saw
 
@@ -21,7 +22,7 @@ def checked(home: Home, ledger: Ledger, url: str) -> tuple[Ledger, list[Finding]
     """The ledger to go on with, and what is wrong with its past. LedgerError (5) where a chain does not hold."""
     remembered = home.state()  # before the entries: a look in between would seem to have been cut off
     entries = ledger.entries()
-    breaks = broken(entries)
+    breaks = damage(home, ledger, entries)
     if breaks:
         raise LedgerError(*(Problem("MSEL-501", str(one), ledger.place, "restore the ledger from a backup") for one in breaks))
     findings = losses(remembered, ledger, url, entries)
@@ -34,9 +35,18 @@ def checked(home: Home, ledger: Ledger, url: str) -> tuple[Ledger, list[Finding]
     return ledger, findings
 
 
+def damage(home: Home, ledger: Ledger, entries: Read) -> list[Break]:
+    """Where chains do not hold that were whole once: entries that this home signed, or that stood here before, are not there.
+
+    What a stranger wrote into a chain damages nothing: it is kept aside.
+    """
+    mine = [hash_ for hash_, who in entries.lost if who in ("", home.signer().public)]
+    return broken(ledger.everything()) if mine else []
+
+
 def losses(remembered: Mapping[str, Any], ledger: Ledger, url: str, entries: Sequence[Entry]) -> list[Finding]:
     """What a home remembered before the entries were read, and the ledger does not show."""
-    return [*_replaced(remembered, ledger, url), *_shortened(remembered, ledger, entries)]
+    return [*_replaced(remembered, ledger, url), *_shortened(remembered, ledger, entries), *_cut(ledger, entries)]
 
 
 def mark(home: Home, ledger: Ledger, url: str) -> None:
@@ -128,10 +138,20 @@ def _shortened(remembered: Mapping[str, Any], ledger: Ledger, entries: Sequence[
     return found
 
 
+def _cut(ledger: Ledger, entries: Sequence[Entry]) -> list[Finding]:
+    """Signatures whose entries are gone; once that is on record, it is said from there."""
+    if not isinstance(entries, Read) or not entries.lost:
+        return []
+    gone = {hash_ for hash_, _ in entries.lost} - {entry.hash for entry in ledger.everything()}
+    said = f"{len(gone)} entries that were signed are gone"
+    known = any(entry.kind == "note" and entry.facts.get("text") == said for entry in entries)
+    return [] if known or not gone else [flag("G071", said)]
+
+
 def _begin_anew(home: Home, ledger: Ledger, url: str) -> Ledger:
     """Go on under a new replica name: what follows must not pass for what was lost."""
     with home.changing() as state:
         generations = state.setdefault("generation", {})
         generations[url] = generations.get(url, 0) + 1
     ledger.close()
-    return Ledger.open(url, home.replica(url))
+    return Ledger.open(url, home.replica(url), home.signer())

@@ -8,6 +8,7 @@ from modelsel.core.types import Finding
 from modelsel.guard._declared import STRANGER
 from modelsel.guard._flags import flag
 from modelsel.guard._history import History, PastLook, differences, is_off
+from modelsel.guard._quarantine import quarantined
 from modelsel.guard._standing import Position
 from modelsel.guard._subject import Subject
 
@@ -146,6 +147,9 @@ def _store(seen: Seen) -> Iterator[Finding]:
     strangers = {e.facts["key_id"] for e in seen.history.seals.values() if e.hash not in known} - seen.keys
     if strangers:
         yield flag("G074", f"{len(strangers)} other key(s) hashed rows in this ledger: overlap with those rows is unknown")
+    for entry in quarantined(seen.history.entries):
+        if entry.facts["testset"] in ("", *seen.position.charged):
+            yield flag("G079", str(entry.facts["why"]))
     if any(str(entry.facts.get("at", "")) > seen.at for entry in seen.history.entries):
         yield flag("G075", "an entry of the ledger is dated after now")
 

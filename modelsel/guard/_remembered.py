@@ -1,11 +1,12 @@
 """Findings that a ledger remembers: those of its looks, what was found out about it, and clocks that went back."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from modelsel.core.types import Finding
 from modelsel.guard._flags import flag
 from modelsel.guard._history import History
+from modelsel.guard._quarantine import PLACE
 from modelsel.ledger.entry import Entry
 
 
@@ -30,9 +31,17 @@ def of_record(history: History, testsets: list[str]) -> Iterator[Finding]:
             yield flag(facts.get("code", "G072"), f"{facts['text']} (noticed {facts['at'][:10]})")
         elif entry.kind == "policy_change" and facts["weaker"] and facts["testset"] in testsets:
             yield flag("G073", f"{', '.join(facts['weaker'])} changed after test set {facts['testset'][:8]} was sealed")
+        elif entry.replica == PLACE:
+            yield flag("G079", f"{facts['why']}: {_charged(facts)}")
         elif history.is_missing(entry) and facts["testset"] in testsets:
             what = "opened without a guard" if facts["unguarded"] else "looked at beside this ledger"
             yield flag(facts.get("code", "G072"), f"{facts['anchor']} saw test set {facts['testset'][:8]} {what}")
+
+
+def _charged(facts: Mapping[str, Any]) -> str:
+    if not facts["testset"]:
+        return "it names no test set, and nothing is certified until it is ruled void"
+    return f"counted as a look at test set {facts['testset'][:8]} at its highest price, {facts['worst']:.2f} nats"
 
 
 def of_time(history: History) -> Iterator[Finding]:

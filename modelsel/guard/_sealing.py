@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.errors import LedgerError
+from modelsel.core.errors import ConfigurationError, LedgerError, Problem
 from modelsel.core.protocols import Anchor
 from modelsel.core.types import Finding
 from modelsel.guard._ask import Ask, Go, Refused, Replayed
@@ -81,7 +81,7 @@ class Session:
 
     def _opened(self, url: str) -> Ledger:
         """A ledger without what earlier versions kept of labels."""
-        ledger = Ledger.open(url, self.home.replica(url))
+        ledger = Ledger.open(url, self.home.replica(url), self.home.signer())
         if not ledger.marked(LOOKED_THROUGH) and not losses(self.home.state(), ledger, url, ledger.entries()):
             strip(ledger)
         return ledger
@@ -118,7 +118,7 @@ class Session:
 
     def other_keys(self) -> list[Key]:
         """The keys at hand, but for the one in use, under which something was sealed somewhere."""
-        used = key_ids(entry for ledger in self.ledgers for entry in ledger.entries())
+        used = key_ids(entry for ledger in self.ledgers for entry in History.of(ledger.entries()).entries)
         return [key for id_, key in self.home.keys().items() if id_ in used and key != self.key]
 
     def check(self) -> list[Finding]:
@@ -161,12 +161,14 @@ class Session:
         return replace(ask, elsewhere=self._known(ask.elsewhere, home), since=self.home.since)
 
     def _known(self, elsewhere: Elsewhere, home: Sequence[Entry]) -> Elsewhere:
-        entries = (entry for ledger in self.shared.ledgers for entry in ledger.entries())
-        return replace(elsewhere, entries=(*home, *entries), load=self.stored, unreached=self.shared.unreached)
+        entries = (entry for ledger in self.shared.ledgers for entry in History.of(ledger.entries()).entries)
+        return replace(
+            elsewhere, entries=(*History.of(home).entries, *entries), load=self.stored, unreached=self.shared.unreached
+        )
 
     def known_tables(self, key: Key) -> Iterator[tuple[tuple[Sketch, ...], Hashes]]:
         """Sketches of every table that was sealed under a key, with the rows stored under its names."""
-        history = History.of(entry for ledger in self.ledgers for entry in ledger.entries())
+        history = History.of(entry for ledger in self.ledgers for entry in History.of(ledger.entries()).entries)
         for entry in (*history.seals.values(), *history.selections):
             facts = entry.facts
             if facts["key_id"] == key.id and facts.get("table") and facts.get("development"):
@@ -244,16 +246,36 @@ class Session:
 
         def step(writing: Writing) -> Mapping[str, Any]:
             for entry in writing.entries():
-                if entry.kind == "reveal" and entry.facts["intent"] == go.facts["id"]:
+                if (
+                    entry.kind == "reveal"
+                    and entry.facts.get("intent") == go.facts["id"]
+                    and entry.replica == go.intent.replica
+                ):
                     return entry.facts
             return writing.append("reveal", {**who(), **facts}).facts
 
         return self.ledger.write(step)
 
+    def contradicted(self, intent: Entry) -> Finding:
+        """Put it on record that the labels say something else than another person's answer."""
+        found = flag(
+            "G079", f"the answer on record of look {intent.facts['look']} ({intent.place[:40]}) is not what the labels say"
+        )
+        self.ledger.append("note", {**who(), "code": found.code, "text": found.message})
+        return found
+
+    def rule(self, places: Sequence[str], why: str) -> None:
+        """Set bad entries aside, if this is the owner's home."""
+        if self.ledger.entries().owner != self.home.signer().public:
+            fix = "ask the owner, who made the ledger or migrated it"
+            raise ConfigurationError(Problem("MSEL-275", "only the owner of a ledger rules on its entries", self.place, fix))
+        self.ledger.append("ruling", {**who(), "void": list(places), "why": why})
+        self._mark()
+
     def merge(self, url: str) -> int:
         """Take over what another ledger has and this one lacks: how many entries that were."""
         before = len(self.ledger.entries())
-        other = Ledger.existing(url)
+        other = Ledger.existing(url, self.home.signer())
         merge(self.ledger, other, **who())
         count = len(self.ledger.entries()) - before - 1  # the entry of the merge is our own
         strip(self.ledger)

@@ -8,6 +8,7 @@ from modelsel.core.types import Finding
 from modelsel.guard._flags import flag
 from modelsel.ledger.engines import shown
 from modelsel.ledger.home import Home
+from modelsel.ledger.signing import Signer
 from modelsel.ledger.store import Ledger
 
 
@@ -25,7 +26,7 @@ class Shared:
         for id_, known in home.state().get("registry", {}).items():
             if known["others"] and id_ not in but:
                 try:
-                    ledgers.append(_opened(known["url"], id_))
+                    ledgers.append(_opened(known["url"], id_, home.signer()))
                 except ModelselError as error:
                     why = f"{known['url']} holds looks of others, and cannot be asked: {error.problems[0].what}"
                     unreached.append(flag("G078", why))
@@ -45,8 +46,8 @@ def registered(home: Home, ledger: Ledger, key_id: str) -> None:
         known["others"] = others
 
 
-def _opened(url: str, id_: str) -> Ledger:
-    ledger = Ledger.existing(url)
+def _opened(url: str, id_: str, signer: Signer) -> Ledger:
+    ledger = Ledger.existing(url, signer)
     if ledger.id != id_:
         raise LedgerError(Problem("MSEL-509", "another ledger stands there", url, "restore the one that was there"))
     ledger.entries()

@@ -14,13 +14,14 @@ from modelsel.guard._elsewhere import once
 from modelsel.guard._flags import SEVERITIES, flag
 from modelsel.guard._forecast import budget, next_look
 from modelsel.guard._history import History, PastLook, differences
-from modelsel.guard._integrity import contradicted, losses
+from modelsel.guard._integrity import contradicted, damage, losses
 from modelsel.guard._record import now
 from modelsel.guard._remembered import of_looks, of_record, of_time
 from modelsel.guard._superseded import as_first, superseded
 from modelsel.guard.gate import Gate
 from modelsel.guard.request import Sealing
-from modelsel.ledger.entry import Entry, broken
+from modelsel.ledger.entry import Entry
+from modelsel.ledger.trust import Read
 
 SETS = ("rows", "development", "table", "candidates")
 
@@ -37,13 +38,13 @@ def audit(gate: Gate, sealing: Sealing | None = None, study: str | None = None, 
         return {"ledger": {"url": gate.place, "entries": 0, "intact": None, "head": None}, "test_sets": [],
                 "flags": [_flag(one) for one in said or [flag("G004", "guard.remember=false: nothing was kept")]],
                 "state": "not remembered"}  # fmt: skip
-    history = History.of(once(gate.session.ledger.entries()))
+    history = _counted_once(gate.session.ledger.entries())
     mine = [gate.subject(sealing).digest] if sealing and len(sealing.sealed) else []
     wanted = mine if sealing else _touched(history, study)
     others = known if sealing or study else (*known, *gate.session.remembered())
     witnessed = Witnessed.of(gate, () if sealing else tuple(dict.fromkeys((*wanted, *others))))
     entries = gate.session.ledger.entries()  # after all that it is compared with: a look in between is no loss
-    history = History.of(once(entries))
+    history = _counted_once(entries)
     sets = [_test_set(history, testset) for testset in wanted]
     ledger, findings = _ledger(gate, entries, () if sealing else _stored(entries), witnessed)
     upcoming = next_look(history, wanted[0]) if len(wanted) == 1 else None
@@ -86,22 +87,26 @@ class Witnessed:
             return cls({}, seen, unasked, (flag("G071", str(error)),))
 
 
-def _ledger(
-    gate: Gate, entries: list[Entry], stored: Sequence[str], witnessed: Witnessed
-) -> tuple[dict[str, Any], list[Finding]]:
-    breaks = [flag("G070", str(one)) for one in broken(entries)]
+def _ledger(gate: Gate, entries: Read, stored: Sequence[str], witnessed: Witnessed) -> tuple[dict[str, Any], list[Finding]]:
+    breaks = [flag("G070", str(one)) for one in damage(gate.session.home, gate.session.ledger, entries)]
     for digest in stored:
         try:
             gate.session.ledger.rowset(digest)
         except LedgerError as error:
             breaks.append(flag("G070", error.problems[0].what))
+    forged = [f"under the digest {digest[:16]} stands a row set that it is not the digest of" for digest in
+              gate.session.ledger.forged_rowsets()]  # fmt: skip
     missing = [*witnessed.damaged, *losses(witnessed.remembered, gate.session.ledger, gate.session.url, entries)]
     told = contradicted(gate.session.ledger, entries, witnessed.seen)
     missing += [finding for finding in told if finding.code in ("G070", "G071")]
-    others = [*(finding for finding in told if finding not in missing), *witnessed.unasked]
+    others = [
+        *(finding for finding in told if finding not in missing),
+        *witnessed.unasked,
+        *(flag("G079", text) for text in forged),
+    ]
     own = [entry for entry in entries if entry.replica == gate.session.ledger.replica]
     ledger = {"url": gate.place, "entries": len(entries), "intact": not breaks and not missing,
-              "head": own[-1].place if own else None, "id": gate.session.ledger.id,
+              "head": own[-1].place if own else None, "id": gate.session.ledger.id, "chain": gate.session.ledger.replica,
               "replicas": len({entry.replica for entry in entries}),
               "anchors": gate.session.witnesses.names, **_of_labels(entries)}  # fmt: skip
     return ledger, [*breaks, *missing, *others]
@@ -112,6 +117,11 @@ def _of_labels(entries: list[Entry]) -> dict[str, int]:
     freed = sum(len(entry.facts.get("stripped", ())) for entry in entries if entry.kind == "note")
     digests = sum(bool(entry.facts.get("order") or entry.facts.get("labels")) for entry in entries)
     return {"freed_of_labels": freed, "digests_of_labels": digests}
+
+
+def _counted_once(entries: Read) -> History:
+    """The history without copies of what stands there too, and with what is charged for bad entries."""
+    return History.of(once(History.of(entries).entries))
 
 
 def _touched(history: History, study: str | None) -> list[str]:

@@ -6,6 +6,7 @@ then return it. Whatever happens in between stays on record and is charged.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
@@ -143,15 +144,41 @@ class Gate:
         ask = Ask(
             request, subject, self.policy, self._said(request.sealing, outputs), self.session.key,
             leaks(request.sealing, subject), noticed, Elsewhere(self._elsewhere(request.sealing)),
-            former=former_digest(outputs, subject.test.bound), **self.declaration(request.sealing),
+            former=former_digest(outputs, subject.test.bound), doubted=(), **self.declaration(request.sealing),
         )  # fmt: skip
-        decided = self.session.decided(ask, self._under(request.sealing))
+        decided = self._decided(ask, outputs)
         self._notice(decided.findings)
         if isinstance(decided, Refused):
             return refused(decided, self.policy)
         if isinstance(decided, Replayed):
             return answered(decided.intent.facts, decided.answer, self.policy, replay=True, extra=("G002",))
         return self._reveal(ask, decided, outputs)
+
+    def _decided(self, ask: Ask, outputs: Outputs) -> Go | Replayed | Refused:
+        """The decision under the ledger's lock; the answer of another person is computed anew before it is shown again."""
+        decided = self.session.decided(ask, self._under(ask.request.sealing))
+        if not isinstance(decided, Replayed) or decided.again is None:
+            return decided
+        released, said = self._released(ask, decided.again, outputs), decided.answer
+        if not isinstance(released, type) and (released.symbol, released.score, released.errors) == tuple(
+            said.get(name) for name in ("symbol", "score", "errors")
+        ):
+            return decided
+        found = self.session.contradicted(decided.intent)
+        self._notice([found])
+        return self._decided(
+            replace(ask, doubted=(*ask.doubted, decided.intent.facts["id"]), noticed=(*ask.noticed, found)), outputs
+        )
+
+    def vouch(self, key: str) -> None:
+        """Say that another public key is the same person's; it counts once that key says so too."""
+        self._notice(self.session.check())
+        self.session.ledger.append("vouch", {**who(), "key": key})
+
+    def rule(self, places: Sequence[str], why: str) -> None:
+        """As the ledger's owner, set bad entries aside for good: they are charged no more. ConfigurationError for others."""
+        self._notice(self.session.check())
+        self.session.rule(places, why)
 
     def burn(self, sealing: Sealing) -> tuple[tuple[str, ...], Codes]:
         """Give the labels away, for good: on record first, at n · ln C nats, which leaves nothing to be tested here."""

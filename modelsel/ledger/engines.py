@@ -15,6 +15,7 @@ from sqlalchemy.exc import ArgumentError
 
 from modelsel.core.disk import locked
 from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.ledger.migration import NEWER, migrate
 from modelsel.ledger.triggers import statements
 
 NETWORK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph", "lustre", "glusterfs", "fuse.glusterfs"}
@@ -40,16 +41,19 @@ def engine_of(url: str) -> Engine:
     return create_engine(parsed, pool_pre_ping=True, hide_parameters=True)
 
 
-def prepared(engine: Engine, schema: MetaData) -> Engine:
-    """The engine, its tables and triggers created where they were missing, by one process at a time."""
+def prepared(engine: Engine, schema: MetaData, owner: str) -> Engine:
+    """The engine, its tables and triggers created where they were missing or migrated, by one process at a time.
+
+    `owner` is the public key of whoever does that, if it becomes the owner's.
+    """
     if engine.dialect.name == "sqlite":
         path = _file(engine.url)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         with locked(path.parent / f".{path.name}.lock"):
-            _create(engine, schema)
+            _create(engine, schema, owner)
     else:
-        _create(engine, schema)
+        _create(engine, schema, owner)
     return engine
 
 
@@ -63,10 +67,10 @@ def is_there(engine: Engine, schema: MetaData) -> bool:
     """Are the tables there already? Nothing is created, an empty file neither."""
     if engine.dialect.name == "sqlite" and not _file(engine.url).is_file():
         return False
-    return set(inspect(engine).get_table_names()) >= set(schema.tables)
+    return set(inspect(engine).get_table_names()) >= set(schema.tables) - NEWER
 
 
-def _create(engine: Engine, schema: MetaData) -> None:
+def _create(engine: Engine, schema: MetaData, owner: str) -> None:
     if engine.dialect.name == "sqlite":
         _keep_journal(engine)
     if set(inspect(engine).get_table_names()) >= set(schema.tables):
@@ -74,7 +78,10 @@ def _create(engine: Engine, schema: MetaData) -> None:
     with engine.connect().execution_options(modelsel_write=True) as connection, connection.begin():
         if engine.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('modelsel.schema'))"))
+        migrated = migrate(connection, schema) if inspect(connection).has_table("entries") else "none"
         schema.create_all(connection)
+        for name, value in (("migrated", migrated), ("owner", owner)):
+            connection.execute(text("INSERT INTO about (name, value) VALUES (:name, :value)"), {"name": name, "value": value})
         for statement in statements(engine.dialect.name):
             connection.execute(text(statement))
 

@@ -19,7 +19,7 @@ from modelsel.core.fingerprint import canonical
 
 KINDS = (
     "seal", "selection", "commit", "intent", "reveal", "abort", "replay", "recovered",
-    "policy_change", "merge", "key_rotated", "note",
+    "policy_change", "merge", "key_rotated", "note", "migration", "vouch", "ruling",
 )  # fmt: skip
 
 
@@ -38,6 +38,11 @@ class Entry:
     def facts(self) -> dict[str, Any]:
         facts: dict[str, Any] = json.loads(self.body)
         return facts
+
+    @cached_property
+    def whole(self) -> bool:
+        """Does the hash cover these contents?"""
+        return self.hash == entry_hash(self.prev, self.replica, self.seq, self.kind, self.body)
 
     @property
     def place(self) -> str:

@@ -20,6 +20,7 @@ import platformdirs
 
 from modelsel.core.disk import locked, sync_directory
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
+from modelsel.ledger.signing import SALT, Signer, chain_of
 
 KEY_BYTES = 32
 USER = "user"  # the name of the key that is used where no project names another one
@@ -119,11 +120,19 @@ class Home:
         return self._replica(url, self.state().get("generation", {}).get(url, 0))
 
     def replicas(self, url: str) -> set[str]:
-        """The names of all chains that this home has written at a place."""
+        """The names of all chains that this home has written at a place, also of before there were signatures."""
         last = self.state().get("generation", {}).get(url, 0)
-        return {self._replica(url, generation) for generation in range(last + 1)}
+        return {name for number in range(last + 1) for name in (self._replica(url, number), self._salt(url, number))}
+
+    def signer(self) -> Signer:
+        """The person's secret key for signatures, made on first use (mode 0600)."""
+        path = self.folder / "signing.key"
+        return Signer(_key(self._secret(path), str(path)).secret)
 
     def _replica(self, url: str, generation: int) -> str:
+        return chain_of(self.signer().public, self._salt(url, generation)[:SALT])
+
+    def _salt(self, url: str, generation: int) -> str:
         whole = self._secret(self.folder / "replica")
         return hashlib.sha256(b"\0".join((whole, url.encode(), str(generation).encode()))).hexdigest()[:16]
 

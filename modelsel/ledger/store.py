@@ -24,7 +24,6 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    UniqueConstraint,
     insert,
     select,
     text,
@@ -34,7 +33,9 @@ from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQL
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
 from modelsel.ledger.engines import engine_of, is_there, prepared, shown
 from modelsel.ledger.entry import Entry, follow
+from modelsel.ledger.signing import Signer
 from modelsel.ledger.triggers import NAME_ONCE
+from modelsel.ledger.trust import Read, Terms, examined
 
 T = TypeVar("T")
 Known = dict[tuple[Any, ...], Entry]
@@ -47,13 +48,19 @@ ENTRIES = Table(
     Column("replica", String(32), nullable=False), Column("seq", Integer, nullable=False),
     Column("kind", String(32), nullable=False), Column("body", Text, nullable=False),
     Column("prev", String(64), nullable=False), Column("hash", String(64), nullable=False),
-    PrimaryKeyConstraint("replica", "seq"), UniqueConstraint("prev"), UniqueConstraint("hash"),
+    PrimaryKeyConstraint("replica", "seq", "hash"),  # a forged entry occupies no place
 )  # fmt: skip
 ROWSETS = Table(
     "rowsets", SCHEMA,
-    Column("digest", String(64), primary_key=True), Column("key_id", String(16), nullable=False),
+    Column("digest", String(64), nullable=False), Column("key_id", String(16), nullable=False),
     Column("n", Integer, nullable=False), Column("kind", String(32), nullable=False),
-    Column("blob", LargeBinary, nullable=False),
+    Column("blob", LargeBinary, nullable=False), Column("place", String(32), nullable=False, server_default=""),
+    PrimaryKeyConstraint("digest", "place"),
+)  # fmt: skip
+SIGNATURES = Table(
+    "signatures", SCHEMA,
+    Column("hash", String(64), nullable=False), Column("signer", String(64), nullable=False),
+    Column("signature", String(128), nullable=False), PrimaryKeyConstraint("hash", "signer", "signature"),
 )  # fmt: skip
 ABOUT = Table("about", SCHEMA, Column("name", String(32), primary_key=True), Column("value", String(64), nullable=False))
 
@@ -61,29 +68,35 @@ ABOUT = Table("about", SCHEMA, Column("name", String(32), primary_key=True), Col
 class Writing:
     """What may be done under the write lock."""
 
-    def __init__(self, connection: Connection, replica: str, token: str, known: Known) -> None:
+    def __init__(self, connection: Connection, ledger: "Ledger", token: str) -> None:
         self._connection = connection
-        self._known = known
-        self._replica = replica
+        self._ledger = ledger
+        self.replica = ledger.replica
         self._token = token
         self._count = 0
         self._own: Entry | None = None  # the last entry of our replica, once known
 
-    def entries(self) -> list[Entry]:
-        return _entries(self._connection, self._known)
+    def entries(self) -> Read:
+        return self._ledger.read(self._connection)
+
+    def everything(self) -> list[Entry]:
+        """All entries as they stand there, whoever wrote them."""
+        return self._ledger.written(self._connection)
 
     def append(self, kind: str, facts: Mapping[str, Any]) -> Entry:
         """The next entry of this replica; its client-made id lets a lost reply be told from a lost entry."""
         self._count += 1
-        entry = follow(self._last(), self._replica, kind, {**facts, "id": f"{self._token}.{self._count}"})
+        entry = follow(self._last(), self.replica, kind, {**facts, "id": f"{self._token}.{self._count}"})
         self.admit(entry)
+        if self._ledger.signer is not None:
+            self.sign(entry.hash, self._ledger.signer.public, self._ledger.signer.sign(entry.hash))
         self._own = entry
         return entry
 
     def _last(self) -> Entry | None:
         if self._own is None:
-            query = select(ENTRIES).where(ENTRIES.c.replica == self._replica).order_by(ENTRIES.c.seq.desc()).limit(1)
-            self._own = next((Entry(*row) for row in self._connection.execute(query)), None)
+            mine = (entry for entry in self.entries() if entry.replica == self.replica)
+            self._own = max(mine, key=lambda entry: entry.seq, default=None)
         return self._own
 
     def admit(self, entry: Entry) -> None:
@@ -95,11 +108,22 @@ class Writing:
         """The transaction, for those who change how things are stored."""
         return self._connection
 
+    def sign(self, hash_: str, signer: str, signature: str) -> None:
+        """Keep a signature of an entry, once."""
+        row = {"hash": hash_, "signer": signer, "signature": signature}
+        known = select(SIGNATURES.c.hash).where(*(SIGNATURES.c[name] == value for name, value in row.items()))
+        if self._connection.execute(known).first() is None:
+            self._connection.execute(insert(SIGNATURES).values(**row))
+
     def keep(self, blob: bytes, key_id: str, n: int, kind: str, name: str = "") -> str:
-        """Store a row set once, under the SHA-256 of its bytes (or the one it had before it was stripped)."""
+        """Store a row set once, under the SHA-256 of its bytes (or the one before it was stripped).
+
+        What else stands under that digest is in nobody's way.
+        """
         digest = name or hashlib.sha256(blob).hexdigest()
-        if self._connection.execute(select(ROWSETS.c.digest).where(ROWSETS.c.digest == digest)).first() is None:
-            self._connection.execute(insert(ROWSETS).values(digest=digest, key_id=key_id, n=n, kind=kind, blob=blob))
+        if blob not in _blobs(self._connection, digest):
+            row = {"digest": digest, "key_id": key_id, "n": n, "kind": kind, "blob": blob, "place": secrets.token_hex(16)}
+            self._connection.execute(insert(ROWSETS).values(**row))
         return digest
 
     def rowset(self, digest: str) -> bytes:
@@ -109,22 +133,27 @@ class Writing:
 class Ledger:
     """An open ledger; `replica` is the chain this home writes."""
 
-    def __init__(self, engine: Engine, url: str, replica: str) -> None:
+    def __init__(self, engine: Engine, url: str, replica: str, signer: Signer | None = None) -> None:
         self._engine = engine
+        self.signer = signer
         self.url = url
         self.place = shown(url)
         self.replica = replica
         self._known: Known = {}
+        self._read: tuple[object, Read] = (None, Read())
         self.id = self._identity()
 
     @classmethod
-    def open(cls, url: str, replica: str) -> "Ledger":
-        """Open, creating what is not there. StoreError where it cannot be written, LedgerError where it is no ledger."""
+    def open(cls, url: str, replica: str, signer: Signer | None = None) -> "Ledger":
+        """Open, creating what is not there. StoreError where it cannot be written, LedgerError where it is no ledger.
+
+        With a `signer` what is written is signed, and only entries that somebody signed are read; without one, all of them.
+        """
         with _translated(shown(url)):
-            return cls(prepared(engine_of(url), SCHEMA), url, replica)
+            return cls(prepared(engine_of(url), SCHEMA, signer.public if signer else ""), url, replica, signer)
 
     @classmethod
-    def existing(cls, url: str) -> "Ledger":
+    def existing(cls, url: str, signer: Signer | None = None) -> "Ledger":
         """Open to read only what is there. ConfigurationError where no ledger is."""
         with _translated(shown(url)):
             engine = engine_of(url)
@@ -132,12 +161,47 @@ class Ledger:
                 raise ConfigurationError(
                     Problem("MSEL-273", "no ledger is there", shown(url), "name a ledger's file or address")
                 )
-            return cls(engine, url, "reader")
+            return cls(prepared(engine, SCHEMA, ""), url, "reader", signer)
 
-    def entries(self) -> list[Entry]:
-        """All entries of all replicas, by replica and seq."""
+    def entries(self) -> Read:
+        """Entries of all replicas, by replica and seq: those that may be believed, the others aside (`Read.bad`)."""
         with _translated(self.place), self._engine.connect() as connection:
-            return _entries(connection, self._known)
+            return self.read(connection)
+
+    def everything(self) -> list[Entry]:
+        """All entries as they stand there, whoever wrote them."""
+        with _translated(self.place), self._engine.connect() as connection:
+            return self.written(connection)
+
+    def written(self, connection: Connection) -> list[Entry]:
+        return _entries(connection, self._known)
+
+    def signatures(self) -> dict[str, list[tuple[str, str]]]:
+        """Public key and signature, by the hash of the entry."""
+        with _translated(self.place), self._engine.connect() as connection:
+            return _signatures(connection)
+
+    def forged_rowsets(self) -> list[str]:
+        """Digests under which something stands that they are not the digest of."""
+        with _translated(self.place), self._engine.connect() as connection:
+            rows = connection.execute(select(ROWSETS.c.digest, ROWSETS.c.blob))
+            found = [(row.digest, hashlib.sha256(row.blob).hexdigest()) for row in rows]
+            return sorted({digest for digest, real in found if real != digest and not _noted(connection, digest, real)})
+
+    def read(self, connection: Connection) -> Read:
+        """Read and judge what stands there; the same again is not judged twice."""
+        entries = _entries(connection, self._known)
+        if self.signer is None:
+            return Read(entries)
+        signed = _signatures(connection)
+        state = (tuple(map(id, entries)), sum(map(len, signed.values())))
+        if self._read[0] != state:
+            about = {row.name: row.value for row in connection.execute(select(ABOUT.c.name, ABOUT.c.value))}
+            self._read = (
+                state,
+                examined(entries, signed, Terms(about.get("owner", ""), about.get("migrated", "")), self.signer.public),
+            )
+        return self._read[1]
 
     def rowset(self, digest: str) -> bytes:
         """A stored row set; LedgerError where it is gone or its bytes were changed."""
@@ -205,7 +269,7 @@ class Ledger:
         with self._engine.connect().execution_options(modelsel_write=True) as connection, connection.begin():
             if connection.dialect.name == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:id))"), {"id": self.id})
-            done.append(step(Writing(connection, self.replica, token, self._known)))
+            done.append(step(Writing(connection, self, token)))
 
     def _arrived(self, token: str, give_up: float) -> bool:
         """Is the transaction in the ledger? Asked until the server answers."""
@@ -224,12 +288,25 @@ def _entries(connection: Connection, known: Known) -> list[Entry]:
     return [known.setdefault(row, Entry(*row)) for row in map(tuple, rows)]
 
 
+def _signatures(connection: Connection) -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for row in connection.execute(select(SIGNATURES)):
+        found.setdefault(row.hash, []).append((row.signer, row.signature))
+    return found
+
+
+def _blobs(connection: Connection, digest: str) -> list[bytes]:
+    return [bytes(row.blob) for row in connection.execute(select(ROWSETS.c.blob).where(ROWSETS.c.digest == digest))]
+
+
 def _rowset(connection: Connection, digest: str) -> bytes:
-    blob = connection.execute(select(ROWSETS.c.blob).where(ROWSETS.c.digest == digest)).scalar()
-    if blob is None or ((found := hashlib.sha256(blob).hexdigest()) != digest and not _noted(connection, digest, found)):
-        raise LedgerError(Problem("MSEL-503", f"the stored row set {digest[:16]} is {'gone' if blob is None else 'changed'}",
-                                  "rowsets", "run `modelsel audit`, and restore the ledger from a backup"))  # fmt: skip
-    return bytes(blob)
+    """Of what stands under a digest, that of which it is the digest, or which a note says is left of it."""
+    blobs = {hashlib.sha256(blob).hexdigest(): blob for blob in _blobs(connection, digest)}
+    for found in (digest, *(found for found in blobs if found != digest)):
+        if found in blobs and (found == digest or _noted(connection, digest, found)):
+            return blobs[found]
+    raise LedgerError(Problem("MSEL-503", f"the stored row set {digest[:16]} is {'changed' if blobs else 'gone'}",
+                              "rowsets", "run `modelsel audit`, and restore the ledger from a backup"))  # fmt: skip
 
 
 def _noted(connection: Connection, digest: str, found: str) -> bool:

@@ -5,8 +5,9 @@ what chain and anchors show.
 """
 
 _KEYS = {
-    "entries": "(replica = NEW.replica AND seq = NEW.seq) OR prev = NEW.prev OR hash = NEW.hash",
-    "rowsets": "digest = NEW.digest",
+    "entries": "replica = NEW.replica AND seq = NEW.seq AND hash = NEW.hash",
+    "rowsets": "digest = NEW.digest AND place = NEW.place",
+    "signatures": "hash = NEW.hash AND signer = NEW.signer AND signature = NEW.signature",
     "about": "name = NEW.name",
 }
 NAME_ONCE = (

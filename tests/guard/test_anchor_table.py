@@ -12,9 +12,11 @@ import pytest
 from modelsel.core.errors import LedgerError
 from modelsel.guard.audit import audit
 from modelsel.ledger.entry import Entry, follow
+from modelsel.ledger.home import Home
 from tests.guard.studies import Rule, Study, numbers
 from tests.guard.test_attempts import Elsewhere
 
+UNSIGNED = "DELETE FROM signatures WHERE hash NOT IN (SELECT hash FROM entries)"
 LAST = "(SELECT MAX(seq) FROM entries)"
 FIELDS = ("replica", "seq", "kind", "body", "prev", "hash")
 
@@ -22,7 +24,7 @@ FIELDS = ("replica", "seq", "kind", "body", "prev", "hash")
 def changed(home: Path, *statements: str) -> None:
     """As the owner of the file can: triggers dropped first."""
     with closing(sqlite3.connect(home / "ledger.db")) as raw, raw:
-        for table in ("entries", "rowsets"):
+        for table in ("entries", "rowsets", "signatures"):
             for event in ("update", "delete", "insert"):
                 raw.execute(f"DROP TRIGGER {table}_no_{event}")
         for statement in statements:
@@ -43,7 +45,7 @@ def reorder(home: Path) -> None:
 
 
 def truncate(home: Path) -> None:
-    changed(home, f"DELETE FROM entries WHERE seq >= {LAST} - 2")
+    changed(home, f"DELETE FROM entries WHERE seq >= {LAST} - 2", UNSIGNED)
 
 
 def roll_back(home: Path) -> None:
@@ -60,12 +62,14 @@ def rewrite(home: Path) -> None:
     """The second look never happened, in a chain that is whole."""
     with closing(sqlite3.connect(home / "ledger.db")) as raw:
         rows = [Entry(*row) for row in raw.execute("SELECT * FROM entries ORDER BY seq")]
-    changed(home, "DELETE FROM entries")
+    changed(home, "DELETE FROM entries", "DELETE FROM signatures")
+    signer = Home(home).signer()
     last: Entry | None = None
     with closing(sqlite3.connect(home / "ledger.db")) as raw, raw:
         for row in rows[:4]:
             last = follow(last, row.replica, row.kind, {**row.facts, "user": "nobody"})
             raw.execute("INSERT INTO entries VALUES (?,?,?,?,?,?)", [getattr(last, name) for name in FIELDS])
+            raw.execute("INSERT INTO signatures VALUES (?,?,?)", (last.hash, signer.public, signer.sign(last.hash)))
 
 
 SEEN: dict[str, tuple[Callable[[Path], None], dict[str, set[str] | None]]] = {
@@ -116,6 +120,14 @@ def test_damage_is_seen_at_the_levels_that_promise_it(tmp_path: Path, home: Path
         assert {flag["code"] for flag in audit(gate)["flags"]} >= codes
     else:
         assert result.look < 3
+
+
+def test_a_tail_that_was_cut_off_is_seen_where_its_signatures_are_left(home: Path) -> None:
+    study = Study(numbers(), home, settings={"anchors": ()})
+    study.look()
+    changed(home, f"DELETE FROM entries WHERE seq >= {LAST} - 1")
+    (home / "state.json").unlink()
+    assert "G071" in {finding.code for finding in study.but(rule=Rule(1)).run()[1].findings}
 
 
 @pytest.mark.parametrize("field", FIELDS)

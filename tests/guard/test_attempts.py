@@ -298,15 +298,18 @@ def rewrite(home: Path, change: Any) -> None:
     """Write the whole chain anew, consistently, as its owner can."""
     with sqlite3.connect(home / "ledger.db") as raw:
         rows = [Entry(*row) for row in raw.execute("SELECT * FROM entries ORDER BY seq")]
-        for name in ("update", "delete", "insert"):
-            raw.execute(f"DROP TRIGGER entries_no_{name}")
-        raw.execute("DELETE FROM entries")
+        for table in ("entries", "signatures"):
+            for name in ("update", "delete", "insert"):
+                raw.execute(f"DROP TRIGGER IF EXISTS {table}_no_{name}")
+            raw.execute(f"DELETE FROM {table}")
+        signer = Home(home).signer()
         last: Entry | None = None
         for kind, facts in change([(row.kind, row.facts) for row in rows]):
             last = follow(last, rows[0].replica, kind, facts)
             raw.execute(
                 "INSERT INTO entries VALUES (?,?,?,?,?,?)", (last.replica, last.seq, last.kind, last.body, last.prev, last.hash)
             )
+            raw.execute("INSERT INTO signatures VALUES (?,?,?)", (last.hash, signer.public, signer.sign(last.hash)))
 
 
 def test_16_a_chain_written_anew_is_whole_and_contradicts_its_witnesses(home: Path) -> None:

@@ -10,8 +10,9 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
-from modelsel.core.errors import StoreError
-from modelsel.ledger.entry import broken
+from modelsel.core.errors import LedgerError, StoreError
+from modelsel.ledger.entry import broken, follow
+from modelsel.ledger.home import Home
 from modelsel.ledger.store import Ledger
 from tests.guard.studies import Rule, Study, numbers
 from tests.ledger.postgresql import Server
@@ -98,3 +99,40 @@ def test_crash_stops_lose_no_acknowledged_entry_and_count_none_twice(crashes: in
     assert promised <= {entry.hash for entry in entries}
     written = [(entry.facts["replica"], entry.facts["index"]) for entry in entries]
     assert len(written) == len(set(written))
+
+
+OF_BEFORE = """
+CREATE TABLE entries (replica VARCHAR(32) NOT NULL, seq INTEGER NOT NULL, kind VARCHAR(32) NOT NULL, body TEXT NOT NULL,
+  prev VARCHAR(64) NOT NULL, hash VARCHAR(64) NOT NULL, PRIMARY KEY (replica, seq), UNIQUE (prev), UNIQUE (hash));
+CREATE TABLE rowsets (digest VARCHAR(64) NOT NULL, key_id VARCHAR(16) NOT NULL, n INTEGER NOT NULL, kind VARCHAR(32) NOT NULL,
+  blob BYTEA NOT NULL, PRIMARY KEY (digest));
+CREATE TABLE about (name VARCHAR(32) NOT NULL, value VARCHAR(64) NOT NULL, PRIMARY KEY (name));
+CREATE ROLE member LOGIN;
+GRANT SELECT, INSERT ON entries, rowsets, about TO member
+"""
+
+
+@pytest.mark.slow
+def test_a_teams_ledger_of_before_is_migrated_by_its_owner_alone(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    old = follow(None, "of before", "note", {"text": "unsigned"})
+    with Server() as server:
+        engine = create_engine(server.url.replace("postgresql:", "postgresql+psycopg:"))
+        with engine.begin() as connection:
+            for statement in OF_BEFORE.split(";"):
+                connection.execute(text(statement))
+            values = {name: getattr(old, name) for name in ("replica", "seq", "kind", "body", "prev", "hash")}
+            connection.execute(text("INSERT INTO entries VALUES (:replica, :seq, :kind, :body, :prev, :hash)"), values)
+        with pytest.raises(LedgerError, match="its owner opens it once"):
+            Ledger.open(server.url.replace("ledger@", "member@"), home.replica("x"), home.signer())
+        ledger = Ledger.open(server.url, home.replica(server.url), home.signer())
+        ledger.append("note", {"text": "signed"})
+        assert [entry.kind for entry in ledger.entries()].count("note") == 2
+        assert ledger.entries().owner == home.signer().public
+        forged = follow(old, "of before", "note", {"text": "later"})
+        values = {name: getattr(forged, name) for name in values}
+        with engine.begin() as connection:
+            connection.execute(text("INSERT INTO entries VALUES (:replica, :seq, :kind, :body, :prev, :hash)"), values)
+        assert [bad.entry for bad in ledger.entries().bad] == [forged]
+        with pytest.raises(DBAPIError, match="append-only"), engine.begin() as connection:
+            connection.execute(text("DELETE FROM signatures"))

@@ -1,5 +1,6 @@
 """The store: append-only, durable, one writer at a time, and errors that say what to do."""
 
+import hashlib
 import multiprocessing
 import os
 import sqlite3
@@ -49,10 +50,9 @@ def test_it_is_in_wal_mode_synchronous_and_private(path: Path) -> None:
         "UPDATE entries SET body = 'x'",
         "DELETE FROM entries",
         "INSERT OR REPLACE INTO entries SELECT replica, seq, kind, 'forged', prev, hash FROM entries",
-        "REPLACE INTO entries SELECT replica, seq + 9, kind, 'forged', prev, 'other' FROM entries",
         "UPDATE rowsets SET blob = x'00'",
         "DELETE FROM rowsets",
-        "REPLACE INTO rowsets SELECT digest, key_id, 0, kind, x'00' FROM rowsets",
+        "REPLACE INTO rowsets SELECT digest, key_id, 0, kind, x'00', place FROM rowsets",
         "UPDATE about SET value = 'x'",
     ],
 )
@@ -63,6 +63,19 @@ def test_the_database_refuses_to_forget(path: Path, statement: str) -> None:
     with sqlite3.connect(path) as raw, pytest.raises(sqlite3.IntegrityError, match="append-only"):
         raw.execute(statement)
     assert opened(path).entries() == before
+
+
+def test_what_a_stranger_inserts_occupies_no_place(path: Path) -> None:
+    ledger = opened(path)
+    first = ledger.append("note", {})
+    digest = hashlib.sha256(b"rows").hexdigest()
+    with sqlite3.connect(path) as raw:
+        raw.execute("INSERT INTO entries VALUES ('r1', 2, 'note', '{}', ?, 'forged')", (first.hash,))
+        raw.execute("INSERT INTO rowsets VALUES (?, 'key', 1, 'test', x'00', 'forged')", (digest,))
+    assert ledger.write(lambda writing: writing.keep(b"rows", "key", 1, "test")) == digest
+    assert ledger.rowset(digest) == b"rows"
+    assert ledger.forged_rowsets() == [digest]
+    assert len(ledger.everything()) == 2
 
 
 def test_a_failed_step_leaves_nothing(path: Path) -> None:

@@ -1,0 +1,147 @@
+"""Which entries may be believed: those that hang on their chain, up to one that its owner signed.
+
+An entry is sound where it, or one that follows it, is signed by the key that its chain is named after: a hash covers all that
+came before. Entries of before there were signatures are sound up to the heads that were written down when the ledger was
+migrated. The others are *bad*: kept aside and named, so that they stop nobody and hide nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+from modelsel.ledger.entry import Entry, genesis
+from modelsel.ledger.signing import belongs, verified
+
+Signatures = Mapping[str, Sequence[tuple[str, str]]]  # hash: (public key, signature)
+MIGRATION = "migration"  # the chain of the one entry that states the heads of before
+
+
+@dataclass(frozen=True)
+class Bad:
+    """An entry that is not believed, and why."""
+
+    entry: Entry
+    why: str
+
+    def __str__(self) -> str:
+        return f"replica {self.entry.replica}, entry {self.entry.seq}: {self.why}"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What it states; empty where that cannot be read."""
+        return self.entry.facts if readable(self.entry) else {}
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a ledger says of itself: the key of its owner, and the entry that states the heads of before (or none)."""
+
+    owner: str = ""
+    migrated: str = ""
+
+
+class Read(list[Entry]):
+    """Sound entries by replica and number. `bad` are the others, `signers` the keys of chains.
+
+    `lost` are hashes that were signed and are not there (with the key), `before` the unsigned heads that are vouched for, `me`
+    the key of who reads.
+    """
+
+    def __init__(self, entries: Iterable[Entry] = (), bad: Iterable[Bad] = (), **about: Any) -> None:
+        super().__init__(entries)
+        self.bad = tuple(bad)
+        self.signers: dict[str, str] = about.get("signers", {})
+        self.lost: tuple[tuple[str, str], ...] = about.get("lost", ())
+        self.owner: str = about.get("owner", "")
+        self.me: str = about.get("me", "")
+        self.before: tuple[str, ...] = about.get("before", ())
+
+
+@dataclass
+class _Examination:
+    entries: Sequence[Entry]
+    signatures: Signatures
+    terms: Terms
+    vouched: Set[str] = frozenset()  # heads of before that the owner took over from another ledger
+    bad: dict[str, Bad] = field(default_factory=dict)
+    signers: dict[str, str] = field(default_factory=dict)
+
+    def run(self) -> Read:
+        whole = [entry for entry in self.entries if self._whole(entry)]
+        heads = self._heads(whole)
+        reached = self._reached(whole)
+        sound: set[str] = set()
+        followed: set[str] = set()
+        for entry in sorted(reached.values(), key=lambda entry: -entry.seq):
+            if entry.hash in followed or entry.hash in heads or self._signed(entry):
+                sound.add(entry.hash)
+                followed.add(entry.prev)
+            else:
+                self._refuse(entry, "nobody who may write this chain signed it")
+        for entry in whole:
+            if entry.hash not in reached:
+                self._refuse(entry, "it does not follow an entry that is there")
+        good = [entry for entry in self.entries if entry.hash in sound and entry.place not in self.bad]
+        lost = tuple((hash_, who) for hash_, signed in self.signatures.items() if hash_ not in sound
+                     for who, signature in signed if verified(who, hash_, signature))  # fmt: skip
+        gone = tuple((hash_, "") for hash_ in heads - set(self.vouched) if hash_ not in sound)
+        return Read(good, self.bad.values(), signers=self.signers, lost=(*lost, *gone), owner=self.terms.owner,
+                    before=tuple(sorted(heads)))  # fmt: skip
+
+    def _whole(self, entry: Entry) -> bool:
+        if not entry.whole:
+            self._refuse(entry, "its contents were changed")
+        elif not readable(entry):
+            self._refuse(entry, "it cannot be read")
+        return entry.place not in self.bad
+
+    def _refuse(self, entry: Entry, why: str) -> None:
+        self.bad.setdefault(entry.place, Bad(entry, why))
+
+    def _heads(self, whole: Sequence[Entry]) -> set[str]:
+        """Hashes that the migration vouches for: its own entry, and the heads that this states."""
+        found = [entry for entry in whole if entry.hash == self.terms.migrated and entry.replica == MIGRATION]
+        return (
+            {hash_ for entry in found for _, hash_ in entry.facts["heads"].values()}
+            | {entry.hash for entry in found}
+            | set(self.vouched)
+        )
+
+    def _reached(self, whole: Sequence[Entry]) -> dict[str, Entry]:
+        """What hangs on the beginning of its chain, link by link."""
+        following: dict[tuple[str, int, str], list[Entry]] = defaultdict(list)
+        for entry in whole:
+            following[entry.replica, entry.seq, entry.prev].append(entry)
+        reached: dict[str, Entry] = {}
+        waiting = [one for replica in {e.replica for e in whole} for one in following[replica, 1, genesis(replica)]]
+        while waiting:
+            entry = waiting.pop()
+            reached[entry.hash] = entry
+            waiting += following[entry.replica, entry.seq + 1, entry.hash]
+        return reached
+
+    def _signed(self, entry: Entry) -> bool:
+        for who, signature in self.signatures.get(entry.hash, ()):
+            if belongs(entry.replica, who) and verified(who, entry.hash, signature):
+                self.signers[entry.replica] = who
+                return True
+        return False
+
+
+def examined(entries: Sequence[Entry], signatures: Signatures, terms: Terms, me: str = "") -> Read:
+    """The entries that may be believed, and the others with the reason; `me` is the public key of who asks."""
+    first = _Examination(entries, signatures, terms).run()
+    taken = {str(hash_) for entry in first if entry.kind == "merge" and terms.owner == first.signers.get(entry.replica, "-")
+             for hash_ in entry.facts.get("vouched", ())}  # fmt: skip
+    read = _Examination(entries, signatures, terms, taken).run() if taken else first
+    read.me = me
+    return read
+
+
+def readable(entry: Entry) -> bool:
+    """Does it state facts at all?"""
+    try:
+        return isinstance(entry.facts, dict)
+    except (ValueError, RecursionError):
+        return False
