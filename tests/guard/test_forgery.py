@@ -30,7 +30,7 @@ class Team:
         self.path = folder / "team.db"
         Home(folder / "alice").key("team")
         shutil.copytree(folder / "alice" / "keys", folder / "bob" / "keys")
-        settings = {"ledger": f"sqlite:///{self.path}", "project": "team", "anchors": (), "declared_space": None}
+        settings = {"ledger": f"sqlite:///{self.path}", "project": "team", "anchors": (), "declared_space": None, "quota": None}
         self.alice = Study(numbers(), folder / "alice", settings=settings)
         self.bob = Study(numbers(), folder / "bob", settings=settings, rule=Rule(1))
 
