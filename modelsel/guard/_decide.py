@@ -121,9 +121,10 @@ def _resumed(writing: Writing, ask: Ask, history: History, look: PastLook) -> Go
 
 def _position(writing: Writing, ask: Ask, history: History, until: Entry | None = None) -> Position:
     whole = joined(history, ask.elsewhere, ask.key.id)
-    history = whole if until is None else whole.before(until)
+    before = whole if until is None else whole.before(until)
+    history = before if ask.subject.digest in before.seals else whole  # a stranger may state that he saw nothing
     found = related(ask.subject, memory_of(writing, history, ask.key, ask.elsewhere), ask.elsewhere)
-    seal = whole.seals[ask.subject.digest].facts
+    seal = history.seals[ask.subject.digest].facts
     commits = history.commits_on([ask.subject.digest])
     spec_id = ask.request.sealing.spec_id
     used = {look.facts.get("commit") for look in history.looks}
@@ -131,9 +132,8 @@ def _position(writing: Writing, ask: Ask, history: History, until: Entry | None 
     free = (entry for entry in mine if entry.facts["id"] not in used)
     unknown = bool(ask.elsewhere.unreached or history.unnamed)
     position = Position(ask.subject.digest, len(ask.subject.test.bound), history, found, next(free, None), unknown)
-    known = ask.subject.digest in history.seals  # a stranger may state that he saw nothing
     ids = RowSet.unpack(writing.rowset(seal["candidates"])).arrays["ids"] if seal.get("candidates") else None
-    return replace(position, declared=declared(ask, history if known else whole, found, ids, bool(position.rows.all())))
+    return replace(position, declared=declared(ask, history, found, ids, bool(position.rows.all())))
 
 
 def _is_that(commit: Entry, ask: Ask) -> bool:
