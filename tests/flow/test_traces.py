@@ -32,7 +32,8 @@ def test_a_strict_test_of_rows_that_chose_is_refused(modelsel: Any, before: tupl
 
 def test_a_strict_test_before_which_nothing_chose_is_shown(modelsel: Any) -> None:
     done = modelsel(*STRICT)
-    assert (done.code, done.outcome.test.flags) == (0, ("G001",))
+    assert done.code == 0
+    assert "G001" in done.outcome.test.flags
 
 
 def test_a_plan_and_a_published_experiment_leave_no_trace_and_say_so(modelsel: Any, tmp_path: Path) -> None:
