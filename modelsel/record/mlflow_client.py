@@ -10,14 +10,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import Any, TypeVar
 
 import mlflow.entities as entities
+from filelock import FileLock, Timeout
 from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
 
 from modelsel.record.mlflow_store import Store
-from modelsel.record.runs import CHANGED, KEY, LONGEST_TAG, STATE, DataSet, Metric, Run, Runs
+from modelsel.record.runs import CHANGED, KEY, LONGEST_TAG, SAME, STATE, DataSet, Metric, Run, Runs
 
 METRICS, PARAMS, PAGE = 1000, 100, 1000
 PARENT = "mlflow.parentRunId"
@@ -63,6 +65,28 @@ class Client:
         kept = found[0] if len(found) == 1 else self._only_parent(experiment, found)
         told = kept.data.tags.get(STATE) == run.tags[STATE]
         return kept.info.run_id, told and kept.info.status in ENDED
+
+    def already(self, experiment: str, run: Run) -> str | None:
+        """The run of another folder that tells of the very same study; one that was abandoned half-way becomes this run's."""
+        if self._search(experiment, KEY, run.key):
+            return None
+        same = self._search(experiment, SAME, run.tags[SAME])
+        for one in same:
+            if one.info.status in ENDED:
+                return str(one.info.run_id)
+        for one in same:
+            if _abandoned(Path(one.data.tags.get("modelsel.folder", ""))):
+                self._adopt(experiment, one.info.run_id, run)
+                break
+        return None
+
+    def _adopt(self, experiment: str, run_id: str, run: Run) -> None:
+        for child in self._search(experiment, PARENT, run_id):
+            if KEY in child.data.tags:
+                candidate = child.data.tags[KEY].rpartition("/")[2]
+                self.api.set_tag(child.info.run_id, KEY, f"{run.key}/{candidate}")
+        self.api.set_tag(run_id, "mlflow.runName", run.name)
+        self.api.set_tag(run_id, KEY, run.key)
 
     def children(self, experiment: str, parent: str) -> dict[str, tuple[str, bool]]:
         """Key to (run id, ended) of the children that are there, each once."""
@@ -198,6 +222,17 @@ class Client:
     def _create(self, experiment: str, run: Run, tags: Mapping[str, str]) -> str:
         made = self.api.create_run(experiment, run.start, {**run.tags, **tags}, run.name)
         return str(made.info.run_id)
+
+
+def _abandoned(folder: Path) -> bool:
+    """Is nobody recording that folder? Of one that is not on this machine nobody can say."""
+    if not folder.is_dir():
+        return False
+    try:
+        with FileLock(folder / ".mlflow.lock", timeout=0):
+            return True
+    except Timeout:
+        return False
 
 
 def _batches(metrics: list[Any], params: list[Any]) -> Iterator[tuple[list[Any], list[Any]]]:

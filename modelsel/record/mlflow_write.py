@@ -8,6 +8,7 @@ from modelsel.record.mlflow_client import Client
 from modelsel.record.mlflow_store import Store
 from modelsel.record.runs import Runs
 
+ALREADY = "done already"  # in the writer's place: another folder of the very same study was recorded
 Told = Callable[[int, int], None]
 
 
@@ -26,6 +27,9 @@ def write(runs: Runs, store: Store, writer: str, told: Told) -> Written:
     """Write what is missing. `writer` is auto (bulk where it is safe), bulk or client."""
     client = Client(store)
     experiment = client.experiment(runs.experiment)
+    if (already := client.already(experiment, runs.parent)) is not None:
+        told(len(runs.children), len(runs.children))
+        return Written(already, experiment, 0, len(runs.children), ALREADY)
     parent, whole = client.parent(experiment, runs.parent)
     there = client.children(experiment, parent)
     missing = [run for run in runs.children if not there.get(run.key, ("", False))[1]]

@@ -17,6 +17,7 @@ from modelsel.core.outcome import Outcome, TestResult
 from modelsel.record.candidates import Row, word
 from modelsel.record.folder import CANDIDATES, CONFIG, OUTCOME, RunFolder
 
+SAME = "modelsel.same"  # equal for studies that found the same, whichever folder they lie in
 KEY, STATE = "modelsel.key", "modelsel.state"  # which run, and of which state of the record it tells
 CHANGED = "modelsel.changed"  # params of which the record now says something else
 LONGEST_NAME, LONGEST_PARAM, LONGEST_TAG = 250, 6000, 8000
@@ -79,7 +80,14 @@ def project(folder: RunFolder) -> Runs:
     key = f"{folder.path.parent.name}/{folder.path.name}"
     common = redact(_common(outcome, details))
     state = short(outcome.to_dict() | {"folder": "", "seconds": {}})
-    tags = {**common, KEY: key, STATE: state, "modelsel.folder": str(folder.path), "mlflow.note.content": note(outcome, table)}
+    tags = {
+        **common,
+        KEY: key,
+        STATE: state,
+        SAME: _same(outcome, table),
+        "modelsel.folder": str(folder.path),
+        "mlflow.note.content": note(outcome, table),
+    }
     params = {
         **_parent_params(outcome, folder.config()),
         **_guard(outcome.test, details.get("audit", {})),
@@ -97,6 +105,15 @@ def project(folder: RunFolder) -> Runs:
         artifacts=tuple(path for path in names if path.exists()),
         model=folder.model if (folder.model / "MLmodel").exists() else None,
         title=_NOT_IN_TITLE.sub("_", f"{outcome.study} {_entry(outcome)}")[:LONGEST_NAME],
+    )
+
+
+def _same(outcome: Outcome, table: Iterable[Row]) -> str:
+    test = outcome.test
+    answer = None if test is None else [test.look, test.score, test.refused]
+    rows = [[row.id, row.status, str(list(row.folds))] for row in table]  # as text: a failed fold has no number
+    return short(
+        [outcome.study, outcome.spec_id, outcome.modelsel, outcome.task["fingerprint"], outcome.winner["id"], rows, answer]
     )
 
 

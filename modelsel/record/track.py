@@ -103,7 +103,10 @@ class Tracker:
         assert self.outbox is not None
         again = f"`modelsel sync {self.folder.path.name}` writes what is missing"
         if answer is not None and "done" in answer:
-            return Tracked("recorded", "", answer["done"]["run_id"])
+            known = answer["done"]["run_id"]
+            twice = answer["done"]["writer"] == "done already"
+            said = f"done already: MLflow has this very study as run {known}, nothing was logged again" if twice else ""
+            return Tracked("recorded", said, known)
         if answer is None and (self.written or self.store.sqlite):
             so_far = f" ({self.written} of {self.of} candidates so far)" if self.of else ""
             return Tracked("going on", f"MLflow is slow{so_far}: the rest follows in the background; {again}")
