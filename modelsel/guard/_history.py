@@ -13,7 +13,8 @@ Status = Literal["open", "revealed", "failed", "recovered"]
 IMMATERIAL = (
     "compare", "deadline", "final_test", "guard", "limit", "name", "note", "on_failure", "plugins", "pool", "resume",
     "retry_failed", "show", "tracking", "dataset.absent", "dataset.cache", "dataset.dir", "dataset.name", "dataset.openml",
-    "dataset.path", "dataset.seconds", "dataset.test_path",
+    "dataset.path", "dataset.seconds", "dataset.test_path", "dataset.content", "dataset.delimiter", "dataset.decimal",
+    "dataset.encoding",
 )  # fmt: skip
 
 
