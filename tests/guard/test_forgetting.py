@@ -115,6 +115,8 @@ def test_committed_studies_keep_their_index_in_another_ledger(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = Study(numbers(), home, settings={"declared_space": None})
+    for spec in ("spec 0", "spec 1"):
+        study.but(spec=spec).choose_only()  # its predictions are what is committed to
     study.gate().commit(study.sealing(), ["spec 0", "spec 1"])
     other = another_ledger(study.but(rule=Rule(2), spec="adaptive"), tmp_path, monkeypatch)
     assert other.look().look == 3
