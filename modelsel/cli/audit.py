@@ -32,12 +32,12 @@ def main(words: Sequence[str]) -> int:
         "--void", metavar="ENTRY", nargs="+", help="first rule, as the ledger's owner, that bad entries are void"
     )
     args = parser.parse_args(words)
-    report = audited(args.run, args.ledger, args.merge, _statement(args.vouch, args.void))
+    report = audited(args.run, args.ledger, args.merge, statement(args.vouch, args.void))
     _show(report, args.json, args.html)
     return code_of(report, args.fail_on)
 
 
-def _statement(key: str | None, places: Sequence[str] | None) -> Callable[[Gate], None]:
+def statement(key: str | None, places: Sequence[str] | None) -> Callable[[Gate], None]:
     """What is to be written into the ledger before it is audited."""
 
     def state(gate: Gate) -> None:

@@ -3,6 +3,7 @@
 Locks are the system's own (flock, LockFileEx), through filelock: they end with their process, however it ends.
 """
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
+logging.getLogger("filelock").setLevel(logging.WARNING)  # each lock taken and given back is no news
 ASK_AGAIN = 0.01  # seconds between two attempts at a lock that another holds
 BYTES = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)  # flags of descriptors that are not text and not inherited
 

@@ -71,11 +71,17 @@ class Audit(Mapping[str, Any]):
         return html(self.report)
 
 
-def audit(run: Any = None, ledger: str = "user", merge: str | None = None) -> Audit:
-    """What touched the test rows of a run (all that a ledger knows, without one), what it cost, whether the ledger is whole."""
-    from modelsel.cli.audit import audited
+def audit(
+    run: Any = None, ledger: str = "user", merge: str | None = None, vouch: str | None = None, void: Sequence[str] = ()
+) -> Audit:
+    """What touched the test rows of a run (all that a ledger knows, without one), what it cost, whether the ledger is whole.
 
-    return Audit(audited(None if run is None else _place(run), ledger, merge))
+    Before it looks, the entries of another ledger are taken over (`merge`), another public key is said to be one's own
+    (`vouch`), or bad entries are ruled void by the ledger's owner (`void`), as the options of the command do.
+    """
+    from modelsel.cli.audit import audited, statement
+
+    return Audit(audited(None if run is None else _place(run), ledger, merge, statement(vouch, void)))
 
 
 def check(run: Any, fail_on: str = "high") -> Audit:

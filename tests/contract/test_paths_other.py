@@ -108,7 +108,7 @@ WITHOUT_PATH_PARAMETERS = {"prior_draw": "tests/learner/test_floors.py", "sklear
 
 def test_every_learner_takes_part() -> None:
     learners = {path.stem for path in (Path(__file__).parents[2] / "modelsel/learner").glob("[!_]*.py")}
-    assert learners == {*TWINS, *WITHOUT_PATH_PARAMETERS, "tree"}
+    assert learners == {*TWINS, *WITHOUT_PATH_PARAMETERS, "tree", "forest"}  # forests: tests/forest
     assert TWINS.keys() == LEARNERS.keys()
     assert "tree" in test_paths.LEARNERS
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from joblib.externals.loky import get_reusable_executor
 
 from modelsel.config.schema import kinds
 
@@ -44,6 +45,7 @@ def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: root-gini\nVersion: 0.1\n")
     (facts / "entry_points.txt").write_text("[modelsel.criterion]\nroot_gini = root_gini_criterion:RootGini\n")
     monkeypatch.syspath_prepend(str(place))
+    get_reusable_executor().shutdown()  # workers of an earlier test would not look there
     return "root_gini"
 
 

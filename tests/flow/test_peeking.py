@@ -91,13 +91,13 @@ def test_a_second_split_of_the_same_rows_is_flagged_with_the_true_share(
 def test_a_replay_keeps_the_price_of_the_look_that_it_repeats(modelsel: Any) -> None:
     assert modelsel("run", "dataset=wine", *FEW, "final_test=false").code == 0
     first = modelsel("test", "latest").outcome.test
-    assert (first.replay, first.flags) == (False, ("G001",))
+    assert (first.replay, first.flags) == (False, ("G001", "G016"))
     assert first.price > 0
     for _ in range(2):
         done = modelsel("test", "latest")
         assert "a replay of an answer" in done.out
         again = done.outcome.test
-        assert (again.replay, again.price, again.flags) == (True, first.price, ("G001", "G002"))
+        assert (again.replay, again.price, again.flags) == (True, first.price, ("G001", "G016", "G002"))
         assert (again.score, again.interval, again.look) == (first.score, first.interval, 1)
     with open("runs/latest/study.json") as stream:
         assert json.load(stream)["test"]["price"] == first.price

@@ -224,7 +224,7 @@ def test_path_parameters_share_a_growing_and_an_own_scale_ignores_normalise():
 def test_a_prior_that_does_not_fit_is_named(task_of):
     task, _ = small_of(task_of)
     assert list(Knn(prior="flat").problems()) == [
-        "prior is 'flat': use empirical, uniform, or a list with one number per class"
+        "prior is 'flat': use empirical, laplace, uniform, or a list with one number per class"
     ]
     assert list(Knn(prior=(1.0, 2.0)).problems(task)) == ["prior has 2 numbers for 3 classes (x, y, z)"]
     assert list(Knn(prior=(1.0, -2.0)).problems())
