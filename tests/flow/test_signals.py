@@ -72,7 +72,10 @@ def _left(place: Path, family: list[psutil.Process]) -> tuple[list[str], list[st
     return words, sorted(str(path) for path in (place / "temporary").rglob("modelsel-*"))
 
 
-@pytest.mark.parametrize("pool", ["processes", "threads", "sequential", pytest.param("dask", marks=pytest.mark.slow)])
+POOLS = ["processes", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("threads", "sequential", "dask"))]
+
+
+@pytest.mark.parametrize("pool", POOLS)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_one_signal_ends_the_study_with_130_and_leaves_nothing_behind(place, pool, number):
     process = _started(place, pool)
@@ -85,7 +88,7 @@ def test_one_signal_ends_the_study_with_130_and_leaves_nothing_behind(place, poo
     assert _left(place, family) == ([], [])
 
 
-@pytest.mark.parametrize("pool", ["processes", "threads", "sequential", pytest.param("dask", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("pool", POOLS)
 def test_ctrl_c_twice_ends_at_once_with_130_and_leaves_no_worker(place, pool):
     process = _started(place, pool)
     family = psutil.Process(process.pid).children(recursive=True)
