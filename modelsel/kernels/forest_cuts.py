@@ -10,36 +10,7 @@ from modelsel.kernels.compiler import kernel
 from modelsel.kernels.draws import CUT, below, share, word
 from modelsel.kernels.forest_goodness import CODE, FIRST, NEITHER, SECOND, begin, consider, move
 
-SHORT = 48  # entries that are sorted by insertion
-DIGIT, BUCKETS = 8, 256
 LOW, ROW = np.uint64(32), np.uint64(0xFFFFFFFF)
-
-
-@kernel(_nrt=False)
-def sort(keys, spare, buckets, n, bits):
-    """Sort by the upper halves (codes of so many bits); equal ones stay in their order."""
-    if n <= SHORT:
-        for i in range(1, n):
-            key, j = keys[i], i
-            while j > 0 and (keys[j - 1] >> LOW) > (key >> LOW):
-                keys[j] = keys[j - 1]
-                j -= 1
-            keys[j] = key
-        return
-    for shift in range(0, bits, DIGIT):
-        at, so_far = np.uint64(32 + shift), 0
-        buckets[:] = 0
-        for i in range(n):
-            buckets[(keys[np.uint64(i)] >> at) & np.uint64(BUCKETS - 1)] += 1
-        for b in range(BUCKETS):
-            buckets[b], so_far = so_far, so_far + buckets[b]
-        for i in range(n):
-            key = keys[np.uint64(i)]
-            b = (key >> at) & np.uint64(BUCKETS - 1)
-            spare[np.uint64(buckets[b])] = key
-            buckets[b] += 1
-        for i in range(n):
-            keys[np.uint64(i)] = spare[np.uint64(i)]
 
 
 @kernel(inline="always", _nrt=False)

@@ -18,7 +18,6 @@ from modelsel.kernels.forest_cuts import (
     count,
     draw_threshold,
     gather,
-    sort,
     try_levels,
     try_threshold,
 )
@@ -91,8 +90,8 @@ def _look(feature, key, drawn, total, columns, data, settings, work, best, state
             if try_threshold(own, drawn, at, known, n - known, total, lost, apart, data, best, state, judge, ruler):
                 best[FEATURE], threshold[0] = feature, drawn_value
         return True
-    sort(keys, spare, buckets, known, _bits(highest))
-    if by_order(keys, known, n - known, total, lost, apart, data, best, state, judge, ruler):
+    ordered = spare if sort_words(keys, spare, buckets, known, _bits(highest)) else keys
+    if by_order(ordered, known, n - known, total, lost, apart, data, best, state, judge, ruler):
         best[FEATURE], threshold[0] = feature, _between(values, first[feature], best)
     return True
 
