@@ -104,6 +104,7 @@ class Tracking:
     kind: str
     uri: str | None = field(default=None, repr=False, metadata={"help": "null: runs/mlflow.db, or MLFLOW_TRACKING_URI"})
     uri_env: str | None = plain(None, help="the environment variable that holds the address, so that no file does")
+    parent: str | None = plain(None, help="the id of a run of this store under which the study is put")
     on_error: str = one_of("warn", "fail", help="fail: exit 6 when tracking failed")
     allow_skops: bool = plain(False, help="learner=sklearn: store the fitted estimator too, as model/data/estimator.skops")
     writer: str = one_of("auto", "bulk", "client", help="auto: bulk where the store's revision is known, else client")

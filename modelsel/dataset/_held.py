@@ -24,12 +24,14 @@ MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 class Held:
     """A table in memory: columns whose kinds are not settled yet, or a task that is made already.
 
-    `types` says of what Python type the cells of a column were: bool, int, float or str.
+    `types` says of what Python type the cells of a column were: bool, int, float or str. `by_estimator`: the task was made of a
+    table as estimators read it (booleans are numbers, columns may have no names), so that new rows are to be read so too.
     """
 
     columns: tuple[Column, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict)
     task: Task | None = None
+    by_estimator: bool = False
 
     def __len__(self) -> int:
         return len(self.columns[0]) if self.columns else 0 if self.task is None else len(self.task)

@@ -19,6 +19,7 @@ from modelsel.dataset._column import Column
 from modelsel.dataset._held import Held
 
 ROLES = ("target", "weights", "groups", "id")
+OF_A_TASK = "(of the task)"  # in the place of a target's name
 TAKEN = "pandas, Polars or PyArrow tables, NumPy arrays, (X, y) and tasks are taken"
 Cells = Mapping[str, Any]  # column name to an Arrow array, or to whatever Arrow can make one of
 
@@ -39,7 +40,7 @@ def given(data: Any, **roles: Any) -> Given:
     roles = {role: said for role, said in roles.items() if said is not None}
     if isinstance(data, Task):
         ConfigurationError.raise_if(_roles_of_a_task(roles))
-        return Given(Held(task=data), {"target": "(of the task)"})
+        return Given(Held(task=data), {"target": OF_A_TASK})
     if isinstance(data, tuple) and len(data) == 2:
         data, roles = data[0], {"target": data[1], **roles}
     cells = dict(_cells(data))

@@ -15,6 +15,7 @@ from modelsel.core.types import Floats, Resampling, Scoreboard, Task
 from modelsel.planning.make import Cell, Plan
 from modelsel.runner.answers import OK, Answers
 from modelsel.runner.losses import LossMatrix, fold_errors
+from modelsel.runner.results import Results
 from modelsel.runner.tally import Tally
 from modelsel.runner.work import Job, Work, part_of
 
@@ -46,7 +47,7 @@ def answered(plan: Plan, task: Task, resampling: Resampling, measure: Measure, s
     """Compute every cell. Raises DataError for data that a learner finds unusable."""
     work = Work(task, resampling, plan, measure, seed)
     tally, seconds = Tally(len(plan.candidates), plan.folds), np.zeros((len(plan.candidates), plan.folds))
-    matrix = LossMatrix(task, resampling, len(plan.candidates)) if measure.over_rows and whole(resampling, len(task)) else None
+    matrix = LossMatrix(task, resampling, len(plan.candidates)) if measure.over_rows else None
     for job, answers in _computed(work, workers):
         members = np.array(job.members)
         tally.add(job.cell.fold, members, work.summary(job.cell.fold, answers))
@@ -54,23 +55,34 @@ def answered(plan: Plan, task: Task, resampling: Resampling, measure: Measure, s
         if matrix is not None:
             _enter(matrix, work, job, answers)
     status = tally.eligible
+    losses = None if matrix is None else np.asarray(matrix.finish(status))
     board = Scoreboard(
         ids=tuple(candidate.id for candidate in plan.candidates), folds=tally.score, mean=tally.mean(tally.score),
-        se=fold_errors(tally.score, resampling), complexity=tally.mean(tally.complexity),
-        unit=tuple(str(candidate.learner.unit) for candidate in plan.candidates), eligible=status,
-        higher_is_better=measure.higher_is_better,
+        se=fold_errors(tally.score, resampling) if matrix is None else matrix.standard_errors(),
+        complexity=tally.mean(tally.complexity), unit=tuple(str(candidate.learner.unit) for candidate in plan.candidates),
+        eligible=status, higher_is_better=measure.higher_is_better,
     )  # fmt: skip
-    losses = None if matrix is None else np.asarray(matrix.finish(status))
-    return Answered(work, board, tally.verdicts()[1], seconds, losses)
+    return Answered(work, board, tally.verdicts()[1], seconds, losses if whole(resampling, task) else None)
 
 
-def whole(resampling: Resampling, rows: int) -> bool:
-    """Each row is assessed once in every repeat, by what was fitted on all others."""
-    times = np.zeros((rows, resampling.repeats), np.int64)
+def of_results(results: Results) -> Answered:
+    """The same from the cells that a study has computed."""
+    work, seconds = results.book.work, np.zeros(results.board.folds.shape)
+    for fold, members, answers in results.book.records(results.kept):
+        seconds[members, fold.index] = answers.seconds / len(members)
+    kept = results.losses.matrix is not None and len(results.kept) == len(results.candidates)
+    losses = np.asarray(results.losses.matrix) if kept and whole(work.resampling, work.task) else None
+    return Answered(work, results.board, results.reasons, seconds, losses)
+
+
+def whole(resampling: Resampling, task: Task) -> bool:
+    """Each row that counts is assessed once in every repeat, by what was fitted on all others."""
+    counts = task.row_weights > 0
+    times = np.zeros((len(task), resampling.repeats), np.int64)
     for fold in resampling.folds:
         times[fold.assessment, fold.repeat] += 1
-    full = all(len(fold.analysis) + len(fold.assessment) == rows for fold in resampling.folds)
-    return full and bool((times == 1).all())
+    full = all(len(fold.analysis) + len(fold.assessment) in (counts.sum(), len(task)) for fold in resampling.folds)
+    return full and bool((times[counts] == 1).all())
 
 
 def _computed(work: Work, workers: int) -> Any:

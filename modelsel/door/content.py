@@ -1,12 +1,14 @@
 """What a table in memory held, beside the record of its study: digests of its columns and rows, and the type of its target.
 
-    content.npz   column (names), digest (of the cells of each), row (a number per row), target (bool, int, float or str)
+    content.npz   column (names), digest (of the cells of each), row (a number per row), target (bool, int, float or str),
+                  by_estimator (whether new rows are read as estimators read them)
 
 With it the study can be repeated on the same table, and on another one it is said what changed.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,17 +26,27 @@ def keep(folder: RunFolder, table: Held, target: str) -> None:
     arrays = {
         "column": np.array(list(table.digests), np.str_), "digest": np.array(list(table.digests.values()), np.str_),
         "row": table.rows, "target": np.array(table.types.get(target, "str"), np.str_),
+        "by_estimator": np.array(table.by_estimator),
     }  # fmt: skip
     write(folder.path / FILE, npz(arrays, compress=True))
 
 
 def target_type(folder: RunFolder) -> str:
     """bool, int, float or str; text for studies on files."""
+    return str(_kept(folder, "target", "str"))
+
+
+def by_estimator(folder: RunFolder) -> bool:
+    """Whether the study's rows came as estimators read them."""
+    return bool(_kept(folder, "by_estimator", False))
+
+
+def _kept(folder: RunFolder, name: str, otherwise: Any) -> Any:
     path = folder.path / FILE
     if not path.exists():
-        return "str"
+        return otherwise
     with np.load(path, allow_pickle=False) as kept:
-        return str(kept["target"])
+        return kept.get(name, otherwise)
 
 
 def same(folder: RunFolder, table: Held) -> None:

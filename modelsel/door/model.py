@@ -39,14 +39,17 @@ class StudyClassifier(Classifier):
 
 
 def fitted(
-    final: Final, spec: Mapping[str, Any], seed: int, labels: NDArray[Any], missing: Sequence[str] = ()
-) -> StudyClassifier:
-    """An estimator around a model that is fitted already."""
+    final: Final, spec: Mapping[str, Any], seed: int, labels: NDArray[Any], missing: Sequence[str] = (),
+    by_estimator: bool = False,
+) -> StudyClassifier:  # fmt: skip
+    """An estimator around a model that is fitted already; `by_estimator`: on a table that was read as estimators do."""
     made = StudyClassifier(dict(spec), None, seed)
     made.final_, made.classes_ = final, labels
     made.n_features_in_ = len(final.features)
-    made.feature_names_in_ = np.array([feature.name for feature in final.features], object)
-    made.read_as_ = (final.features, tuple(missing))
+    names = [feature.name for feature in final.features]
+    if not by_estimator or names != [f"x{index}" for index in range(len(names))]:  # what columns without names are called
+        made.feature_names_in_ = np.array(names, object)
+    made.read_as_ = ((), ()) if by_estimator else (final.features, tuple(missing))
     return made
 
 

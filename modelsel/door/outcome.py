@@ -141,7 +141,7 @@ class Outcome(core.Outcome):
 
     def _estimator(self, final: Any, spec: Mapping[str, Any]) -> StudyClassifier:
         missing = self._folder.config()["dataset"].get("missing", ())
-        return fitted(final, spec, self.seed, self.classes, missing)
+        return fitted(final, spec, self.seed, self.classes, missing, content.by_estimator(self._folder))
 
     def __str__(self) -> str:
         return verdict(self._folder)

@@ -7,10 +7,11 @@ from typing import Any
 from modelsel.config.compose import Config, compose, recompose
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.dataset._held import Held, hold
-from modelsel.dataset._in_memory import given
+from modelsel.dataset._in_memory import OF_A_TASK, given
 from modelsel.dataset._table import kind_of_file
 from modelsel.dataset.memory import NAME
 from modelsel.door import content
+from modelsel.door.mlflow import under_the_open_run
 from modelsel.door.outcome import Outcome
 from modelsel.door.progress import progress
 from modelsel.record.folder import RunFolder
@@ -48,14 +49,18 @@ def run(
     KeyboardInterrupt
         What is finished stays: the same call goes on where it was interrupted.
     """
+    composed, table = _composed(overrides, data, _roles(target, weights, groups, id), config, config_dir, settings)
+    return _done(composed, table, _command(overrides))
+
+
+def _done(config: Config, table: Held | None, command: tuple[str, ...]) -> Outcome:
     from modelsel.study import perform
 
-    composed, table = _composed(overrides, data, _roles(target, weights, groups, id), config, config_dir, settings)
-    shown = progress()
+    composed, shown = under_the_open_run(config), progress()
     for note in composed.notes:
         shown.say(note)
     try:
-        done = perform(composed, shown, _command(overrides))
+        done = perform(composed, shown, command)
     except KeyboardInterrupt as error:
         error.add_note("interrupted; the same call goes on where it stopped")
         raise
@@ -94,17 +99,11 @@ def open_run(
     return Outcome.at(folder, table)
 
 
-def run_on_folds(data: tuple[Any, Any], assessed: Any, settings: dict[str, Any]) -> Outcome:
-    """A study whose folds are given: `assessed` has the number of the fold that assesses each row. No rows are sealed."""
-    from modelsel.study import perform
-
-    taken = given(data, fold=assessed)
-    table = hold(taken.table)
-    dataset = {"kind": NAME, "content": table.content, **taken.roles}
-    done = perform(compose((), None, {"scheme": "predefined", "split": "none", "dataset": dataset, **settings}), progress())
-    folder = RunFolder.open(done.folder)
-    content.keep(folder, table, taken.roles["target"])
-    return Outcome.at(folder, table)
+def run_on_all(table: Held, settings: Mapping[str, Any]) -> Outcome:
+    """A study on a task that is made already; no rows are sealed."""
+    held = hold(table)
+    dataset = {"kind": NAME, "content": held.content, "target": OF_A_TASK}
+    return _done(compose((), None, {"split": "none", "dataset": dataset, **settings}), held, ("modelsel.SelectionCV",))
 
 
 def _composed(

@@ -3,7 +3,8 @@
 Nothing is written to disk and no ledger is opened (`record=True` makes it a study, with a folder under runs/).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from modelsel.config.build import Builder
 from modelsel.config.expand import expand
 from modelsel.config.folders import Folders
-from modelsel.core.errors import ConfigurationError, DataError
+from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.types import Candidate, Fold, Resampling, Task
 from modelsel.door.cells import Answered, answered
 from modelsel.door.scoring import Scoring, scoring_of
@@ -61,7 +62,8 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     seed
         Of learners that draw.
     record
-        Run it as a study as well (`outcome_`), with folds that cover each row once.
+        Make it a study (`outcome_`): a run's folder, tracking, a ledger. What is reported is what the study computed. A mapping
+        has settings of the study: `{"name": "mine", "tracking": "off"}`.
 
     Attributes
     ----------
@@ -76,7 +78,8 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
 
     def __init__(
         self, space: Any = "trees", *, cv: Any = None, scheme: Any = None, scoring: Any = None, measure: Any = None,
-        rule: Any = "best", refit: bool = True, n_jobs: int | None = None, seed: int = 0, record: bool = False,
+        rule: Any = "best", refit: bool = True, n_jobs: int | None = None, seed: int = 0,
+        record: bool | Mapping[str, Any] = False,
     ) -> None:  # fmt: skip
         self.space = space
         self.cv = cv
@@ -101,8 +104,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         check_classification_targets(y)
         scoring, rule, candidates = self._parts(task)
         resampling = self._resampling(task, groups)
-        plan = make(candidates, task, resampling)
-        found = answered(plan, task, resampling, scoring.measure, self.seed, self.n_jobs or 1)
+        found = self._answered(task, resampling, scoring, candidates)
         if not found.board.eligible.any():
             raise ValueError(f"no candidate finished every fold: {next(filter(None, found.reasons), '')}")
         self.n_splits_ = len(resampling.folds)
@@ -111,8 +113,6 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.corrected_score_ = found.corrected(rule, self.best_index_, scoring.sign, scoring.offset)
         if self.refit:
             self._refit(candidates[self.best_index_], task)
-        if self.record:
-            self.outcome_ = self._recorded(X, y, resampling)
         return self
 
     @available_if(_refitted)  # type: ignore[untyped-decorator]
@@ -182,14 +182,30 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             best.feature_names_in_ = self.feature_names_in_
         self.best_estimator_, self.refit_time_ = best, perf_counter() - began
 
-    def _recorded(self, X: Any, y: Any, resampling: Resampling) -> Any:
-        from modelsel.door.run import run_on_folds
+    def _answered(self, task: Task, resampling: Resampling, scoring: Scoring, candidates: tuple[Candidate, ...]) -> Answered:
+        """What all candidates answer on all folds: in memory, or by a study that is kept as `outcome_`."""
+        if not self.record:
+            return answered(make(candidates, task, resampling), task, resampling, scoring.measure, self.seed, self.n_jobs or 1)
+        from modelsel.door import recorded
 
-        assessed = np.full(resampling_rows(resampling), -1)
-        for fold in resampling.folds:
-            assessed[fold.assessment] = fold.index
-        settings = {"space": _entries(self.space), "rule": self.rule, "seed": self.seed}
-        return run_on_folds((X, y), assessed, {**settings, **({"measure": self.measure} if self.measure else {})})
+        ConfigurationError.raise_if(self._unrecorded())
+        task = replace(task, classes=recorded.classes_of(self.classes_))
+        scheme: Any = _named(self.scheme)
+        if self.scheme is None:
+            (task, resampling), scheme = recorded.with_folds(task, resampling), "predefined"
+        settings = {
+            "space": _entries(self.space), "rule": self.rule, "seed": self.seed, "scheme": scheme,
+            "measure": self.measure or "error", "pool": {"kind": "auto", "n_jobs": self.n_jobs or 1},
+            **({} if self.record is True else self.record),
+        }  # fmt: skip
+        self.outcome_, found = recorded.studied(task, resampling, candidates, self.classes_, scoring.measure, settings)
+        return found
+
+    def _unrecorded(self) -> Iterator[Problem]:
+        """A study is judged by a measure of modelsel's."""
+        if self.scoring not in (None, "accuracy"):
+            fix = 'give measure= ("auc", "log_loss", "brier", "balanced_error", ...), or record=False'
+            yield Problem("MSEL-814", "a study has no scorer of scikit-learn's", "record=True, scoring=", fix)
 
 
 def given(task: Task, splits: Sequence[tuple[Any, Any]]) -> Resampling:
@@ -205,12 +221,6 @@ def given(task: Task, splits: Sequence[tuple[Any, Any]]) -> Resampling:
             folds.append(Fold(len(folds), int(times[rows].max()), others, rows))
             times[rows] += 1
     return Resampling(GIVEN, task.fingerprint, tuple(folds))
-
-
-def resampling_rows(resampling: Resampling) -> int:
-    """Rows that the folds are about."""
-    fold = resampling.folds[0]
-    return len(fold.analysis) + len(fold.assessment)
 
 
 def parameters(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:

@@ -54,11 +54,15 @@ class Client:
                 self.api.set_experiment_tag(found.experiment_id, tag, value)
         return str(found.experiment_id)
 
-    def parent(self, experiment: str, run: Run) -> tuple[str, bool]:
-        """The parent's id, created RUNNING if need be, and whether it tells of this state of the record already."""
+    def experiment_of(self, run_id: str) -> str:
+        """The experiment in which a run stands; MlflowException where the store has no such run."""
+        return str(self.api.get_run(run_id).info.experiment_id)
+
+    def parent(self, experiment: str, run: Run, below: str | None = None) -> tuple[str, bool]:
+        """The parent's id, created RUNNING if need be (under the run `below`), and whether it tells of this state already."""
         found = self._search(experiment, KEY, run.key)
         if not found:
-            made = self._create(experiment, run, {})
+            made = self._create(experiment, run, {PARENT: below} if below else {})
             found = [] if self.store.sql else self._search(experiment, KEY, run.key)
             if len(found) < 2:
                 return made, False

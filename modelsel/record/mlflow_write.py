@@ -26,11 +26,11 @@ class Written:
 def write(runs: Runs, store: Store, writer: str, told: Told) -> Written:
     """Write what is missing. `writer` is auto (bulk where it is safe), bulk or client."""
     client = Client(store)
-    experiment = client.experiment(runs.experiment)
+    experiment = client.experiment(runs.experiment) if runs.below is None else client.experiment_of(runs.below)
     if (already := client.already(experiment, runs.parent)) is not None:
         told(len(runs.children), len(runs.children))
         return Written(already, experiment, 0, len(runs.children), ALREADY)
-    parent, whole = client.parent(experiment, runs.parent)
+    parent, whole = client.parent(experiment, runs.parent, runs.below)
     there = client.children(experiment, parent)
     missing = [run for run in runs.children if not there.get(run.key, ("", False))[1]]
     done = len(runs.children) - len(missing)

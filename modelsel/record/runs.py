@@ -62,6 +62,7 @@ class Runs:
     """All of a study: `test` stands apart, since it is linked to model and data set."""
 
     experiment: str
+    below: str | None  # the run of somebody else's under which all of this hangs, in its experiment
     parent: Run
     children: tuple[Run, ...]
     data: tuple[DataSet, ...]
@@ -98,6 +99,7 @@ def project(folder: RunFolder) -> Runs:
     names = (folder.path / OUTCOME, folder.path / CONFIG, folder.path / CANDIDATES, folder.report)
     return Runs(
         experiment=outcome.study,
+        below=(folder.config().get("tracking") or {}).get("parent"),
         parent=parent,
         children=children,
         data=_data(outcome, redact(folder.config()), details.get("audit", {})),

@@ -7,7 +7,7 @@ code.
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from modelsel.core.disk import locked
@@ -38,12 +38,13 @@ def store_of(folder: RunFolder, uri: str | None = None) -> Store:
 
     Raises ConfigurationError when the configuration's address had a password, which is not on record.
     """
+    if uri is not None:
+        return mlflow_store.at(uri, folder.root)
     said = Said(**{name: value for name, value in (folder.config().get("tracking") or {}).items() if name in Said.NAMES})
-    if uri is None and HIDDEN in (said.uri or ""):
+    if HIDDEN in (said.uri or ""):
         fix = "give it with --uri, or use tracking.uri_env for studies to come"
         raise ConfigurationError(Problem("MSEL-634", "the address had a password, which is not on record", str(said.uri), fix))
-    found = mlflow_store.locate(replace(said, uri=uri or said.uri), folder.root)
-    return found or mlflow_store.embedded(folder.root)
+    return mlflow_store.locate(said, folder.root) or mlflow_store.embedded(folder.root)
 
 
 @dataclass(frozen=True)

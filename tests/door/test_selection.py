@@ -29,7 +29,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import modelsel
 from modelsel import SelectionCV
 from modelsel.core.errors import ConfigurationError
+from modelsel.runner.work import Job, Work
 
+RECORD = {"tracking": "off"}
 SMALL: dict[str, Any] = {
     "tree": {"learner": "cart", "sweep": {"max_depth": [1, 2, 3]}},
     "knn": {"sweep": {"k": [1, 5, 9]}},
@@ -169,13 +171,70 @@ def test_frames_keep_their_names(form: Any) -> None:
     assert search.score(form(frame), y) == get_scorer("accuracy")(search, form(frame), y)
 
 
-def test_nothing_is_written_unless_it_is_to_be_recorded(cancer: tuple[Any, Any], folder: Path) -> None:
-    SelectionCV(SMALL, cv=3).fit(*cancer)
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"cv": 3}, {"cv": 3, "rule": "one_standard_error"}, {"cv": 3, "measure": "brier"},
+        {"scheme": {"kind": "bootstrap", "repeats": 4}}, {"cv": [(np.arange(100), np.arange(100, 300))]},
+    ],
+    ids=["folds", "another rule", "measure", "scheme", "one fold"],
+)  # fmt: skip
+def test_a_recorded_search_is_the_search_and_computes_once(
+    choice: dict[str, Any], cancer: tuple[Any, Any], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[Any] = []
+    answers = Work.answers
+
+    def counted(work: Work, job: Job) -> Any:
+        done.extend([job.cell] * (len(work.plan.candidates) == 8))  # those of the floor are no candidates
+        return answers(work, job)
+
+    monkeypatch.setattr(Work, "answers", counted)
+    search = SelectionCV(SMALL, **choice).fit(*cancer)
+    cells, done[:] = len(done), []
     assert list(folder.rglob("*")) == []
-    recorded = SelectionCV(SMALL, cv=3, record=True).fit(*cancer)
-    board = recorded.outcome_.leaderboard.set_index("id")["mean"]
-    assert 1 - board.min() == pytest.approx(recorded.best_score_)
-    assert (folder / "runs").is_dir()
+    recorded = SelectionCV(SMALL, record=RECORD, **choice).fit(*cancer)
+    assert len(done) == cells
+    for key, values in search.cv_results_.items():
+        if key.startswith(("split", "mean_test", "std_test", "rank")):
+            assert np.array_equal(values, recorded.cv_results_[key]), key
+    assert (recorded.best_params_, recorded.best_score_) == (search.best_params_, search.best_score_)
+    own = {name: value for name, value in recorded.best_params_.items() if name != "learner"}
+    assert recorded.outcome_.winner["entry"] == recorded.best_params_["learner"]
+    assert own.items() <= recorded.outcome_.winner["parameters"].items()
+    assert (recorded.cv_results_["mean_fit_time"] > 0).all()
+    assert (recorded.outcome_.model.predict(cancer[0]) == recorded.predict(cancer[0])).all()
+    corrected = recorded.outcome_.winner["corrected"]
+    if recorded.corrected_score_ is not None and "measure" not in choice:
+        assert 1 - corrected["mean"] == pytest.approx(recorded.corrected_score_[0])
+
+
+def test_a_recorded_search_tells_labels_and_columns_as_they_were() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"on": rng.random(90) < 0.5, "colour": pd.Categorical(rng.choice(["r", "g"], 90)), "size": rng.normal(size=90)}
+    )
+    y = frame["on"] ^ (rng.random(90) < 0.1)
+    search = SelectionCV(SMALL, cv=3, record=RECORD).fit(frame, y, sample_weight=np.arange(90) % 5)
+    for found in (search.outcome_, modelsel.open_run("latest")):
+        assert found.classes.tolist() == [False, True]
+        assert (found.model.predict(frame) == search.predict(frame)).all()
+    assert search.outcome_.predictions["truth"].tolist() == y[np.arange(90) % 5 > 0].tolist()
+
+
+@pytest.mark.parametrize(
+    ("choice", "said"),
+    [
+        ({"cv": [(np.arange(100), np.arange(50, 300))]}, "overlap"),
+        ({"cv": [(np.arange(9), np.arange(100, 300))]}, "leave rows out"),
+        ({"cv": RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)}, "repeat.*scheme= "),
+        ({"scoring": "roc_auc"}, "no scorer of scikit-learn's"),
+    ],
+)  # fmt: skip
+def test_what_a_study_cannot_tell_of_is_not_recorded(choice: Any, said: str, cancer: Any, folder: Path) -> None:
+    with pytest.raises(ConfigurationError, match=rf"MSEL-814.*{said}"):
+        SelectionCV(SMALL, record=RECORD, **choice).fit(*cancer)
+    assert list(folder.rglob("*")) == []
 
 
 def test_the_answer_does_not_depend_on_the_threads(cancer: tuple[Any, Any]) -> None:

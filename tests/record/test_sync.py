@@ -339,6 +339,7 @@ def test_a_replay_goes_where_the_study_said(folder, monkeypatch):
     assert store_of(folder) == Store("http://said:2")
     folder.write_config({"tracking": {"kind": "off"}})
     assert store_of(folder) == mlflow_store.embedded(folder.root)
+    assert store_of(folder, "http://given:1") == Store("http://given:1")
     folder.write_config({"tracking": {"kind": "server", "uri": "http://me:secret-77@said:2"}})
     with pytest.raises(ModelselError, match="uri_env"):
         store_of(folder)
