@@ -14,6 +14,7 @@ COMMANDS = {
     "doctor": "versions, stores, stale runs, ledger and anchors, permissions",
     "init": "a starter conf/ for a project of your own",
     "completion": "shell completion",
+    "exam": "a sealed test set for predictions from anywhere: create, answer, status, board, close, audit",
 }
 
 OVERRIDES = (

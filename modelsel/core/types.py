@@ -3,7 +3,7 @@
 Values are frozen and arrays read-only, so that every identity is the hash of a value.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal, Self
@@ -143,25 +143,33 @@ class Sealed(Table):
         return _unsealed_copy, ({field.name: getattr(self, field.name) for field in fields(self)},)
 
 
-_LABELS: WeakKeyDictionary["Sealed", tuple[tuple[str, ...], Codes, Floats | None]] = WeakKeyDictionary()
+Labels = Callable[[], tuple[tuple[str, ...], Codes]]  # classes, and the class of each row
+_LABELS: WeakKeyDictionary["Sealed", tuple[Labels, Floats | None]] = WeakKeyDictionary()
 
 
 def seal(task: Task) -> Sealed:
     """Take the labels off a task; what is left can be passed around without giving anything away."""
     sealed = Sealed(name=task.name, features=task.features, values=task.values, rows=task.rows,
                     ids=task.ids, groups=task.groups, times=task.times)  # fmt: skip
-    _LABELS[sealed] = (task.classes, task.target, task.weights)
+    classes, target = task.classes, task.target
+    return sealed_unread(sealed, lambda: (classes, target), task.weights)
+
+
+def sealed_unread(sealed: Sealed, read: Labels, weights: Floats | None = None) -> Sealed:
+    """Sealed rows whose labels are read where they are opened, and not before (encrypted ones, for example)."""
+    _LABELS[sealed] = (read, weights)
     return sealed
 
 
 def open_labels(sealed: Sealed) -> tuple[tuple[str, ...], Codes, Floats | None]:
     """Classes, labels and weights of sealed rows. Called by `modelsel.guard.gate` alone; KeyError for a copied handle."""
-    return _LABELS[sealed]
+    read, weights = _LABELS[sealed]
+    return (*read(), weights)
 
 
 def weights_of(sealed: Sealed) -> Floats | None:
     """The weights of sealed rows, which are part of the question, without their labels."""
-    return _LABELS[sealed][2]
+    return _LABELS[sealed][1]
 
 
 def holds_labels(sealed: Sealed) -> bool:

@@ -39,7 +39,7 @@ def decide(writing: Writing, ask: Ask) -> Go | Replayed | Refused:
     open_one = _interrupted(history, ask, writing)
     if open_one is not None:
         return _resumed(writing, ask, history, open_one)
-    position = _position(writing, ask, history)
+    position = position_of(writing, ask, history)
     terms = in_force(position, (ask.foreseen or (0.5, 1))[0])
     hidden = str(terms.get("closed", "")) or _hidden(ask, terms)
     if hidden:
@@ -48,7 +48,10 @@ def decide(writing: Writing, ask: Ask) -> Go | Replayed | Refused:
     channel = _channel(ask, terms, position.past, int(position.rows.sum()), position.standing.look)
     seen = Seen(ask.subject, position, ask.request.sealing.spec_id, ask.request.sealing.config, ask.metric, ask.measure,
                 ask.predictions, relabelled(ask), ask.elsewhere.keys | {ask.key.id}, who()["at"], ask.leaks,
-                ask.since)  # fmt: skip
+                ask.since, ask.request.sitting is not None)  # fmt: skip
+    objection = sitting.objection(_facts(position.past), channel.worst) if (sitting := ask.request.sitting) else ""
+    if objection:
+        return _refuse(writing, ask, position, terms, (), objection)
     findings = (
         *noticed(seen),
         *_by_quota(terms, position),
@@ -113,13 +116,14 @@ def _interrupted(history: History, ask: Ask, writing: Writing) -> PastLook | Non
 
 def _resumed(writing: Writing, ask: Ask, history: History, look: PastLook) -> Go:
     """The interrupted look goes on as it was: on the rows that were clean then, whatever has been done with them since."""
-    position = _position(writing, ask, history, until=look.entry)
+    position = position_of(writing, ask, history, until=look.entry)
     terms, past = in_force(position, (ask.foreseen or (0.5, 1))[0]), history.looks_at(position.charged)
     channel = _channel(ask, terms, past, int(position.rows.sum()), int(look.facts["look"]))
     return Go(look.entry, channel, position.rows, ())
 
 
-def _position(writing: Writing, ask: Ask, history: History, until: Entry | None = None) -> Position:
+def position_of(writing: Writing, ask: Ask, history: History, until: Entry | None = None) -> Position:
+    """Where a look would stand, with the entries of this ledger and of all others that are known."""
     whole = joined(history, ask.elsewhere, ask.key.id)
     before = whole if until is None else whole.before(until)
     history = before if ask.subject.digest in before.seals else whole  # a stranger may state that he saw nothing
@@ -150,6 +154,8 @@ def memory_of(writing: Writing, history: History, key: Key, elsewhere: Elsewhere
 def _hidden(ask: Ask, terms: Mapping[str, Any]) -> str:
     """Why this measure may not be shown: a set that was sealed, or is by now, to show less than a count shows nothing else."""
     release = terms["release"]
+    if release == "better" and ask.request.sitting is None:
+        return "these rows are those of an exam, which shows one bit for an answer: hand in predictions (modelsel exam answer)"
     if release not in ONLY_ERRORS or ask.counted:
         return ""
     return f"these rows were sealed with guard.release={release}, which shows plain error rates only; use measure=error"
@@ -166,13 +172,24 @@ def _by_quota(terms: Mapping[str, Any], position: Position) -> Iterator[Finding]
 def _channel(ask: Ask, terms: Mapping[str, Any], looks: Sequence[PastLook], n: int, look: int) -> Channel:
     if ask.counted:
         foreseen = ask.foreseen or (0.5, 1)
-        past = [{**one.answer, "look": one.facts["look"], "n": one.facts["n"]} for one in looks if one.status == "revealed"]
+        past = [_shown(one) for one in looks if one.status == "revealed"]
         return count_channel(terms, n, foreseen, past, look)
     selected, told = ask.request.selected, terms["release"] == "predicted"
     expected = (selected.cv_mean, selected.cv_rows) if told and isfinite(selected.cv_mean) else None
     kind = kind_of(ask.request.sealing.measure)
     return Values(kind, n, int(terms["steps"] or n), bounds_of(ask.request.sealing.measure), expected,
                   ask.foreseen if told else None, rounded=terms["steps"] is not None)  # fmt: skip
+
+
+def _shown(look: PastLook) -> dict[str, Any]:
+    """What an answer showed, about how many rows, and the name that an exam has for its predictions."""
+    handed = (look.facts.get("config") or {}).get("handed")
+    return {**look.answer, "look": look.facts["look"], "n": look.facts["n"], "handed": handed}
+
+
+def _facts(looks: Sequence[PastLook]) -> list[dict[str, Any]]:
+    """What an exam's objection may know of the looks so far."""
+    return [{**look.facts, "status": look.status, "charge": look.price} for look in looks]
 
 
 def _question(ask: Ask, position: Position, terms: Mapping[str, Any], findings: tuple[Finding, ...]) -> Question:

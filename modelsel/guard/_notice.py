@@ -35,6 +35,7 @@ class Seen:
     at: str
     leaks: tuple[Finding, ...] = ()  # what the features alone show
     since: str = ""  # the day from which the home remembers
+    sitting: bool = False  # an answer to an exam, where each is another model by somebody else
 
     @property
     def history(self) -> History:
@@ -89,7 +90,7 @@ def _looks(seen: Seen) -> Iterator[Finding]:
         yield flag("G013", f"this study was committed as look {seen.position.commit.facts['look']} before its score was known")
     revealed = [look for look in seen.same if look.status in ("revealed", "failed")]
     other = [look for look in revealed if look.facts["spec_id"] != seen.spec_id]
-    if other and seen.position.commit is None:
+    if other and seen.position.commit is None and not seen.sitting:
         keys = differences(other[-1].facts.get("config", {}), seen.config)
         yield flag("G012", f"the study was changed after look {other[-1].facts['look']}: {_listed(keys)}")
     yield from _asked_again(seen, revealed)

@@ -27,7 +27,7 @@ from modelsel.statistics.prices import steps_near
 
 FIXED = ("delta", "release", "resolution", "target", "budget", "steps")  # what a seal decides for good
 CHOSEN = ("metric", "measure")  # what development rows are judged by is free; a look by another measure is flagged
-ONLY_ERRORS = ("passfail", "ladder", "thresholdout")
+ONLY_ERRORS = ("passfail", "ladder", "thresholdout", "better")
 
 
 def who() -> dict[str, str]:

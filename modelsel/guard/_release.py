@@ -14,6 +14,7 @@ from modelsel.core.fingerprint import generator
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import interval
 
+FIRST, BETTER = "the first", "better"
 FAILED = 1e-6  # probability set aside for "the look failed", in every channel
 
 
@@ -164,6 +165,34 @@ class Board(Channel):
 
 
 @dataclass(frozen=True)
+class Better(Channel):
+    """One bit: is it better than the best so far by more than a step? No count is shown; the first is the best so far.
+
+    `best` names the predictions that are the best so far; `errors` is their count, known only where labels are open.
+    """
+
+    n: int
+    steps: int
+    rounds: int = 0
+    updates: int = 0
+    best: str = ""
+    errors: int | None = None
+
+    def release(self, truth: Truth) -> Released:
+        if not self.rounds or self.errors is None:
+            return Released(FIRST, None, None, charged(0.0))
+        improved = truth.errors * self.steps + self.n < self.errors * self.steps
+        price = charged(prices.coin(self.rounds, self.updates, improved))
+        return Released(BETTER if improved else "no better", None, None, price)
+
+    @property
+    def worst(self) -> float:
+        if not self.rounds:
+            return worst_of(0.0)
+        return worst_of(max(prices.coin(self.rounds, self.updates, improved) for improved in (True, False)))
+
+
+@dataclass(frozen=True)
 class NoisyThreshold(Channel):
     """Cross-validation's error unless the test's differs by more than a noisy threshold; then a noisy value.
 
@@ -209,7 +238,20 @@ def count_channel(
         return NoisyThreshold(n, foreseen[0], int(terms["noise"]), look)
     if mode == "ladder":
         return _board(n, int(steps or n), past)
+    if mode == "better":
+        return _best(n, int(steps or n), past)
     return CountGrid(n, int(steps), told) if steps else Counts(n, told)
+
+
+def _best(n: int, steps: int, past: Sequence[Mapping[str, Any]]) -> Better:
+    """The best so far, as the bits say that were shown."""
+    best = Better(n, steps)
+    for answer in past:
+        moved = answer.get("symbol") in (FIRST, BETTER)
+        if moved or answer.get("symbol") == "no better":
+            best = replace(best, rounds=best.rounds + 1, updates=best.updates + moved)
+            best = replace(best, best=str(answer["handed"])) if moved else best
+    return best
 
 
 def _board(n: int, steps: int, past: Sequence[Mapping[str, Any]]) -> Board:

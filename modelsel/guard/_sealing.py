@@ -15,11 +15,13 @@ from modelsel.core.errors import ConfigurationError, LedgerError, Problem
 from modelsel.core.protocols import Anchor
 from modelsel.core.types import Finding
 from modelsel.guard._ask import Ask, Go, Refused, Replayed
-from modelsel.guard._decide import decide, memory_of
+from modelsel.guard._closing import CLOSING, closing
+from modelsel.guard._decide import decide, memory_of, position_of
 from modelsel.guard._elsewhere import Elsewhere, joined, key_ids, related
 from modelsel.guard._flags import flag
 from modelsel.guard._history import History, is_off
 from modelsel.guard._integrity import checked, losses, mark, recovered
+from modelsel.guard._notice import Seen, noticed
 from modelsel.guard._overlap import Memory, relations
 from modelsel.guard._policy import Policy
 from modelsel.guard._record import (
@@ -34,13 +36,14 @@ from modelsel.guard._record import (
 )
 from modelsel.guard._release import Released, Truth
 from modelsel.guard._shared import Shared, registered
+from modelsel.guard._standing import Position
 from modelsel.guard._stored import keep, keep_all, keep_chosen
 from modelsel.guard._subject import Subject
 from modelsel.guard._twin import copy_all
 from modelsel.guard._unguarded import opened
 from modelsel.guard._unguarded import shown as shown_unguarded
 from modelsel.guard._witnesses import Witnesses
-from modelsel.guard.request import LookRequest, Sealing, Selected
+from modelsel.guard.request import Handed, LookRequest, Sealing, Selected
 from modelsel.ledger.anchors import LockFile, StateAnchor
 from modelsel.ledger.engines import same_file, shown, sqlite_url
 from modelsel.ledger.entry import Entry
@@ -238,6 +241,56 @@ class Session:
 
         return self.witness(self.ledger.write(step), price)
 
+    def noticed(self, ask: Ask) -> tuple[Finding, ...]:
+        """What would be noticed about a look, without one."""
+
+        def step(writing: Writing) -> tuple[Finding, ...]:
+            history = History.of(writing.entries())
+            position = position_of(writing, self._asked(ask, self._at_home()), history)
+            sealing, keys = ask.request.sealing, ask.elsewhere.keys | {self.key.id}
+            seen = Seen(ask.subject, position, sealing.spec_id, {}, ask.metric, ask.measure, "", False, keys, who()["at"],
+                        ask.leaks, self.home.since)  # fmt: skip
+            return (*_of_these_rows(position, sealing), *noticed(seen))
+
+        return self.ledger.write(step)
+
+    def tell(self, sealing: Sealing, subject: Subject, metric: str, price: float) -> Entry:
+        """The intent of an answer that is about the labels alone, and no predictions."""
+
+        def step(writing: Writing) -> Entry:
+            facts = burned(subject, sealing, price, History.of(writing.entries()))
+            return writing.append("intent", {**facts, "metric": metric, "release": metric, "policy": metric, "flags": []})
+
+        return self.ledger.write(step)
+
+    def told(self, intent: Entry, facts: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The answer to such an intent: on record before it is shown."""
+        nothing = {"score": None, "errors": None, "interval": None, "released": None}
+        shown = self.ledger.append("reveal", {**who(), "intent": intent.facts["id"], **nothing, **facts}).facts
+        self.witness(intent, float(facts["price"]))
+        return shown
+
+    def closing(self, ask: Ask, handed: Sequence[Handed], delta: float, share: float) -> tuple[Entry, Mapping[str, Any] | None]:
+        """The intent of closing an exam, once; with what was shown, where that has been done."""
+
+        def step(writing: Writing) -> tuple[Entry, Mapping[str, Any] | None]:
+            history = History.of(writing.entries())
+            known = [look for look in history.looks_at([ask.subject.digest]) if look.facts["metric"] == CLOSING]
+            if known:
+                return known[0].entry, known[0].answer or None
+            position = position_of(writing, self._asked(ask, self._at_home()), history)
+            return writing.append("intent", closing(ask, position, handed, delta, share)), None
+
+        return self.ledger.write(step)
+
+    def note(self, facts: Mapping[str, Any]) -> Entry:
+        entry = self.ledger.append("note", {**who(), **facts})
+        self._mark()
+        return entry
+
+    def _at_home(self) -> Sequence[Entry]:
+        return () if self.memory is self.ledger else self.memory.entries()
+
     def reveal(self, go: Go, released: Released) -> Mapping[str, Any]:
         """Commit the answer; where another process resolved the same intent meanwhile, its answer stands."""
         limits = released.interval(go.facts["n"], go.facts["nats"]) if go.facts["certified"] else None
@@ -364,6 +417,16 @@ class Session:
         """Remember how far the ledger has got."""
         mark(self.home, self.ledger, self.url)
         registered(self.home, self.ledger, self.key.id)
+
+
+def _of_these_rows(position: Position, sealing: Sealing) -> Iterator[Finding]:
+    """The very same rows under another study's seal, or looked at: they are not fresh."""
+    first, before = position.history.seals[position.digest].facts, len(position.past)
+    if before or first["folder"] != sealing.folder:
+        times = f"looked at before ({before})" if before else "sealed before"
+        yield flag(
+            "G020", f"these rows were {times}, by {first['study']}: its terms stay in force, and what was spent is charged"
+        )
 
 
 def _measured(terms: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from modelsel.statistics.certificate import NO_INFORMATION, interval
 from modelsel.statistics.prices import steps_near
 
 EXACT = ("full", "predicted", "grid")
-STRICTNESS = (*EXACT, "thresholdout", "ladder", "passfail")
 LADDER, CLOSED = "ladder", "closed"
+STRICTNESS = (*EXACT, "thresholdout", LADDER, "passfail", "better", CLOSED)  # the last two are terms of exams alone
 
 
 def terms_for(position: Position) -> dict[str, Any]:
@@ -50,6 +50,11 @@ def strictest(own: Mapping[str, Any], seals: Sequence[Mapping[str, Any]]) -> dic
 def in_force(position: Position, rate: float) -> dict[str, Any]:
     """The terms of this look: as sealed, by the ladder (then with its steps), or `closed`; `rate` is what is foreseen."""
     terms = terms_for(position)
+    if terms["release"] == CLOSED:
+        return {
+            **terms,
+            CLOSED: "these rows are those of an exam that shows nothing until it is closed, and nothing afterwards",
+        }
     stage = _stage(terms, position, rate)
     if stage == LADDER:
         return {**terms, "release": LADDER, "steps": terms["steps"] or steps_near(0.5 / max(1, position.n) ** 0.5)}

@@ -5,10 +5,11 @@ commit an *intent*; only then open the labels and reduce what they say to one re
 then return it. Whatever happens in between stays on record and is charged.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import lgamma, log
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -16,22 +17,23 @@ from modelsel.core.errors import ConfigurationError, LedgerError, ModelselError,
 from modelsel.core.outcome import TestResult
 from modelsel.core.protocols import Anchor
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Codes, Finding, Outputs, Table, holds_labels, open_labels, weights_of
+from modelsel.core.types import Codes, Finding, Outputs, Sealed, Table, Task, holds_labels, open_labels, weights_of
 from modelsel.guard._afterwards import answer
 from modelsel.guard._ask import Ask, Go, Refused, Replayed
+from modelsel.guard._closing import closed
 from modelsel.guard._declared import commitment
 from modelsel.guard._elsewhere import Elsewhere
 from modelsel.guard._flags import flag
 from modelsel.guard._leakage import leaks
 from modelsel.guard._policy import Policy
 from modelsel.guard._record import who
-from modelsel.guard._release import Released, Truth
+from modelsel.guard._release import Better, Channel, Released, Truth
 from modelsel.guard._result import answered, refused, unguarded
 from modelsel.guard._sealing import Session
 from modelsel.guard._slow import slow
 from modelsel.guard._subject import Subject, subject_of
 from modelsel.guard._truth import former_digest, prediction_digest, truth
-from modelsel.guard.request import LookRequest, Sealing, Selected
+from modelsel.guard.request import Handed, LookRequest, Sealing, Selected
 from modelsel.ledger.engines import sqlite_url
 from modelsel.ledger.entry import Entry
 from modelsel.ledger.home import Home, Key
@@ -48,8 +50,9 @@ class Gate:
         self.findings: list[Finding] = []  # what was noticed so far, for the terminal and study.json
         self.session = Session(policy, Path(runs), tuple(anchors), home or Home.find())
         self.forgotten = False  # was something left out of the ledger
-        self._subjects: dict[tuple[Sealing, str], Subject] = {}
-        self._declarations: dict[Sealing, dict[str, str]] = {}
+        self._subjects: dict[tuple[Sealed, Task, str], Subject] = {}
+        self._declarations: dict[tuple[Sealed, Task], dict[str, str]] = {}
+        self._leaks: dict[tuple[Sealed, Task], tuple[Finding, ...]] = {}
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a gate does not travel: workers get no ledger")
@@ -72,9 +75,10 @@ class Gate:
         if not holds_labels(sealing.sealed):
             raise KeyError("a copy of sealed rows has no labels")
         key = key or self.session.key
-        if (sealing, key.id) not in self._subjects:
-            self._subjects[sealing, key.id] = subject_of(sealing, key, self.session.known_tables(key))
-        return self._subjects[sealing, key.id]
+        place = (sealing.sealed, sealing.development, key.id)
+        if place not in self._subjects:
+            self._subjects[place] = subject_of(sealing, key, self.session.known_tables(key))
+        return self._subjects[place]
 
     def seal(self, sealing: Sealing) -> None:
         """Write down what is sealed and declared, before selection starts; the ledger is checked here already.
@@ -85,12 +89,13 @@ class Gate:
 
     def declaration(self, sealing: Sealing) -> dict[str, str]:
         """What a declared model's answer depends on, as digests: no label of a sealed row is among it."""
-        if sealing not in self._declarations:
+        rows = (sealing.sealed, sealing.development)
+        if rows not in self._declarations:
             weights = weights_of(sealing.sealed)
-            self._declarations[sealing] = {
+            self._declarations[rows] = {
                 "commitment": commitment(sealing, weights, self.session.key), "weights": slow(weights, self.session.key),
             }  # fmt: skip
-        return self._declarations[sealing]
+        return self._declarations[rows]
 
     def select(self, sealing: Sealing, selected: Selected, predict: Predict | None = None) -> None:
         """Write down which rows chose what: call it after selection, also when no test follows and where no row is sealed.
@@ -138,14 +143,10 @@ class Gate:
         if not self.guarded:
             return self._unguarded(request)
         noticed = self._sealed(request.sealing)
-        self.select(request.sealing, request.selected)
-        subject = self.subject(request.sealing)
+        if request.sitting is None:  # who chose an answer to an exam, and on which rows, nobody here knows
+            self.select(request.sealing, request.selected)
         outputs = request.predict(request.sealing.sealed)
-        ask = Ask(
-            request, subject, self.policy, self._said(request.sealing, outputs), self.session.key,
-            leaks(request.sealing, subject), noticed, Elsewhere(self._elsewhere(request.sealing)),
-            former=former_digest(outputs, subject.test.bound), doubted=(), **self.declaration(request.sealing),
-        )  # fmt: skip
+        ask = self._ask(request, outputs, noticed)
         decided = self._decided(ask, outputs)
         self._notice(decided.findings)
         if isinstance(decided, Refused):
@@ -153,6 +154,61 @@ class Gate:
         if isinstance(decided, Replayed):
             return answered(decided.intent.facts, decided.answer, self.policy, replay=True, extra=("G002",))
         return self._reveal(ask, decided, outputs)
+
+    def _ask(self, request: LookRequest, outputs: Outputs | None, noticed: tuple[Finding, ...] = ()) -> Ask:
+        """The question with everything that is known before labels are opened; without predictions, about the rows alone."""
+        subject = self.subject(request.sealing)
+        rows = (request.sealing.sealed, request.sealing.development)
+        if rows not in self._leaks:
+            self._leaks[rows] = leaks(request.sealing, subject)
+        return Ask(
+            request, subject, self.policy, self._said(request.sealing, outputs) if outputs else "", self.session.key,
+            self._leaks[rows], noticed, Elsewhere(self._elsewhere(request.sealing)),
+            former=former_digest(outputs, subject.test.bound) if outputs else "", doubted=(),
+            **self.declaration(request.sealing),
+        )  # fmt: skip
+
+    def _about(self, sealing: Sealing) -> Ask:
+        """A question about the rows alone."""
+        return self._ask(
+            LookRequest(sealing, Selected("", 0.5, 0), lambda table: Outputs(np.zeros((1, len(table)), np.int32))), None
+        )
+
+    def known(self, sealing: Sealing) -> tuple[Finding, ...]:
+        """Seal, and say what is known of the rows before anybody looks: earlier tests and choices, copies across the split."""
+        return (*self._sealed(sealing), *self.session.noticed(self._about(sealing)))
+
+    def class_counts(self, sealing: Sealing) -> tuple[tuple[str, ...], tuple[int, ...], float]:
+        """Tell how many sealed rows each class has: on record first, priced as one of all ways to share them out, or
+        Σ ln(n_c + 1) where that is more."""
+        self.seal(sealing)
+        n, classes = len(sealing.sealed), len(sealing.development.classes)
+        ways = lgamma(n + classes) - lgamma(n + 1) - lgamma(classes)
+        intent = self.session.tell(sealing, self.subject(sealing), "class_counts", max(ways, classes * log(n / classes + 1)))
+        names, target, _ = open_labels(sealing.sealed)
+        counts = tuple(np.bincount(target, minlength=len(names)).tolist())
+        price = max(ways, sum(log(count + 1) for count in counts))
+        self.session.told(intent, {"symbol": "class_counts", "price": price, "counts": counts})
+        return names, counts, price
+
+    def close(self, sealing: Sealing, handed: Sequence[Handed], share: float) -> Mapping[str, Any]:
+        """Show every answer of an exam at its own index, and verdicts of pairs on a `share` of δ of their own; once.
+
+        What is returned holds `answers` (name, score, errors, interval), `verdicts` (answer, beside, says) and `price`.
+        """
+        self._notice(self._sealed(sealing))
+        ask = self._about(sealing)
+        intent, shown = self.session.closing(ask, handed, self.policy.delta, share)
+        if shown is not None:
+            return shown
+        facts = closed(ask, intent.facts, handed, open_labels(sealing.sealed))
+        self._remember(sealing)
+        return self.session.told(intent, {"symbol": "closed", **facts})
+
+    def say(self, facts: Mapping[str, Any]) -> None:
+        """Put a note on record."""
+        self._notice(self.session.check())
+        self.session.note(facts)
 
     def _decided(self, ask: Ask, outputs: Outputs) -> Go | Replayed | Refused:
         """The decision under the ledger's lock; the answer of another person is computed anew before it is shown again."""
@@ -256,9 +312,16 @@ class Gate:
     def _released(self, ask: Ask, go: Go, outputs: Outputs) -> Released | type[BaseException]:
         """The released answer, or the type of what went wrong: its text, context and frames may hold what labels say."""
         try:
-            return go.channel.release(self._open(ask.request, go, outputs))
+            return self._channel(ask.request, go).release(self._open(ask.request, go, outputs))
         except BaseException as error:
             return type(error)
+
+    def _channel(self, request: LookRequest, go: Go) -> Channel:
+        """The channel, with what it has to know of the labels besides: the count of the best so far."""
+        channel = go.channel
+        if not isinstance(channel, Better) or not channel.best or request.sitting is None:
+            return channel
+        return replace(channel, errors=self._open(request, go, request.sitting.earlier(channel.best)).errors)
 
     def _abort(self, go: Go, failure: type[BaseException]) -> NoReturn:
         """Record the failure by its type, and tell no more of it."""

@@ -1,6 +1,6 @@
 """What a study hands to the gate: what it seals, what it declared, and which model it wants to see tested."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +43,33 @@ class Selected:
 
 
 @dataclass(frozen=True, eq=False)
+class Sitting:
+    """What an exam adds to a look: predictions that somebody else made.
+
+    `objection` is asked under the ledger's lock, with the facts of all looks at these rows and the highest price of the answer;
+    what it says is the reason of a refusal. `earlier` gives the predictions of an earlier answer by the name that the sealing's
+    configuration has for it (`handed`).
+    """
+
+    objection: Callable[[Sequence[Mapping[str, Any]], float], str]
+    earlier: Callable[[str], Outputs]
+
+
+@dataclass(frozen=True, eq=False)
+class Handed:
+    """An answer of an exam when the exam is closed.
+
+    `base` are the nats that were spent when it was handed in, with those of its index: −ln w_t + spent; None where nothing was
+    shown before, and all answers share δ. `certified` says whether an interval may be given.
+    """
+
+    name: str
+    outputs: Outputs
+    base: float | None = None
+    certified: bool = True
+
+
+@dataclass(frozen=True, eq=False)
 class LookRequest:
     """One request for a released answer. `predict` sees features only and is called before labels are opened."""
 
@@ -50,3 +77,4 @@ class LookRequest:
     selected: Selected
     predict: Callable[[Table], Outputs]  # one candidate × test rows; scores where the measure needs them
     candidate: Candidate | None = None  # whose fit on the development rows, with the seal's seed, predicts; None: who knows
+    sitting: Sitting | None = None  # an answer to an exam

@@ -129,6 +129,11 @@ class Home:
         path = self.folder / "signing.key"
         return Signer(_key(self._secret(path), str(path)).secret)
 
+    def secret(self, name: str) -> bytes:
+        """Another secret of the person's, 32 bytes in a file of that name, made on first use (mode 0600)."""
+        path = self.folder / name
+        return _key(self._secret(path), str(path)).secret
+
     def _replica(self, url: str, generation: int) -> str:
         return chain_of(self.signer().public, self._salt(url, generation)[:SALT])
 

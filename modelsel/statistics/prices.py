@@ -83,8 +83,19 @@ def ladder(rounds: int, updates: int, board: int, improved: bool, steps: int) ->
     """
     if rounds == 0:
         return grid(steps)
+    return coin(rounds, updates, improved) + (log(board) if improved else 0.0)
+
+
+def coin(rounds: int, updates: int, improved: bool) -> float:
+    """Whether the best so far is beaten, after `rounds` answers (1 or more) of which `updates` were, the first one counted.
+
+    The Krichevsky-Trofimov probability of an improvement is (updates − 1/2) / rounds.
+
+    >>> round(coin(1, 1, True), 4), round(coin(3, 1, False), 4)
+    (0.6931, 0.1823)
+    """
     up = (updates - 0.5) / rounds
-    return log(board) - log(up) if improved else -log(1 - up)
+    return -log(up) if improved else -log(1 - up)
 
 
 def foreseen(n: int, cv_error: float, cv_rows: int) -> Floats:

@@ -1,0 +1,174 @@
+"""What somebody hands in, checked against the tokens of an exam: a class per row, or a score per class.
+
+Columns: the token, then `prediction`, or a column per class (its name, or `score_` and its name), or both. Every problem is
+named, with the first rows that have it.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.errors import ConfigurationError, DataError, Problem
+from modelsel.core.types import Codes, Floats, Outputs
+from modelsel.dataset._column import Column
+from modelsel.dataset._in_memory import columns as columns_of
+from modelsel.dataset._table import reader
+from modelsel.examination.terms import Terms
+
+PREDICTION, SCORE = "prediction", "score_"
+NAMED, CUT, EVEN, DECIMALS = 3, 40, 1e-3, 6
+Columns = Mapping[str, Column]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Predictions in the order of the exam's rows, and for its development rows where the terms ask for them."""
+
+    name: str  # digest of what the measure reads, row by row
+    outputs: Outputs
+    development: Codes | None = None
+
+
+def read(source: Any) -> Columns:
+    """The columns of a CSV or Parquet file, or of a table in memory; DataError for what is no table."""
+    if not isinstance(source, str | Path):
+        return columns_of(source)
+    path = Path(source)
+    if not path.is_file():
+        raise ConfigurationError(
+            Problem("MSEL-920", f"there is no file {str(path)!r}", "PREDICTIONS", "give a CSV or Parquet file")
+        )
+    return {column.name: column for column in reader(path).raw(path).columns}
+
+
+def checked(columns: Columns, terms: Terms, tokens: Any, development: Any) -> Answer:
+    """Predictions by token as outputs; DataError (3) that names missing, extra, repeated and unknown rows and odd cells."""
+    wanted = terms.token
+    if wanted not in columns:
+        fix = f"give each prediction the {wanted} of its row, as questions.csv has it"
+        raise DataError(Problem("MSEL-921", f"there is no column '{wanted}'", "predictions", fix))
+    both = terms.release == "thresholdout"
+    everything = np.concatenate([tokens, development]) if both else tokens
+    place = _places(columns[wanted], everything, terms)
+    cells = {name: _taken(column, place) for name, column in columns.items()}
+    predicted, scores = _read(cells, terms)
+    outputs = Outputs(predicted[None, : len(tokens)], None if scores is None else scores[None, : len(tokens)])
+    return Answer(_digest(terms, tokens, outputs), outputs, predicted[len(tokens) :] if both else None)
+
+
+def _digest(terms: Terms, tokens: Any, outputs: Outputs) -> str:
+    """SHA-256 over a line per row in the order of tokens: token, tab, the class, or the scores with six decimals."""
+    if terms.measure.needs_scores and outputs.scores is not None:
+        said = ["\t".join(f"{value:.{DECIMALS}f}" for value in row) for row in outputs.scores[0].tolist()]
+    else:
+        said = [terms.classes[code] for code in outputs.predicted[0].tolist()]
+    state = hashlib.sha256()
+    for token, words in sorted(zip(tokens.tolist(), said)):
+        state.update(f"{token}\t{words}\n".encode())
+    return state.hexdigest()
+
+
+def _places(column: Column, tokens: Any, terms: Terms) -> Any:
+    """For each of the exam's rows its place in the file."""
+    text = column.as_text()
+    assert text.codes is not None
+    index = {token: number for number, token in enumerate(tokens.tolist())}
+    row = np.array([*(index.get(word.strip(), -1) for word in text.texts), -1], np.int64)[text.codes]
+    DataError.raise_if(_rows(row, tokens, text, terms))
+    place = np.empty(len(tokens), np.int64)
+    place[row] = np.arange(len(row))
+    return place
+
+
+def _rows(row: Any, tokens: Any, text: Column, terms: Terms) -> Iterator[Problem]:
+    counts = np.bincount(row[row >= 0], minlength=len(tokens))
+    for code, what, names, fix in (
+        ("MSEL-922", "missing", tokens[counts == 0], "predict every row of the questions"),
+        ("MSEL-923", "repeated", tokens[counts > 1], "give one line to each row"),
+        ("MSEL-924", "unknown", _words(text, row < 0), f"keep the column '{terms.token}' as questions.csv has it"),
+    ):
+        if len(names):
+            yield Problem(code, f"{what} rows: {_some(names)}", f"column '{terms.token}'", fix)
+
+
+def _words(text: Column, where: Any) -> Sequence[str]:
+    """The distinct texts of some rows, cut short: nobody knows how long they are."""
+    assert text.codes is not None
+    return ["" if code < 0 else text.texts[code][:CUT] for code in np.unique(text.codes[where]).tolist()]
+
+
+def _some(names: Sequence[Any]) -> str:
+    more = f", +{len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return ", ".join(repr(str(name)) for name in names[:NAMED]) + more
+
+
+def _taken(column: Column, place: Any) -> Column:
+    if column.numbers is not None:
+        return Column(column.name, numbers=column.numbers[place])
+    assert column.codes is not None
+    return Column(column.name, column.texts, column.codes[place])
+
+
+def _read(cells: Columns, terms: Terms) -> tuple[Codes, Floats | None]:
+    """The class of each row, and class scores where they are given."""
+    named = [name if name in cells and name != terms.token else f"{SCORE}{name}" for name in terms.classes]
+    present = [name for name in named if name in cells]
+    if present and len(present) < len(named):
+        lacking = ", ".join(name for name in named if name not in cells)
+        raise DataError(Problem("MSEL-925", f"no column for {lacking}", "predictions", "give a column for each class"))
+    scores = _scores([cells[name] for name in named]) if present else None
+    if scores is None and terms.measure.needs_scores:
+        fix = "give a column of scores for each class: " + ", ".join(terms.classes)
+        raise DataError(Problem("MSEL-925", "the measure reads scores, and there are none", "predictions", fix))
+    if PREDICTION in cells:
+        return _labels(cells[PREDICTION], terms), scores
+    if scores is None:
+        fix = f"add a column '{PREDICTION}', or a column of scores for each class"
+        raise DataError(Problem("MSEL-925", "nothing is predicted", "predictions", fix))
+    return scores.argmax(axis=1).astype(np.int32), scores
+
+
+def _labels(column: Column, terms: Terms) -> Codes:
+    text = column.as_text()
+    assert text.codes is not None
+    code = {name: number for number, name in enumerate(terms.classes)}
+    known = np.array([*(code.get(word, code.get(word.strip(), -1)) for word in text.texts), -1], np.int32)
+    found: Codes = known[text.codes]
+    if (found < 0).any():
+        fix = f"use one of {', '.join(terms.classes[:20])}"
+        what = f"{int((found < 0).sum()):,} cells that are no class: {_some(_words(text, found < 0))}"
+        raise DataError(Problem("MSEL-926", what, f"column '{PREDICTION}'", fix))
+    return found
+
+
+def _scores(columns: Sequence[Column]) -> Floats:
+    """Scores that sum to one, row by row."""
+    table = np.column_stack([_numbers(column) for column in columns])
+    wrong = ~np.isfinite(table) | (table < 0)
+    sums = table.sum(axis=1)
+    odd = wrong.any(axis=1) | (np.abs(sums - 1) > EVEN)
+    if odd.any():
+        what = f"{int(odd.sum()):,} rows whose scores are not numbers from 0 that sum to 1 (row {int(np.flatnonzero(odd)[0])})"
+        raise DataError(Problem("MSEL-927", what, "columns of scores", "give probabilities, a column for each class"))
+    scores: Floats = table / sums[:, None]
+    return scores
+
+
+def _numbers(column: Column) -> Floats:
+    if column.numbers is not None:
+        return column.numbers
+    assert column.codes is not None
+    values = np.array([*(_number(text) for text in column.texts), np.nan])
+    found: Floats = values[column.codes]
+    return found
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
