@@ -29,7 +29,7 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 
 def files() -> list[Path]:
     found = [ROOT / place for place in PLACES]
-    return sorted(path for one in found for path in ([one] if one.suffix else one.glob("*.py")))
+    return sorted(path for one in found for path in ([one] if one.suffix else one.rglob("*.py")))
 
 
 def places(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int]]:

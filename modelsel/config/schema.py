@@ -7,12 +7,10 @@ plain value with its types and limits.
 import dataclasses
 import importlib
 import importlib.metadata
-import pkgutil
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from modelsel.config import settings
@@ -61,22 +59,12 @@ def kinds(group: str) -> tuple[str, ...]:
     """Names of the modules of a group: what `kind` may be besides the files of `conf/<group>/`."""
     if group in settings.KINDS:
         return settings.KINDS[group]
-    try:
-        package = importlib.import_module(f"modelsel.{group}")
-    except ModuleNotFoundError:
-        return ()
-    names = (module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_"))
-    return tuple(name for name in names if _declares(Path(package.__path__[0]) / f"{name}.py", spec.class_name(name)))
+    return spec.kinds_of(group)
 
 
 def offered(group: str) -> tuple[str, ...]:
     """Kinds that installed plugins offer (each needs `plugins=[name]`)."""
     return tuple(sorted(entry.name for entry in importlib.metadata.entry_points(group=f"modelsel.{group}")))
-
-
-def _declares(path: Path, name: str) -> bool:
-    """True where a module holds the class that makes it a kind; read, not imported."""
-    return path.is_file() and f"\nclass {name}" in path.read_text("utf-8")
 
 
 def _slot(field: "dataclasses.Field[Any]", hint: Any) -> Slot:

@@ -19,6 +19,7 @@ import keyword
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 GROUPS = (
@@ -89,12 +90,40 @@ def class_of(group: str, kind: str, plugins: tuple[str, ...] = ()) -> type:
 
     Raises KeyError for an unknown kind; the caller knows where the name stood and what is near it.
     """
-    if kind.isidentifier() and importlib.util.find_spec(f"modelsel.{group}.{kind}") is not None:
-        return getattr(importlib.import_module(f"modelsel.{group}.{kind}"), class_name(kind))  # type: ignore[no-any-return]
+    for package in packages_of(group) if kind.isidentifier() else ():
+        if importlib.util.find_spec(f"{package}.{kind}") is None:
+            continue
+        found: type | None = getattr(importlib.import_module(f"{package}.{kind}"), class_name(kind), None)
+        if found is not None:  # else a module that helps the parts beside it
+            return found
     for entry in importlib.metadata.entry_points(group=f"modelsel.{group}"):
         if entry.name == kind and kind in plugins:
             return entry.load()  # type: ignore[no-any-return]
     raise KeyError(kind)
+
+
+@cache
+def packages_of(group: str) -> tuple[str, ...]:
+    """The packages whose modules are the parts of a group: `modelsel.<group>`, or those that its `PARTS` names.
+
+    >>> packages_of("criterion")
+    ('modelsel.criterion',)
+    """
+    if importlib.util.find_spec(f"modelsel.{group}") is None:
+        return ()
+    places: tuple[str, ...] = getattr(importlib.import_module(f"modelsel.{group}"), "PARTS", ("",))
+    return tuple(f"modelsel.{group}.{place}".rstrip(".") for place in places)
+
+
+@cache
+def kinds_of(group: str) -> tuple[str, ...]:
+    """The kinds that come with the package: modules that hold a class of their name. They are read, not imported."""
+    folders = [Path(place) for package in packages_of(group) for place in importlib.import_module(package).__path__]
+    return tuple(sorted(path.stem for folder in folders for path in folder.glob("[!_]*.py") if _declares(path)))
+
+
+def _declares(path: Path) -> bool:
+    return f"\nclass {class_name(path.stem)}" in path.read_text("utf-8")
 
 
 def make(group: str, kind: str, **values: Any) -> Any:

@@ -2,24 +2,21 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from pkgutil import iter_modules
 
-import modelsel.criterion
 import modelsel.kernels
-from modelsel.core.spec import make
-from modelsel.kernels.compiler import function_of, load
+from modelsel.core.spec import kinds_of, make
+from modelsel.kernels.compiler import function_of, load, sources
 
 
 def compiled() -> Iterator[tuple[str, bool]]:
     """Files of kernels and of criteria, and whether they are compiled; each is when it is named."""
-    for path in sorted(Path(modelsel.kernels.__path__[0]).glob("*.py")):
+    for path in sources(Path(modelsel.kernels.__path__[0])):
         if "@kernel" in path.read_text("utf-8"):
             yield path.stem, load(path.stem) is not None
     if load("grow") is None:
         return
-    for module in iter_modules(modelsel.criterion.__path__):
-        if not module.name.startswith("_"):
-            yield f"criterion {module.name}", _functions(module.name)
+    for kind in kinds_of("criterion"):
+        yield f"criterion {kind}", _functions(kind)
 
 
 def _functions(kind: str) -> bool:

@@ -36,10 +36,23 @@ def load(name: str) -> ModuleType | None:
     try:
         with _LOCK:
             _say_when_cold(name)
-            return importlib.import_module(f"modelsel.kernels.{name}")
+            return importlib.import_module(_modules()[name])
     except Exception as reason:  # whatever Numba or LLVM may raise: the answer is the same, only slower
         warnings.warn(f"modelsel: kernel '{name}' cannot be compiled, its slower twin is used: {reason!r}", stacklevel=2)
         return None
+
+
+@cache
+def _modules() -> dict[str, str]:
+    """The module of each file of kernels, by the file's name."""
+    here = Path(__file__).parent
+    files = [path.relative_to(here).with_suffix("") for path in sources(here)]
+    return {path.name: ".".join(("modelsel", "kernels", *path.parts)) for path in files}
+
+
+def sources(folder: Path) -> list[Path]:
+    """Every file of the kernels, in an order that does not depend on the machine."""
+    return sorted(path for path in folder.rglob("*.py") if path.name != "__init__.py")
 
 
 def kernel(signature: Any = None, **options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -102,7 +115,7 @@ def digest() -> str:
     import numba
 
     state = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    for source in sorted(Path(__file__).parent.glob("*.py")):
+    for source in sources(Path(__file__).parent):
         state.update(source.read_bytes())
     return state.hexdigest()[:16]
 

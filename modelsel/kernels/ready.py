@@ -69,7 +69,7 @@ def made_from() -> str:
     """Digest of all that the machine code depends on."""
     tools = f"{numba.__version__} {sys.version_info[:2]} {sys.platform} {platform.machine()} {MACHINE}"
     state = hashlib.sha256(tools.encode())
-    for source in sorted(HERE.glob("*.py")):
+    for source in sorted(HERE.rglob("*.py")):
         state.update(source.read_bytes())
     return state.hexdigest()
 

@@ -22,7 +22,7 @@ from typing import Any
 from modelsel.core.fingerprint import digest
 from modelsel.core.machine import cores
 
-ROOMS = ("kernels", "learner", "tree", "criterion", "pruner", "softener", "distance", "preparer", "plan")
+ROOMS = ("kernels", "learner", "tree", "criterion", "pruner", "softener", "distance", "preparer", "planning")
 PACKAGES = ("modelsel", "numpy", "scipy", "numba")
 Numbers = tuple[float, ...]
 
@@ -87,6 +87,6 @@ def _processor() -> str:
 
 def _sources() -> str:
     state, package = hashlib.sha256(), Path(__file__).parents[1]
-    for file in (file for room in ROOMS for file in sorted((package / room).glob("*.py"))):
+    for file in (file for room in ROOMS for file in sorted((package / room).rglob("*.py"))):
         state.update(f"{file.name}\0".encode() + file.read_bytes())
     return state.hexdigest()

@@ -66,7 +66,7 @@ def code(candidate: Candidate) -> str:
 @cache
 def _code(foreign: tuple[str, ...], ours: bool) -> str:
     package = Path(__file__).parents[1]
-    own = (file for room in ROOMS for file in sorted((package / room).glob("*.py"))) if ours else ()
+    own = (file for room in ROOMS for file in sorted((package / room).rglob("*.py"))) if ours else ()
     theirs = (Path(file) for name in foreign if (file := getattr(import_module(name), "__file__", None)))
     return _sources([*own, *theirs])
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from modelsel.core.spec import GROUPS, class_of
+from modelsel.core.spec import GROUPS, class_of, kinds_of
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted((ROOT / "modelsel").rglob("*.py"))
@@ -27,10 +27,7 @@ def test_imports_point_one_way() -> None:
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_every_kind_has_a_yaml_of_its_name(group: str) -> None:
-    modules = (
-        {path.stem for path in (ROOT / "modelsel" / group).glob("[!_]*.py")} if (ROOT / "modelsel" / group).is_dir() else set()
-    )
-    kinds = {kind for kind in modules if _is_kind(group, kind)}
+    kinds = {kind for kind in kinds_of(group) if _is_kind(group, kind)}
     yamls = {path.stem for path in (ROOT / "conf" / group).glob("*.yaml")}
     assert kinds - yamls == set()
 

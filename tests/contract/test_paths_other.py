@@ -7,7 +7,6 @@ whoever else is asked and in whatever chunks.
 
 import math
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from modelsel.core.protocols import Selected, SubsetPath
-from modelsel.core.spec import make
+from modelsel.core.spec import kinds_of, make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.learner.knn import Knn
 from modelsel.learner.majority import Majority
@@ -107,8 +106,7 @@ WITHOUT_PATH_PARAMETERS = {"prior_draw": "tests/learner/test_floors.py", "sklear
 
 
 def test_every_learner_takes_part() -> None:
-    learners = {path.stem for path in (Path(__file__).parents[2] / "modelsel/learner").glob("[!_]*.py")}
-    assert learners == {*TWINS, *WITHOUT_PATH_PARAMETERS, "tree", "forest"}  # forests: tests/forest
+    assert set(kinds_of("learner")) == {*TWINS, *WITHOUT_PATH_PARAMETERS, "tree", "forest"}  # forests: tests/forest
     assert TWINS.keys() == LEARNERS.keys()
     assert "tree" in test_paths.LEARNERS
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import modelsel
-from modelsel.core.spec import GROUPS, make
+from modelsel.core.spec import GROUPS, kinds_of, make
 from modelsel.core.types import Candidate, Feature, Outputs, Table, Task, seal
 from modelsel.core.wheel import is_own
 from modelsel.guard.gate import Gate
@@ -159,7 +158,7 @@ def test_a_second_space_over_shared_rows_has_no_share_of_its_own(home: Path) -> 
     assert "G016" in study.but(home=home.with_name("alone")).choose_and_look().flags
 
 
-OWN = [(group, path.stem) for group in GROUPS for path in sorted((Path(modelsel.__file__).parent / group).glob("[!_]*.py"))
+OWN = [(group, kind) for group in GROUPS for kind in kinds_of(group)
        if group in ("learner", "preparer", "criterion", "pruner", "softener", "distance", "measure")]  # fmt: skip
 
 
