@@ -64,7 +64,7 @@ def read_entries(wanted: Any, builder: Builder) -> dict[str, Any]:
     if isinstance(wanted, Mapping):
         return dict(wanted)
     entries: dict[str, Any] = {}
-    for name in [wanted] if isinstance(wanted, str) else wanted if isinstance(wanted, list | tuple) else [None]:
+    for name in [wanted] if isinstance(wanted, str) else wanted if isinstance(wanted, list | tuple) else [wanted]:
         for entry, text in _file(name, builder).items():
             if entry in entries and entries[entry] != text:
                 _say(builder, "MSEL-222", f"two entries are named {entry!r}", f"space={name}", "rename one of them")
@@ -76,7 +76,7 @@ def name_of(wanted: Any) -> str:
     """What a space is called in a study's name."""
     if isinstance(wanted, Mapping):
         return "-".join(wanted)
-    return wanted if isinstance(wanted, str) else "-".join(str(name) for name in wanted or ())
+    return "-".join(str(name) for name in wanted) if isinstance(wanted, list | tuple) else str(wanted or "")
 
 
 def family(learner: Any) -> str:
