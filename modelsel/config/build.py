@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -72,6 +72,7 @@ class Builder:
                 used.update(settings)
                 continue
             fields = _slots_of(group, found.cls)
+            found = self._allowed(found, fields)
             own = {key: value for key, value in settings.items() if key in fields}
             used.update(own)
             sets.append(self._combined(_maker(group, found), fields, found.values, own, where))
@@ -99,6 +100,12 @@ class Builder:
         except (KeyError, AttributeError):
             self._no_kind(group, kind, where)
             return None
+
+    def _allowed(self, found: Found, fields: Mapping[str, Slot]) -> Found:
+        """A part that asks for them is told which plugins the study allows."""
+        if "plugins" not in fields or not self.plugins:
+            return found
+        return replace(found, values={**found.values, "plugins": self.plugins})
 
     def _combined(
         self, make: Any, fields: Mapping[str, Slot], values: Mapping[str, Any], over: Mapping[str, Any], where: str

@@ -18,6 +18,7 @@ from modelsel.config.merge import KIND, merge, nested
 from modelsel.config.overrides import COMPOSED, OUTER
 from modelsel.config.secrets import reference
 from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.foreign.written import NotPlainError, space
 
 MERGED = (*COMPOSED, OUTER, "limit")  # settings that refine what stands there; the others take its place
 
@@ -40,7 +41,7 @@ class Keywords:
 def read(settings: Mapping[str, Any], folders: Folders, typed: Collection[str] = ()) -> Keywords:
     """Sort keyword settings; `typed` are the keys that overrides set, which may not say the opposite."""
     problems: list[Problem] = []
-    given = _undotted({key: _plain(value, key, problems) for key, value in settings.items()})
+    given = _undotted({key: _plain(_written(value, key, problems), key, problems) for key, value in settings.items()})
     keys = {*typed, *given}
     if {SPACE, LEARNER} & set(given) and SPACE in keys and LEARNER in {key.split(".")[0] for key in keys}:
         fix = "learner=NAME is a space of one entry: give one of them"
@@ -69,9 +70,20 @@ def _name(key: str, value: Any, folders: Folders) -> str | None:
 def plain(value: Any, where: str) -> Any:
     """A setting given in Python as plain data; ConfigurationError for what is none."""
     problems: list[Problem] = []
-    found = _plain(value, where, problems)
+    found = _plain(_written(value, where, problems), where, problems)
     ConfigurationError.raise_if(problems)
     return found
+
+
+def _written(value: Any, where: str, problems: list[Problem]) -> Any:
+    """A space in which estimators with their grids have become entries."""
+    if where != SPACE:
+        return value
+    try:
+        return space(value)
+    except NotPlainError as error:
+        problems.append(Problem("MSEL-217", str(error), where, "name the estimator in a file of conf/learner, or leave it out"))
+        return {}
 
 
 def _undotted(settings: Mapping[str, Any]) -> dict[str, Any]:

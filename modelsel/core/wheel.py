@@ -13,7 +13,9 @@ from modelsel.core.fingerprint import digest
 
 PACKAGE = Path(__file__).resolve().parents[1]
 LIBRARIES = ("numpy", "scipy", "numba")  # those that our own learners reckon with
-DOORS = frozenset(("modelsel.learner.sklearn",))  # our modules through which other people's code comes in
+DOORS = frozenset(
+    ("modelsel.learner.sklearn", "modelsel.learner.estimator")
+)  # our modules through which other people's code comes in
 
 
 def is_own(part: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from modelsel.comparison.bbc import bbc
 from modelsel.core.fingerprint import generator
@@ -48,7 +49,7 @@ def answered(plan: Plan, task: Task, resampling: Resampling, measure: Measure, s
     work = Work(task, resampling, plan, measure, seed)
     tally, seconds = Tally(len(plan.candidates), plan.folds), np.zeros((len(plan.candidates), plan.folds))
     matrix = LossMatrix(task, resampling, len(plan.candidates)) if measure.over_rows else None
-    for job, answers in _computed(work, workers):
+    for job, answers in _on_one_thread_each(_computed(work, workers)):
         members = np.array(job.members)
         tally.add(job.cell.fold, members, work.summary(job.cell.fold, answers))
         seconds[members, job.cell.fold] = answers.seconds / len(members)
@@ -93,6 +94,12 @@ def _computed(work: Work, workers: int) -> Any:
         return
     with ThreadPoolExecutor(None if workers < 1 else workers) as threads:
         yield from zip(jobs, threads.map(work.answers, jobs), strict=True)
+
+
+def _on_one_thread_each(found: Any) -> Any:
+    """Libraries with threads of their own get one: the cells are what is done side by side."""
+    with threadpool_limits(1):
+        yield from found
 
 
 def _members(plan: Plan, cell: Cell) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ is read off a shared fit. A fitted estimator is not written down (that would tak
 (estimator, parameters, seed, digest of its rows), from which it can be fitted again where those rows are at hand.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cache
@@ -13,37 +13,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from modelsel.core.fingerprint import array_digest, canonical
+from modelsel.core.fingerprint import array_digest
 from modelsel.core.spec import one_of, plain, resolved
 from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
+from modelsel.foreign.parameters import Params
 from modelsel.learner._columns import Columns
 from modelsel.learner._path_model import PathModel
 from modelsel.learner._training import training_error
-
-
-class Params(Mapping[str, Any]):
-    """Parameters by name, hashable, in the order of their names."""
-
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self._values = {key: values[key] for key in sorted(values)}
-
-    def __getitem__(self, key: str) -> Any:
-        return self._values[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __hash__(self) -> int:
-        return hash(canonical(self._values))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Mapping) and dict(self) == dict(other)
-
-    def __repr__(self) -> str:
-        return repr(self._values)
 
 
 @dataclass(frozen=True)

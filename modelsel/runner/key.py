@@ -16,7 +16,19 @@ from typing import Any
 from modelsel.core.fingerprint import digest
 from modelsel.core.types import Candidate
 
-ROOMS = ("learner", "preparer", "criterion", "pruner", "softener", "distance", "tree", "kernels", "statistics")
+ROOMS = (
+    "learner",
+    "foreign",
+    "sharing",
+    "preparer",
+    "criterion",
+    "pruner",
+    "softener",
+    "distance",
+    "tree",
+    "kernels",
+    "statistics",
+)
 WHAT_CHANGED = {
     "version": "another version of modelsel computed it",
     "code": "the learner's code has changed since",
@@ -57,10 +69,13 @@ FIELDS = tuple(field.name for field in fields(Key))
 
 
 def code(candidate: Candidate) -> str:
-    """Digest of the source that the fit of this candidate runs: our rooms, and the module of every part from elsewhere."""
+    """Digest of the source that the fit of this candidate runs: our rooms, the module of every part from elsewhere, and for an
+    estimator of another library that library's version."""
     modules = {type(part).__module__ for part in (candidate.learner, *candidate.preparers)}
     foreign = tuple(sorted(name for name in modules if not name.startswith("modelsel.")))
-    return _code(foreign, ours=len(foreign) < len(modules))
+    own = _code(foreign, ours=len(foreign) < len(modules))
+    source: str = getattr(candidate.learner, "source", "")
+    return digest([own, source]) if source else own
 
 
 @cache

@@ -103,10 +103,11 @@ def majority_twin(learner: Any, task: Task, rows: np.ndarray, asked: np.ndarray)
 
 TWINS = {"knn": knn_twin, "naive_bayes": bayes_twin, "table": table_twin, "majority": majority_twin}
 WITHOUT_PATH_PARAMETERS = {"prior_draw": "tests/learner/test_floors.py", "sklearn": "tests/learner/test_sklearn.py"}
+SHARING = {"estimator": "tests/sharing"}
 
 
 def test_every_learner_takes_part() -> None:
-    assert set(kinds_of("learner")) == {*TWINS, *WITHOUT_PATH_PARAMETERS, "tree", "forest"}  # forests: tests/forest
+    assert set(kinds_of("learner")) == {*TWINS, *WITHOUT_PATH_PARAMETERS, *SHARING, "tree", "forest"}  # forests: tests/forest
     assert TWINS.keys() == LEARNERS.keys()
     assert "tree" in test_paths.LEARNERS
 

@@ -1,0 +1,138 @@
+"""From a name to a class, through the allow-list: nothing is imported that does not come from an allowed distribution.
+
+    lightgbm.LGBMClassifier      package . [module .] class
+
+The package has to be one of `libraries.LIBRARIES`, or named by an entry point of the group `modelsel.estimators` (a package
+that offers its estimators), or by `plugins=` of the study; and the file that Python would import for it has to be the one that
+the installed distribution brought, so that a file of the same name in the working directory is never run.
+"""
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Collection
+from difflib import get_close_matches
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from modelsel.foreign.libraries import LIBRARIES, Home, Library
+
+GROUP = "modelsel.estimators"
+
+
+class NotAllowedError(ValueError):
+    """Why a name leads to no class, and what to do."""
+
+
+@cache
+def class_of(name: str, plugins: tuple[str, ...] = ()) -> Any:
+    """The class of a dotted name. Raises NotAllowedError.
+
+    >>> class_of("sklearn.tree.DecisionTreeClassifier").__name__
+    'DecisionTreeClassifier'
+    """
+    package, *inner, last = _parts(name)
+    home_of(package, plugins)
+    where = ".".join((package, *inner))
+    try:
+        module = importlib.import_module(where)
+    except ModuleNotFoundError as error:
+        if error.name and not where.startswith(error.name):
+            raise NotAllowedError(f"{name}: importing it needs {error.name}, which is not installed") from error
+        raise NotAllowedError(f"{package} has no module {where!r}") from error
+    found = getattr(module, last, None)
+    if not inspect.isclass(found) or not _vouched(found.__module__.partition(".")[0], package, plugins):
+        raise NotAllowedError(f"{where} has no class {last!r}{near(last, vars(module))}")
+    return found
+
+
+@cache
+def home_of(package: str, plugins: tuple[str, ...] = ()) -> Home:
+    """Where an allowed package comes from. Raises NotAllowedError: not allowed, absent, or another file of that name."""
+    library = LIBRARIES.get(package) or _offered(package, plugins)
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        raise NotAllowedError(f"{package} is not installed: {library.install}")
+    for distribution in library.distributions:
+        if (version := _version(distribution)) is not None and _brought(distribution, package, spec.origin):
+            return Home(library, distribution, version)
+    raise NotAllowedError(f"{package} would be imported from {spec.origin}, which {library.distributions[0]} did not install")
+
+
+def near(name: str, known: Collection[str]) -> str:
+    """What may have been meant, to be put behind a message."""
+    close = get_close_matches(name, [one for one in known if not one.startswith("_")], 1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _parts(name: str) -> list[str]:
+    parts = name.split(".")
+    if not all(part.isidentifier() and not part.startswith("_") for part in parts) or "tests" in parts:
+        raise NotAllowedError(f"{name!r} is no name of a public class")
+    if len(parts) < 2:
+        raise NotAllowedError(f"{name!r} names no package; write it whole{_whole(name)}")
+    return parts
+
+
+def _whole(name: str) -> str:
+    from sklearn.utils import all_estimators
+
+    known = dict(all_estimators())
+    close = get_close_matches(name, list(known), 1)
+    return f": {public_name(known[close[0]])}" if close else ", as in sklearn.linear_model.LogisticRegression"
+
+
+def public_name(kind: Any) -> str:
+    """The shortest dotted name under which a class can be had.
+
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> public_name(RandomForestClassifier)
+    'sklearn.ensemble.RandomForestClassifier'
+    """
+    parts, name = kind.__module__.split("."), str(kind.__name__)
+    for depth in range(1, len(parts) + 1):
+        where = ".".join(parts[:depth])
+        if getattr(sys.modules.get(where), name, None) is kind:
+            return f"{where}.{name}"
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _offered(package: str, plugins: tuple[str, ...]) -> Library:
+    """A package that an entry point or the study's plugins vouch for."""
+    if package not in plugins and not any(package in (one.name, one.value) for one in metadata.entry_points(group=GROUP)):
+        allowed = ", ".join(LIBRARIES)
+        raise NotAllowedError(
+            f"estimators may come from {allowed}, not from {package!r}; allow an installed package: plugins=[{package}]"
+        )
+    return Library(package, tuple(metadata.packages_distributions().get(package, ())) or (package,))
+
+
+def _vouched(package: str, named: str, plugins: tuple[str, ...]) -> bool:
+    """May a class that was found under one package's name come from another one?"""
+    if package == named:
+        return True
+    try:
+        home_of(package, plugins)
+    except NotAllowedError:
+        return False
+    return True
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _brought(distribution: str, package: str, origin: str) -> bool:
+    """Is the file that would be imported the distribution's own? One installed for editing is taken at its word."""
+    found = metadata.distribution(distribution)
+    if '"editable": true' in (found.read_text("direct_url.json") or ""):
+        return True
+    own = Path(str(found.locate_file(""))).resolve()
+    here = Path(origin).resolve()
+    return here in (own / package / "__init__.py", own / f"{package}.py")

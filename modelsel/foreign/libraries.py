@@ -1,0 +1,86 @@
+"""What has to be known of other people's libraries: where they come from, how they are kept to one thread, seeded and quiet.
+
+Everything that a library is told beside its user's parameters stands here, and nowhere else.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A parameter, under any of its names. `forced`: it takes the place of what the user wrote; None: that is left out."""
+
+    names: tuple[str, ...]
+    value: Any
+    forced: bool = False
+
+
+@dataclass(frozen=True)
+class Library:
+    """A package of estimators. `extra` is the name under which `pip install 'modelsel[...]'` brings it along."""
+
+    module: str
+    distributions: tuple[str, ...]
+    extra: str = ""
+    seed: tuple[str, ...] = ("random_state",)
+    settings: tuple[Setting, ...] = (Setting(("n_jobs",), None, forced=True),)  # None is one thread there
+    open_ended: bool = False  # takes parameters that its signature does not name
+
+    @property
+    def install(self) -> str:
+        """The line that installs it."""
+        return f"pip install 'modelsel[{self.extra}]'" if self.extra else f"pip install {self.distributions[0]}"
+
+
+SKLEARN = Library("sklearn", ("scikit-learn",))
+LIGHTGBM = Library(
+    "lightgbm",
+    ("lightgbm",),
+    "lightgbm",
+    ("random_state", "seed", "random_seed"),
+    (
+        Setting(("n_jobs", "num_threads", "num_thread", "nthread", "nthreads"), 1, forced=True),
+        Setting(("verbosity", "verbose"), -1),
+        # without these two it tries which order of sums is faster, and its answers may depend on what else the machine does
+        Setting(("deterministic",), True),
+        Setting(("force_col_wise", "force_row_wise"), True),
+    ),
+    True,
+)
+XGBOOST = Library(
+    "xgboost",
+    ("xgboost", "xgboost-cpu"),
+    "xgboost",
+    ("random_state", "seed"),
+    (Setting(("n_jobs", "nthread"), 1, forced=True), Setting(("verbosity",), 0)),
+    True,
+)
+CATBOOST = Library(
+    "catboost",
+    ("catboost",),
+    "catboost",
+    ("random_seed", "random_state"),
+    (
+        Setting(("thread_count",), 1, forced=True),
+        Setting(("allow_writing_files",), False, forced=True),
+        Setting(("verbose", "silent", "logging_level", "verbose_eval"), False),
+    ),
+)
+LIBRARIES: Mapping[str, Library] = {
+    one.module: one
+    for one in (
+        SKLEARN, LIGHTGBM, XGBOOST, CATBOOST, Library("imblearn", ("imbalanced-learn",), "imbalanced"),
+        Library("skrub", ("skrub",), "skrub"),
+    )
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Home:
+    """Where a class comes from: its library, the installed distribution and its version."""
+
+    library: Library
+    distribution: str
+    version: str

@@ -1,0 +1,84 @@
+"""An estimator object with its grid as an entry of a space: class, parameters and values as plain data, or why that cannot be.
+
+    {"lgbm": (LGBMClassifier(learning_rate=0.05), {"num_leaves": [15, 31]})}
+    {"lgbm": {"learner": {"kind": "estimator", "estimator": "lightgbm.LGBMClassifier", "params": {"learning_rate": 0.05}},
+              "sweep": {"params.num_leaves": [15, 31]}}}
+
+Parameters that the class has by default are left out, so that an estimator made of them is the same candidate.
+"""
+
+import inspect
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from modelsel.foreign.allowed import public_name
+from modelsel.foreign.parameters import is_plain
+
+
+class NotPlainError(ValueError):
+    """What cannot be written as plain values, by name."""
+
+
+def space(entries: Any) -> Any:
+    """A space in which estimators, alone or with their grids, have become entries. Raises NotPlainError.
+
+    >>> from sklearn.svm import SVC
+    >>> space({"svm": (SVC(C=2), {"gamma": [0.1, 1]})})["svm"]["sweep"]
+    {'params.gamma': [0.1, 1]}
+    """
+    if not isinstance(entries, Mapping):
+        return entries
+    return {name: _entry(value) for name, value in entries.items()}
+
+
+def _entry(value: Any) -> Any:
+    estimator, grid = value if isinstance(value, tuple) and len(value) == 2 else (value, {})
+    if inspect.isclass(estimator) and hasattr(estimator, "get_params"):
+        raise NotPlainError(f"{estimator.__name__} is a class: give an object, {estimator.__name__}()")
+    if not hasattr(estimator, "get_params"):
+        return value
+    learner = {"kind": "estimator", "estimator": public_name(type(estimator)), "params": _params(estimator)}
+    sweeps = [_sweep(estimator, one) for one in (grid if isinstance(grid, list | tuple) else [grid])]
+    return {"learner": learner, "sweep": sweeps if len(sweeps) > 1 else sweeps[0]}
+
+
+def _params(estimator: Any) -> dict[str, Any]:
+    given, usual = estimator.get_params(deep=False), _usual(type(estimator))
+    own = {key: value for key, value in given.items() if key not in usual or repr(usual[key]) != repr(value)}
+    return _plain(own, type(estimator).__name__)
+
+
+def _sweep(estimator: Any, grid: Any) -> dict[str, list[Any]]:
+    if not isinstance(grid, Mapping) or any(isinstance(values, str) or not _lists(values) for values in grid.values()):
+        raise NotPlainError("a grid is a mapping of parameters to lists of values: {'num_leaves': [15, 31]}")
+    kind = type(estimator).__name__
+    return {f"params.{key}": [_plain({key: one}, kind)[key] for one in values] for key, values in grid.items()}
+
+
+def _lists(values: Any) -> bool:
+    return isinstance(values, Iterable) and not isinstance(values, Mapping)
+
+
+def _usual(kind: Any) -> Mapping[str, Any]:
+    """Default parameters; empty for a class that cannot be made without any."""
+    try:
+        return dict(kind().get_params(deep=False))
+    except TypeError:
+        return {}
+
+
+def _plain(params: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    plain = {key: _listed(value) for key, value in params.items()}
+    strange = [f"{key!r} (a {type(value).__name__})" for key, value in plain.items() if not is_plain(value)]
+    if strange:
+        raise NotPlainError(f"of {kind} cannot be written as plain values: {', '.join(strange)}")
+    return plain
+
+
+def _listed(value: Any) -> Any:
+    """NumPy's scalars and arrays, ranges and tuples as what they say."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return [_listed(item) for item in value] if isinstance(value, list | tuple | range) else value

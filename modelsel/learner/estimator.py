@@ -1,0 +1,154 @@
+"""Any classifier with scikit-learn's interface as a candidate: LightGBM, XGBoost, CatBoost, scikit-learn, imbalanced-learn, ...
+
+`estimator` is a dotted name that counts only if its package is on the allow-list (`foreign.allowed`), `params` are plain.
+Where a sharing adapter knows the class (`modelsel/sharing/`), one fit answers every number of rounds or trees, or every
+`ccp_alpha`, exactly as fits of their own would; what no adapter vouches for is fitted by itself. Each fit has one thread.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from modelsel.core.spec import one_of, plain, resolved
+from modelsel.core.types import Description, Feature, Integers, Table, Task
+from modelsel.foreign.allowed import NotAllowedError, class_of, home_of
+from modelsel.foreign.libraries import Home
+from modelsel.foreign.native import most_levels, takes_categories
+from modelsel.foreign.parameters import Params, settled, unknown, unsaid
+from modelsel.foreign.tags import is_classifier, takes_nan, takes_weights
+from modelsel.learner._estimator_model import EstimatorModel
+from modelsel.learner._estimator_path import EstimatorPath
+from modelsel.learner._estimator_recipe import restored
+from modelsel.sharing.adapter import Adapter, find
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """The path parameter is that of the class's sharing adapter, where its conditions hold; all others are growing ones."""
+
+    estimator: str = plain(
+        "sklearn.linear_model.LogisticRegression", help="a class by its dotted name: lightgbm.LGBMClassifier"
+    )
+    params: Mapping[str, Any] = plain(Params({}), help="keyword arguments of the estimator: plain values")
+    encoding: str = one_of("auto", "one_hot", "ordinal", "native", help="of nominal features; auto: native where it is taken")
+    missing: str = one_of("auto", "median", "keep", help="of numbers; auto: kept where the estimator says that it takes NaN")
+    scale: str = one_of("none", "deviation", help="of numbers; machines and linear models want deviation, trees do not care")
+    plugins: tuple[str, ...] = field(default=(), metadata={"identity": False})  # packages allowed beside the list
+
+    holds_gil: ClassVar[bool] = True
+    no_training_error: ClassVar[str] = "every analysis row would have to be asked again of every candidate for it"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "params", Params(self.params))
+        object.__setattr__(self, "plugins", tuple(sorted({self.package} & set(self.plugins))))
+
+    @property
+    def package(self) -> str:
+        """The package that the estimator comes from."""
+        return self.estimator.partition(".")[0]
+
+    @property
+    def cls(self) -> Any:
+        """The class itself. Raises NotAllowedError."""
+        return class_of(self.estimator, self.plugins)
+
+    @property
+    def home(self) -> Home:
+        """Where the class comes from, with its version."""
+        return home_of(self.package, self.plugins)
+
+    @property
+    def source(self) -> str:
+        """Whose code it is, with its version: a part of the key under which answers are kept."""
+        return f"{self.home.distribution} {self.home.version}"
+
+    @property
+    def unit(self) -> str:
+        """Trees of an ensemble, leaves of a tree, else columns."""
+        adapter = find(self.cls)
+        return adapter.unit if adapter else "columns"
+
+    @property
+    def coded(self) -> str:
+        """The encoding of nominal features: native where the estimator takes it, unless another one is said."""
+        auto = "native" if takes_categories(self.cls) else "one_hot"
+        return auto if self.encoding == "auto" else self.encoding
+
+    @property
+    def adapter(self) -> Adapter | None:
+        """What shares the fit of this candidate with others; None where its conditions do not hold."""
+        adapter = find(self.cls)
+        return adapter if adapter and adapter.shares(self.params) else None
+
+    def growing(self) -> dict[str, Any]:
+        spec, adapter = resolved(self), self.adapter
+        if adapter is not None:
+            spec["params"] = {name: value for name, value in self.params.items() if name != adapter.parameter}
+            spec["shared"] = adapter.parameter
+        return spec
+
+    def with_value(self, value: Any) -> "Estimator":
+        """The same with another value of the path parameter."""
+        assert self.adapter is not None
+        return replace(self, params={**self.params, self.adapter.parameter: value})
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        try:
+            kind = self.cls
+        except NotAllowedError as error:
+            yield str(error)
+            return
+        wrong = [*unknown(kind, self.params), *unsaid(self.params)]
+        yield from wrong
+        if wrong:
+            return
+        try:
+            made = kind(**settled(kind, self.params, 0))
+        except Exception as error:
+            yield f"{self.estimator} cannot be made from plain values: {error}"
+            return
+        yield from self._unfit(kind, made, task)
+
+    def _unfit(self, kind: Any, made: Any, task: Table | None) -> Iterable[str]:
+        if not is_classifier(made):
+            yield f"{self.estimator} is no scikit-learn classifier"
+            return
+        if self.encoding == "native" and not takes_categories(kind):
+            yield f"{self.estimator} takes no categories: use encoding=one_hot or ordinal"
+        if self.missing == "keep" and not takes_nan(made):
+            yield f"{self.estimator} takes no missing values: use missing=auto or median"
+        if isinstance(task, Task):
+            yield from self._unfit_for(kind, made, task)
+
+    def _unfit_for(self, kind: Any, made: Any, task: Task) -> Iterable[str]:
+        most = most_levels(kind) if self.coded == "native" else None
+        many = [feature for feature in task.features if most and feature.kind == "nominal" and len(feature.levels) > most]
+        if many:
+            yield f"{self.estimator} takes at most {most} categories, and {_named(many)} has more: use encoding=ordinal"
+        if task.weights is not None and not takes_weights(made):
+            yield f"{self.estimator} takes no weights, and this task has some"
+
+    def refusal(self, task: Task, rows: Integers) -> str | None:
+        return None
+
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> EstimatorPath:
+        return EstimatorPath(self, task, rows, int(rng.integers(2**31 - 1)))
+
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> EstimatorModel:
+        return self.fit_path(task, rows, rng).model(self)
+
+    @staticmethod
+    def restore(description: Description) -> Any:
+        said = description.facts["learner"]
+        known = {one.name for one in fields(Estimator)}
+        learner = Estimator(**{name: value for name, value in said.items() if name in known})
+        problems = list(learner.problems())
+        if problems or set(said) - known:
+            raise ValueError(f"estimator: not a whole recipe {problems}")
+        return restored(learner, description)
+
+
+def _named(features: Iterable[Feature]) -> str:
+    return ", ".join(feature.name for feature in features)

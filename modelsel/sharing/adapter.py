@@ -1,0 +1,115 @@
+"""One fit for many: what a sharing adapter promises, and how it is found.
+
+An adapter belongs to some classes, by their full names (a subclass is another class, of which nothing is known), and to one
+of their parameters. `shares` states its conditions on the other parameters: each has to be on its list, since what is unknown
+may read the number of rounds. Where it says no, every candidate is fitted by itself.
+"""
+
+import copy
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.types import Floats, Integers
+
+Answer = tuple[Integers, Floats | None]  # predicted class per row, class scores
+
+
+class Adapter:
+    """The base of adapters: a number of rounds or trees whose first k are those of a fit with k."""
+
+    classes: tuple[str, ...] = ()
+    parameter = "n_estimators"
+    default: Any = 100
+    unit = "trees"
+    harmless: frozenset[str] = frozenset()  # other parameters that leave the first k rounds what they are
+
+    def shares(self, params: Mapping[str, Any]) -> bool:
+        """May candidates of these parameters share a fit?"""
+        known = set(params) <= self.harmless | {self.parameter}
+        return known and self.is_valid(self.value(params)) and self.allows(params)
+
+    def allows(self, params: Mapping[str, Any]) -> bool:
+        """Conditions on values of harmless parameters."""
+        return True
+
+    def is_valid(self, value: Any) -> bool:
+        """Is it a value that a shared fit can answer?"""
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+    def value(self, params: Mapping[str, Any]) -> Any:
+        """The parameter's value, or the library's default."""
+        return params.get(self.parameter, self.default)
+
+    def widest(self, values: Sequence[Any]) -> Any:
+        """The value whose fit answers all of these."""
+        return max(values)
+
+    def cut(self, estimator: Any, value: Any) -> Any:
+        """The estimator that a fit with this value would have given. The one that is handed over stays as it is."""
+        raise NotImplementedError
+
+    def answers(self, estimator: Any, values: Sequence[Any], X: Any, scores: bool) -> Iterator[Answer]:
+        """What a fit with each value would say, in their order."""
+        for value in values:
+            own = self.cut(estimator, value)
+            yield own.predict(X), own.predict_proba(X) if scores else None
+
+    def size(self, estimator: Any, value: Any) -> float:
+        """Measured complexity, in `unit`."""
+        return float(value)
+
+
+class Staged(Adapter):
+    """Adapters of estimators that tell what they say after each round."""
+
+    def rounds(self, estimator: Any, value: Any) -> int:
+        """How many rounds a fit with this value has: fewer where it stopped early."""
+        raise NotImplementedError
+
+    def answers(self, estimator: Any, values: Sequence[Any], X: Any, scores: bool) -> Iterator[Answer]:
+        wanted = [self.rounds(estimator, value) for value in values]
+        predicted = _at(estimator.staged_predict(X), wanted)
+        shares = _at(estimator.staged_predict_proba(X), wanted) if scores else {}
+        return ((predicted[one], shares.get(one)) for one in wanted)
+
+    def size(self, estimator: Any, value: Any) -> float:
+        return float(self.rounds(estimator, value))
+
+
+def _at(stages: Iterator[Any], wanted: Sequence[int]) -> dict[int, Any]:
+    """Some stages, from 1; what comes after the last of them is not asked for."""
+    found: dict[int, Any] = {}
+    for number, stage in enumerate(stages, 1):
+        if number in wanted:
+            found[number] = np.array(stage)
+        if number >= max(wanted):
+            break
+    return found
+
+
+def shorter(estimator: Any, value: Any, lists: Sequence[str], parameter: str = "n_estimators") -> Any:
+    """A copy whose fitted lists end after `value` entries."""
+    own = copy.copy(estimator)
+    for name in lists:
+        setattr(own, name, getattr(estimator, name)[:value])
+    setattr(own, parameter, value)
+    return own
+
+
+def find(kind: Any) -> Adapter | None:
+    """The adapter of a class; None where nothing is known of it."""
+    return _adapters().get(f"{kind.__module__}.{kind.__qualname__}")
+
+
+@cache
+def _adapters() -> dict[str, Adapter]:
+    """Every module of this folder that has a `SHARING`: the folder is the registry."""
+    package = importlib.import_module("modelsel.sharing")
+    modules = (importlib.import_module(f"modelsel.sharing.{one.name}") for one in pkgutil.iter_modules(package.__path__))
+    found = [module.SHARING for module in modules if hasattr(module, "SHARING")]
+    return {name: adapter for adapter in found for name in adapter.classes}

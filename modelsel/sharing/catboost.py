@@ -1,0 +1,45 @@
+"""CatBoost: any number of rounds by the first trees of a longer fit, where nothing in the fit depends on their number.
+
+Without a fixed `learning_rate` CatBoost chooses one by the number of rounds; `langevin` and `posterior_sampling` add noise by
+it; overfitting detectors and best models look at the end.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from modelsel.sharing.adapter import Adapter, Answer
+
+
+class Catboost(Adapter):
+    """`iterations` of CatBoostClassifier."""
+
+    classes = ("catboost.core.CatBoostClassifier",)
+    parameter = "iterations"
+    default = 1000
+    harmless = frozenset((
+        "learning_rate", "depth", "max_depth", "l2_leaf_reg", "reg_lambda", "rsm", "colsample_bylevel", "border_count",
+        "max_bin", "feature_border_type", "nan_mode", "leaf_estimation_iterations", "leaf_estimation_method", "thread_count",
+        "random_seed", "random_state", "verbose", "silent", "logging_level", "one_hot_max_size", "random_strength",
+        "bagging_temperature", "boosting_type", "bootstrap_type", "subsample", "sampling_frequency", "grow_policy",
+        "min_data_in_leaf", "min_child_samples", "max_leaves", "num_leaves", "allow_writing_files", "class_weights",
+        "auto_class_weights", "scale_pos_weight", "max_ctr_complexity", "cat_features", "langevin", "posterior_sampling",
+    ))  # fmt: skip
+
+    def allows(self, params: Mapping[str, Any]) -> bool:
+        noisy = params.get("langevin") or params.get("posterior_sampling")
+        return isinstance(params.get("learning_rate"), int | float) and not noisy
+
+    def cut(self, estimator: Any, value: Any) -> Any:
+        own = estimator.copy()
+        own.shrink(ntree_end=min(value, estimator.tree_count_))
+        return own
+
+    def answers(self, estimator: Any, values: Sequence[Any], X: Any, scores: bool) -> Iterator[Answer]:
+        for value in values:
+            yield estimator.predict(X, ntree_end=value), estimator.predict_proba(X, ntree_end=value) if scores else None
+
+    def size(self, estimator: Any, value: Any) -> float:
+        return float(min(value, estimator.tree_count_))
+
+
+SHARING = Catboost()

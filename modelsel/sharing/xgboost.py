@@ -1,0 +1,40 @@
+"""XGBoost: any number of rounds by the first trees of a longer fit, for boosters of trees but `dart`."""
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from modelsel.sharing.adapter import Adapter, Answer
+
+
+class Xgboost(Adapter):
+    """`n_estimators` of XGBClassifier. `gblinear` changes the weights that it has; `dart` the trees."""
+
+    classes = ("xgboost.sklearn.XGBClassifier",)
+    harmless = frozenset((
+        "booster", "max_depth", "max_leaves", "max_bin", "grow_policy", "learning_rate", "tree_method", "gamma",
+        "min_child_weight", "max_delta_step", "subsample", "sampling_method", "colsample_bytree", "colsample_bylevel",
+        "colsample_bynode", "reg_alpha", "reg_lambda", "scale_pos_weight", "base_score", "random_state", "num_parallel_tree",
+        "monotone_constraints", "interaction_constraints", "enable_categorical", "feature_types", "max_cat_to_onehot",
+        "max_cat_threshold", "n_jobs", "verbosity", "eta", "alpha", "lambda", "seed",
+    ))  # fmt: skip
+
+    def allows(self, params: Mapping[str, Any]) -> bool:
+        return params.get("booster", "gbtree") in ("gbtree", None)
+
+    def cut(self, estimator: Any, value: Any) -> Any:
+        own = copy.copy(estimator)
+        own._Booster = estimator.get_booster()[:value]
+        own.n_estimators = value
+        return own
+
+    def answers(self, estimator: Any, values: Sequence[Any], X: Any, scores: bool) -> Iterator[Answer]:
+        for value in values:
+            first = (0, value)
+            yield (
+                estimator.predict(X, iteration_range=first),
+                (estimator.predict_proba(X, iteration_range=first) if scores else None),
+            )
+
+
+SHARING = Xgboost()

@@ -1,0 +1,58 @@
+"""Estimator objects with their grids become entries of a space, or it is said by name why not."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier, VotingClassifier
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+import modelsel
+from modelsel.core.errors import ConfigurationError
+from modelsel.foreign.written import NotPlainError, space
+
+
+def test_an_estimator_with_its_grid_is_an_entry_without_defaults():
+    made = space({"svm": (SVC(C=2.0, kernel="rbf"), {"gamma": np.array([0.1, 1.0])}), "cart": "cart"})
+    learner = {"kind": "estimator", "estimator": "sklearn.svm.SVC", "params": {"C": 2.0}}
+    assert made == {"svm": {"learner": learner, "sweep": {"params.gamma": [0.1, 1.0]}}, "cart": "cart"}
+
+
+def test_a_list_of_grids_is_their_union():
+    made = space({"svm": (SVC(), [{"C": [1]}, {"gamma": [0.1]}])})
+    assert made["svm"]["sweep"] == [{"params.C": [1]}, {"params.gamma": [0.1]}]
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        (
+            (AdaBoostClassifier(DecisionTreeClassifier()), {}),
+            r"of AdaBoostClassifier .*'estimator' \(a DecisionTreeClassifier\)",
+        ),
+        ((SVC(kernel=np.dot), {}), "of SVC .*'kernel'"),
+        ((SVC(), {"kernel": [np.dot]}), "of SVC .*'kernel'"),
+        ((VotingClassifier([("a", SVC())]), {}), "of VotingClassifier .*'estimators'"),
+        (SVC, "SVC is a class: give an object"),
+        ((SVC(), {"C": 3}), "a grid is a mapping"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_by_name(entry, said):
+    with pytest.raises(NotPlainError, match=said):
+        space({"x": entry})
+    with pytest.raises(ConfigurationError, match="MSEL-217"):
+        modelsel.SelectionCV({"x": entry}).fit(np.eye(4), [0, 1, 0, 1])
+
+
+def test_selection_answers_as_grid_search_does_on_the_same_folds():
+    X, y = load_iris(return_X_y=True)
+    grid = {"n_estimators": [5, 10, 20], "max_depth": [1, 2]}
+    estimator, folds = GradientBoostingClassifier(random_state=1), StratifiedKFold(3)
+    ours = modelsel.SelectionCV({"gb": (estimator, grid)}, cv=folds).fit(X, y)
+    theirs = GridSearchCV(estimator, grid, cv=folds).fit(X, y)
+    said = {(one["params.max_depth"], one["params.n_estimators"]): score
+            for one, score in zip(ours.cv_results_["params"], ours.cv_results_["mean_test_score"], strict=True)}  # fmt: skip
+    for one, score in zip(theirs.cv_results_["params"], theirs.cv_results_["mean_test_score"], strict=True):
+        assert said[one["max_depth"], one["n_estimators"]] == pytest.approx(score, abs=1e-12)
+    assert ours.best_estimator_.predict(X).tolist() == theirs.best_estimator_.predict(X).tolist()

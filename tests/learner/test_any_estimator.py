@@ -1,0 +1,151 @@
+"""Other people's estimators as candidates: the same answers as asking them directly, and refusals in words."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+
+from modelsel.config.build import learner as built
+from modelsel.core.errors import ConfigurationError
+from modelsel.core.types import Candidate, Description, Feature, positions
+from modelsel.learner.estimator import Estimator
+
+LIGHTGBM, XGBOOST, CATBOOST = "lightgbm.LGBMClassifier", "xgboost.XGBClassifier", "catboost.CatBoostClassifier"
+HIST = "sklearn.ensemble.HistGradientBoostingClassifier"
+
+
+def seed_of(number):
+    return int(np.random.default_rng(number).integers(2**31 - 1))
+
+
+@pytest.fixture
+def task(task_of):
+    rng = np.random.default_rng(0)
+    target = rng.integers(0, 3, 120)
+    values = np.column_stack([rng.normal(target), rng.integers(0, 4, 120), (target + rng.integers(0, 2, 120)) % 3])
+    values[rng.random(values.shape) < 0.05] = np.nan
+    features = [Feature("x", "numeric"), Feature("n", "nominal", ("a", "b", "c")), Feature("o", "ordered", ("1", "2", "3"))]
+    return task_of(features, values, target)
+
+
+def coded(task):
+    """By hand: numbers as they are, level indices, NaN for what is missing or was never declared."""
+    x, n, o = task.values.T
+    return np.column_stack([x, np.where(n > 2, np.nan, n), o])
+
+
+def test_categories_reach_scikit_learn_as_categories(task):
+    model = Estimator(HIST, {"max_iter": 10}).fit(task, positions(task), np.random.default_rng(4))
+    theirs = HistGradientBoostingClassifier(max_iter=10, categorical_features=[1], random_state=seed_of(4))
+    theirs.fit(coded(task), task.target)
+    assert np.array_equal(model.predict(task), theirs.predict(coded(task)))
+    assert np.allclose(model.scores(task), theirs.predict_proba(coded(task)), rtol=0, atol=1e-15)
+
+
+def test_categories_reach_lightgbm_as_categories(task):
+    lightgbm = pytest.importorskip("lightgbm")
+    model = Estimator(LIGHTGBM, {"n_estimators": 10, "min_child_samples": 5}).fit(
+        task, positions(task), np.random.default_rng(4)
+    )
+    theirs = lightgbm.LGBMClassifier(n_estimators=10, min_child_samples=5, n_jobs=1, verbosity=-1, random_state=seed_of(4),
+                                     deterministic=True, force_col_wise=True)  # fmt: skip
+    theirs.fit(coded(task), task.target, categorical_feature=[1])
+    assert np.allclose(model.scores(task), theirs.predict_proba(coded(task)), rtol=0, atol=1e-15)
+
+
+def test_categories_reach_xgboost_as_categories(task):
+    xgboost = pytest.importorskip("xgboost")
+    model = Estimator(XGBOOST, {"n_estimators": 10}).fit(task, positions(task), np.random.default_rng(4))
+    theirs = xgboost.XGBClassifier(n_estimators=10, enable_categorical=True, feature_types=["q", "c", "q"], n_jobs=1,
+                                   random_state=seed_of(4)).fit(coded(task), task.target)  # fmt: skip
+    assert np.allclose(model.scores(task), theirs.predict_proba(coded(task)), atol=1e-6)
+
+
+def test_categories_reach_catboost_as_categories(task):
+    catboost, pandas = pytest.importorskip("catboost"), pytest.importorskip("pandas")
+    model = Estimator(CATBOOST, {"iterations": 10}).fit(task, positions(task), np.random.default_rng(4))
+    frame = pandas.DataFrame(coded(task), columns=["x", "n", "o"])
+    frame["n"] = frame["n"].fillna(-1).astype(int).astype(str)
+    theirs = catboost.CatBoostClassifier(iterations=10, cat_features=["n"], random_seed=seed_of(4), verbose=False,
+                                         thread_count=1, allow_writing_files=False).fit(frame, task.target)  # fmt: skip
+    assert np.allclose(model.scores(task), theirs.predict_proba(frame), atol=1e-12)
+
+
+def test_weights_are_handed_over(task, task_of):
+    numbers = task_of(task.features[:1], task.values[:, :1], task.target, np.arange(120.0) + 1)
+    model = Estimator().fit(numbers, positions(task), np.random.default_rng(0))
+    x = np.where(np.isnan(task.values[:, :1]), np.nanmedian(task.values[:, 0]), task.values[:, :1])
+    theirs = LogisticRegression().fit(x, task.target, sample_weight=np.arange(120.0) + 1)
+    assert model.scores(task) == pytest.approx(theirs.predict_proba(x), abs=1e-9)
+
+
+@pytest.mark.parametrize("estimator", [HIST, LIGHTGBM, XGBOOST, CATBOOST])
+def test_a_class_without_analysis_rows_has_no_score(task, estimator):
+    pytest.importorskip(estimator.partition(".")[0])
+    rounds = {HIST: "max_iter", CATBOOST: "iterations"}.get(estimator, "n_estimators")
+    rows = np.flatnonzero(task.target != 1)
+    model = Estimator(estimator, {rounds: 5}).fit(task, rows, np.random.default_rng(0))
+    assert model.scores(task).shape == (120, 3)
+    assert (model.scores(task)[:, 1] == 0).all()
+    assert set(np.unique(model.predict(task))) <= {0, 2}
+
+
+def test_without_probabilities_the_predicted_class_has_the_whole_score(task):
+    model = Estimator("sklearn.svm.LinearSVC", scale="deviation").fit(task, positions(task), np.random.default_rng(0))
+    assert np.array_equal(np.argmax(model.scores(task), axis=1), model.predict(task))
+    assert set(np.unique(model.scores(task))) == {0.0, 1.0}
+
+
+@pytest.mark.parametrize(
+    ("learner", "problem"),
+    [
+        (Estimator("os.system"), "estimators may come from"),
+        (Estimator("sklearn.linear_model.Ridge"), "is no scikit-learn classifier"),
+        (Estimator("sklearn.svm.SVC", {"gama": 1}), "did you mean 'gamma'?"),
+        (Estimator("sklearn.ensemble.StackingClassifier"), "cannot be made from plain values"),
+        (Estimator("sklearn.svm.SVC", encoding="native"), "takes no categories"),
+        (Estimator("sklearn.svm.SVC", missing="keep"), "takes no missing values"),
+    ],
+)
+def test_what_cannot_be_is_said(learner, problem):
+    assert problem in " ".join(learner.problems())
+
+
+def test_what_the_data_do_not_allow_is_said(task, task_of):
+    weighted = task_of(task.features, task.values, task.target, np.ones(120))
+    assert "takes no weights" in " ".join(Estimator("sklearn.neighbors.KNeighborsClassifier").problems(weighted))
+    levels = tuple(map(str, range(300)))
+    wide = task_of([Feature("n", "nominal", levels)], task.values[:, :1] * 0, task.target)
+    assert "at most 255 categories, and n has more" in " ".join(Estimator(HIST).problems(wide))
+
+
+def test_lightgbm_is_a_mapping_in_a_file_or_on_the_command_line():
+    learner, _ = built({"kind": "estimator", "estimator": LIGHTGBM}, {"params.num_leaves": 7})
+    assert Candidate(learner).parameters["params.num_leaves"] == 7
+    with pytest.raises(ConfigurationError, match=r"MSEL-207: .*did you mean 'num_leaves'"):
+        built({"kind": "estimator", "estimator": LIGHTGBM}, {"params.num_leafs": 7})
+
+
+def test_the_recipe_fits_again_on_the_same_rows_and_on_no_others(task):
+    learner = Estimator("sklearn.ensemble.RandomForestClassifier", {"n_estimators": 5})
+    model = learner.fit(task, positions(task), np.random.default_rng(1))
+    recipe = Estimator.restore(model.describe())
+    assert np.array_equal(recipe.refit(task, positions(task)).scores(task), model.scores(task))
+    with pytest.raises(ValueError, match="not the rows"):
+        recipe.refit(task, np.arange(50))
+
+
+def test_a_recipe_of_something_else_is_refused(task):
+    facts = Estimator().fit(task, positions(task), np.random.default_rng(1)).describe().facts
+    for change in ({"random_state": "7"}, {"learner": {**facts["learner"], "estimator": "os.system"}},
+                   {"learner": {**facts["learner"], "hook": "x"}}):  # fmt: skip
+        with pytest.raises(ValueError, match="not a whole recipe"):
+            Estimator.restore(Description("estimator", {**facts, **change}))
+
+
+def test_another_version_of_the_library_is_another_answer(monkeypatch):
+    from modelsel.runner.key import code
+
+    before = code(Candidate(Estimator()))
+    monkeypatch.setattr(Estimator, "source", "scikit-learn 0.1")
+    assert code(Candidate(Estimator())) != before
