@@ -22,8 +22,10 @@ from modelsel.ledger.identity import (
     unbound,
 )
 from modelsel.ledger.matching import Sketch, keyed, matched, settled, sketches
+from modelsel.ledger.order import Order
 from modelsel.ledger.portrait import Portrait, Variables, drawn, variables
 from modelsel.ledger.rowset import RowSet, identifiability
+from modelsel.ledger.sorting import ascending
 
 IDENTIFIABLE = 0.95  # distinct rows per row from which equal values mean the same row
 COMMON = 0.10  # share of a column's test values met in the development rows from which it identifies nothing
@@ -99,12 +101,13 @@ class Subject:
 def subject_of(sealing: Sealing, key: Key, known: Iterable[tuple[tuple[Sketch, ...], Hashes]] = ()) -> Subject:
     """Fingerprint both sides; `known` are the sketches of stored tables with the rows stored under their names."""
     table = _whole(sealing)
-    cells = columns(table)
-    sketched, found = sketches(cells, key), variables(table)
-    cells = cells.renamed(_names(cells, sketched, key, known))
+    cells, order = columns(table), Order(table)
+    sketched, found = sketches(cells, key), variables(table, order) if len(sealing.sealed) else None
+    room = _room(sketched)
+    cells = cells.renamed(_names(cells, room, sketched, key, known))
     arrays = {
         "bound": bound(cells, key), "unbound": unbound(cells, key),
-        "ranked": ranked(table, cells.names, key),
+        "ranked": ranked(table, cells.names, key, order, cells),
     }  # fmt: skip
     if table.ids is not None:
         arrays["id"] = keyed(table.ids.view(np.uint64), key)
@@ -117,14 +120,14 @@ def subject_of(sealing: Sealing, key: Key, known: Iterable[tuple[tuple[Sketch, .
         set_digest(test.bound, key), set_digest(development.bound, key), set_digest(arrays["bound"], key),
         {name: identifiability(array) for name, array in arrays.items()},
         found, drawn(found, key) if found else None,
-        len(table) < FEW and _room(cells) < ROOMY * len(table),
-        len(table) >= MANY or _room(cells) > VAST**2 * len(table),
+        len(table) < FEW and room < ROOMY * len(table),
+        len(table) >= MANY or room > VAST**2 * len(table),
     )  # fmt: skip
 
 
-def _room(cells: Columns) -> float:
+def _room(drawn_of: Iterable[Sketch]) -> float:
     """How many different rows the values of the columns could make up."""
-    return prod(float(len(tally(column)[0])) for column in cells.tokens.T)
+    return prod(float(sketch.distinct) for sketch in drawn_of)
 
 
 def known(tokens: Hashes, key: Key) -> Hashes:
@@ -136,28 +139,29 @@ def _quasi_keys(sealing: Sealing) -> dict[str, Hashes]:
     """Columns of the test rows that nearly identify a row: distinct among them, and not met in the development rows."""
     found = quasi_keys(sealing.sealed)
     own = {
-        feature.name: np.sort(feature_tokens(feature, sealing.development.values[:, index], FINE))
+        feature.name: ascending(feature_tokens(feature, sealing.development.values[:, index], FINE))
         for index, feature in enumerate(sealing.development.features)
         if feature.name in found
     }
-    return {name: tokens for name, tokens in found.items() if met(tokens, own[name]).mean() < COMMON}
+    return {name: tokens for name, tokens in found.items() if met(ascending(tokens), own[name]).mean() < COMMON}
 
 
 def _whole(sealing: Sealing) -> Table:
     """The table before its split: development rows, then test rows."""
     first, second = sealing.development, sealing.sealed
     ids = None if first.ids is None or second.ids is None else np.concatenate([first.ids, second.ids])
-    values = np.vstack([first.values, second.values])
+    values = np.empty((len(first) + len(second), len(second.features)), order="F")  # read by column
+    values[: len(first)], values[len(first) :] = first.values, second.values
     return Table(name="", features=second.features, values=values, rows=np.arange(len(values)), ids=ids)
 
 
 def _names(
-    cells: Columns, ours: tuple[Sketch, ...], key: Key, known: Iterable[tuple[tuple[Sketch, ...], Hashes]]
+    cells: Columns, room: float, ours: tuple[Sketch, ...], key: Key, known: Iterable[tuple[tuple[Sketch, ...], Hashes]]
 ) -> tuple[str, ...]:
     """The names of the stored table whose rows these are, else their own."""
     sample = _sample(len(cells.tokens))
     best, agreed = cells.names, 0.0
-    enough = 0.05 if _room(cells) > VAST * len(cells.tokens) else 0.9  # in a small space wrong names make other rows that exist
+    enough = 0.05 if room > VAST * len(cells.tokens) else 0.9  # in a small space wrong names make other rows that exist
     for theirs, rows in known:
         pairing = matched(ours, theirs)
         if pairing is None or pairing[0] == cells.names:

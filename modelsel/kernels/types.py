@@ -21,6 +21,7 @@ fixed_codes = types.Array(types.int32, 1, "C", readonly=True)
 fixed_columns = types.Array(types.int32, 2, "C", readonly=True)
 fixed_rows = types.Array(types.float64, 2, "C", readonly=True)  # features × rows
 fixed_words = types.Array(types.uint64, 2, "C", readonly=True)
+fixed_bits = types.Array(types.uint64, 1, "C", readonly=True)
 words = types.Array(types.uint64, 2, "C")
 bits = types.Array(types.uint64, 1, "C")
 columns = types.Array(types.int32, 2, "C")

@@ -12,7 +12,8 @@ import numpy as np
 
 from modelsel.core.types import Feature, Floats, Table
 from modelsel.ledger.home import Key
-from modelsel.ledger.identity import Columns, Hashes, bound, columns, feature_tokens, number_tokens, tally
+from modelsel.ledger.identity import Columns, Hashes, bound, columns, feature_tokens, rank_tokens, tally
+from modelsel.ledger.order import Order
 
 FINE = 9  # digits
 DISTINCT = 0.5
@@ -22,21 +23,26 @@ REGULAR = 1e-3  # of a step
 
 def quasi_keys(table: Table) -> dict[str, Hashes]:
     """C2: tokens at nine digits of columns that nearly identify a row; counters say nothing and are left out."""
-    fine = {f.name: feature_tokens(f, table.values[:, index], FINE) for index, f in enumerate(table.features)}
-    return {
-        feature.name: fine[feature.name]
-        for index, feature in enumerate(table.features)
-        if _telling(feature, table.values[:, index], fine[feature.name])
-    }
+    found = {}
+    for index, feature in enumerate(table.features):
+        values = table.values[:, index]
+        if feature.kind == "numeric" or len(feature.levels) + 2 >= DISTINCT * len(values):  # else too few
+            tokens = feature_tokens(feature, values, FINE)
+            if _telling(feature, values, tokens):
+                found[feature.name] = tokens
+    return found
 
 
-def ranked(table: Table, names: tuple[str, ...], key: Key) -> Hashes:
-    """C4: a hash per row of the whole table, numbers replaced by their dense ranks in it."""
-    cells = columns(table).tokens
+def ranked(table: Table, names: tuple[str, ...], key: Key, order: Order | None = None, cells: Columns | None = None) -> Hashes:
+    """C4: a hash per row of the whole table, numbers replaced by their dense ranks in it.
+
+    `order` and `cells` are those of the table, where they are at hand.
+    """
+    tokens, order = (columns(table) if cells is None else cells).tokens.copy(), order or Order(table)
     for index, feature in enumerate(table.features):
         if feature.kind == "numeric":
-            cells[:, index] = number_tokens(_dense(table.values[:, index]))
-    return bound(Columns(names, cells), key)
+            tokens[:, index] = rank_tokens(order[index].codes)
+    return bound(Columns(names, tokens), key)
 
 
 def _telling(feature: Feature, values: Floats, tokens: Hashes) -> bool:
@@ -65,10 +71,3 @@ def _as_numbers(feature: Feature, values: Floats) -> Floats | None:
         return np.array([float(level) for level in feature.levels])
     except ValueError:
         return None
-
-
-def _dense(values: Floats) -> Floats:
-    ranks = np.full(len(values), np.nan)
-    present = ~np.isnan(values)
-    ranks[present] = np.unique(values[present], return_inverse=True)[1]
-    return ranks

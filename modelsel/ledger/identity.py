@@ -12,16 +12,20 @@ rows that hold few different values cannot be guessed from their hashes; with it
 
 import hashlib
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Feature, Floats, Integers, Table
+from modelsel.ledger.hashing import Hashes as Hashes
+from modelsel.ledger.hashing import hashed
 from modelsel.ledger.home import Key
+from modelsel.ledger.sorting import ascending
 
-Hashes = NDArray[np.uint64]
+ROW = b"modelsel.row.1"
+BLOCK = 1 << 13  # rows
 MISSING, UNSEEN = np.uint64(1), np.uint64(2)
 DIGITS = 6
 EXACT = 2.0**53
@@ -44,7 +48,7 @@ class Columns:
 
 def columns(table: Table, digits: int = DIGITS) -> Columns:
     """The features of a table as tokens."""
-    cells = np.empty(table.values.shape, np.uint64)
+    cells = np.empty(table.values.shape, np.uint64, order="F")  # read by column
     for index, feature in enumerate(table.features):
         cells[:, index] = feature_tokens(feature, table.values[:, index], digits)
     return Columns(tuple(feature.name for feature in table.features), cells)
@@ -54,18 +58,33 @@ def bound(cells: Columns, key: Key) -> Hashes:
     """A keyed hash per row, of its values and the columns they stand in."""
     order = np.argsort(np.array(cells.names, object), kind="stable")
     names = hashlib.blake2b("\0".join(sorted(cells.names)).encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    first = np.full((len(cells.tokens), 1), np.frombuffer(names, "<u8")[0])
-    return _hashed(np.hstack([first, cells.tokens[:, order]]), key)
+    first = np.frombuffer(names, "<u8")[0]
+
+    def words(block: Hashes) -> Hashes:
+        out = np.empty((len(block), 1 + len(order)), np.uint64)
+        out[:, 0], out[:, 1:] = first, block[:, order]
+        return out
+
+    return _in_blocks(cells.tokens, key, words)
 
 
 def unbound(cells: Columns, key: Key) -> Hashes:
     """A keyed hash per row, of its values in any order and under any names."""
-    return _hashed(np.sort(cells.tokens, axis=1), key)
+    return _in_blocks(cells.tokens, key, lambda block: np.sort(np.ascontiguousarray(block), axis=1))
+
+
+def _in_blocks(tokens: Hashes, key: Key, words: Callable[[Hashes], Hashes]) -> Hashes:
+    """Hashes of rows as they are to be written out; a block of them at a time, which stays in the cache."""
+    out = np.empty(len(tokens), np.uint64)
+    for start in range(0, len(tokens), BLOCK):
+        block = slice(start, start + BLOCK)
+        out[block] = hashed(words(tokens[block]), key, ROW)
+    return out
 
 
 def set_digest(hashes: Hashes, key: Key) -> str:
     """The identity of a set of rows with their repetitions, in any order: keyed BLAKE2b-128 of the sorted hashes."""
-    raw = np.sort(hashes).astype("<u8").tobytes()
+    raw = np.ascontiguousarray(ascending(hashes), "<u8").data
     return hashlib.blake2b(raw, digest_size=16, key=key.secret, person=b"modelsel.set.1").hexdigest()
 
 
@@ -74,6 +93,8 @@ def number_tokens(values: Floats, digits: int = DIGITS) -> Hashes:
     x = np.asarray(values, np.float64)
     with np.errstate(all="ignore"):
         whole = (np.abs(x) < EXACT) & (x == np.floor(x))
+        if whole.all():
+            return _mix(_bits(x), 0)
         exponent = np.where(whole | ~np.isfinite(x), 0, np.floor(np.log10(np.abs(x)))).astype(np.int64)
         mantissa = np.rint(x / 10.0 ** (exponent - digits + 1.0))
         over = np.abs(mantissa) >= 10.0**digits
@@ -82,6 +103,11 @@ def number_tokens(values: Floats, digits: int = DIGITS) -> Hashes:
     tokens[np.isinf(x)] = _mix(_bits(np.sign(x[np.isinf(x)])), 3)
     tokens[np.isnan(x)] = MISSING
     return tokens
+
+
+def rank_tokens(codes: Integers) -> Hashes:
+    """Places from 0 as the tokens of these numbers; −1 is missing."""
+    return np.where(codes < 0, MISSING, _mix(_bits(codes), 0))
 
 
 def text_tokens(texts: Sequence[str], digits: int = DIGITS) -> Hashes:
@@ -95,7 +121,11 @@ def text_tokens(texts: Sequence[str], digits: int = DIGITS) -> Hashes:
 
 def tally(values: Hashes) -> tuple[Hashes, Integers]:
     """The distinct values in order, and how often each occurs (by one sort: faster on hashes than a table)."""
-    ordered = np.sort(values)
+    return runs(ascending(values))
+
+
+def runs(ordered: Hashes) -> tuple[Hashes, Integers]:
+    """The distinct values of a sorted array, and how often each occurs."""
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]][: len(ordered)])
     return ordered[starts], np.diff(np.r_[starts, len(ordered)])
 
@@ -157,13 +187,3 @@ def _mix(x: Hashes, tag: int) -> Hashes:
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
-
-
-def _hashed(cells: Hashes, key: Key) -> Hashes:
-    raw, width = memoryview(np.ascontiguousarray(cells, "<u8").tobytes()), cells.shape[1] * 8
-    blake, secret = hashlib.blake2b, key.secret
-    out = b"".join(
-        blake(raw[start : start + width], digest_size=8, key=secret, person=b"modelsel.row.1").digest()
-        for start in range(0, len(raw), width)
-    )
-    return np.frombuffer(out, "<u8").astype(np.uint64)

@@ -15,8 +15,10 @@ from math import factorial, prod
 import numpy as np
 
 from modelsel.core.types import Floats, Integers
+from modelsel.ledger.hashing import hashed
 from modelsel.ledger.home import Key
-from modelsel.ledger.identity import Columns, Hashes, tally
+from modelsel.ledger.identity import Columns, Hashes, runs
+from modelsel.ledger.sorting import ascending
 
 KEPT = 256  # values per column sketch
 ALIKE = 0.2  # least shared mass of two value distributions
@@ -31,6 +33,7 @@ class Sketch:
     digest: str
     values: Hashes
     shares: Floats
+    distinct: int = 0  # values in all; not stored
 
 
 def sketches(cells: Columns, key: Key) -> tuple[Sketch, ...]:
@@ -40,12 +43,7 @@ def sketches(cells: Columns, key: Key) -> tuple[Sketch, ...]:
 
 def keyed(tokens: Hashes, key: Key) -> Hashes:
     """Tokens as keyed hashes, one by one."""
-    raw = tokens.astype("<u8").tobytes()
-    out = b"".join(
-        hashlib.blake2b(raw[i : i + 8], digest_size=8, key=key.secret, person=b"modelsel.cell.1").digest()
-        for i in range(0, len(raw), 8)
-    )
-    return np.frombuffer(out, "<u8").astype(np.uint64)
+    return hashed(tokens[:, None], key, b"modelsel.cell.1")
 
 
 def matched(ours: Sequence[Sketch], theirs: Sequence[Sketch]) -> tuple[tuple[str, ...], list[list[int]]] | None:
@@ -94,10 +92,11 @@ def _climbed(names: tuple[str, ...], groups: list[list[int]], agreement: Callabl
 
 
 def _sketch(name: str, tokens: Hashes, key: Key) -> Sketch:
-    values, counts = tally(tokens)
-    raw = np.sort(tokens).astype("<u8").tobytes()
+    ordered = ascending(tokens)
+    values, counts = runs(ordered)
+    raw = np.ascontiguousarray(ordered, "<u8").data
     digest = hashlib.blake2b(raw, digest_size=16, key=key.secret, person=b"modelsel.col.1").hexdigest()
-    return Sketch(name, digest, keyed(values[:KEPT], key), counts[:KEPT] / max(1, len(tokens)))
+    return Sketch(name, digest, keyed(values[:KEPT], key), counts[:KEPT] / max(1, len(tokens)), len(values))
 
 
 def _pair(

@@ -23,6 +23,7 @@ from modelsel.core.types import Booleans, Feature, Floats, Integers, Table
 from modelsel.ledger.home import Key
 from modelsel.ledger.identity import Hashes, text_tokens
 from modelsel.ledger.matching import keyed
+from modelsel.ledger.order import Dense, Order
 from modelsel.ledger.rowset import RowSet
 
 FEWEST = 60  # rows below which a table has no portrait
@@ -33,6 +34,8 @@ FEW, SOME = 10, 1000  # distinct numbers up to which they are levels too; rows t
 RARE, RARE_SHARE = 10, 0.02  # rows, and share, that a level needs on either side
 FLAT = 1e-3  # remaining variance from which a feature says nothing of its own
 VIEWS = ("value", "rank")
+
+Told = tuple[tuple[float, Floats], ...]  # mean and standardised values of the features of a variable
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,22 +86,27 @@ class Variables:
     binary: Booleans
     orders: int  # features of those that are not binary
     labels: tuple[str, ...]
+    dense: tuple[Dense, ...] = ()  # ranks of the numbers, where they are at hand and none is missing
 
-    def links(self, rows: Integers | slice, view: str) -> Floats:
-        """Correlations of all features over some rows, and their means."""
-        values = self.values[rows]
+    def links(self, rows: Integers | None, view: str, known: dict[int, Told] | None = None) -> Floats:
+        """Correlations of all features over some rows (None: all), and their means.
+
+        `known` keeps levels from one view to the next: they are the same in both.
+        """
+        values = self.values if rows is None else self.values[rows]
         count = len(self.binary)
-        means, places, features = np.full((count, ORDERS), np.nan), [], []
+        means = np.full((count, ORDERS), np.nan)
+        places: list[int] = []
+        features = np.empty((len(self), len(values)))
         for index in range(count):
-            for order, (mean, feature) in enumerate(self._features(values[:, index], index, view)):
+            for order, (mean, feature) in enumerate(self._told(values[:, index], index, view, rows is None, known)):
                 means[index, order] = mean
                 if feature.any():
+                    features[len(places)] = feature
                     places.append(index * ORDERS + order)
-                    features.append(feature)
         found = np.full((count * ORDERS, count * ORDERS), np.nan)
-        if features:
-            told = np.stack(features)
-            found[np.ix_(places, places)] = told @ told.T / len(values)
+        told = features[: len(places)]
+        found[np.ix_(places, places)] = told @ told.T / max(1, len(values))
         links: Floats = found.reshape(count, ORDERS, count, ORDERS)
         each = np.arange(count)
         links[each, :, each] = np.nan
@@ -106,25 +114,33 @@ class Variables:
             links[each, order, each, order] = means[:, order]
         return links
 
-    def _features(self, values: Floats, index: int, view: str) -> Iterator[tuple[float, Floats]]:
-        """Mean and standardised values of each feature of a variable, nought where a row has none."""
-        binary = bool(self.binary[index])
+    def __len__(self) -> int:
+        """The most features that there may be."""
+        return int(np.where(self.binary, 1, self.orders).sum())
+
+    def _told(self, values: Floats, index: int, view: str, all_rows: bool, known: dict[int, Told] | None) -> Told:
+        if not self.binary[index]:
+            return tuple(self._features(values, index, view, all_rows))
+        if known is None:
+            return (_level(values),)
+        if index not in known:
+            known[index] = (_level(values),)
+        return known[index]
+
+    def _features(self, values: Floats, index: int, view: str, all_rows: bool) -> Iterator[tuple[float, Floats]]:
+        """Mean and standardised values of each feature of a column of numbers, nought where a row has none."""
         there = ~np.isnan(values)
         whole = bool(there.all())
         kept = values if whole else values[there]
-        by_value = view == "value" or binary
-        raw = (_by_value(_scaled(kept)) if by_value else _by_rank(kept))[: 1 if binary else self.orders]
+        by_value = view == "value"
+        ranks = self.dense[index] if all_rows and whole and self.dense else None
+        raw = _by_value(_scaled(kept), self.orders) if by_value else _by_rank(kept, ranks, self.orders)
         for one, feature in zip(raw, _orthogonal(raw)):
-            mean = (_upper(kept) - 0.5 if binary else float(one.mean())) if by_value else np.nan
-            if not whole:
-                spread = np.zeros(len(values))
-                spread[there] = feature
-                feature = spread
-            yield mean, feature
+            yield float(one.mean()) if by_value else np.nan, _spread(feature, there, whole)
 
 
-def variables(table: Table) -> Variables | None:
-    """None where the table has too few rows, or too few columns that say anything."""
+def variables(table: Table, order: Order | None = None) -> Variables | None:
+    """None where the table has too few rows, or too few columns that say anything; `order` is the table's, if at hand."""
     if len(table) < FEWEST:
         return None
     numbers = _evenly(list(_numbers(table)))
@@ -134,11 +150,24 @@ def variables(table: Table) -> Variables | None:
     if len(found) < 2:
         return None
     binary = np.arange(len(found)) >= len(numbers)
-    return Variables(np.column_stack([values for _, values in found]), binary, orders, tuple(name for name, _ in found))
+    values = np.empty((len(table), len(found)), order="F")  # read by column
+    for place, (_, column) in enumerate(found):
+        values[:, place] = column
+    return Variables(
+        values, binary, orders, tuple(name for name, _ in found), _ranks(table, [name for name, _ in numbers], order)
+    )
+
+
+def _ranks(table: Table, names: Sequence[str], order: Order | None) -> tuple[Dense, ...]:
+    """Those of a table whose numbers are finite, all of them."""
+    places = {feature.name: index for index, feature in enumerate(table.features)}
+    wanted = [places[name] for name in names]
+    return tuple(order[index] for index in wanted) if order is not None and np.isfinite(table.values[:, wanted]).all() else ()
 
 
 def drawn(found: Variables, key: Key) -> Portrait:
-    links = {view: found.links(slice(None), view) for view in VIEWS}
+    known: dict[int, Told] = {}
+    links = {view: found.links(None, view, known) for view in VIEWS}
     return Portrait(len(found.values), _labels(found.labels, key), found.binary, links)
 
 
@@ -155,14 +184,14 @@ def _numbers(table: Table) -> Iterator[tuple[str, Floats]]:
                 yield feature.name, real
 
 
-def _levels(table: Table) -> Iterator[tuple[str, Floats]]:
+def _levels(table: Table) -> Iterator[tuple[str, Booleans]]:
     """A variable per level, also of columns of few numbers, that enough rows have and enough have not."""
     least = max(RARE, RARE_SHARE * len(table))
     for feature, values in zip(table.features, table.values.T):
         for name, level in _few(feature, values):
             has = values == level
-            if least <= has.sum() <= len(has) - least:
-                yield f"{feature.name}={name}", has.astype(np.float64)
+            if least <= np.count_nonzero(has) <= len(has) - least:
+                yield f"{feature.name}={name}", has
 
 
 def _few(feature: Feature, values: Floats) -> list[tuple[str, float]]:
@@ -174,9 +203,9 @@ def _few(feature: Feature, values: Floats) -> list[tuple[str, float]]:
     return [(f"{value:g}", float(value)) for value in found] if len(found) <= FEW else []
 
 
-def _orientation(values: Floats) -> bytes:
+def _orientation(has: Booleans) -> bytes:
     """The same for a level and for its absence."""
-    return np.packbits(values == values[0]).tobytes()
+    return np.packbits(has == has[0]).tobytes()
 
 
 def _evenly(found: list[tuple[str, Floats]]) -> list[tuple[str, Floats]]:
@@ -187,9 +216,9 @@ def _evenly(found: list[tuple[str, Floats]]) -> list[tuple[str, Floats]]:
     return [found[index] for index in sorted([*order[: MOST // 2], *order[-(MOST // 2) :]])]
 
 
-def _commonest(found: list[tuple[str, Floats]], room: int) -> list[tuple[str, Floats]]:
+def _commonest(found: list[tuple[str, Booleans]], room: int) -> list[tuple[str, Booleans]]:
     """Levels that come nearest to half of the rows."""
-    order = np.argsort([abs(values.mean() - 0.5) for _, values in found], kind="stable")[: max(0, room)]
+    order = np.argsort([abs(np.count_nonzero(has) / len(has) - 0.5) for _, has in found], kind="stable")[: max(0, room)]
     return [found[index] for index in sorted(order)]
 
 
@@ -199,19 +228,35 @@ def _scaled(values: Floats) -> Floats:
     return scaled
 
 
-def _upper(values: Floats) -> float:
-    """Share of the greater of two values."""
-    return float((values == values.max()).mean()) if len(values) else 0.5
+def _by_value(z: Floats, orders: int) -> tuple[Floats, ...]:
+    features = (np.tanh, lambda z: np.exp(-z * z / 2), lambda z: np.sin(2 * z))
+    return tuple(feature(z) for feature in features[:orders])
 
 
-def _by_value(z: Floats) -> tuple[Floats, ...]:
-    return np.tanh(z), np.exp(-z * z / 2), np.sin(2 * z)
+def _by_rank(values: Floats, ranks: Dense | None, orders: int) -> tuple[Floats, ...]:
+    u = (ranks or Dense.of(values)).middle
+    return tuple(u if power == 1 else u**power for power in range(1, orders + 1))
 
 
-def _by_rank(values: Floats) -> tuple[Floats, ...]:
-    _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
-    u = ((np.cumsum(counts) - (counts + 1) / 2) / max(1, len(values)))[codes] - 0.5
-    return u, u * u, u**3
+def _level(values: Floats) -> tuple[float, Floats]:
+    """Of two values the share of the greater, less ½; and both standardised, nought where there is none."""
+    high, there = values == np.nanmax(values, initial=-np.inf), ~np.isnan(values)
+    count = int(there.sum())
+    share = int(high.sum()) / count if count else 0.5
+    if count == 0 or share == 1:
+        return share - 0.5, np.zeros(len(values))
+    deviation = (share * (1 - share)) ** 0.5
+    standard: Floats = np.where(high, (1 - share) / deviation, -share / deviation)
+    return share - 0.5, standard if count == len(values) else np.where(there, standard, 0)
+
+
+def _spread(feature: Floats, there: Booleans, whole: bool) -> Floats:
+    """Nought where a row has no value."""
+    if whole:
+        return feature
+    spread = np.zeros(len(there))
+    spread[there] = feature
+    return spread
 
 
 def _orthogonal(raw: Sequence[Floats]) -> Iterator[Floats]:
