@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: setup study test check lint types imports soak bench mutate clean
+.PHONY: setup study test oldest check lint types imports soak bench mutate clean
 
 setup: $(VENV)/.ready
 
@@ -24,6 +24,11 @@ study: setup
 
 test: setup
 	$(BIN)/python -m pytest -n auto -m 'not slow and not soak'
+
+oldest:
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --constraint .ci/oldest.txt --editable '.[test]'
+	.venv-oldest/bin/python -m pytest -n auto -m 'not slow and not soak'
 
 check: $(VENV)/.dev lint types imports
 	$(BIN)/python -m pytest -n auto -m 'not soak'
