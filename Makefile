@@ -27,7 +27,7 @@ test: setup
 
 oldest:
 	$(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python -m pip install --quiet --constraint .ci/oldest.txt --editable '.[test]'
+	.venv-oldest/bin/python -m pip install --quiet --constraint .ci/oldest.txt --editable '.[test,dask,postgresql]'
 	.venv-oldest/bin/python -m pytest -n auto -m 'not slow and not soak'
 
 check: $(VENV)/.dev lint types imports
