@@ -28,7 +28,7 @@ a row whose answers differ is an error, not a row.
 
 def main(wanted: list[str]) -> int:
     """Run, print and write; 1 when a goal was missed."""
-    names = wanted or sorted(module.name for module in pkgutil.iter_modules(benchmarks.__path__) if module.name[0] != "_")
+    names = wanted or sorted(module.name for module in pkgutil.iter_modules(benchmarks.__path__) if _measures(module.name))
     table = json.loads(STORE.read_text()) if STORE.exists() else {}
     for name in names:
         found = []
@@ -39,6 +39,11 @@ def main(wanted: list[str]) -> int:
         STORE.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n")
         (HERE / "README.md").write_text(page(table))
     return int(not all(Row(**row).reached for entry in table.values() for row in entry["rows"]))
+
+
+def _measures(name: str) -> bool:
+    """A file of times, not of a simulation, which prints a table of its own."""
+    return name[0] != "_" and hasattr(importlib.import_module(f"benchmarks.{name}"), "rows")
 
 
 def page(table: dict[str, dict[str, object]]) -> str:

@@ -15,7 +15,9 @@ from typing import Any
 
 import modelsel
 from modelsel.comparison.choose import choose
-from modelsel.comparison.outer import Selecting, score_selection, score_selection_by_bates
+from modelsel.comparison.correcting import near_floor, needs_nested, with_caution, with_nested
+from modelsel.comparison.nested import Nested
+from modelsel.comparison.outer import RunPlan, Selecting, score_selection, score_selection_by_bates
 from modelsel.comparison.pairs import pairs
 from modelsel.comparison.point632 import wanted, with_point632
 from modelsel.config.compose import BATES, Config, compose
@@ -115,8 +117,7 @@ def _performed(
     plan = make(candidates, material.development, material.resampling)
     gate, sealing = _sealed(config, material, candidates, folder, tracker)
     with clock.stage("select"), progress:
-        results, extra = _results(config, material, plan, folder, progress)
-        selection = choose(results, config.rule, material.resampling, config.seed)
+        results, selection, extra = _selected(config, material, plan, folder, progress)
     with clock.stage("final"):
         final = _fitted(config, material, candidates, selection, sealing if gate else None)
         if wanted(material.resampling.scheme, kind_of(config.measure)) and not isinstance(final, Failure):
@@ -168,10 +169,10 @@ def _sealed(
     return gate, sealing
 
 
-def _results(
+def _selected(
     config: Config, material: Material, plan: Plan, folder: RunFolder, progress: Progress
-) -> tuple[Results, dict[str, Any]]:
-    """All cells of the plan, with `outer` those of the selection inside each outer fold; floor and nested estimate beside."""
+) -> tuple[Results, Selection, dict[str, Any]]:
+    """All cells of the plan and what is chosen by them; floor and, where it is asked for, the nested estimate beside."""
     task, limits = material.development, Limits(config.limit.seconds, config.limit.bytes)
     with _journal(config, folder) as journal:
 
@@ -182,16 +183,21 @@ def _results(
             )  # fmt: skip
 
         results = compute(plan, task, material.resampling, config.deadline)
-        extra: dict[str, Any] = {"floor": [line.to_dict() for line in floor(results)]}
-        if config.outer is None:
-            return results, extra
-        fitted = partial(_fitted_outside, config)
-        selecting = Selecting(
-            config.candidates, config.scheme, config.measure, config.rule, config.seed, compute, journal, fitted
-        )
-        score = score_selection_by_bates if config.interval == BATES else score_selection
-        nested = score(selecting, task, config.outer.instantiate(task, config.seed))
-        return results, {**extra, "nested": nested.to_dict()}
+        selection, guessed = choose(results, config.rule, material.resampling, config.seed), floor(results)
+        extra: dict[str, Any] = {"floor": [line.to_dict() for line in guessed]}
+        near = near_floor(selection, [line.cv["mean"] for line in guessed if line.cv])
+        if config.outer is None or not needs_nested(config.corrected, selection, near):
+            return results, with_caution(selection, near), extra
+        nested = _nested(config, task, compute, journal)
+        return results, with_nested(selection, nested, config.corrected), {**extra, "nested": nested.to_dict()}
+
+
+def _nested(config: Config, task: Task, compute: RunPlan, journal: Journal) -> Nested:
+    """The whole selection anew inside each outer fold."""
+    fitted = partial(_fitted_outside, config)
+    selecting = Selecting(config.candidates, config.scheme, config.measure, config.rule, config.seed, compute, journal, fitted)
+    score = score_selection_by_bates if config.interval == BATES else score_selection
+    return score(selecting, task, config.outer.instantiate(task, config.seed))
 
 
 def _journal(config: Config, folder: RunFolder) -> Journal:

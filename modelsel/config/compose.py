@@ -24,7 +24,7 @@ from modelsel.config.merge import KIND, merge
 from modelsel.config.overrides import OUTER, PARTS
 from modelsel.config.published import published
 from modelsel.config.references import hidden, plain_data, resolve
-from modelsel.config.settings import Limit, Pool, Root, Tracking
+from modelsel.config.settings import AUTO, BBC, Limit, Pool, Root, Tracking
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
@@ -56,6 +56,7 @@ class Config:
     show: tuple[str, ...]
     note: str | None
     compare: bool
+    corrected: str
     outer: Any
     interval: str  # of nested cross-validation
     dataset: Any
@@ -78,7 +79,9 @@ class Config:
         """Digest of what decides the answer: no folders, workers, tracking, limits, names or guard settings."""
         parts = {name: spec_of(getattr(self, name)) for name in ("split", "scheme", "measure", "rule")}
         dataset = {key: value for key, value in spec_of(self.dataset).items() if key not in LOOSE}
-        outer = self.outer and {**spec_of(self.outer), **({} if self.interval == CORRECTED else {INTERVAL: self.interval})}
+        sometimes = {"corrected": AUTO} if self.corrected == AUTO else {}
+        interval = {} if self.interval == CORRECTED else {INTERVAL: self.interval}
+        outer = self.outer and {**spec_of(self.outer), **interval, **sometimes}
         ids = [candidate.id for candidate in self.candidates]
         return digest({**parts, "dataset": dataset, "outer": outer, "seed": self.seed, "candidates": ids})
 
@@ -143,6 +146,7 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
         )
     if parts["pool"] is not None and root is not None:
         builder.problems.extend(parts["pool"].problems(root.limit))
+    said, outer = outer, _around(outer, parts["scheme"], root, builder)
     if outer is not None and root is not None and root.deadline is not None:
         what = "a deadline would cut the selections inside the outer folds short, each elsewhere"
         builder.problems.append(Problem("MSEL-214", what, "deadline", "leave it out, or outer"))
@@ -155,8 +159,8 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
         (f"{space.merged} of {space.declared} candidates say the same as another one and were merged",) if space.merged else ()
     )
     own = {key: value for key, value in vars(root).items() if key != "name"}
-    kept = recorded({**resolved, "name": name, SPACE: read_entries(wanted, builder)}, {**parts, OUTER: outer})
-    if outer is not None:
+    kept = recorded({**resolved, "name": name, SPACE: read_entries(wanted, builder)}, {**parts, OUTER: said})
+    if said is not None:
         kept[OUTER][INTERVAL] = interval
     return Config(
         name=name, **own, **parts, outer=outer, interval=interval, candidates=space.candidates, declared=space.declared,
@@ -172,6 +176,17 @@ def _outer(said: Any, builder: Builder) -> tuple[Any, str]:
         what = f"unknown interval {interval!r} of nested cross-validation"
         builder.problems.append(Problem("MSEL-201", what, f"{OUTER}.{INTERVAL}", near(interval, INTERVALS)))
     return (None if settings is None else builder.part("scheme", settings, OUTER)), interval
+
+
+def _around(outer: Any, scheme: Any, root: Root | None, builder: Builder) -> Any:
+    """The scheme around the whole selection: `outer`, or the study's own where `corrected` asks for one and none is said."""
+    if outer is not None or root is None or scheme is None or root.corrected == BBC:
+        return outer
+    if getattr(scheme, "folds", 1) > 1:
+        return scheme
+    what = f"corrected={root.corrected} selects anew in each of several folds, and the scheme has no number of them"
+    builder.problems.append(Problem("MSEL-218", what, "corrected", "say around which: outer=stratified_kfold"))
+    return None
 
 
 def _called(dataset: Any, choice: str) -> str:

@@ -15,6 +15,7 @@ from modelsel.core.machine import no_memory_limit
 from modelsel.core.spec import number, one_of, plain, whole
 
 AUTO = "auto"  # of final_test: open it where nothing grave is known of the data
+BBC, NESTED = "bbc", "nested"  # what corrects the winner's score for having been chosen; auto: nested near the floor
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
 
@@ -61,6 +62,7 @@ class Root:
     show: tuple[str, ...] = plain((), help="what is shown beside the scores: gains, tree, concept, pruning_path, overfitting")
     note: str | None = plain(None, help="a remark that stands above what is shown")
     compare: bool = plain(False, help="after a sweep over data sets: compare the entries of the space over them")
+    corrected: str = one_of(BBC, NESTED, AUTO, help="the winner's score; auto: nested where bbc lies near the floor")
     limit: Limit = field(default_factory=Limit)
 
     def problems(self) -> tuple[Problem, ...]:

@@ -45,6 +45,7 @@ def _estimate(outcome: Outcome) -> list[str]:
         ends = interval((corrected["low"], corrected["high"]))
         said[0] += (
             f"; corrected for having been chosen as the best ({corrected['method'].upper()}), {score(corrected['mean'])} {ends}"
+            f"{' (' + corrected['caution'] + ')' if 'caution' in corrected else ''}"
         )
     if nested := outcome.extra.get("nested"):
         ends = interval((nested["low"], nested["high"]))

@@ -151,7 +151,8 @@ def _estimated(estimate: Estimate) -> list[str]:
 def _nested(outer: Nesting, plan: Plan, estimate: Estimate | None) -> list[str]:
     """What nested cross-validation adds: the whole selection again for each of its analysis parts."""
     seconds = f", about {_duration(estimate.seconds * outer.share * outer.selections)}" if estimate else ""
-    return [f"outer        {outer.selections:,} selections more: {outer.selections * plan.needed:,} fits{seconds}"]
+    when = "where the corrected score is near the floor (corrected=auto), " if outer.sometimes else ""
+    return [f"outer        {when}{outer.selections:,} selections more: {outer.selections * plan.needed:,} fits{seconds}"]
 
 
 def _final(rows: int, task: Task, candidates: int, delta: float) -> str:

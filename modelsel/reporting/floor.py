@@ -51,12 +51,6 @@ def beside(outcome: Outcome) -> list[Line]:
     return [line for line in lines(outcome) if line.has_score and not line.is_candidate]
 
 
-def is_near(outcome: Outcome, value: float) -> bool:
-    """Is this score within two standard errors of the best of them: is there little or nothing that was learnt?"""
-    reach = 2 * (outcome.winner["cv"]["se"] or 0.0)
-    return any(abs(line.mean - value) <= reach for line in lines(outcome) if line.has_score)
-
-
 def sentence(outcome: Outcome, higher_is_better: bool) -> str:
     """All lines with their scores, and whether the winner is any better; empty where no floor is on record."""
     found = lines(outcome)

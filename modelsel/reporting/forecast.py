@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from modelsel.config.compose import BATES, Config
+from modelsel.config.settings import AUTO
 from modelsel.core.types import Finding
 from modelsel.kernels import compiler
 from modelsel.planning.make import make
@@ -50,7 +51,10 @@ def forecast(config: Config) -> Forecast:
     folder = compiler.base() / "probes"
     cost = estimate(plan, material.development, material.resampling, config.measure.needs_scores, workers, folder=folder)
     outer = config.outer and Nesting.of(
-        config.outer.instantiate(material.development, config.seed), plan.rows, pairs=config.interval == BATES
+        config.outer.instantiate(material.development, config.seed),
+        plan.rows,
+        pairs=config.interval == BATES,
+        sometimes=config.corrected == AUTO,
     )
     sealed = len(material.sealed)
     found = sorted(material.findings, key=lambda finding: GRAVITY.index(finding.severity))

@@ -61,13 +61,10 @@ def cross_validated(outcome: Outcome) -> list[str]:
     """Mean and standard error, and the estimate that allows for having picked the best."""
     cv, corrected = outcome.winner["cv"], outcome.winner.get("corrected")
     lines = [f"{score(cv['mean'])} ± {score(cv['se'])}{'' if corrected else ', optimistic: it is the best of many'}"]
-    if corrected:
+    if corrected and corrected["method"] == "bbc":  # the nested estimate has a line of its own
         ends = interval((corrected["low"], corrected["high"]))
         lines.append(f"{score(corrected['mean'])} {ends} after allowing for the choice ({corrected['method'].upper()})")
-        if corrected["method"] == "bbc" and "nested" not in outcome.extra and floor.is_near(outcome, corrected["mean"]):
-            lines.append(
-                "near the floor this stays optimistic: candidates share the rows' chance; outer=stratified_kfold is not"
-            )
+        lines += [corrected["caution"]] if "caution" in corrected else []
     if nested := outcome.extra.get("nested"):
         ends, folds = interval((nested["low"], nested["high"])), len(nested["scores"])
         how = "approximate" if nested["method"] == "nested" else nested["label"]
