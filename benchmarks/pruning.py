@@ -26,7 +26,7 @@ def rows() -> Iterable[Row]:
         for kind, (knob, values) in kinds.items():
             more = {"raising": False} if kind == "error_based" else {}
             yield _sweep(task, kind, [{knob: float(value), **more} for value in values], most)
-    yield _sweep(task, "error_based", [{"confidence": c} for c in (0.5, 0.25, 0.1, 0.01)], None, "raising")
+    yield _sweep(task, "error_based", [{"confidence": c} for c in (0.5, 0.25, 0.1, 0.01)], 3.0, "raising")
 
 
 def _sweep(task: Task, kind: str, settings: list[dict[str, object]], most: float | None, note: str = "") -> Row:

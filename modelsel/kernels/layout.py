@@ -22,6 +22,8 @@ MIMIC = 6  # numbers of a surrogate: node, feature, code, next code, flipped, st
 VALUE, CODE, NEXT, CUTS, INFORMATION, SIDE, ABSENT = range(7)
 # What a search for a surrogate found
 AGREED, WHOLE, MAJORITY, FLIPPED = 0, 3, 4, 5  # CODE and NEXT as above
+# What a leaf is charged beyond its errors: nothing, Wilson's limit, the binomial limit
+NOTHING_MORE, BY_DEVIATE, BY_BETA = range(3)
 NOTHING = -1.0  # CODE where no test is admissible; CUTS where the feature is constant among the rows
 
 

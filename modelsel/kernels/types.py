@@ -89,3 +89,18 @@ def routed(*arguments: Any) -> Any:
 def ended(*arguments: Any) -> Any:
     """Signature of `ends`, per tree: a node per node, and the number of leaves."""
     return types.Tuple((columns, wholes))(*arguments)
+
+
+# what rows walk by when subtrees are raised: test, feature, threshold, first, where missing values go, majority, start of
+# marks, marks, levels per feature, nodes per subtree
+grown_tree = types.Tuple((
+    fixed_bytes, fixed_codes, fixed_reals, fixed_codes, fixed_codes, fixed_codes, fixed_codes, fixed_flags, fixed_codes,
+    fixed_codes,
+))  # fmt: skip
+upper = types.FunctionType(real(real, real, real, types.int32))  # the inverse of the incomplete beta function
+
+
+def raised(*arguments: Any) -> Any:
+    """Signature of pruning with raising: which nodes stand, which are leaves, under whom, class weights, was any raised."""
+    marks = types.Array(types.boolean, 1, "C")
+    return types.Tuple((marks, marks, codes, matrix, types.boolean))(*arguments)

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import betaincinv, ndtri
 
 from modelsel.core.types import Floats
+from modelsel.kernels.layout import BY_BETA, BY_DEVIATE, NOTHING_MORE
 
 Limit = Callable[[Floats, Floats, float], Floats]
 TABLE = ((0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00), (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00))
@@ -26,12 +27,12 @@ def normal(n: Floats, e: Floats, confidence: float) -> Floats:
     """
     if confidence > 0.5:
         return np.zeros_like(n)
-    return _extra(n, e, confidence, float(-ndtri(confidence)), almost_all=1.0)
+    return _extra(n, e, confidence, *_normal(confidence))
 
 
 def c45_table(n: Floats, e: Floats, confidence: float) -> Floats:
     """Extra errors by release 8's table, linear between its entries."""
-    return _extra(n, e, confidence, float(np.interp(confidence, *TABLE)), almost_all=0.67)
+    return _extra(n, e, confidence, *_c45_table(confidence))
 
 
 def exact(n: Floats, e: Floats, confidence: float) -> Floats:
@@ -56,6 +57,23 @@ def _wilson(n: Floats, e: Floats, deviate: float, almost_all: float) -> Floats:
     spread = deviate * np.sqrt(f / safe - f * f / safe + square / (4.0 * safe * safe))
     limit = safe * (f + square / (2.0 * safe) + spread) / (1.0 + square / safe)
     return np.where(most, limit - e, almost_all * np.maximum(n - e, 0.0))
+
+
+def _normal(confidence: float) -> tuple[float, float]:
+    """The deviate, and the share of almost all."""
+    return float(-ndtri(confidence)), 1.0
+
+
+def _c45_table(confidence: float) -> tuple[float, float]:
+    return float(np.interp(confidence, *TABLE)), 0.67
+
+
+def charge(bound: str, confidence: float) -> tuple[int, tuple[float, float, float]]:
+    """The same as compiled pruning takes it: which way, and the share of almost all, confidence and deviate."""
+    if bound == "exact" or (bound == "normal" and confidence > 0.5):
+        return (BY_BETA if bound == "exact" else NOTHING_MORE), (1.0, confidence, 0.0)
+    deviate, almost_all = _normal(confidence) if bound == "normal" else _c45_table(confidence)
+    return BY_DEVIATE, (almost_all, confidence, deviate)
 
 
 LIMITS: dict[str, Limit] = {"normal": normal, "c45_table": c45_table, "exact": exact}

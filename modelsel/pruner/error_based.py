@@ -11,12 +11,14 @@ from typing import Any
 
 from modelsel.core.spec import number, one_of, plain
 from modelsel.core.types import Floats
-from modelsel.pruner._limits import LIMITS
+from modelsel.pruner._compiled_raising import raised as compiled
+from modelsel.pruner._limits import LIMITS, charge
 from modelsel.pruner._paths import Afresh, CountsErrors
 from modelsel.pruner._raising import raised
 from modelsel.tree.cutting import cheaper_as_leaf, errors_as_leaf
-from modelsel.tree.evidence import Evidence
+from modelsel.tree.evidence import Evidence, Reroute
 from modelsel.tree.node import Cut
+from modelsel.tree.reroute import Growing
 
 SLACK = 0.1  # of an error: C4.5's preference for the smaller tree
 
@@ -40,10 +42,15 @@ class ErrorBased(CountsErrors):
     def pruned(self, cut: Cut, evidence: Evidence) -> Cut:
         """The tree left at this confidence; another tree where a branch was raised."""
         if self.raising and evidence.reroute is not None:
-            return raised(cut, evidence.reroute, self.estimate, SLACK)
+            return self._raised(cut, evidence.reroute)
         weight: Floats = cut.tree.counts.sum(axis=1)
         estimate = self.estimate(weight, errors_as_leaf(cut.tree.counts, cut.prediction, None))
         return replace(cut, leaf=cheaper_as_leaf(cut, estimate, SLACK))
+
+    def _raised(self, cut: Cut, rows: Reroute) -> Cut:
+        """By the kernel where all rows go whole, else with the rows that are divided."""
+        whole = compiled(cut, rows, *charge(self.bound, self.confidence), SLACK) if isinstance(rows, Growing) else None
+        return raised(cut, rows, self.estimate, SLACK) if whole is None else whole
 
     def estimate(self, weight: Floats, errors: Floats) -> Floats:
         """Errors expected of leaves of this weight and these errors; 0 for an empty branch."""

@@ -123,7 +123,7 @@ def _packed(tree: Tree, kernel: ModuleType) -> Packed:
     """Packed once per tree."""
     found = _PACKED.get(tree)
     if found is None:
-        at, marks = _flat_subsets(tree)
+        at, marks = flat_subsets(tree)
         assert tree.missing_to is not None
         plain = tree.test, tree.feature, tree.threshold, tree.first, tree.child, tree.missing_to, tree.majority, at, marks
         waiting = isinstance(tree, LateTree) and tree.waiting
@@ -137,7 +137,7 @@ def _packed(tree: Tree, kernel: ModuleType) -> Packed:
     return found
 
 
-def _flat_subsets(tree: Tree) -> tuple[Codes, NDArray[np.uint8]]:
+def flat_subsets(tree: Tree) -> tuple[Codes, NDArray[np.uint8]]:
     """Start of each node's marks, and all marks."""
     at, marks = np.full(len(tree), -1, np.int32), [np.zeros(0, np.uint8)]
     start = 0
