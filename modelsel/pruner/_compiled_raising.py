@@ -4,6 +4,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+
 from modelsel.kernels.compiler import load
 from modelsel.tree.cutting import TIE, reached
 from modelsel.tree.node import Cut
@@ -55,7 +56,7 @@ def _upper() -> Any:
 
     from modelsel.kernels.types import upper
 
-    class Address(WrapperAddressProtocol):  # type: ignore[misc]
+    class Address(WrapperAddressProtocol):
         def __wrapper_address__(self) -> int:
             return int(get_cython_function_address("scipy.special.cython_special", "__pyx_fuse_0betaincinv"))
 
