@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from modelsel.config import steps
 from modelsel.config.folders import Folders
 from modelsel.config.merge import KIND, merge, nested
-from modelsel.config.options import Combined, Either, Interval, Options, Values, only, settled
+from modelsel.config.options import Combined, Either, Interval, Options, Swept, Values, only, settled
 from modelsel.config.schema import Slot, class_of, kinds, offered, slots
 from modelsel.config.settings import CLASSES
 from modelsel.config.suggest import near
@@ -21,15 +22,8 @@ from modelsel.core.spec import Limits, kind_of
 
 LEARNER, PREPARER = "learner", "preparer"
 STEPS = Slot(PREPARER, Limits(group=PREPARER, many=True), (), False, False)
+STEPS_SAID = steps.STEPS
 DEPTH = 12  # of files that lead on to each other
-
-
-@dataclass(frozen=True)
-class Swept:
-    """Several values in the place of one, as a sweep declares them; an interval stands for all numbers in it."""
-
-    values: tuple[Any, ...] = ()
-    interval: Interval | None = None
 
 
 @dataclass(frozen=True)
@@ -73,8 +67,9 @@ class Builder:
                 continue
             fields = _slots_of(group, found.cls)
             found = self._allowed(found, fields)
-            own = {key: value for key, value in settings.items() if key in fields}
-            used.update(own)
+            found, own = self._with_steps(found, settings, where) if group == LEARNER else (found, settings)
+            own = {key: value for key, value in own.items() if key in fields}
+            used.update(own, {STEPS_SAID} & set(settings))
             sets.append(self._combined(_maker(group, found), fields, found.values, own, where))
         for key in sorted(set(settings) - used):
             self._unknown(key, group, chosen or (base,), where)
@@ -106,6 +101,15 @@ class Builder:
         if "plugins" not in fields or not self.plugins:
             return found
         return replace(found, values={**found.values, "plugins": self.plugins})
+
+    def _with_steps(self, found: Found, settings: Mapping[str, Any], where: str) -> tuple[Found, Mapping[str, Any]]:
+        """A learner whose `steps:` have become preparation steps."""
+        try:
+            values, own = steps.written(found.values, settings)
+        except steps.WrongStepsError as wrong:
+            self._add("MSEL-219", wrong.what, f"{where}.{STEPS_SAID}", wrong.fix)
+            return found, settings
+        return replace(found, values=values), own
 
     def _combined(
         self, make: Any, fields: Mapping[str, Slot], values: Mapping[str, Any], over: Mapping[str, Any], where: str

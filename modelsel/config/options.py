@@ -71,6 +71,14 @@ class Interval:
 
 
 @dataclass(frozen=True)
+class Swept:
+    """Several values in the place of one, as a sweep declares them; an interval stands for all numbers in it."""
+
+    values: tuple[Any, ...] = ()
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True)
 class Either:
     """One of several sets, each as likely as the others."""
 

@@ -21,6 +21,10 @@ from typing import Any
 from modelsel.foreign.libraries import LIBRARIES, Home, Library
 
 GROUP = "modelsel.estimators"
+KNOWN = {  # classes that people call by their short names
+    "LGBMClassifier": "lightgbm.LGBMClassifier", "XGBClassifier": "xgboost.XGBClassifier",
+    "CatBoostClassifier": "catboost.CatBoostClassifier",
+}  # fmt: skip
 
 
 class NotAllowedError(ValueError):
@@ -80,9 +84,9 @@ def _parts(name: str) -> list[str]:
 def _whole(name: str) -> str:
     from sklearn.utils import all_estimators
 
-    known = dict(all_estimators())
+    known = {**KNOWN, **{short: public_name(kind) for short, kind in all_estimators()}}
     close = get_close_matches(name, list(known), 1)
-    return f": {public_name(known[close[0]])}" if close else ", as in sklearn.linear_model.LogisticRegression"
+    return f": {known[close[0]]}" if close else ", as in sklearn.linear_model.LogisticRegression"
 
 
 def public_name(kind: Any) -> str:

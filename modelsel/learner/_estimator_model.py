@@ -10,6 +10,7 @@ from modelsel.core.spec import resolved
 from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, positions
 from modelsel.foreign.native import as_wanted
 from modelsel.learner._columns import Columns
+from modelsel.learner._target_columns import TargetColumns
 from modelsel.sharing.adapter import Adapter, Answer
 
 
@@ -19,7 +20,7 @@ class Answering:
 
     estimator: Any
     adapter: Adapter | None
-    columns: Columns
+    columns: Columns | TargetColumns
     nominal: tuple[int, ...]  # columns of the matrix that hold categories
     own: Integers
     classes: int

@@ -18,6 +18,7 @@ from modelsel.foreign.parameters import settled
 from modelsel.foreign.tags import takes_nan
 from modelsel.learner._columns import Columns
 from modelsel.learner._estimator_model import Answering, EstimatorModel
+from modelsel.learner._target_columns import TargetColumns
 
 
 @dataclass(eq=False)
@@ -54,9 +55,13 @@ class EstimatorPath:
         return array_digest(task.values[rows], task.target[rows], task.row_weights[rows])
 
     @cached_property
-    def _columns(self) -> Columns:
-        learner = self.learner
-        return Columns.of(self.task, self.rows, learner.coded, _missing(learner), learner.scale)
+    def _columns(self) -> tuple[Columns | TargetColumns, Floats]:
+        """What turns rows into a matrix, and the matrix of the analysis rows."""
+        learner, missing = self.learner, _missing(self.learner)
+        if learner.coded == "target":
+            return TargetColumns.of(self.task, self.rows, missing, learner.scale, self.seed)
+        columns = Columns.of(self.task, self.rows, learner.coded, missing, learner.scale)
+        return columns, columns.matrix(self.task, self.rows)
 
     def _value(self, learner: Any) -> Any:
         adapter = self.learner.adapter
@@ -79,10 +84,9 @@ class EstimatorPath:
         return found
 
     def _fitted_now(self, learner: Any) -> Answering:
-        task, rows, kind, columns = self.task, self.rows, learner.cls, self._columns
+        task, rows, kind, (columns, matrix) = self.task, self.rows, learner.cls, self._columns
         nominal = columns.nominal if learner.coded == "native" else ()
         classes, target = np.unique(task.target[rows], return_inverse=True)
-        matrix = columns.matrix(task, rows)
         made = kind(**settled(kind, {**learner.params, **made_with(kind, nominal, matrix.shape[1])}, self.seed))
         weights = {} if task.weights is None else {"sample_weight": task.weights[rows]}
         made.fit(as_wanted(kind, matrix, nominal), target, **weights, **fitted_with(kind, nominal))

@@ -32,7 +32,9 @@ class Estimator:
         "sklearn.linear_model.LogisticRegression", help="a class by its dotted name: lightgbm.LGBMClassifier"
     )
     params: Mapping[str, Any] = plain(Params({}), help="keyword arguments of the estimator: plain values")
-    encoding: str = one_of("auto", "one_hot", "ordinal", "native", help="of nominal features; auto: native where it is taken")
+    encoding: str = one_of(
+        "auto", "one_hot", "ordinal", "native", "target", help="of nominal features; auto: native or one_hot"
+    )
     missing: str = one_of("auto", "median", "keep", help="of numbers; auto: kept where the estimator says that it takes NaN")
     scale: str = one_of("none", "deviation", help="of numbers; machines and linear models want deviation, trees do not care")
     plugins: tuple[str, ...] = field(default=(), metadata={"identity": False})  # packages allowed beside the list

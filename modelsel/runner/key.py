@@ -69,13 +69,13 @@ FIELDS = tuple(field.name for field in fields(Key))
 
 
 def code(candidate: Candidate) -> str:
-    """Digest of the source that the fit of this candidate runs: our rooms, the module of every part from elsewhere, and for an
-    estimator of another library that library's version."""
+    """Digest of the source that the fit of this candidate runs: our rooms, the module of every part from elsewhere, and the
+    versions of other libraries whose parts it uses."""
     modules = {type(part).__module__ for part in (candidate.learner, *candidate.preparers)}
     foreign = tuple(sorted(name for name in modules if not name.startswith("modelsel.")))
     own = _code(foreign, ours=len(foreign) < len(modules))
-    source: str = getattr(candidate.learner, "source", "")
-    return digest([own, source]) if source else own
+    sources = sorted({getattr(part, "source", "") for part in (candidate.learner, *candidate.preparers)} - {""})
+    return digest([own, sources]) if sources else own
 
 
 @cache

@@ -41,7 +41,7 @@ def test_a_class_of_an_allowed_distribution_is_found(name):
     [
         ("os.system", "estimators may come from sklearn, lightgbm"),
         ("subprocess.Popen", "plugins=[subprocess]"),
-        ("LGBMClassifier", "names no package"),
+        ("LGBMClassifier", "'LGBMClassifier' names no package; write it whole: lightgbm.LGBMClassifier"),
         ("RandomForrestClassifier", "write it whole: sklearn.ensemble.RandomForestClassifier"),
         ("sklearn.ensemble.RandomForrestClassifier", "did you mean 'RandomForestClassifier'?"),
         ("sklearn.nothing.SVC", "sklearn has no module 'sklearn.nothing'"),

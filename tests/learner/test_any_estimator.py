@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import TargetEncoder
 
 from modelsel.config.build import learner as built
 from modelsel.core.errors import ConfigurationError
@@ -69,6 +71,22 @@ def test_categories_reach_catboost_as_categories(task):
     theirs = catboost.CatBoostClassifier(iterations=10, cat_features=["n"], random_seed=seed_of(4), verbose=False,
                                          thread_count=1, allow_writing_files=False).fit(frame, task.target)  # fmt: skip
     assert np.allclose(model.scores(task), theirs.predict_proba(frame), atol=1e-12)
+
+
+def test_means_of_the_classes_are_those_of_other_rows_where_it_is_fitted(task):
+    """By hand: TargetEncoder's cross-fitted means for the rows of the fit, its plain means for others."""
+    rows = np.arange(90)
+    learner = Estimator("sklearn.neighbors.KNeighborsClassifier", encoding="target", missing="median")
+    model = learner.fit(task, rows, np.random.default_rng(4))
+    fill = lambda column: np.where(np.isnan(column), np.nanmedian(column[:90]), column)  # noqa: E731
+    codes = np.where(np.isnan(task.values[:, [1]]), -1, task.values[:, [1]])
+    encoder = TargetEncoder(random_state=seed_of(4))
+    inner = encoder.fit_transform(codes[:90], task.target[:90])
+    plain = np.column_stack([fill(task.values[:, 0]), fill(task.values[:, 2])])
+    theirs = KNeighborsClassifier().fit(np.column_stack([plain[:90], inner]), task.target[:90])
+    asked = np.column_stack([plain, encoder.transform(codes)])
+    assert np.allclose(model.scores(task), theirs.predict_proba(asked))
+    assert not np.allclose(inner, encoder.transform(codes[:90]))
 
 
 def test_weights_are_handed_over(task, task_of):

@@ -1,0 +1,89 @@
+"""`steps:` of a learner, transformers by kind of column, as the preparation steps that they stand for.
+
+    steps: {numeric: [SimpleImputer, {kind: PCA, n_components: 3}], nominal: [OneHotEncoder]}
+    preparer: [{kind: transform, columns: numeric, transformer: SimpleImputer},
+               {kind: transform, columns: numeric, transformer: PCA, params: {n_components: 3}},
+               {kind: transform, columns: nominal, transformer: OneHotEncoder}]
+
+In this order: numeric, ordered, nominal, all; so candidates that share the first steps share their fits.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from modelsel.config.merge import KIND
+from modelsel.config.options import Swept
+from modelsel.config.suggest import near
+
+STEPS, PREPARER, TRANSFORM = "steps", "preparer", "transform"
+COLUMNS = ("numeric", "ordered", "nominal", "all")
+
+
+class WrongStepsError(Exception):
+    """Why steps are none: `what`, and how to `fix` it."""
+
+    def __init__(self, what: str, fix: str) -> None:
+        super().__init__(what)
+        self.what, self.fix = what, fix
+
+
+def written(values: Mapping[str, Any], over: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """A learner's values and what is set or swept over them, with preparation steps in the place of `steps`.
+
+    Raises WrongStepsError.
+
+    >>> written({"steps": {"nominal": ["OneHotEncoder"]}}, {})[0]
+    {'preparer': [{'kind': 'transform', 'columns': 'nominal', 'transformer': 'OneHotEncoder', 'params': {}}]}
+    """
+    if STEPS not in values and STEPS not in over:
+        return values, over
+    if PREPARER in over:
+        raise WrongStepsError("steps, and a sweep over preparer", "write all of them as preparers, or all as steps")
+    rest = {key: value for key, value in values.items() if key != STEPS}
+    others = {key: value for key, value in over.items() if key != STEPS}
+    before = _listed(values.get(PREPARER))
+    choices = [[*before, *_expanded(one)] for one in _choices(values.get(STEPS), over.get(STEPS))]
+    if len(choices) == 1:
+        return {**rest, PREPARER: choices[0]}, others
+    return rest, {**others, PREPARER: Swept(tuple(choices))}
+
+
+def _choices(base: Any, over: Any) -> list[Mapping[str, Any]]:
+    """Every combination of the lists that are swept over."""
+    if isinstance(over, Swept):
+        return [_mapping(one) for one in over.values]
+    said = {**_mapping(base), **_mapping(over)}
+    lists = [value.values if isinstance(value, Swept) else (value,) for value in said.values()]
+    return [dict(zip(said, chosen, strict=True)) for chosen in product(*lists)]
+
+
+def _mapping(said: Any) -> Mapping[str, Any]:
+    if said is None:
+        return {}
+    if not isinstance(said, Mapping):
+        raise WrongStepsError("steps are no mapping", "write steps: {numeric: [SimpleImputer, StandardScaler]}")
+    for key in said:
+        if key not in COLUMNS:
+            raise WrongStepsError(f"unknown kind of columns {key!r}", near(str(key), COLUMNS))
+    return said
+
+
+def _expanded(said: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [_step(columns, step) for columns in COLUMNS for step in _listed(said.get(columns))]
+
+
+def _step(columns: str, step: Any) -> dict[str, Any]:
+    if isinstance(step, str):
+        step = {KIND: step}
+    if not isinstance(step, Mapping) or not isinstance(step.get(KIND), str):
+        raise WrongStepsError(
+            f"a step for {columns} columns has no name", "write SimpleImputer, or {kind: PCA, n_components: 3}"
+        )
+    params = {key: value for key, value in step.items() if key != KIND}
+    return {KIND: TRANSFORM, "columns": columns, "transformer": step[KIND], "params": params}
+
+
+def _listed(said: Any) -> Sequence[Any]:
+    """One or several as a list."""
+    return [] if said is None else [said] if isinstance(said, str | Mapping) else list(said)

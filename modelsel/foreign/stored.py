@@ -1,0 +1,130 @@
+"""Fitted objects of other libraries as bytes: each library's own format, else skops; read back only if every type is allowed.
+
+    lightgbm   model.txt     the text that LightGBM writes
+    xgboost    model.json    XGBoost's JSON
+    catboost   model.cbm     CatBoost's binary
+    others     model.skops   skops, which names every type in the file before anything is made of it
+
+No pickle: reading a file must not be able to run what stands in it. A type in a skops file counts if skops trusts it, or if it
+is of an allowed package (`allowed.home_of`).
+"""
+
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from modelsel.foreign.allowed import NotAllowedError, home_of
+
+TEXT, JSON, CBM, SKOPS = "model.txt", "model.json", "model.cbm", "model.skops"
+INSTALL = "pip install 'modelsel[skops]'"
+PLAIN_TYPES = frozenset(("numpy.dtype",))
+
+
+class NotStoredError(ValueError):
+    """Why something cannot be written down or read back."""
+
+
+def has_skops() -> bool:
+    """Is skops installed?"""
+    return find_spec("skops") is not None
+
+
+def dumped(made: Any, plugins: tuple[str, ...] = ()) -> tuple[str, bytes]:
+    """The name of the file, and its bytes. Raises NotStoredError where there is no safe format for it."""
+    write = _WRITERS.get(f"{type(made).__module__}.{type(made).__qualname__}")
+    return write(made) if write else (SKOPS, skops(made, plugins))
+
+
+def loaded(name: str, data: bytes, plugins: tuple[str, ...] = ()) -> Any:
+    """What `dumped` wrote. Raises NotStoredError for types that are not allowed, and what the library raises."""
+    return _READERS[name](data) if name in _READERS else unskopsed(data, plugins)
+
+
+def skops(made: Any, plugins: tuple[str, ...] = ()) -> bytes:
+    """As skops writes it. Raises NotStoredError for what could not be read back."""
+    if not has_skops():
+        raise NotStoredError(f"a {type(made).__name__} is stored by skops: {INSTALL}")
+    import skops.io
+
+    try:
+        data = bytes(skops.io.dumps(made))
+        strange = _strange(skops.io.get_untrusted_types(data=data), plugins)
+    except Exception as error:
+        raise NotStoredError(f"skops cannot store this {type(made).__name__}: {error}") from error
+    if strange:
+        raise NotStoredError(f"a {type(made).__name__} holds what could not be read back safely: {', '.join(strange)}")
+    return data
+
+
+def unskopsed(data: bytes, plugins: tuple[str, ...] = ()) -> Any:
+    """What a skops file holds. Raises NotStoredError for types that are not allowed."""
+    if not has_skops():
+        raise NotStoredError(f"the model is stored by skops, which is not installed: {INSTALL}")
+    import skops.io
+
+    untrusted = skops.io.get_untrusted_types(data=data)
+    if strange := _strange(untrusted, plugins):
+        raise NotStoredError(f"the file holds types that are not allowed: {', '.join(strange)}")
+    return skops.io.loads(data, trusted=untrusted)
+
+
+def _strange(types: Iterable[str], plugins: tuple[str, ...]) -> list[str]:
+    return [name for name in types if name not in PLAIN_TYPES and not _of_allowed(name, plugins)]
+
+
+def _of_allowed(name: str, plugins: tuple[str, ...]) -> bool:
+    """Is it a class of an allowed package? Functions and modules are none."""
+    package, _, last = name.partition(".")[0], "", name.rpartition(".")[2]
+    try:
+        home_of(package, plugins)
+    except NotAllowedError:
+        return False
+    return last.lstrip("_")[:1].isupper()
+
+
+def _text_of(made: Any) -> tuple[str, bytes]:
+    return TEXT, made.booster_.model_to_string().encode()
+
+
+def _json_of(made: Any) -> tuple[str, bytes]:
+    return JSON, bytes(made.get_booster().save_raw("json"))
+
+
+def _cbm_of(made: Any) -> tuple[str, bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / CBM
+        made.save_model(str(path), format="cbm")
+        return CBM, path.read_bytes()
+
+
+def _booster(data: bytes) -> Any:
+    import lightgbm
+
+    return lightgbm.Booster(model_str=data.decode())
+
+
+def _xgboost(data: bytes) -> Any:
+    import xgboost
+
+    booster = xgboost.Booster()
+    booster.load_model(bytearray(data))
+    return booster
+
+
+def _catboost(data: bytes) -> Any:
+    import catboost
+
+    made = catboost.CatBoostClassifier()
+    made.load_model(blob=data, format="cbm")
+    return made
+
+
+_WRITERS: Mapping[str, Callable[[Any], tuple[str, bytes]]] = {
+    "lightgbm.sklearn.LGBMClassifier": _text_of,
+    "xgboost.sklearn.XGBClassifier": _json_of,
+    "xgboost.sklearn.XGBRFClassifier": _json_of,
+    "catboost.core.CatBoostClassifier": _cbm_of,
+}
+_READERS: Mapping[str, Callable[[bytes], Any]] = {TEXT: _booster, JSON: _xgboost, CBM: _catboost}

@@ -1,0 +1,66 @@
+"""Transformers by name: a bare name is one of scikit-learn's own, a dotted one goes through the allow-list."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from modelsel.foreign.allowed import NotAllowedError, class_of, near
+from modelsel.foreign.parameters import settled, unknown, unsaid
+
+UNSEEN: Mapping[str, Mapping[str, Any]] = {  # a level that the analysis rows do not have must not end a fold
+    "OneHotEncoder": {"handle_unknown": "ignore", "sparse_output": False},
+    "OrdinalEncoder": {"handle_unknown": "use_encoded_value", "unknown_value": -1},
+}
+
+
+@cache
+def transformer_of(name: str, plugins: tuple[str, ...] = ()) -> Any:
+    """The class of a transformer. Raises NotAllowedError.
+
+    >>> transformer_of("StandardScaler").__module__
+    'sklearn.preprocessing._data'
+    """
+    kind = class_of(name, plugins) if "." in name else _own(name)
+    if hasattr(kind, "fit_resample"):
+        raise NotAllowedError(f"{name} draws rows, and a step changes columns only")
+    if not hasattr(kind, "transform"):
+        raise NotAllowedError(f"{name} is no transformer")
+    if kind.__name__ == "TargetEncoder":
+        raise NotAllowedError("TargetEncoder as a step would see each analysis row's own class: use encoding=target")
+    return kind
+
+
+def problems(name: str, params: Mapping[str, Any], plugins: tuple[str, ...] = ()) -> Iterator[str]:
+    """Why a step is none, by itself."""
+    try:
+        kind = transformer_of(name, plugins)
+    except NotAllowedError as error:
+        yield str(error)
+        return
+    wrong = [*unknown(kind, params), *unsaid(params)]
+    yield from wrong
+    if wrong:
+        return
+    try:
+        made(name, params, 0, plugins)
+    except Exception as error:
+        yield f"{name} cannot be made from plain values: {error}"
+
+
+def made(name: str, params: Mapping[str, Any], seed: int, plugins: tuple[str, ...] = ()) -> Any:
+    """An unfitted transformer; encoders are told what to do with levels not seen before, unless the parameters say it."""
+    kind = transformer_of(name, plugins)
+    return kind(**settled(kind, {**UNSEEN.get(kind.__name__, {}), **params}, seed))
+
+
+@cache
+def _known() -> Mapping[str, Any]:
+    from sklearn.utils import all_estimators
+
+    return dict(all_estimators(type_filter="transformer"))
+
+
+def _own(name: str) -> Any:
+    if name not in _known():
+        raise NotAllowedError(f"scikit-learn has no transformer {name!r}{near(name, _known())}")
+    return _known()[name]

@@ -1,0 +1,181 @@
+"""A transformer of scikit-learn (or of another allowed package) as a step: fitted on analysis rows, applied to any.
+
+`columns` says which features it reads: those of a kind, or all. What it makes of them is named after that (`numeric/age`), so
+that the next step for these columns reads what this one made and leaves the others alone. Numbers come out as numbers, texts
+as names with the levels of the analysis rows. No features of that kind: the table stays as it is.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.protocols import AnyTable
+from modelsel.core.spec import one_of, plain, resolved
+from modelsel.core.types import Description, Feature, Floats, Integers, Table, Task
+from modelsel.foreign import transformers
+from modelsel.foreign.allowed import home_of
+from modelsel.foreign.parameters import Params
+from modelsel.foreign.stored import INSTALL, NotStoredError, has_skops, skops, unskopsed
+from modelsel.foreign.tags import takes_weights
+
+ALL = "all"
+UNDECLARED = "\0undeclared"  # a level that no row had when levels were declared
+
+
+@dataclass(frozen=True)
+class Transform:
+    """Every parameter is a growing parameter. Weights of rows go to transformers that take them."""
+
+    transformer: str = plain("StandardScaler", help="a transformer of scikit-learn by its name, or a dotted name")
+    columns: str = one_of("numeric", "ordered", "nominal", ALL, help="the features that it reads")
+    params: Mapping[str, Any] = plain(Params({}), help="keyword arguments of the transformer: plain values")
+    plugins: tuple[str, ...] = field(default=(), metadata={"identity": False})  # packages allowed beside the list
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "params", Params(self.params))
+        object.__setattr__(self, "plugins", tuple(sorted({self.transformer.partition(".")[0]} & set(self.plugins))))
+
+    @property
+    def source(self) -> str:
+        """Whose code it is, with its version."""
+        home = home_of(transformers.transformer_of(self.transformer, self.plugins).__module__.partition(".")[0], self.plugins)
+        return f"{home.distribution} {home.version}"
+
+    def growing(self) -> dict[str, Any]:
+        return resolved(self)
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        if not has_skops():
+            yield f"a fitted {self.transformer} is stored by skops, which is not installed: {INSTALL}"
+        yield from transformers.problems(self.transformer, self.params, self.plugins)
+
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Transform._Fit":
+        return Transform._Fit(self.fit(task, rows, rng))
+
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Transformed":
+        places = read(task.features, self.columns)
+        if not places:
+            return Transformed(self.columns, None, (), self.plugins)
+        made = transformers.made(self.transformer, self.params, int(rng.integers(2**31 - 1)), self.plugins)
+        given = handed(task.features, places, task.values[rows])
+        weights = {} if task.weights is None or not takes_weights(made) else {"sample_weight": task.weights[rows]}
+        out = _dense(made.fit(given, task.target[rows], **weights).transform(given))
+        names = _names(made, [task.features[place].name for place in places], out.shape[1], self.columns)
+        features = tuple(_feature(name, column) for name, column in zip(names, out.T, strict=True))
+        return Transformed(self.columns, made, features, self.plugins)
+
+    @staticmethod
+    def restore(description: Description) -> "Transformed":
+        facts = description.facts
+        plugins = tuple(map(str, facts["plugins"]))
+        features = tuple(Feature(f["name"], f["kind"], tuple(f["levels"])) for f in facts["features"])
+        if not features:
+            return Transformed(str(facts["columns"]), None, (), plugins)
+        made = unskopsed(np.asarray(description.arrays["transformer"], np.uint8).tobytes(), plugins)
+        if not hasattr(made, "transform"):
+            raise ValueError("transform: what is stored is no transformer")
+        return Transformed(str(facts["columns"]), made, features, plugins)
+
+    @dataclass(frozen=True, eq=False)
+    class _Fit:
+        """It answers for itself alone."""
+
+        fitted: "Transformed"
+
+        def prepared(self, preparer: Any) -> "Transformed":
+            return self.fitted
+
+
+@dataclass(frozen=True, eq=False)
+class Transformed:
+    """A fitted transformer, and the features that it makes."""
+
+    reads: str
+    transformer: Any
+    features: tuple[Feature, ...]
+    plugins: tuple[str, ...]
+
+    def apply(self, table: AnyTable) -> AnyTable:
+        places = read(table.features, self.reads)
+        if self.transformer is None or not places:
+            return table
+        kept = [place for place in range(len(table.features)) if place not in places]
+        given = handed(table.features, places, table.values)
+        out = _dense(self.transformer.transform(given)) if len(given) else np.empty((0, len(self.features)))
+        made = [_codes(feature, column) for feature, column in zip(self.features, out.T, strict=True)]
+        values = np.column_stack([*table.values[:, kept].T, *made]) if kept or made else np.empty((len(table), 0))
+        return table.with_features((*(table.features[place] for place in kept), *self.features), values)
+
+    def describe(self) -> Description:
+        features = [{"name": f.name, "kind": f.kind, "levels": list(f.levels)} for f in self.features]
+        facts = {"columns": self.reads, "features": features, "plugins": list(self.plugins)}
+        if self.transformer is None:
+            return Description("transform", facts)
+        try:
+            data = skops(self.transformer, self.plugins)
+        except NotStoredError as error:
+            raise ValueError(f"transform: {error}") from error
+        return Description("transform", facts, {"transformer": np.frombuffer(data, np.uint8)})
+
+
+def read(features: Sequence[Feature], columns: str) -> list[int]:
+    """Which features a step reads: what an earlier step for these columns made, else those of the kind, else all."""
+    if columns == ALL:
+        return list(range(len(features)))
+    made = [place for place, feature in enumerate(features) if feature.name.startswith(f"{columns}/")]
+    others = ("numeric/", "ordered/", "nominal/")
+    return made or [p for p, one in enumerate(features) if one.kind == columns and not one.name.startswith(others)]
+
+
+def handed(features: Sequence[Feature], places: Sequence[int], values: Floats) -> Any:
+    """The columns as the transformer wants them: numbers, or names as texts with NaN where missing."""
+    if any(features[place].kind == "nominal" for place in places):
+        if any(features[place].kind != "nominal" for place in places):
+            raise ValueError("a step for all columns reads numbers: give the nominal features a step of their own before it")
+        return np.column_stack([_texts(features[place], values[:, place]) for place in places])
+    return np.ascontiguousarray(values[:, list(places)])
+
+
+def _texts(feature: Feature, codes: Floats) -> Any:
+    levels = np.array([*feature.levels, UNDECLARED, np.nan], object)
+    at = np.where(np.isnan(codes), len(levels) - 1, np.minimum(np.nan_to_num(codes), len(feature.levels))).astype(np.int64)
+    return levels[at]
+
+
+def _dense(out: Any) -> Any:
+    array = np.asarray(out.toarray() if hasattr(out, "toarray") else out)
+    return array if array.ndim == 2 else array.reshape(len(array), -1)
+
+
+def _names(made: Any, given: Sequence[str], count: int, columns: str) -> list[str]:
+    """Names of what comes out, each once."""
+    try:
+        names = [str(name) for name in made.get_feature_names_out([one.removeprefix(f"{columns}/") for one in given])]
+    except (AttributeError, ValueError, TypeError):
+        names = [str(number) for number in range(count)]
+    seen: dict[str, int] = {}
+    for place, name in enumerate(names):
+        seen[name] = seen.get(name, 0) + 1
+        names[place] = f"{columns}/{name}" + (f"_{seen[name]}" if seen[name] > 1 else "")
+    return names
+
+
+def _feature(name: str, column: Any) -> Feature:
+    if column.dtype.kind in "biuf":
+        return Feature(name, "numeric")
+    known = sorted({str(value) for value in column if not _is_missing(value)})
+    return Feature(name, "nominal", tuple(known))
+
+
+def _codes(feature: Feature, column: Any) -> Floats:
+    if feature.kind == "numeric":
+        return np.asarray(column, np.float64)
+    position = {level: float(index) for index, level in enumerate(feature.levels)}
+    unseen = float(len(feature.levels))
+    return np.array([np.nan if _is_missing(value) else position.get(str(value), unseen) for value in column])
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and np.isnan(value))
