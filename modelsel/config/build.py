@@ -193,7 +193,9 @@ class Builder:
         try:
             return checked(slot, value)
         except WrongError as wrong:
-            self._add("MSEL-205", wrong.what, where, wrong.fix)
+            swept = isinstance(value, list | tuple) and where.startswith("space.")
+            more = f"; several values go under sweep: {{{where.split('.', 2)[-1]}: [...]}}" if swept else ""
+            self._add("MSEL-205", wrong.what, where, f"{wrong.fix}{more}")
             return None
 
     def _no_name(self, group: str, spec: Any, where: str) -> None:

@@ -69,9 +69,10 @@ def labels(classes: Sequence[str], kind: str) -> NDArray[Any]:
 def _by_position(X: Any, features: Sequence[Feature]) -> Any:
     import pandas as pd
 
-    table = np.asarray(X, object)
+    given = np.asarray(X)
+    table = given if given.dtype.kind in "biuf" else np.asarray(X, object)
     if table.ndim != 2 or table.shape[1] != len(features):
         raise ValueError(f"X has shape {table.shape}, but the model was fitted on {len(features)} features.")
-    if all(feature.kind == "numeric" for feature in features):
+    if table.dtype == object and all(feature.kind == "numeric" for feature in features):
         table = table.astype(np.float64)
     return pd.DataFrame(table, columns=[feature.name for feature in features]).infer_objects()

@@ -1,6 +1,7 @@
 """`modelsel.run` and `modelsel.plan`: a study on overrides, on settings by keyword, on data in memory."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,8 @@ def _composed(
         return compose(words, config_dir, _with(settings, {"kind": kind_of_file(data), "path": str(data), **roles})), None
     taken = given(data, **roles)
     table = hold(taken.table)
-    return compose(words, config_dir, _with(settings, {"kind": NAME, "content": table.content, **taken.roles})), table
+    composed = compose(words, config_dir, _with(settings, {"kind": NAME, "content": table.content, **taken.roles}))
+    return replace(composed, notes=(*taken.notes, *composed.notes)), table
 
 
 def _again(

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, get_scorer_names
 
 from modelsel.config.build import Builder
 from modelsel.config.folders import Folders
+from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.protocols import Measure
 from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
@@ -34,10 +35,22 @@ def scoring_of(scoring: Any, measure: Any, builder: Builder | None = None) -> Sc
     own = builder or Builder(Folders.of())
     if scoring is not None and measure is not None:
         own.problems.append(Problem("MSEL-813", "scoring and measure are both given", "SelectionCV", "give one of them"))
-    made = _asked(scoring) if measure is None and scoring not in (None, "accuracy") else _measured(measure or "error", own)
+    wrong = [*_unscored(scoring)]
+    own.problems.extend(wrong)
+    asked = measure is None and not wrong and scoring not in (None, "accuracy")
+    made = _asked(scoring) if asked else _measured(measure or "error", own)
     if builder is None:
         ConfigurationError.raise_if(own.problems)
     return made
+
+
+def _unscored(scoring: Any) -> Iterator[Problem]:
+    """Several scorers, of which none could choose, and names that scikit-learn does not know."""
+    if isinstance(scoring, list | tuple | set | dict):
+        fix = "give the one that is to choose"
+        yield Problem("MSEL-815", f"{len(scoring)} scores cannot choose one candidate", "scoring", fix)
+    if isinstance(scoring, str) and scoring not in get_scorer_names():
+        yield Problem("MSEL-815", f"unknown scorer {scoring!r}", "scoring", near(scoring, get_scorer_names()))
 
 
 def _measured(measure: Any, builder: Builder) -> Scoring:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from modelsel.config.build import Builder
@@ -48,7 +47,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     cv
         Folds as in scikit-learn: an int (stratified, not shuffled), a splitter, or pairs of indices; five folds unless said.
     scheme
-        Or a scheme of modelsel (`"repeated_kfold"`, `{"kind": "stratified_kfold", "folds": 10}`).
+        Or a scheme of modelsel (`"repeated_kfold"`, `{"kind": "stratified_kfold", "folds": 10}`), on the `groups` of `fit`.
     scoring
         A name of scikit-learn's (higher is better) or a callable; accuracy unless said.
     measure
@@ -101,7 +100,8 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         if params:
             raise TypeError(f"SelectionCV.fit() takes sample_weight and groups, not {', '.join(params)}")
         task, self.classes_ = task_of(self, X, y, weights)
-        check_classification_targets(y)
+        if self.scheme is not None and groups is not None:
+            task = replace(task, groups=np.unique(np.asarray(groups), return_inverse=True)[1])
         scoring, rule, candidates = self._parts(task)
         resampling = self._resampling(task, groups)
         found = self._answered(task, resampling, scoring, candidates)

@@ -155,8 +155,16 @@ def test_weights_count_and_are_routed(cancer: tuple[Any, Any]) -> None:
     assert piped[-1].best_score_ == weighted.best_score_
 
 
-def test_groups_go_to_the_splitter(cancer: tuple[Any, Any]) -> None:
+def test_a_wrong_scorer_and_several_are_answered(cancer: tuple[Any, Any]) -> None:
+    with pytest.raises(ConfigurationError, match="unknown scorer 'acuracy', scoring; did you mean 'accuracy'"):
+        SelectionCV(SMALL, scoring="acuracy").fit(*cancer)
+    with pytest.raises(ConfigurationError, match="MSEL-815: 2 scores cannot choose one candidate"):
+        SelectionCV(SMALL, scoring=["accuracy", "roc_auc"]).fit(*cancer)
+
+
+def test_groups_go_to_the_splitter_or_to_the_scheme(cancer: tuple[Any, Any]) -> None:
     groups = np.arange(300) // 10
+    assert SelectionCV(SMALL, scheme={"kind": "group_kfold", "folds": 3}).fit(*cancer, groups=groups.astype(str)).n_splits_ == 3
     assert SelectionCV(SMALL, cv=GroupKFold(3)).fit(*cancer, groups=groups).n_splits_ == 3
     with pytest.raises(TypeError, match="not weight"):
         SelectionCV(SMALL).fit(*cancer, weight=groups)

@@ -1,0 +1,105 @@
+"""The columns of a table in memory as Arrow arrays: pandas, Polars and Arrow (through narwhals), NumPy arrays.
+
+Each column goes through Arrow, where a Parquet file's columns come from too, so that the same table has the same kinds.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from modelsel.core.errors import ConfigurationError, Problem
+
+TAKEN = "pandas, Polars or PyArrow tables, NumPy arrays, (X, y) and tasks are taken; pandas.DataFrame(data) makes one of most"
+
+
+def cells(data: Any) -> Iterator[tuple[str, Any]]:
+    """Names and cells of the columns. Raises ConfigurationError for what is no table, and for columns of one name."""
+    if isinstance(data, np.ndarray):
+        yield from _of_array(data)
+        return
+    table = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
+    if twice := repeated(_names(table)):
+        what, fix = f"several columns are called {', '.join(map(repr, twice))}", "give each column a name of its own"
+        raise ConfigurationError(Problem("MSEL-381", what, "data", fix))
+    try:
+        frame = nw.from_native(table)
+    except Exception as error:
+        raise ConfigurationError(_no_table(data, error)) from error
+    if isinstance(frame, nw.LazyFrame):
+        what = f"a lazy table ({type(data).__name__}) has no rows yet"
+        raise ConfigurationError(Problem("MSEL-381", what, "data", "collect it first: data.collect()"))
+    assert isinstance(frame, nw.DataFrame)
+    if not frame.columns:
+        raise ConfigurationError(Problem("MSEL-381", "the table has no columns", "data", "give features and a target"))
+    for index, name in enumerate(frame.columns):
+        yield str(name), frame[:, index]
+
+
+def repeated(names: Sequence[str]) -> list[str]:
+    """
+    >>> repeated(["a", "b", "a"])
+    ['a']
+    """
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
+def to_arrow(data: Any) -> pa.ChunkedArray:
+    """Any column as an Arrow array; NaN in floats is missing. Raises what Arrow raises for cells that fit no type."""
+    series = data if isinstance(data, nw.Series) else nw.from_native(data, series_only=True, pass_through=True)
+    native: Any = series.to_native() if isinstance(series, nw.Series) else None
+    if hasattr(native, "sparse"):  # pandas: a column that keeps no zeros
+        return to_arrow(native.sparse.to_dense())
+    array = series.to_arrow() if isinstance(series, nw.Series) else _of_cells(np.asarray(data))
+    whole = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+    if pa.types.is_run_end_encoded(whole.type):
+        return pa.chunked_array([pc.run_end_decode(chunk) for chunk in whole.chunks], whole.type.value_type)
+    return whole
+
+
+def kinds(data: Any) -> Sequence[str]:
+    """Types of the cells, missing ones aside."""
+    found = data.to_list() if isinstance(data, nw.Series) else list(data)
+    return sorted({type(cell).__name__ for cell in found if cell is not None and cell == cell})
+
+
+def type_of(kind: pa.DataType) -> str:
+    """What a cell is in Python: bool, int, float or str."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    tests = (("bool", pa.types.is_boolean), ("int", pa.types.is_integer), ("float", pa.types.is_floating))
+    return next((word for word, test in tests if test(kind)), "str")
+
+
+def _of_array(data: NDArray[Any]) -> Iterator[tuple[str, Any]]:
+    if data.ndim != 2 or not data.shape[1]:
+        what = f"an array of shape {data.shape} is no table"
+        raise ConfigurationError(Problem("MSEL-381", what, "data", "give rows × columns"))
+    for index in range(data.shape[1]):
+        yield f"x{index}", data[:, index]
+
+
+def _of_cells(found: NDArray[Any]) -> pa.Array:
+    """Numbers keep their width; of anything else the cells tell what they are."""
+    plain = found.dtype.kind in "biuf" and found.dtype.itemsize <= 8
+    return pa.array(np.ascontiguousarray(found) if plain else found.tolist(), from_pandas=True)
+
+
+def _names(table: Any) -> list[str]:
+    """Names of the columns as they stand there, also where two are equal; none where it is no table, or a lazy one."""
+    if hasattr(table, "collect"):
+        return []
+    found = table.column_names if isinstance(table, pa.Table) else getattr(table, "columns", ())
+    return [str(name) for name in found] if isinstance(found, Sequence) or hasattr(found, "names") else []
+
+
+def _no_table(data: Any, error: Exception) -> Problem:
+    if hasattr(data, "toarray"):
+        return Problem("MSEL-381", "a sparse matrix is no table", "data", "hand over data.toarray(), if it fits into memory")
+    reason = f" ({str(error).strip().splitlines()[0]})" if hasattr(data, "columns") else ""  # a table that is refused
+    return Problem("MSEL-381", f"a {type(data).__name__} is no table{reason}", "data", TAKEN)
