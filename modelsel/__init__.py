@@ -15,7 +15,7 @@ _HOMES = {
     "ModelselError": "modelsel.core.errors",
     "Outcome": "modelsel.door.outcome",
     "SelectionCV": "modelsel.door.selection",
-    **dict.fromkeys(("exam", "create_exam"), "modelsel.door.exam"),
+    **dict.fromkeys(("exam", "create_exam", "certify", "verify"), "modelsel.door.exam"),
     **dict.fromkeys(("test", "audit", "check", "report", "compare", "predict", "export", "sync"), _TWINS),
     **dict.fromkeys(("ui", "doctor", "init", "completion"), _TWINS),
 }

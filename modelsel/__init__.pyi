@@ -1,7 +1,9 @@
 from modelsel.core.errors import ModelselError as ModelselError
 from modelsel.dataset._table import read_table as read_table
+from modelsel.door.exam import certify as certify
 from modelsel.door.exam import create_exam as create_exam
 from modelsel.door.exam import exam as exam
+from modelsel.door.exam import verify as verify
 from modelsel.door.outcome import Outcome as Outcome
 from modelsel.door.run import open_run as open_run
 from modelsel.door.run import plan as plan

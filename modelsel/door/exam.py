@@ -52,6 +52,28 @@ def create_exam(
     return LocalExam(Path(folder))
 
 
+def certify(place: Any, path: str | Path = "certificate.zip", whole: bool = False, stamp: str | None = None) -> Path:
+    """Write a certificate of a run's final test, or of an exam, and return where it lies.
+
+    `place` is a run (folder, name, `latest`, an outcome) or an exam's folder. `whole` shows the contents of every entry of the
+    ledger; `stamp` is the address of a time-stamping authority (RFC 3161).
+    """
+    from modelsel.examination.certificate import certify as written
+
+    return written(str(getattr(place, "folder", place)), Path(path), whole, stamp)
+
+
+def verify(certificate: str | Path, key: str | None = None) -> dict[str, Any]:
+    """Recompute what a certificate says: what `held`, the `faults`, what is `unknown`, and the `exit_code` (0 or 5).
+
+    A fault is no exception: the certificate is somebody else's, and `faults` says what is wrong with it.
+    """
+    from modelsel.examination.verifier import verify as checked
+
+    found = checked(certificate, key)
+    return {"held": found.held, "faults": found.faults, "unknown": found.unknown, "exit_code": found.code}
+
+
 class Exam:
     """What an asker has: `terms`, `development`, `questions` (data frames, a token per row), `answer`, `board`, `status`.
 

@@ -13,12 +13,12 @@ ln 2, and a member pays at most ln|H| besides. Two-sided: δ/2 a side. n test ro
 """
 
 from dataclasses import dataclass
-from math import exp, inf, log, sqrt
+from math import exp, inf, isfinite, log, sqrt
 
 from scipy.optimize import brentq
 from scipy.special import betaincinv
 
-FLOAT_RANGE = 650.0  # e^-650 is still a number; beyond, the Chernoff bound (wider by less than 0.002)
+FLOAT_RANGE = 650.0  # e^-650 is still a number; beyond, and where SciPy finds no root, the Chernoff bound (a little wider)
 NO_INFORMATION = 0.4  # half width from which nothing worth knowing is left
 
 
@@ -69,18 +69,16 @@ def lower_limit(errors: int, n: int, nats: float) -> float:
     """The smallest rate for which `errors` or more have probability e^-nats."""
     if errors == 0:
         return 0.0
-    if nats <= FLOAT_RANGE:
-        return float(betaincinv(errors, n - errors + 1, exp(-nats)))
-    return _chernoff(errors / n, 0.0, nats / n)
+    limit = float(betaincinv(errors, n - errors + 1, exp(-nats))) if nats <= FLOAT_RANGE else inf
+    return limit if isfinite(limit) else _chernoff(errors / n, 0.0, nats / n)
 
 
 def upper_limit(errors: int, n: int, nats: float) -> float:
     """The largest rate for which `errors` or fewer have probability e^-nats."""
     if errors == n:
         return 1.0
-    if nats <= FLOAT_RANGE:
-        return 1 - float(betaincinv(n - errors, errors + 1, exp(-nats)))
-    return _chernoff(errors / n, 1.0, nats / n)
+    limit = 1 - float(betaincinv(n - errors, errors + 1, exp(-nats))) if nats <= FLOAT_RANGE else inf
+    return limit if isfinite(limit) else _chernoff(errors / n, 1.0, nats / n)
 
 
 def hoeffding(nats: float, n: float) -> float:

@@ -1,0 +1,158 @@
+"""A certificate: what a ledger says of the looks at one test set, with its chain, so that others can check it.
+
+The format is specified in docs/guard/certificate.md; `verifier.py` was written from there.
+"""
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from modelsel.config.reopen import reopen
+from modelsel.core.errors import ConfigurationError, Problem, StoreError
+from modelsel.core.fingerprint import canonical
+from modelsel.examination.cards import cards
+from modelsel.examination.sit import CLOSING, Exam, sat
+from modelsel.examination.stamp import stamped
+from modelsel.examination.terms import FILE
+from modelsel.guard.answers import looks
+from modelsel.guard.gate import Gate
+from modelsel.ledger.entry import Entry, heads
+from modelsel.record.folder import ROOT, RunFolder
+
+FORMAT, WHAT = "modelsel certificate 1", "modelsel.certificate.v1 "
+ALWAYS = ("migration", "vouch", "ruling", "merge", "recovered")
+RELATED = ("seal", "selection", "commit", "intent", "replay", "policy_change")
+SAID = ("look", "spent", "n", "delta", "release", "metric", "certified", "at", "cv_mean", "cv_rows")
+
+
+@dataclass(frozen=True, eq=False)
+class Certified:
+    """What a certificate is about: a gate, looks of one test set, and how they are called."""
+
+    gate: Gate
+    kind: str
+    name: str
+    looks: Sequence[Mapping[str, Any]]
+    about: Mapping[str, Any]
+    exam: str = ""
+
+
+def certify(place: str, output: Path, whole: bool = False, stamp: str | None = None, root: Path = ROOT) -> Path:
+    """Write the certificate of a run (its final test) or of an exam (all that was shown).
+
+    `whole` shows the contents of every entry of the ledger; else those about other rows are withheld, and their number is seen.
+    `stamp` is the address of a time-stamping authority (RFC 3161). Raises ConfigurationError where nothing was shown.
+    """
+    found = _of_exam(Path(place)) if (Path(place) / FILE).is_file() else _of_run(place, root)
+    claims = [*_claims(found)]
+    if not claims:
+        fix = "open the test (`modelsel test`), or close the exam, first"
+        raise ConfigurationError(Problem("MSEL-950", "no answer was shown", place, fix))
+    members = _members(found, claims, whole)
+    facts = _facts(found, claims, members)
+    signer = found.gate.session.home.signer()
+    statement = canonical(facts).encode()
+    digest = hashlib.sha256(statement).hexdigest()
+    signature = {"key": signer.public, "value": signer.sign(WHAT + digest)}
+    files = {"certificate.json": statement, "signature.json": _json(signature), **members}
+    if stamp is not None:
+        files["stamp.tsr"] = stamped(statement, stamp)
+    return _written(output, files)
+
+
+def _of_exam(folder: Path) -> Certified:
+    exam = Exam(folder)
+    made = [look for look in exam.history() if sat(look, exam.terms.id) or look["metric"] == CLOSING]
+    about = {"terms": dict(exam.terms.facts), "terms_sha256": exam.terms.digest}
+    return Certified(exam.gate, "exam", exam.terms.name, made, about, exam.terms.id)
+
+
+def _of_run(run: str, root: Path) -> Certified:
+    folder = RunFolder.open(run, root)
+    outcome, config = folder.outcome(), folder.config()
+    gate = Gate(reopen(config, "guard").guard, folder.root)
+    sets = [one["id"] for one in folder.details().get("audit", {}).get("test_sets", ())]
+    test = outcome.test
+    made = [
+        look for testset in sets for look in looks(gate.session, testset)
+        if test is not None and look["look"] == test.look and look["status"] == "revealed"
+    ]  # fmt: skip
+    declared = {"candidates": dict(outcome.candidates), "winner": outcome.winner["id"], "measure": outcome.measure}
+    about = {"study": outcome.study, "spec_id": outcome.spec_id, "task": dict(outcome.task), "declared": declared}
+    return Certified(gate, "run", outcome.study, made[:1], about)
+
+
+def _claims(found: Certified) -> Iterator[dict[str, Any]]:
+    for look in found.looks:
+        if look["status"] != "revealed":
+            continue
+        answer, config = look["answer"], look.get("config") or {}
+        shown = {name: answer.get(name) for name in ("symbol", "score", "errors", "interval", "price")}
+        claim = {"intent": look["id"], **{name: look.get(name) for name in SAID}, **shown}
+        if look["metric"] == CLOSING:
+            claim |= {"answers": answer["answers"], "verdicts": answer["verdicts"]}
+        if found.exam and "asker" in config:
+            claim |= {"asker": config["asker"], "predictions_sha256": config["handed"]}
+        yield claim
+
+
+def _members(found: Certified, claims: Sequence[Mapping[str, Any]], whole: bool) -> dict[str, bytes]:
+    """The chains, their signatures, and the cards."""
+    session = found.gate.session
+    entries, signatures = session.ledger.entries(), session.ledger.signatures()
+    sets = {testset for look in found.looks for testset in look.get("charged", (look["testset"],))}
+    intents = {e.facts["id"] for e in entries if e.kind == "intent" and e.facts["testset"] in sets}
+    lines = [_line(entry, whole or _related(entry, sets, intents, found.exam)) for entry in entries]
+    ends = {
+        replica: {"key": key, "value": value}
+        for replica, entry in heads(entries).items() for key, value in signatures.get(entry.hash, ())
+        if key == entries.signers.get(replica)
+    }  # fmt: skip
+    return {"chain.jsonl": "".join(f"{line}\n" for line in lines).encode(), "signatures.json": _json(ends),
+            **cards(found.kind, found.name, claims)}  # fmt: skip
+
+
+def _related(entry: Entry, sets: set[str], intents: set[str], exam: str) -> bool:
+    facts = entry.facts
+    if entry.kind in ALWAYS:
+        return True
+    if entry.kind in ("reveal", "abort"):
+        return facts["intent"] in intents
+    return (entry.kind in RELATED and facts.get("testset") in sets) or bool(exam and facts.get("exam") == exam)
+
+
+def _line(entry: Entry, shown: bool) -> str:
+    names = ("replica", "seq", "prev", "hash", *(("kind", "body") if shown else ()))
+    return json.dumps({name: getattr(entry, name) for name in names}, ensure_ascii=True)
+
+
+def _facts(found: Certified, claims: Sequence[Mapping[str, Any]], members: Mapping[str, bytes]) -> dict[str, Any]:
+    from modelsel import __version__
+
+    session, testset = found.gate.session, str(found.looks[0]["testset"])
+    seen, _ = session.witnesses.asked(testset)
+    return {
+        "format": FORMAT, "kind": found.kind, "name": found.name, "testset": testset, "claims": list(claims),
+        "about": found.about, "by": session.home.signer().public, "ledger": session.ledger.id, "software": __version__,
+        "witnesses": [{"anchor": name, **facts} for name, facts in seen],
+        "members": {name: hashlib.sha256(data).hexdigest() for name, data in members.items()},
+    }  # fmt: skip
+
+
+def _json(value: Any) -> bytes:
+    return canonical(value).encode()
+
+
+def _written(output: Path, files: Mapping[str, bytes]) -> Path:
+    try:
+        with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, data in files.items():
+                archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+    except OSError as error:
+        what, fix = f"cannot be written ({error.strerror})", "choose another place"
+        raise StoreError(Problem("MSEL-951", what, str(output), fix)) from error
+    return output

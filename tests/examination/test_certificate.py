@@ -1,0 +1,193 @@
+"""A certificate holds for who has nothing of modelsel, and not once anything in it was changed."""
+
+import json
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import modelsel
+from modelsel.core.errors import ConfigurationError
+from modelsel.examination import board as boards
+from modelsel.examination import verifier
+from modelsel.examination.certificate import WHAT
+from modelsel.examination.sit import Exam
+from modelsel.ledger.home import Home
+from modelsel.statistics.certificate import lower_limit, upper_limit
+from tests.examination.conftest import guess
+from tests.examination.test_exam import SHOWING, answer_of, make_any
+
+Make = Callable[..., Exam]
+
+
+def members(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def packed(path: Path, files: Mapping[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return path
+
+
+@pytest.mark.parametrize("release", SHOWING)
+def test_every_policy_gives_a_certificate_that_holds(exam: Make, tmp_path: Path, release: str) -> None:
+    made = make_any(exam, release)
+    for cut in (3.0, 2.9, 2.0, 3.2):
+        made.answer(answer_of(made, cut), "ann")
+    boards.close(made)
+    found = modelsel.verify(modelsel.certify(made.folder, tmp_path / "certificate.zip"))
+    assert found["faults"] == []
+    assert found["exit_code"] == 0
+    assert any("whether scores follow from the labels" in one for one in found["unknown"])
+
+
+def test_a_closed_exam_too(exam: Make, tmp_path: Path) -> None:
+    made = exam(release="closed")
+    made.answer(guess(made), "ann")
+    with pytest.raises(ConfigurationError):
+        modelsel.certify(made.folder, tmp_path / "certificate.zip")
+    made.answer(guess(made, 2.7), "bob")
+    boards.close(made)
+    assert modelsel.verify(modelsel.certify(made.folder, tmp_path / "certificate.zip"))["faults"] == []
+
+
+def test_the_verifier_stands_alone(exam: Make, tmp_path: Path) -> None:
+    made = exam(release="full")
+    made.answer(guess(made), "ann")
+    modelsel.certify(made.folder, tmp_path / "certificate.zip")
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    (alone / "verifier.py").write_bytes(Path(verifier.__file__).read_bytes())
+    hide = (
+        "import sys; sys.modules.update(dict.fromkeys(('modelsel', 'numpy', 'scipy'))); import runpy; sys.argv = sys.argv[1:]; "
+    )
+    command = [sys.executable, "-c", hide + "runpy.run_path('verifier.py', run_name='__main__')", "verifier.py"]
+    key = Home.find().signer().public
+    done = subprocess.run([*command, "../certificate.zip", "--key", key], cwd=alone, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "FAULT" not in done.stdout
+    other = subprocess.run([*command, "../certificate.zip", "--key", "ab" * 32], cwd=alone, capture_output=True, text=True)
+    assert other.returncode == 5
+
+
+@given(n=st.integers(1, 3000), share=st.floats(0, 1), nats=st.floats(0.7, 2000))
+@settings(max_examples=200, deadline=None)
+def test_its_limits_are_those_of_the_certificate(n: int, share: float, nats: float) -> None:
+    errors = round(n * share)
+    assert verifier.lower(errors, n, nats) == pytest.approx(lower_limit(errors, n, nats), abs=1e-7)
+    assert verifier.upper(errors, n, nats) == pytest.approx(upper_limit(errors, n, nats), abs=1e-7)
+
+
+def test_any_bit_that_was_changed_is_seen(exam: Make, tmp_path: Path) -> None:
+    made = exam(release="full")
+    made.answer(guess(made), "ann")
+    made.answer(guess(made, 2.0), "bob")
+    files = members(modelsel.certify(made.folder, tmp_path / "certificate.zip"))
+    for name, data in files.items():
+        for place in range(7, len(data), max(1, len(data) // 8)):
+            changed = data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
+            assert verifier.verify(packed(tmp_path / "changed.zip", {**files, name: changed})).code == 5, (name, place)
+
+
+def signed_again(files: dict[str, bytes], home: Home) -> dict[str, bytes]:
+    """What a dishonest issuer does: change, and sign anew with the same key."""
+    import hashlib
+
+    from modelsel.core.fingerprint import canonical
+
+    facts = json.loads(files["certificate.json"])
+    outside = ("certificate.json", "signature.json")
+    facts["members"] = {name: hashlib.sha256(data).hexdigest() for name, data in files.items() if name not in outside}
+    statement = canonical(facts).encode()
+    signer = home.signer()
+    value = signer.sign(WHAT + hashlib.sha256(statement).hexdigest())
+    return {
+        **files,
+        "certificate.json": statement,
+        "signature.json": canonical({"key": signer.public, "value": value}).encode(),
+    }
+
+
+def test_an_issuer_cannot_claim_more_than_the_chain_says(exam: Make, tmp_path: Path) -> None:
+    made = exam(release="full")
+    made.answer(guess(made), "ann")
+    made.answer(guess(made, 2.0), "bob")
+    files = members(modelsel.certify(made.folder, tmp_path / "certificate.zip"))
+    home = Home.find()
+    assert verifier.verify(packed(tmp_path / "same.zip", signed_again(files, home))).code == 0
+    facts = json.loads(files["certificate.json"])
+    facts["claims"][1]["interval"] = [0.2, 0.21]
+    narrowed = {**files, "certificate.json": json.dumps(facts).encode()}
+    found = verifier.verify(packed(tmp_path / "narrowed.zip", signed_again(narrowed, home)))
+    assert any("the claim is the answer on record" in one for one in found.faults)
+    lines = files["chain.jsonl"].decode().splitlines()
+    shorter = {**files, "chain.jsonl": "\n".join(lines[:-1]).encode()}
+    assert verifier.verify(packed(tmp_path / "shorter.zip", signed_again(shorter, home))).code == 5
+    hidden = [json.loads(line) for line in lines]
+    first = next(line for line in hidden if line.get("kind") == "intent")
+    del first["body"], first["kind"]
+    withheld = {**files, "chain.jsonl": "\n".join(map(json.dumps, hidden)).encode()}
+    found = verifier.verify(packed(tmp_path / "withheld.zip", signed_again(withheld, home)))
+    assert found.code == 5  # a claim without its look
+
+
+@pytest.mark.parametrize("name", ["../../evil", "/etc/passwd", "certificate.json/../x", "C:\\x", "another"])
+def test_a_member_of_another_name_is_refused_and_nothing_is_unpacked(exam: Make, tmp_path: Path, name: str) -> None:
+    made = exam(release="full")
+    made.answer(guess(made), "ann")
+    files = members(modelsel.certify(made.folder, tmp_path / "certificate.zip"))
+    before = sorted(tmp_path.rglob("*"))
+    assert verifier.verify(packed(tmp_path / "certificate.zip", {**files, name: b"x"})).code == 5
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("data", [b"", b"PK", b"not a zip", bytes(100)])
+def test_what_is_no_certificate_does_not_hold(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "x.zip").write_bytes(data)
+    assert verifier.verify(tmp_path / "x.zip").code == 5
+
+
+def test_entries_about_other_rows_are_withheld_unless_asked_for(exam: Make, tmp_path: Path) -> None:
+    first = exam(release="full", folder="first")
+    first.answer(guess(first), "ann")
+    second = exam(release="full", folder="second", accept_overlap=True, everything=True)
+    second.answer(guess(second), "bob")
+    secret = first.terms.id.encode()
+    whole = members(modelsel.certify(second.folder, tmp_path / "whole.zip", whole=True))
+    assert secret in whole["chain.jsonl"]
+    assert modelsel.verify(tmp_path / "whole.zip")["faults"] == []
+
+
+def test_cards_have_the_interval(exam: Make, tmp_path: Path) -> None:
+    made = exam(release="full")
+    shown = made.answer(guess(made), "ann")
+    files = members(modelsel.certify(made.folder, tmp_path / "certificate.zip"))
+    card = json.loads(files["card.cdx.json"])
+    metric = card["components"][0]["modelCard"]["quantitativeAnalysis"]["performanceMetrics"][0]
+    assert (card["bomFormat"], card["specVersion"]) == ("CycloneDX", "1.6")
+    assert shown.interval is not None
+    assert float(metric["confidenceInterval"]["lowerBound"]) == pytest.approx(shown.interval[0], abs=1e-6)
+    import yaml
+
+    front = yaml.safe_load(files["README.md"].decode().split("---\n")[1])
+    result = front["model-index"][0]["results"][0]
+    assert result["metrics"][0]["value"] == pytest.approx(shown.score)
+    assert result["metrics"][0]["args"]["interval"] == pytest.approx(shown.interval)
+
+
+@pytest.mark.slow
+def test_a_run_is_certified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    outcome = modelsel.run("dataset=wine", "learner=naive_bayes", "scheme.folds=3", "tracking=off")
+    found = modelsel.verify(modelsel.certify(outcome, tmp_path / "certificate.zip"))
+    assert found["faults"] == []
+    assert json.loads(members(tmp_path / "certificate.zip")["certificate.json"])["claims"][0]["score"] == outcome.test.score
