@@ -35,7 +35,7 @@ def choose(results: Results, rule: Rule, resampling: Resampling, seed: int) -> S
         status=results.status,
         reasons=results.reasons,
         board=results.board,
-        training_error=results.training_error,
+        means=results.means,
         losses=results.losses,
         assessed=assessed,
         winner=winner,
@@ -93,16 +93,16 @@ def _answered(results: Results, candidates: Integers) -> list[Answered]:
     task, place = work.task, np.full(len(results.candidates), -1)
     place[candidates] = np.arange(len(candidates))
     made: dict[int, Answered] = {}
-    for fold, members, answers in chain(results.book.records(candidates), results.book.afresh(candidates.tolist())):
+    for fold, members, result in chain(results.book.records(candidates), results.book.afresh(candidates.tolist())):
         if fold.index not in made:
             shape = (len(candidates), len(fold.assessment))
             scores = np.empty((*shape, len(task.classes))) if work.measure.needs_scores else None
             outputs = Outputs(np.empty(shape, np.int32), scores)
             made[fold.index] = Answered(fold.assessment, task.target[fold.assessment], outputs, fold.repeat)
         said = made[fold.index].outputs
-        said.predicted[place[members]] = answers.predicted
+        said.predicted[place[members]] = result.predicted
         if said.scores is not None:
-            said.scores[place[members]] = answers.scores
+            said.scores[place[members]] = result.scores
     return [made[index] for index in sorted(made)]
 
 

@@ -39,7 +39,7 @@ class Selection:
     status: tuple[Status, ...]
     reasons: tuple[str, ...]
     board: Scoreboard
-    training_error: Floats
+    means: Mapping[str, Floats]  # over folds, of what cells measure beside the score: complexity, training error, ...
     losses: Losses
     assessed: Assessed
     winner: int

@@ -14,11 +14,11 @@ from modelsel.core.fingerprint import generator
 from modelsel.core.protocols import Measure
 from modelsel.core.types import Floats, Resampling, Scoreboard, Task
 from modelsel.planning.make import Cell, Plan
-from modelsel.runner.answers import OK, Answers
+from modelsel.runner.cell_result import CellResult
 from modelsel.runner.losses import LossMatrix, fold_errors
 from modelsel.runner.results import Results
-from modelsel.runner.tally import Tally
-from modelsel.runner.work import Job, Work, part_of
+from modelsel.runner.score_matrix import ScoreMatrix
+from modelsel.runner.work import Job, Work
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,30 +47,30 @@ class Answered:
 def answered(plan: Plan, task: Task, resampling: Resampling, measure: Measure, seed: int, workers: int) -> Answered:
     """Compute every cell. Raises DataError for data that a learner finds unusable."""
     work = Work(task, resampling, plan, measure, seed)
-    tally, seconds = Tally(len(plan.candidates), plan.folds), np.zeros((len(plan.candidates), plan.folds))
+    scores, seconds = ScoreMatrix(len(plan.candidates), plan.folds), np.zeros((len(plan.candidates), plan.folds))
     matrix = LossMatrix(task, resampling, len(plan.candidates)) if measure.over_rows else None
-    for job, answers in _on_one_thread_each(_computed(work, workers)):
+    for job, result in _on_one_thread_each(_computed(work, workers)):
         members = np.array(job.members)
-        tally.add(job.cell.fold, members, work.summary(job.cell.fold, answers))
-        seconds[members, job.cell.fold] = answers.seconds / len(members)
+        scores.add(job.cell.fold, members, work.scored(job.cell.fold, result))
+        seconds[members, job.cell.fold] = result.seconds / len(members)
         if matrix is not None:
-            _enter(matrix, work, job, answers)
-    status = tally.eligible
+            _enter(matrix, work, job, result)
+    status = scores.eligible
     losses = None if matrix is None else np.asarray(matrix.finish(status))
     board = Scoreboard(
-        ids=tuple(candidate.id for candidate in plan.candidates), folds=tally.score, mean=tally.mean(tally.score),
-        se=fold_errors(tally.score, resampling) if matrix is None else matrix.standard_errors(),
-        complexity=tally.mean(tally.complexity), unit=tuple(str(candidate.learner.unit) for candidate in plan.candidates),
+        ids=tuple(candidate.id for candidate in plan.candidates), folds=scores.score, mean=scores.mean("score"),
+        se=fold_errors(scores.score, resampling) if matrix is None else matrix.standard_errors(),
+        complexity=scores.mean("complexity"), unit=tuple(str(candidate.learner.unit) for candidate in plan.candidates),
         eligible=status, higher_is_better=measure.higher_is_better,
     )  # fmt: skip
-    return Answered(work, board, tally.verdicts()[1], seconds, losses if whole(resampling, task) else None)
+    return Answered(work, board, scores.verdicts()[1], seconds, losses if whole(resampling, task) else None)
 
 
 def of_results(results: Results) -> Answered:
     """The same from the cells that a study has computed."""
     work, seconds = results.book.work, np.zeros(results.board.folds.shape)
-    for fold, members, answers in results.book.records(results.kept):
-        seconds[members, fold.index] = answers.seconds / len(members)
+    for fold, members, result in results.book.records(results.kept):
+        seconds[members, fold.index] = result.seconds / len(members)
     kept = results.losses.matrix is not None and len(results.kept) == len(results.candidates)
     losses = np.asarray(results.losses.matrix) if kept and whole(work.resampling, work.task) else None
     return Answered(work, results.board, results.reasons, seconds, losses)
@@ -87,13 +87,13 @@ def whole(resampling: Resampling, task: Task) -> bool:
 
 
 def _computed(work: Work, workers: int) -> Any:
-    """Jobs with their answers, in the plan's order whatever the number of threads."""
+    """Jobs with their results, in the plan's order whatever the number of threads."""
     jobs = [Job(cell, _members(work.plan, cell)) for cell in work.plan.cells]
     if workers == 1:
-        yield from ((job, work.answers(job)) for job in jobs)
+        yield from ((job, work.evaluate(job)) for job in jobs)
         return
     with ThreadPoolExecutor(None if workers < 1 else workers) as threads:
-        yield from zip(jobs, threads.map(work.answers, jobs), strict=True)
+        yield from zip(jobs, threads.map(work.evaluate, jobs), strict=True)
 
 
 def _on_one_thread_each(found: Any) -> Any:
@@ -106,8 +106,8 @@ def _members(plan: Plan, cell: Cell) -> tuple[int, ...]:
     return tuple(plan.batches[cell.batch].members)
 
 
-def _enter(matrix: LossMatrix, work: Work, job: Job, answers: Answers) -> None:
-    rows, ok = work.resampling.folds[job.cell.fold].assessment, np.flatnonzero(answers.status == OK)
+def _enter(matrix: LossMatrix, work: Work, job: Job, result: CellResult) -> None:
+    rows, ok = work.resampling.folds[job.cell.fold].assessment, result.ok
     if len(ok):
-        losses = work.measure.losses(work.task.target[rows], part_of(answers, ok), len(work.task.classes))
+        losses = work.measure.losses(work.task.target[rows], result.outputs(ok), len(work.task.classes))
         matrix.add(rows, np.array(job.members)[ok], losses)

@@ -68,7 +68,7 @@ def rows(selection: Selection) -> list[Row]:
             se=float(board.se[i]),
             complexity=float(board.complexity[i]),
             unit=board.unit[i],
-            training_error=float(selection.training_error[i]),
+            training_error=float(selection.means["training_error"][i]),
             reason=selection.reasons[i],
             folds=tuple(float(score) for score in board.folds[i]),
             parameters={name: word(value) for name, value in candidate.parameters.items() if name != "kind"},

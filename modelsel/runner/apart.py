@@ -20,12 +20,12 @@ from threadpoolctl import threadpool_limits
 from modelsel.core.types import Status, Table
 from modelsel.kernels import stop
 from modelsel.runner import cluster as clusters
+from modelsel.runner.builder import verdict
 from modelsel.runner.cell import unless_final
 from modelsel.runner.cluster import named
 from modelsel.runner.desk import plain, shipped
 from modelsel.runner.limits import UNLIMITED, Limits, unlimited
 from modelsel.runner.pool import Pool
-from modelsel.runner.sheet import verdict
 
 ATTEMPTS = 2
 Died = Callable[[BaseException], bool]

@@ -23,18 +23,18 @@ from modelsel.core.protocols import Path, SubsetPath
 from modelsel.core.types import Candidate, Fold, Integers, Task
 from modelsel.kernels.stop import Stopped
 from modelsel.planning.batch import preparation
-from modelsel.runner.answers import Answers
+from modelsel.runner.builder import CellResultBuilder
+from modelsel.runner.cell_result import CellResult
 from modelsel.runner.limits import Late, unlimited
 from modelsel.runner.memo import Memo
 from modelsel.runner.prepared import columns_left, prepare, rows_digest
-from modelsel.runner.sheet import Sheet
 
 CHUNK = 1 << 26  # bytes of class scores asked for at a time: the grid is fixed, whatever the machine
 SEEN: Memo[str] = Memo(1024)  # digests of the analysis rows of folds
 Limited = Callable[[], AbstractContextManager[None]]
 
 
-def answer(
+def evaluate(
     task: Task,
     fold: Fold,
     candidates: Sequence[Candidate],
@@ -42,24 +42,24 @@ def answer(
     seed: int,
     scores: bool,
     limited: Limited = unlimited,
-) -> Answers:
+) -> CellResult:
     """What every candidate of the batch says about the fold's assessment rows. Raises nothing for a candidate's sake.
 
     Raises DataError, OSError for a full disk, Stopped, and Interrupted: they end the study.
     """
     start = perf_counter()
     rows = _checked(task, fold)
-    sheet = Sheet(candidates, len(fold.assessment), len(task.classes), scores)
+    builder = CellResultBuilder(candidates, len(fold.assessment), len(task.classes), scores)
     everyone = tuple(range(len(candidates)))
     try:
         with limited():
             bench = _Bench.set_up(task, fold, candidates, (seed, rows, growing))
     except BaseException as problem:
-        sheet.fail(everyone, unless_final(problem))
+        builder.fail(everyone, unless_final(problem))
     else:
-        invited = tuple(member for member in everyone if _invited(sheet, bench, member, limited))
-        _fill(sheet, bench, invited, limited)
-    return sheet.answers(perf_counter() - start)
+        invited = tuple(member for member in everyone if _invited(builder, bench, member, limited))
+        _fill(builder, bench, invited, limited)
+    return builder.result(perf_counter() - start)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,37 +110,37 @@ class _Bench:
                 yield path if columns is None else cast(SubsetPath, path).subset(columns), own
 
 
-def _invited(sheet: Sheet, bench: _Bench, member: int, limited: Limited) -> bool:
+def _invited(builder: CellResultBuilder, bench: _Bench, member: int, limited: Limited) -> bool:
     """Can it be fitted on just these rows? Otherwise it is skipped, with the reason; failing to say so is its own failure."""
     candidate = bench.candidates[member]
     try:
         with limited():
             reason = candidate.learner.refusal(bench.left(candidate.preparers)[1], bench.fold.analysis)
     except BaseException as problem:
-        sheet.fail((member,), unless_final(problem))
+        builder.fail((member,), unless_final(problem))
         return False
     if reason is not None:
-        sheet.mark(member, "skipped", reason)
+        builder.mark(member, "skipped", reason)
     return reason is None
 
 
-def _fill(sheet: Sheet, bench: _Bench, members: tuple[int, ...], limited: Limited) -> None:
+def _fill(builder: CellResultBuilder, bench: _Bench, members: tuple[int, ...], limited: Limited) -> None:
     """Answer for the members with one fit; where that fails, with one fit for each half of them."""
     if not members:
         return
     try:
         with limited():
             for path, own in bench.answered(bench.path(members), members):
-                for chunk in _chunks(own, sheet.bytes_each):
-                    sheet.write(chunk, path, bench.task, bench.fold.assessment)
+                for chunk in _chunks(own, builder.bytes_each):
+                    builder.write(chunk, path, bench.task, bench.fold.assessment)
     except BaseException as problem:
         problem = unless_final(problem)
         if len(members) == 1:
-            sheet.fail(members, problem)
+            builder.fail(members, problem)
             return
         middle = len(members) // 2
         for half in (members[:middle], members[middle:]):
-            _fill(sheet, bench, half, limited)
+            _fill(builder, bench, half, limited)
 
 
 def _checked(task: Task, fold: Fold) -> str:

@@ -22,20 +22,21 @@ from threadpoolctl import threadpool_limits
 from modelsel.core.interrupts import TEMPORARY
 from modelsel.core.types import Table
 from modelsel.kernels.stop import Stopped
-from modelsel.runner.journal import STARTED, facts_of
+from modelsel.runner.cell_result import CellResult
+from modelsel.runner.journal import STARTED, record_of
 from modelsel.runner.record import Place, encoded
 from modelsel.runner.segment import Segment, store_errors
-from modelsel.runner.work import Job, Summary, Work
+from modelsel.runner.work import Job, Work
 
 Held = TypeVar("Held", bound=Table)
 
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """A finished job: its numbers, and where its record lies (or the record itself, from a worker without our file system)."""
+    """A finished job: its scores, and where its record lies (the record itself, from a worker without our file system)."""
 
     job: Job
-    summary: Summary
+    result: CellResult
     place: Place | None
     record: bytes = b""
 
@@ -54,9 +55,9 @@ class Desk:
         if not self.open:
             raise Stopped
         with self._at_work():
-            answers = self.work.answers(job)
-            place = self.segment.append(facts_of(self.work.key(job.cell), answers), answers.arrays())
-            return Done(job, self.work.summary(job.cell.fold, answers), place)
+            result = self.work.evaluate(job)
+            place = self.segment.append(*record_of(self.work.key(job.cell), result))
+            return Done(job, self.work.scored(job.cell.fold, result), place)
 
     def wait(self, seconds: float) -> bool:
         """Wait until nobody works here; False when that took longer."""
@@ -100,9 +101,9 @@ def perform_elsewhere(given: Work | Callable[[], Work], job: Job) -> Done:
     """A job on another machine: the record travels back and is written by the parent, on arrival."""
     with threadpool_limits(1):
         work = given if isinstance(given, Work) else given()
-        answers = work.answers(job)
-    record = encoded(facts_of(work.key(job.cell), answers), answers.arrays())
-    return Done(job, work.summary(job.cell.fold, answers), None, record)
+        result = work.evaluate(job)
+    record = encoded(*record_of(work.key(job.cell), result))
+    return Done(job, work.scored(job.cell.fold, result), None, record)
 
 
 def perform_and_tell(given: Work | Callable[[], Work], job: Job) -> Done | Exception:

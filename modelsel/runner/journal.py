@@ -9,9 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from modelsel.runner.answers import Answers, restored
+from modelsel.runner.cell_result import CellResult
 from modelsel.runner.key import Key
-from modelsel.runner.record import Damage, Entry, Place, Record, raw, read, scan
+from modelsel.runner.record import Arrays, Damage, Entry, Place, Record, raw, read, scan
 from modelsel.runner.segment import SUFFIX, Segment
 
 ANSWERS, FAMILY, STARTED = "answers", "family", "started"
@@ -57,12 +57,12 @@ class Journal:
         yield from ((place, True) for place in reversed(self.own_places(key).copy()))
         yield from ((place, False) for place in self.older_places(key))
 
-    def load(self, place: Place) -> Answers | None:
-        """The answers at a place, or None (and a note) when they are damaged."""
+    def load(self, place: Place) -> CellResult | None:
+        """The result at a place, or None (and a note) when it is damaged."""
         record = self.record(place)
         if record is not None:
             with suppress(KeyError, ValueError, TypeError):
-                return restored(record.facts, record.arrays)
+                return CellResult.decode(record.facts, record.arrays)
             self.damage.append(Damage(place.path, place.offset, torn=False))
         return None
 
@@ -137,9 +137,10 @@ def _has_key(facts: Mapping[str, Any]) -> bool:
     )  # fmt: skip
 
 
-def facts_of(key: Key, answers: Answers) -> dict[str, Any]:
-    """The description of a record of answers."""
-    return {"kind": ANSWERS, "key": key.text, "cell": key.facts, **answers.facts()}
+def record_of(key: Key, result: CellResult) -> tuple[dict[str, Any], Arrays]:
+    """The description and the arrays of a cell's record."""
+    facts, arrays = result.encode()
+    return {"kind": ANSWERS, "key": key.text, "cell": key.facts, **facts}, arrays
 
 
 def begun(folder: Path) -> dict[str, float]:

@@ -155,7 +155,7 @@ def _on_cluster(cluster: Cluster, journal: Journal, jobs: Iterable[Job], at_once
             found = _in_rounds(min(cluster.round, at_once), cluster.work, jobs)
         with _deaths(cluster.is_death):
             for done in found:
-                yield Done(done.job, done.summary, journal.own.append_bytes(done.record))
+                yield Done(done.job, done.result, journal.own.append_bytes(done.record))
 
 
 def _one_by_one(ahead: int | str) -> dict[str, Any]:

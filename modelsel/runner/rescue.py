@@ -10,9 +10,9 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from modelsel.core.types import Status
-from modelsel.runner.answers import failed
+from modelsel.runner.cell_result import CellResult
 from modelsel.runner.desk import Done, job_name
-from modelsel.runner.journal import Journal, facts_of
+from modelsel.runner.journal import Journal, record_of
 from modelsel.runner.pool import Each, WorkerDied
 from modelsel.runner.work import Job, Work
 
@@ -97,9 +97,10 @@ class Rescue:
         return self._written(job, status, reason)
 
     def _written(self, job: Job, status: Status, reason: str) -> Done:
-        answers = failed(self.work.candidates(job), status, reason, len(self.work.resampling.folds[job.cell.fold].assessment))
-        place = self.journal.own.append(facts_of(self.work.key(job.cell), answers), answers.arrays())
-        return Done(job, self.work.summary(job.cell.fold, answers), place)
+        rows = len(self.work.resampling.folds[job.cell.fold].assessment)
+        result = CellResult.failed(self.work.candidates(job), status, reason, rows)
+        place = self.journal.own.append(*record_of(self.work.key(job.cell), result))
+        return Done(job, self.work.scored(job.cell.fold, result), place)
 
     def _overdue(self, began: float) -> bool:
         return self.work.limits.seconds is not None and time.time() - began >= self.work.limits.seconds

@@ -3,7 +3,7 @@
 mean = unweighted mean of the fold scores
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal
@@ -12,10 +12,10 @@ import numpy as np
 
 from modelsel.core.selection import Assessed, Losses
 from modelsel.core.types import Booleans, Candidate, Floats, Fold, Integers, Scoreboard, Status
-from modelsel.runner.answers import OK, Answers
 from modelsel.runner.book import Book
+from modelsel.runner.cell_result import CellResult
 from modelsel.runner.losses import LossMatrix, fold_errors, folds_of
-from modelsel.runner.work import Work, part_of
+from modelsel.runner.work import Work
 
 SeOf = Literal["rows", "folds"]
 
@@ -29,7 +29,7 @@ class Results:
     reasons: tuple[str, ...]
     tracebacks: tuple[str, ...]  # distinct ones, of the first failure of each fold
     board: Scoreboard
-    training_error: Floats
+    means: Mapping[str, Floats]  # over folds, of what cells measure beside the score: complexity, training error, ...
     losses: Losses
     kept: Integers
     se_of: SeOf
@@ -69,12 +69,12 @@ class Results:
         predicted = np.full((len(which), rows), -1, np.int32)
         scores = np.full((len(which), rows, classes), np.nan) if work.measure.needs_scores else None
         place = {member: position for position, member in enumerate(which)}
-        for fold, members, answers in chain(self.book.records(which), self.book.afresh(which)):
+        for fold, members, result in chain(self.book.records(which), self.book.afresh(which)):
             if fold.repeat == 0:
                 to = np.array([place[int(member)] for member in members])
-                predicted[np.ix_(to, fold.assessment)] = answers.predicted
+                predicted[np.ix_(to, fold.assessment)] = result.predicted
                 if scores is not None:
-                    scores[np.ix_(to, fold.assessment)] = answers.scores
+                    scores[np.ix_(to, fold.assessment)] = result.scores
         ids = tuple(self.candidates[member].id for member in which)
         return Assessed(ids, work.task.target, predicted, scores)
 
@@ -84,32 +84,32 @@ def gather(book: Book, rows: Book, se_of: SeOf | None = None) -> Results:
 
     `se_of` says what standard errors are computed over: rows where the measure is a mean over rows, else folds.
     """
-    work, tally = book.work, book.tally
-    status, reasons = tally.verdicts()
+    work, scores = book.work, book.scores
+    (status, reasons), means = scores.verdicts(), scores.means()
     over: SeOf = se_of or ("rows" if work.measure.over_rows else "folds")
     kept = np.flatnonzero(rows.which)
     losses, row_errors = _none(work), None
     if work.measure.over_rows:
-        losses, row_errors = _losses(rows.work, kept, rows.tally.eligible, rows.records(kept))
-    se = row_errors if over == "rows" and row_errors is not None else fold_errors(tally.score, work.resampling)
+        losses, row_errors = _losses(rows.work, kept, rows.scores.eligible, rows.records(kept))
+    se = row_errors if over == "rows" and row_errors is not None else fold_errors(scores.score, work.resampling)
     candidates = work.plan.candidates
     board = Scoreboard(
         ids=tuple(candidate.id for candidate in candidates),
-        folds=tally.score,
-        mean=tally.mean(tally.score),
+        folds=scores.score,
+        mean=scores.mean("score"),
         se=se,
-        complexity=tally.mean(tally.complexity),
+        complexity=means["complexity"],
         unit=tuple(str(candidate.learner.unit) for candidate in candidates),
-        eligible=tally.eligible,
+        eligible=scores.eligible,
         higher_is_better=work.measure.higher_is_better,
     )
     return Results(
         candidates=candidates,
         status=status,
         reasons=reasons,
-        tracebacks=tally.tracebacks(),
+        tracebacks=scores.tracebacks(),
         board=board,
-        training_error=tally.mean(tally.training_error),
+        means=means,
         losses=losses,
         kept=kept,
         se_of=over,
@@ -121,16 +121,16 @@ def gather(book: Book, rows: Book, se_of: SeOf | None = None) -> Results:
 
 
 def _losses(
-    work: Work, kept: Integers, eligible: Booleans, records: Iterable[tuple[Fold, Integers, Answers]]
+    work: Work, kept: Integers, eligible: Booleans, records: Iterable[tuple[Fold, Integers, CellResult]]
 ) -> tuple[Losses, Floats]:
     """The loss matrix of some candidates, and standard errors of all (NaN where rows were not kept)."""
     column = np.full(len(eligible), -1)
     column[kept] = np.arange(len(kept))
     matrix = LossMatrix(work.task, work.resampling, len(kept))
-    for fold, members, answers in records:
-        ok = np.flatnonzero(answers.status == OK)
+    for fold, members, result in records:
+        ok = result.ok
         truth = work.task.target[fold.assessment]
-        losses = work.measure.losses(truth, part_of(answers, ok), len(work.task.classes))
+        losses = work.measure.losses(truth, result.outputs(ok), len(work.task.classes))
         matrix.add(fold.assessment, column[members[ok]], losses)
     filled = matrix.finish(eligible[kept])
     errors = np.full(len(eligible), np.nan)

@@ -15,6 +15,7 @@ from modelsel.core.protocols import Measure, Progress
 from modelsel.core.types import Resampling, Task
 from modelsel.planning.make import Plan
 from modelsel.runner.book import Book
+from modelsel.runner.cell_result import failing
 from modelsel.runner.desk import Done
 from modelsel.runner.journal import NEW, Journal, begun
 from modelsel.runner.limits import UNLIMITED, Late, Limits, alarm
@@ -23,7 +24,6 @@ from modelsel.runner.quiet import QUIET
 from modelsel.runner.rescue import Rescue
 from modelsel.runner.results import Results, SeOf, gather
 from modelsel.runner.returned import give_back
-from modelsel.runner.tally import failing
 from modelsel.runner.work import Job, Work
 
 Order = Callable[[Sequence[Job]], Sequence[Job]]
@@ -105,11 +105,11 @@ class _Reporter:
                 progress.say(f"{count} to compute: {reason}")
 
     def finished(self, done: Done) -> None:
-        best, tally = None, self._book.tally
+        best, scores = None, self._book.scores
         self._left -= 1
         if time.monotonic() - self._looked > LOOK_AGAIN or self._left <= 0:
-            best, self._looked = tally.best(self._book.work.measure.higher_is_better), time.monotonic()
-        fresh = {done.job.members[row] for row in np.flatnonzero(failing(done.summary.status))} - self._failed
+            best, self._looked = scores.best(self._book.work.measure.higher_is_better), time.monotonic()
+        fresh = {done.job.members[row] for row in np.flatnonzero(failing(done.result.status))} - self._failed
         self._failed |= fresh
         self._progress.advance(1, best, len(fresh))
 
@@ -121,8 +121,8 @@ def _rescue(book: Book, pool: Pool, each: Each) -> Rescue:
 
 
 def _stop_if_hopeless(book: Book, done: Done) -> None:
-    if done.job.cell.fold == 0 and book.tally.hopeless(0):
-        _, reasons = book.tally.verdicts()
+    if done.job.cell.fold == 0 and book.scores.hopeless(0):
+        _, reasons = book.scores.verdicts()
         found = [f"{reason} ({count} of {len(reasons)})" for reason, count in Counter(reasons).most_common(3)]
         what = "every candidate failed on the first fold: " + "; ".join(found)
         fix = "mend the cause, or declare candidates that can be fitted on these rows"

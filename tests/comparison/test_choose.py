@@ -16,7 +16,7 @@ from modelsel.core.spec import make
 from modelsel.core.types import Outputs, Scoreboard
 from modelsel.planning.make import make as make_plan
 from modelsel.runner import run as run_module
-from modelsel.runner.answers import OK
+from modelsel.runner.cell_result import OK
 from modelsel.runner.journal import Journal
 from tests import doubles
 from tests.doubles import Double, candidates, spread

@@ -127,7 +127,7 @@ def assemble(data, parts, candidates, predicted, scores, complexity, training) -
         status=tuple(status),
         reasons=tuple(reasons),
         board=board,
-        training_error=training,
+        means={"training_error": training},
         losses=Losses(losses.T.astype(np.float32), number[:, None], data.rows, board.ids),
         assessed=Assessed(tuple(board.ids[i] for i in best), data.target, predicted[best], scores[best]),
         winner=winner,

@@ -43,7 +43,7 @@ def finished() -> Finished:
         status=("ok", "ok", "ok", "skipped"),
         reasons=("", "", "", "k = 99 is more than the rows"),
         board=board,
-        training_error=np.array([0.1, 0.0, np.nan, np.nan]),
+        means={"training_error": np.array([0.1, 0.0, np.nan, np.nan])},
         losses=Losses(np.zeros((10, 4), np.float32), (rows[:, None] >= 5).astype(np.int64), rows, board.ids),
         assessed=Assessed((board.ids[0], board.ids[2]), truth, predicted),
         winner=0,

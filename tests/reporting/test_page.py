@@ -161,5 +161,5 @@ def test_more_classes_than_a_matrix_holds_are_listed(small, recorded):
 def test_why_there_is_no_training_error_is_said_where_it_is_missing(small, recorded):
     study = small.finished()
     assert "No training error: k-NN would search" in page.render(recorded(study))
-    known = replace(study.selection, training_error=np.array([0.1, 0.0, 0.1, np.nan]))
+    known = replace(study.selection, means={"training_error": np.array([0.1, 0.0, 0.1, np.nan])})
     assert "No training error" not in page.render(recorded(replace(study, selection=known)))

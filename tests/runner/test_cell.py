@@ -14,8 +14,8 @@ from modelsel.learner.naive_bayes import NaiveBayes
 from modelsel.planning.batch import batches, growing
 from modelsel.preparer.discretise_frequency import DiscretiseFrequency
 from modelsel.preparer.select_top import SelectTop
-from modelsel.runner.answers import STATUSES
-from modelsel.runner.cell import answer
+from modelsel.runner.cell import evaluate
+from modelsel.runner.cell_result import STATUSES
 from modelsel.runner.families import resolve
 from modelsel.runner.final import fit
 from modelsel.runner.limits import Late, Overtime
@@ -28,7 +28,7 @@ FOLD = doubles.folds(TASK).folds[1]
 
 
 def said(some, fold=FOLD, seed=0, scores=True, task=TASK):
-    return answer(task, fold, some, growing(some[0]), seed, scores)
+    return evaluate(task, fold, some, growing(some[0]), seed, scores)
 
 
 def test_a_row_in_both_halves_of_a_fold_is_refused():

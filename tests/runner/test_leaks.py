@@ -9,8 +9,8 @@ from modelsel.planning.batch import growing
 from modelsel.preparer.discretise_mdl import DiscretiseMdl
 from modelsel.preparer.impute import Impute
 from modelsel.preparer.select_top import SelectTop
-from modelsel.runner.answers import STATUSES
-from modelsel.runner.cell import answer
+from modelsel.runner.cell import evaluate
+from modelsel.runner.cell_result import STATUSES
 from modelsel.runner.final import fit
 from modelsel.runner.prepared import RANKINGS, Fit, LeakError, prepare, rows_digest
 from tests import doubles
@@ -28,7 +28,7 @@ WORDS = {
 
 def said(*steps, seed=0, fold=FOLD, task=TASK):
     candidate = Candidate(Double(), steps)
-    found = answer(task, fold, (candidate,), growing(candidate), seed, True)
+    found = evaluate(task, fold, (candidate,), growing(candidate), seed, True)
     return STATUSES[found.status[0]], found.reasons.get(0, "")
 
 

@@ -108,14 +108,14 @@ def method_of(softener: Any) -> str:
 
 
 def _grid(results: Results, trees: list[dict[tuple[int, int], int]]) -> Grid:
-    tally, sets = results.book.tally, len(results.book.work.resampling.folds)
+    scores, sets = results.book.scores.columns, len(results.book.work.resampling.folds)
     shape = (len(trees), len(METHODS), len(LEAVES))
     area, held_back = np.full((*shape, sets), np.nan), np.full((*shape, sets), np.nan)
     candidate, splits = np.full(shape, -1), np.zeros((len(trees), sets), np.int64)
     for at, position in _entries(trees):
-        area[at], held_back[at] = 100 * tally.score[position], 100 * tally.held_back[position]
+        area[at], held_back[at] = 100 * scores["score"][position], 100 * scores["held_back"][position]
         candidate[at] = position
-        splits[at[0]] = np.rint(tally.complexity[position]).astype(np.int64) - 1
+        splits[at[0]] = np.rint(scores["complexity"][position]).astype(np.int64) - 1
     return Grid(area, held_back, splits, candidate)
 
 

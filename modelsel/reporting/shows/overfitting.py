@@ -50,14 +50,14 @@ def _curve(studied: Studied, entry: str) -> dict[str, Any]:
         if candidate.entry == entry
         and board.eligible[i]
         and board.unit[i] == "leaves"
-        and np.isfinite(selection.training_error[i])
+        and np.isfinite(selection.means["training_error"][i])
     ]
     by_size = {round(float(board.complexity[i]), 9): i for i in reversed(rows)}
     kept = [by_size[size] for size in sorted(by_size)]
     return {
         "entry": entry,
         "sizes": board.complexity[kept].tolist(),
-        "training": (1.0 - selection.training_error[kept]).tolist(),
+        "training": (1.0 - selection.means["training_error"][kept]).tolist(),
         "assessment": (1.0 - board.mean[kept]).tolist(),
         "se": board.se[kept].tolist(),
     }

@@ -1,4 +1,4 @@
-"""The answers of a cell while they are being filled in, a row per candidate; what is no answer becomes a status."""
+"""Fill in the result of a cell, candidate by candidate; what is no answer becomes a status with a reason."""
 
 import traceback
 from collections.abc import Sequence
@@ -8,57 +8,52 @@ import numpy as np
 
 from modelsel.core.protocols import Path
 from modelsel.core.types import Candidate, Integers, Outputs, Status, Task
-from modelsel.runner.answers import CODE, OK, Answers, numbers
+from modelsel.runner.cell_result import CODE, MEASURED, OK, CellResult, blank
 from modelsel.runner.limits import Overtime
 
 
-class Sheet:
-    """The answers while they are being filled in, a row per candidate."""
+class CellResultBuilder:
+    """The result of a cell while its candidates answer, in any order."""
 
     def __init__(self, candidates: Sequence[Candidate], rows: int, classes: int, scores: bool) -> None:
-        count = len(candidates)
         self.learners = [candidate.learner for candidate in candidates]
-        self.ids = numbers(candidates)
         self.classes = classes
-        self.status = np.zeros(count, np.int8)
-        self.predicted = np.zeros((count, rows), np.min_scalar_type(max(classes - 1, 1)))
-        self.scores = np.zeros((count, rows, classes)) if scores else None
-        self.complexity = np.full(count, np.nan)
-        self.training_error = np.full(count, np.nan)
-        self.held_back = np.full(count, np.nan)
-        self.reasons: dict[int, str] = {}
-        self.traceback = ""
         self.bytes_each = max(1, rows * (8 * classes if scores else 4))
+        self._arrays = blank(candidates, rows, classes, scores)
+        self._reasons: dict[int, str] = {}
+        self._traceback = ""
 
     def write(self, members: Sequence[int], path: Path, task: Task, rows: Integers) -> None:
-        learners = [self.learners[member] for member in members]
-        outputs = path.outputs(learners, task, rows, self.scores is not None)
-        where = np.array(members)
-        wrong = _unusable(outputs, (len(members), len(rows)), self.classes, self.scores is not None)
-        self.predicted[where[~wrong]] = outputs.predicted[~wrong] if wrong.any() else outputs.predicted
-        if self.scores is not None:
-            self.scores[where] = outputs.scores
-        self.complexity[where] = path.complexity(learners)
-        self.training_error[where] = path.training_error(learners)
-        if (judged := getattr(path, "held_back", None)) is not None:
-            self.held_back[where] = judged(learners)
-        self.status[where] = OK
+        """Ask the path what some members say of the rows, and what it measured of them."""
+        arrays, learners, where = self._arrays, [self.learners[member] for member in members], np.array(members)
+        scores = arrays["scores"] is not None
+        outputs = path.outputs(learners, task, rows, scores)
+        wrong = _unusable(outputs, (len(members), len(rows)), self.classes, scores)
+        arrays["predicted"][where[~wrong]] = outputs.predicted[~wrong] if wrong.any() else outputs.predicted
+        if scores:
+            arrays["scores"][where] = outputs.scores
+        for name in MEASURED:
+            if (ask := getattr(path, name, None)) is not None:
+                arrays[name][where] = ask(learners)
+        arrays["status"][where] = OK
         for member in where[wrong]:
             self.mark(int(member), "invalid_score", "classes or class scores are not finite")
 
     def mark(self, member: int, status: Status, reason: str) -> None:
-        self.status[member] = CODE[status]
-        self.reasons[member] = reason
+        """Say why a member has no answer."""
+        self._arrays["status"][member] = CODE[status]
+        self._reasons[member] = reason
 
     def fail(self, members: Sequence[int], problem: BaseException) -> None:
-        self.traceback = self.traceback or "".join(traceback.format_exception(problem))
+        """Say what a member's code raised."""
+        self._traceback = self._traceback or "".join(traceback.format_exception(problem))
         status, reason = verdict(problem)
         for member in members:
             self.mark(member, status, reason)
 
-    def answers(self, seconds: float) -> Answers:
-        return Answers(self.ids, self.status, self.predicted, self.scores, self.complexity, self.training_error,
-                       self.held_back, seconds, self.reasons, self.traceback)  # fmt: skip
+    def result(self, seconds: float) -> CellResult:
+        """What was filled in."""
+        return CellResult(**self._arrays, seconds=seconds, reasons=self._reasons, traceback=self._traceback)
 
 
 def verdict(problem: BaseException) -> tuple[Status, str]:

@@ -1,0 +1,188 @@
+"""The one type that goes from the fit to the choice: every declared column arrives, whichever way it takes."""
+
+import subprocess
+import sys
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from modelsel.planning.batch import growing
+from modelsel.runner.cell import evaluate
+from modelsel.runner.cell_result import CODE, COLUMNS, MEASURED, OK, CellResult, numbers
+from modelsel.runner.journal import Journal
+from modelsel.runner.pool import Pool
+from modelsel.runner.record import encoded
+from modelsel.runner.score_matrix import ScoreMatrix
+from tests import doubles
+from tests.doubles import Agreement, Double, DoublePath, Quadratic, Wrong, candidates, spread
+from tests.runner.studies import study
+
+TASK = doubles.task(60)
+RESAMPLING = doubles.folds(TASK)
+FOLD = RESAMPLING.folds[0]
+SOME = (*spread(5), *candidates(Double(cut=3.5, deed="raise"), Double(cut=4.5, deed="refuse")))
+
+
+@dataclass(frozen=True, eq=False)
+class Measuring(DoublePath):
+    """Says a different number for every measured column and candidate."""
+
+    def model(self, learner):
+        return DoublePath.model(self, learner)
+
+    def __getattribute__(self, name):
+        if name in MEASURED:
+            return lambda learners: expected(name, learners)
+        return super().__getattribute__(name)
+
+
+def expected(name, learners):
+    return np.array([100 * (1 + MEASURED.index(name)) + learner.cut for learner in learners])
+
+
+@dataclass(frozen=True)
+class Measured(Double):
+    def fit_path(self, task, rows, rng):
+        return Measuring(float(np.nanmean(task.values[rows, 0])), rows, task, len(task.classes))
+
+
+def result(some=SOME, scores=True):
+    return evaluate(TASK, FOLD, some, growing(some[0]), 0, scores)
+
+
+def same(one, other):
+    assert {each.name for each in fields(CellResult)} >= set(COLUMNS)
+    for each in fields(CellResult):
+        left, right = getattr(one, each.name), getattr(other, each.name)
+        if isinstance(left, np.ndarray):
+            np.testing.assert_array_equal(left, right, each.name)
+            assert left.dtype == right.dtype, each.name
+        else:
+            assert left == right, each.name
+
+
+@pytest.mark.parametrize("kind", ["sequential", "threads"])
+def test_every_measured_column_reaches_the_score_matrix_and_the_means(tmp_path, kind):
+    some = candidates(*(Measured(cut=cut) for cut in (0.0, 0.5, 1.0)))
+    found = study(tmp_path, some, pool=Pool(kind))
+    learners = [candidate.learner for candidate in some]
+    assert set(found.means) == set(MEASURED) >= {"complexity", "training_error", "held_back"}
+    for name in MEASURED:
+        np.testing.assert_allclose(found.means[name], expected(name, learners))
+        np.testing.assert_allclose(found.book.scores.columns[name], expected(name, learners)[:, None].repeat(3, 1))
+    np.testing.assert_array_equal(found.board.complexity, found.means["complexity"])
+
+
+def test_what_is_read_back_from_a_journal_has_every_column(tmp_path):
+    found = result()
+    with Journal(tmp_path) as journal:
+        for each in (found, found.scored(Wrong(), "wrong", TASK.target[FOLD.assessment], None, 2)):
+            same(journal.load(journal.own.append(*each.encode())), each)
+
+
+def test_a_part_has_every_column_and_its_own_reasons():
+    whole = result()
+    for which in ([6, 0, 5], [2], range(len(whole))):
+        part, alone = whole.take(np.array(which)), result(tuple(SOME[position] for position in which))
+        for name in ("ids", "predicted", "scores", *COLUMNS):
+            np.testing.assert_array_equal(getattr(part, name), getattr(alone, name), name)
+        assert part.reasons == alone.reasons
+
+
+def test_a_record_that_lacks_a_column_leaves_it_unknown_and_one_without_statuses_is_none():
+    """A column that was added later is missing in older records: what they say is still read."""
+    facts, arrays = result().encode()
+    for name in COLUMNS:
+        fewer = {own: array for own, array in arrays.items() if own != name}
+        if name == "status":
+            with pytest.raises(KeyError):
+                CellResult.decode(facts, fewer)
+        else:
+            assert np.isnan(getattr(CellResult.decode(facts, fewer), name)).all()
+    with pytest.raises(ValueError, match="different length"):
+        CellResult.decode(facts, {**arrays, "complexity": arrays["complexity"][1:]})
+
+
+def test_a_record_written_before_there_was_one_result_type_says_what_it_said(tmp_path):
+    """Arrays and facts as version 0.2.0 wrote them, byte by byte through its container."""
+    arrays = {
+        "ids": numbers(spread(2)), "status": np.array([0, 1], np.int8), "predicted": np.array([[0, 1, 1], [0, 0, 0]], np.uint8),
+        "complexity": np.array([2.0, np.nan]), "training_error": np.array([0.25, np.nan]), "held_back": np.array([0.5, np.nan]),
+    }  # fmt: skip
+    facts = {"kind": "answers", "seconds": 0.5, "reasons": {"1": "ValueError: no"}, "traceback": "Trace", "measure": ""}
+    with Journal(tmp_path) as journal:
+        found = journal.load(journal.own.append_bytes(encoded(facts, arrays)))
+    assert found is not None
+    assert (found.seconds, found.reasons, found.traceback) == (0.5, {1: "ValueError: no"}, "Trace")
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(getattr(found, name), array, name)
+    assert found.scores is None
+    assert np.isnan(found.score).all()
+
+
+def test_candidates_are_found_by_their_ids_whatever_the_order():
+    whole, rng = result(), np.random.default_rng(0)
+    for _ in range(50):
+        held = whole.take(rng.permutation(7)[: rng.integers(1, 8)])
+        wanted = numbers(rng.permutation(np.array([*SOME, *spread(3, group=9)], object))[: rng.integers(0, 11)])
+        here, there = held.find(wanted)
+        assert held.ids[here].tolist() == wanted[there].tolist() == [one for one in wanted.tolist() if one in held.ids.tolist()]
+
+
+def test_a_score_that_is_not_finite_is_a_status_with_a_reason():
+    one_class, found = np.zeros(len(FOLD.assessment), np.int32), result()
+    said = found.scored(Agreement(), "agreement", one_class, None, 2)
+    assert (found.status[:5] == OK).all(), "the record keeps what the candidate said"
+    assert (said.status[:5] == CODE["invalid_score"]).all()
+    assert said.reasons[0] == "the measure is not defined on this fold"
+    assert said.reasons[5] == "ValueError: asked to raise"
+    assert not said.has_rows
+
+
+def test_scores_are_made_once_per_measure():
+    truth = TASK.target[FOLD.assessment]
+    found = result()
+    wrong = found.scored(Wrong(), "wrong", truth, None, 2)
+    assert wrong.scored(Wrong(), "wrong", truth, None, 2) is wrong
+    np.testing.assert_allclose(wrong.score[:5], np.mean(found.predicted[:5] != truth, axis=1))
+    other = found.scored(Quadratic(), "quadratic", truth, None, 2)
+    np.testing.assert_allclose(other.score[:5], Quadratic().score(truth, found.outputs(np.arange(5)), None, 2))
+    assert np.isnan(other.score[5:]).all()
+
+
+def test_who_left_nothing_but_a_reason_has_every_column():
+    found = CellResult.failed(SOME, "crashed", "it killed its worker twice", rows=20)
+    matrix = ScoreMatrix(len(SOME), 3)
+    matrix.add(1, np.arange(len(SOME)), found)
+    assert matrix.hopeless(1)
+    assert set(matrix.columns) == set(COLUMNS)
+    same(CellResult.decode(*found.encode()), found)
+
+
+ONE_MORE = """
+import re, sys
+from pathlib import Path
+import modelsel.runner.cell_result as module
+source = Path(module.__file__).read_text()
+line = re.search(r"    training_error: Floats = measured\\(\\).*\\n", source)[0]
+more = source.replace(line, line + "    leaves_twice: Floats = measured()\\n")
+assert more != source
+exec(compile(more, module.__file__, "exec"), module.__dict__)
+import numpy as np
+from tests.doubles import DoublePath, spread
+from tests.runner.studies import study
+DoublePath.leaves_twice = lambda self, learners: 2 * self.complexity(learners)
+folder = Path(sys.argv[1])
+first = study(folder, spread(4), name="a")
+np.testing.assert_array_equal(first.means["leaves_twice"], 2 * first.means["complexity"])
+again = study(folder, spread(4), name="b", older=[folder / "a"])
+assert again.computed == 0
+np.testing.assert_array_equal(again.means["leaves_twice"], first.means["leaves_twice"])
+"""
+
+
+def test_a_new_column_is_one_line_in_one_file(tmp_path):
+    """A column that is declared is measured, journalled, read back and averaged: no other file is touched."""
+    subprocess.run([sys.executable, "-c", ONE_MORE, tmp_path], check=True, cwd=Path(__file__).parents[2])
