@@ -16,7 +16,7 @@ import importlib
 import importlib.metadata
 import importlib.util
 import keyword
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -141,6 +141,26 @@ def _module_of(kind: type) -> str:
     return kind.__module__.rpartition(".")[2]
 
 
+def kinds_of(parts: Iterable[Any]) -> set[Any]:
+    """Classes of some parts and of the parts in their fields, at any depth.
+
+    >>> sorted(kind.__name__ for kind in kinds_of([make("learner", "knn")]))
+    ['Heom', 'Knn']
+    """
+    found, seen, waiting = set(), set(), list(parts)
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if type(part) in (tuple, list):
+            waiting += part
+        elif dataclasses.is_dataclass(kind := type(part)):
+            found.add(kind)
+            waiting += [value for name in _field_names(kind) if type(value := getattr(part, name)) not in _SCALARS]
+    return found
+
+
 def resolved(part: Any) -> dict[str, Any]:
     """The whole specification of a part as plain data, `kind` first, defaults filled in: what ids are hashed from.
 
@@ -169,6 +189,11 @@ def flat(spec: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             out[name] = value
     return out
+
+
+@cache
+def _field_names(cls: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(cls))
 
 
 @cache

@@ -34,6 +34,7 @@ class Sklearn:
 
     unit: ClassVar[str] = "columns"
     holds_gil: ClassVar[bool] = True
+    runs: ClassVar[tuple[str, ...]] = ("scikit-learn",)  # packages whose version decides what a fit says
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "params", Params(self.params))

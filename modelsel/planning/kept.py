@@ -6,7 +6,6 @@
 generated rows. A file that is torn, altered, or of another machine or shape is as good as none: the probe is made anew.
 """
 
-import hashlib
 import json
 import math
 import os
@@ -21,8 +20,8 @@ from typing import Any
 
 from modelsel.core.fingerprint import digest
 from modelsel.core.machine import cores
+from modelsel.planning.sources import own
 
-ROOMS = ("kernels", "learner", "tree", "criterion", "pruner", "softener", "distance", "preparer", "planning")
 PACKAGES = ("modelsel", "numpy", "scipy", "numba")
 Numbers = tuple[float, ...]
 
@@ -76,17 +75,10 @@ def machine() -> str:
     versions = [f"{name} {metadata.version(name)}" for name in PACKAGES]
     kernels = os.environ.get("MODELSEL_KERNELS", "")
     return digest([platform.node(), _processor(), cores(), platform.python_version(), versions, kernels,
-                   _sources()])  # fmt: skip
+                   own()])  # fmt: skip
 
 
 def _processor() -> str:
     with suppress(OSError, StopIteration), open("/proc/cpuinfo") as lines:
         return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return platform.processor() or platform.machine()
-
-
-def _sources() -> str:
-    state, package = hashlib.sha256(), Path(__file__).parents[1]
-    for file in (file for room in ROOMS for file in sorted((package / room).rglob("*.py"))):
-        state.update(f"{file.name}\0".encode() + file.read_bytes())
-    return state.hexdigest()

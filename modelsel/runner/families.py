@@ -15,8 +15,9 @@ from modelsel.core.protocols import Path
 from modelsel.core.spec import flat, resolved
 from modelsel.core.types import Candidate, Task, positions
 from modelsel.planning.batch import growing
+from modelsel.planning.sources import code
 from modelsel.runner.journal import FAMILY, Journal
-from modelsel.runner.key import Key, code
+from modelsel.runner.key import Key
 from modelsel.runner.memo import Memo
 from modelsel.runner.prepared import prepare, rows_digest
 from modelsel.runner.record import Record
@@ -54,7 +55,7 @@ def path_of(candidate: Candidate, task: Task, seed: int) -> Path:
 
 def _members(family: Candidate, task: Task, seed: int, paths: Memo[Path], journal: Journal | None) -> Members:
     shared = growing(family)
-    key = Key(task.fingerprint, ALL_ROWS, digest([shared, family.id]), seed, code(family))
+    key = Key(task.fingerprint, ALL_ROWS, digest([shared, family.id]), seed, code((family,)))
     known = _recorded(family, key, journal) if journal else None
     if known is not None:
         return known

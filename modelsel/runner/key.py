@@ -1,37 +1,21 @@
 """What a cell's result depends on, and so the key under which the journal keeps it.
 
-    key = digest(rows, fold, growing specification without path parameters, study seed, learner code, package version)
+    key = digest(rows, fold, growing specification without path parameters, study seed, code, package version)
 
 Path parameters are no part: a record answers some candidates of the cell, and a larger space adds a second record.
 """
 
-import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import cache, cached_property
-from importlib import import_module, metadata
-from pathlib import Path
+from functools import cached_property
+from importlib import metadata
 from typing import Any
 
 from modelsel.core.fingerprint import digest
-from modelsel.core.types import Candidate
 
-ROOMS = (
-    "learner",
-    "foreign",
-    "sharing",
-    "preparer",
-    "criterion",
-    "pruner",
-    "softener",
-    "distance",
-    "tree",
-    "kernels",
-    "statistics",
-)
 WHAT_CHANGED = {
     "version": "another version of modelsel computed it",
-    "code": "the learner's code has changed since",
+    "code": "the code that a cell runs has changed since",
     "seed": "it was computed with another seed",
 }  # in the order in which it is said
 
@@ -66,28 +50,3 @@ class Key:
 
 
 FIELDS = tuple(field.name for field in fields(Key))
-
-
-def code(candidate: Candidate) -> str:
-    """Digest of the source that the fit of this candidate runs: our rooms, the module of every part from elsewhere, and the
-    versions of other libraries whose parts it uses."""
-    modules = {type(part).__module__ for part in (candidate.learner, *candidate.preparers)}
-    foreign = tuple(sorted(name for name in modules if not name.startswith("modelsel.")))
-    own = _code(foreign, ours=len(foreign) < len(modules))
-    sources = sorted({getattr(part, "source", "") for part in (candidate.learner, *candidate.preparers)} - {""})
-    return digest([own, sources]) if sources else own
-
-
-@cache
-def _code(foreign: tuple[str, ...], ours: bool) -> str:
-    package = Path(__file__).parents[1]
-    own = (file for room in ROOMS for file in sorted((package / room).rglob("*.py"))) if ours else ()
-    theirs = (Path(file) for name in foreign if (file := getattr(import_module(name), "__file__", None)))
-    return _sources([*own, *theirs])
-
-
-def _sources(files: Iterable[Path]) -> str:
-    state = hashlib.sha256()
-    for file in files:
-        state.update(f"{file.name}\0".encode() + file.read_bytes())
-    return state.hexdigest()[:32]

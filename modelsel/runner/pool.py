@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.machine import cores
+from modelsel.core.spec import kinds_of
 from modelsel.core.types import Candidate
 from modelsel.kernels import stop
 from modelsel.runner import cluster as clusters
@@ -78,13 +79,8 @@ def chosen(pool: Any, limits: Limits, candidates: Iterable[Candidate] = ()) -> P
 
 def needs_process(candidate: Candidate) -> bool:
     """Has it native code of others, or a part that is not of this package, at any depth?"""
-    return bool(candidate.learner.holds_gil) or any(map(_foreign, (candidate.learner, *candidate.preparers)))
-
-
-def _foreign(part: Any) -> bool:
-    if not is_dataclass(part):
-        return False
-    return not type(part).__module__.startswith("modelsel.") or any(_foreign(getattr(part, one.name)) for one in fields(part))
+    kinds = kinds_of((candidate.learner, *candidate.preparers))
+    return bool(candidate.learner.holds_gil) or not all(kind.__module__.startswith("modelsel.") for kind in kinds)
 
 
 @contextmanager

@@ -9,9 +9,10 @@ from modelsel.core.protocols import Measure
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Candidate, Resampling, Task
 from modelsel.planning.make import Cell, Plan
+from modelsel.planning.sources import code
 from modelsel.runner.cell import evaluate
 from modelsel.runner.cell_result import CellResult
-from modelsel.runner.key import Key, code
+from modelsel.runner.key import Key
 from modelsel.runner.limits import UNLIMITED, Limits, unlimited
 
 
@@ -38,7 +39,7 @@ class Work:
     @cached_property
     def codes(self) -> tuple[str, ...]:
         """Digest of the code behind each batch."""
-        return tuple(code(self.plan.candidates[batch.members[0]]) for batch in self.plan.batches)
+        return tuple(code(self.plan.candidates[member] for member in batch.members) for batch in self.plan.batches)
 
     def __getstate__(self) -> dict[str, Any]:
         """Keys do not travel: a worker makes those that it needs."""

@@ -1,0 +1,65 @@
+"""The source code that a cell runs, as a digest: what was computed by other code is computed again.
+
+Of this package whole folders count, because kernels and kinds are imported by name, where no reader of import statements
+sees it. Of a part from elsewhere its whole package counts; of one that was typed into a session, its own text.
+"""
+
+import hashlib
+import inspect
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from modelsel.core.spec import kinds_of
+from modelsel.core.types import Candidate
+
+PACKAGE = Path(__file__).parents[1]
+ROOMS = (
+    "core", "statistics", "kernels", "tree", "forest", "criterion", "pruner", "softener", "distance", "learner", "preparer",
+    "measure", "planning", "runner",
+)  # fmt: skip
+
+
+def code(candidates: Iterable[Candidate]) -> str:
+    """Digest of what the cells of these candidates run: our rooms, and every part from elsewhere, at any depth."""
+    kinds = kinds_of(step for candidate in candidates for step in (candidate.learner, *candidate.preparers))
+    foreign = (kind for kind in kinds if not kind.__module__.startswith("modelsel."))
+    texts = sorted({_text_of(kind) for kind in foreign})
+    versions = sorted({f"{name} {metadata.version(name)}" for kind in kinds for name in getattr(kind, "runs", ())})
+    return hashlib.sha256("\0".join((own(), *texts, *versions)).encode()).hexdigest()[:32]
+
+
+@cache
+def own() -> str:
+    """Digest of our rooms."""
+    return _digest(file for room in ROOMS for file in _files(PACKAGE / room))
+
+
+@cache
+def _text_of(kind: Any) -> str:
+    """Digest of the package that a class comes from, or of the class where there is no file; nothing equals unknown text."""
+    top = kind.__module__.partition(".")[0]
+    module = import_module(top)
+    if folders := getattr(module, "__path__", None):
+        return _digest(file for folder in folders for file in _files(Path(folder)))
+    if file := getattr(sys.modules[kind.__module__], "__file__", None):
+        return _digest([Path(file)])
+    try:
+        return hashlib.sha256(inspect.getsource(kind).encode()).hexdigest()
+    except (OSError, TypeError):
+        return uuid4().hex
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return iter(sorted(folder.rglob("*.py")))
+
+
+def _digest(files: Iterable[Path]) -> str:
+    state = hashlib.sha256()
+    for file in files:
+        state.update(f"{file.name}\0".encode() + file.read_bytes())
+    return state.hexdigest()
