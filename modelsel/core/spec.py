@@ -141,10 +141,10 @@ def _module_of(kind: type) -> str:
     return kind.__module__.rpartition(".")[2]
 
 
-def kinds_of(parts: Iterable[Any]) -> set[Any]:
+def classes_in(parts: Iterable[Any]) -> set[Any]:
     """Classes of some parts and of the parts in their fields, at any depth.
 
-    >>> sorted(kind.__name__ for kind in kinds_of([make("learner", "knn")]))
+    >>> sorted(kind.__name__ for kind in classes_in([make("learner", "knn")]))
     ['Heom', 'Knn']
     """
     found, seen, waiting = set(), set(), list(parts)

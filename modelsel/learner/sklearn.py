@@ -34,10 +34,14 @@ class Sklearn:
 
     unit: ClassVar[str] = "columns"
     holds_gil: ClassVar[bool] = True
-    runs: ClassVar[tuple[str, ...]] = ("scikit-learn",)  # packages whose version decides what a fit says
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "params", Params(self.params))
+
+    @property
+    def source(self) -> str:
+        """The library that fits, and its version."""
+        return f"scikit-learn {_version()}"
 
     def growing(self) -> dict[str, Any]:
         return resolved(self)

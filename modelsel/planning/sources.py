@@ -7,30 +7,31 @@ sees it. Of a part from elsewhere its whole package counts; of one that was type
 import hashlib
 import inspect
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from importlib import import_module, metadata
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from modelsel.core.spec import kinds_of
+from modelsel.core.spec import classes_in
 from modelsel.core.types import Candidate
 
 PACKAGE = Path(__file__).parents[1]
 ROOMS = (
     "core", "statistics", "kernels", "tree", "forest", "criterion", "pruner", "softener", "distance", "learner", "preparer",
-    "measure", "planning", "runner",
+    "foreign", "sharing", "measure", "planning", "runner",
 )  # fmt: skip
 
 
-def code(candidates: Iterable[Candidate]) -> str:
-    """Digest of what the cells of these candidates run: our rooms, and every part from elsewhere, at any depth."""
-    kinds = kinds_of(step for candidate in candidates for step in (candidate.learner, *candidate.preparers))
+def code(candidates: Sequence[Candidate]) -> str:
+    """Digest of what the cells of a batch run: our rooms, every part from elsewhere at any depth, and the version of the
+    library that the learner names as its `source`."""
+    kinds = classes_in(step for candidate in candidates for step in (candidate.learner, *candidate.preparers))
     foreign = (kind for kind in kinds if not kind.__module__.startswith("modelsel."))
     texts = sorted({_text_of(kind) for kind in foreign})
-    versions = sorted({f"{name} {metadata.version(name)}" for kind in kinds for name in getattr(kind, "runs", ())})
-    return hashlib.sha256("\0".join((own(), *texts, *versions)).encode()).hexdigest()[:32]
+    source = getattr(candidates[0].learner, "source", "")
+    return hashlib.sha256("\0".join((own(), *texts, source)).encode()).hexdigest()[:32]
 
 
 @cache

@@ -49,7 +49,7 @@ class CellResult:
     """Columns over the candidates of a cell.
 
     `predicted` is candidates × assessment rows, `scores` candidates × rows × classes where the measure reads class scores.
-    `score` is what the measure with the digest `measure` says; with an empty digest nothing was scored yet.
+    `score` is what the run's measure says; where no rows are kept beside it, `measure` is its digest.
     """
 
     ids: NDArray[np.uint64]
@@ -107,13 +107,11 @@ class CellResult:
         reasons = {at[position]: reason for position, reason in self.reasons.items() if position in at}
         return replace(self, **{name: array[which] for name, array in self._arrays().items()}, reasons=reasons)
 
-    def scored(self, measure: Measure, digest: str, truth: Codes, weights: Floats | None, classes: int) -> Self:
-        """What the measure with this digest makes of it: numbers per candidate, no rows.
+    def scored(self, measure: Measure, truth: Codes, weights: Floats | None, classes: int) -> Self:
+        """What the measure makes of it: numbers per candidate, no rows.
 
         A candidate whose score is not finite has the status `invalid_score`; one that was not ok has the score NaN.
         """
-        if self.measure == digest:
-            return self
         score, ok = np.full(len(self), np.nan), self.ok
         if len(ok):
             score[ok] = measure.score(truth, self.outputs(ok), weights, classes)
@@ -122,13 +120,13 @@ class CellResult:
             status, reasons = status.copy(), {**reasons, **dict.fromkeys(undefined.tolist(), UNDEFINED)}
             status[undefined], score[undefined] = CODE["invalid_score"], np.nan
         no_rows = np.zeros((len(self), 0), self.predicted.dtype)
-        return replace(self, score=score, measure=digest, status=status, reasons=reasons, predicted=no_rows, scores=None)
+        return replace(self, score=score, status=status, reasons=reasons, predicted=no_rows, scores=None)
 
     def encode(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Facts and arrays, as the journal keeps them."""
         arrays = self._arrays()
-        if not self.measure:
-            del arrays["score"]
+        if self.has_rows:
+            del arrays["score"]  # any measure can be computed from them
         reasons = {str(position): reason for position, reason in self.reasons.items()}
         return {"seconds": self.seconds, "reasons": reasons, "traceback": self.traceback, "measure": self.measure}, arrays
 

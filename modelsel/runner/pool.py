@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.machine import cores
-from modelsel.core.spec import kinds_of
+from modelsel.core.spec import classes_in
 from modelsel.core.types import Candidate
 from modelsel.kernels import stop
 from modelsel.runner import cluster as clusters
@@ -79,7 +79,7 @@ def chosen(pool: Any, limits: Limits, candidates: Iterable[Candidate] = ()) -> P
 
 def needs_process(candidate: Candidate) -> bool:
     """Has it native code of others, or a part that is not of this package, at any depth?"""
-    kinds = kinds_of((candidate.learner, *candidate.preparers))
+    kinds = classes_in((candidate.learner, *candidate.preparers))
     return bool(candidate.learner.holds_gil) or not all(kind.__module__.startswith("modelsel.") for kind in kinds)
 
 

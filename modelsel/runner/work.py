@@ -1,6 +1,6 @@
 """What all cells of a run share, and what one of them takes and gives: the unit that pools hand to their workers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -39,7 +39,7 @@ class Work:
     @cached_property
     def codes(self) -> tuple[str, ...]:
         """Digest of the code behind each batch."""
-        return tuple(code(self.plan.candidates[member] for member in batch.members) for batch in self.plan.batches)
+        return tuple(code([self.plan.candidates[member] for member in batch.members]) for batch in self.plan.batches)
 
     def __getstate__(self) -> dict[str, Any]:
         """Keys do not travel: a worker makes those that it needs."""
@@ -71,13 +71,15 @@ class Work:
             self.measure.needs_scores,
             self.limits.enforced if self.limits.any else unlimited,
         )
-        return result if self.rows else self.scored(job.cell.fold, result)
+        return result if self.rows else replace(self.scored(job.cell.fold, result), measure=self.measure_id)
 
     def scored(self, fold: int, result: CellResult) -> CellResult:
         """Status and score per candidate, as the run's measure sees them: what a choice is made from."""
+        if not result.has_rows:
+            return result
         rows = self.resampling.folds[fold].assessment
         weights = None if self.task.weights is None else self.task.weights[rows]
-        return result.scored(self.measure, self.measure_id, self.task.target[rows], weights, len(self.task.classes))
+        return result.scored(self.measure, self.task.target[rows], weights, len(self.task.classes))
 
     def lacking(self, result: CellResult) -> str:
         """Why a recorded result does not serve this run; empty when it does."""

@@ -191,13 +191,13 @@ def test_a_recorded_search_is_the_search_and_computes_once(
     choice: dict[str, Any], cancer: tuple[Any, Any], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done: list[Any] = []
-    answers = Work.answers
+    evaluate = Work.evaluate
 
     def counted(work: Work, job: Job) -> Any:
         done.extend([job.cell] * (len(work.plan.candidates) == 8))  # those of the floor are no candidates
-        return answers(work, job)
+        return evaluate(work, job)
 
-    monkeypatch.setattr(Work, "answers", counted)
+    monkeypatch.setattr(Work, "evaluate", counted)
     search = SelectionCV(SMALL, **choice).fit(*cancer)
     cells, done[:] = len(done), []
     assert list(folder.rglob("*")) == []

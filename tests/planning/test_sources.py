@@ -8,9 +8,10 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import sklearn
 
 import modelsel
-from modelsel.core.spec import kinds_of, make
+from modelsel.core.spec import classes_in, make
 from modelsel.core.types import Candidate
 from modelsel.learner.tree import Tree
 from modelsel.planning import sources
@@ -130,7 +131,7 @@ def test_what_was_typed_into_a_session_is_told_apart_by_its_text_or_never_believ
 
 def test_parts_are_found_in_fields_and_in_lists():
     bundle = Candidate(Tree(criterion=make("criterion", "gini")), (make("preparer", "impute"),))
-    assert {"Tree", "Gini", "Impute", "Unpruned", "Leaf"} <= {kind.__name__ for kind in kinds_of([[bundle]])}
+    assert {"Tree", "Gini", "Impute", "Unpruned", "Leaf"} <= {kind.__name__ for kind in classes_in([[bundle]])}
 
 
 def test_cells_of_other_code_are_computed_again_with_the_reason(tmp_path, monkeypatch):
@@ -140,10 +141,10 @@ def test_cells_of_other_code_are_computed_again_with_the_reason(tmp_path, monkey
     assert again.why == {"the code that a cell runs has changed since": 3}
 
 
-def test_the_version_of_what_a_learner_runs_counts(monkeypatch):
+def test_the_version_of_the_library_behind_a_learner_counts(monkeypatch):
     candidate = Candidate(make("learner", "sklearn"))
     before = code((candidate,))
-    monkeypatch.setattr(sources.metadata, "version", lambda name: "99")
+    monkeypatch.setattr(sklearn, "__version__", "99")
     assert code((candidate,)) != before
     assert code((Candidate(Double()),)) == code((Candidate(Double()),))
     assert doubles.__file__

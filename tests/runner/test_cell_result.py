@@ -78,7 +78,7 @@ def test_every_measured_column_reaches_the_score_matrix_and_the_means(tmp_path, 
 def test_what_is_read_back_from_a_journal_has_every_column(tmp_path):
     found = result()
     with Journal(tmp_path) as journal:
-        for each in (found, found.scored(Wrong(), "wrong", TASK.target[FOLD.assessment], None, 2)):
+        for each in (found, found.scored(Wrong(), TASK.target[FOLD.assessment], None, 2)):
             same(journal.load(journal.own.append(*each.encode())), each)
 
 
@@ -133,7 +133,7 @@ def test_candidates_are_found_by_their_ids_whatever_the_order():
 
 def test_a_score_that_is_not_finite_is_a_status_with_a_reason():
     one_class, found = np.zeros(len(FOLD.assessment), np.int32), result()
-    said = found.scored(Agreement(), "agreement", one_class, None, 2)
+    said = found.scored(Agreement(), one_class, None, 2)
     assert (found.status[:5] == OK).all(), "the record keeps what the candidate said"
     assert (said.status[:5] == CODE["invalid_score"]).all()
     assert said.reasons[0] == "the measure is not defined on this fold"
@@ -141,13 +141,12 @@ def test_a_score_that_is_not_finite_is_a_status_with_a_reason():
     assert not said.has_rows
 
 
-def test_scores_are_made_once_per_measure():
+def test_scores_are_those_of_the_measure():
     truth = TASK.target[FOLD.assessment]
     found = result()
-    wrong = found.scored(Wrong(), "wrong", truth, None, 2)
-    assert wrong.scored(Wrong(), "wrong", truth, None, 2) is wrong
+    wrong = found.scored(Wrong(), truth, None, 2)
     np.testing.assert_allclose(wrong.score[:5], np.mean(found.predicted[:5] != truth, axis=1))
-    other = found.scored(Quadratic(), "quadratic", truth, None, 2)
+    other = found.scored(Quadratic(), truth, None, 2)
     np.testing.assert_allclose(other.score[:5], Quadratic().score(truth, found.outputs(np.arange(5)), None, 2))
     assert np.isnan(other.score[5:]).all()
 
