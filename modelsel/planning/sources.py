@@ -25,13 +25,14 @@ ROOMS = (
 
 
 def code(candidates: Sequence[Candidate]) -> str:
-    """Digest of what the cells of a batch run: our rooms, every part from elsewhere at any depth, and the version of the
-    library that the learner names as its `source`."""
+    """Digest of what the cells of a batch run: our rooms, every part from elsewhere at any depth, and the versions of
+    libraries that they name as their `source`."""
     kinds = classes_in(step for candidate in candidates for step in (candidate.learner, *candidate.preparers))
     foreign = (kind for kind in kinds if not kind.__module__.startswith("modelsel."))
     texts = sorted({_text_of(kind) for kind in foreign})
-    source = getattr(candidates[0].learner, "source", "")
-    return hashlib.sha256("\0".join((own(), *texts, source)).encode()).hexdigest()[:32]
+    steps = (candidates[0].learner, *(step for candidate in candidates for step in candidate.preparers))
+    libraries = sorted({getattr(step, "source", "") for step in steps})
+    return hashlib.sha256("\0".join((own(), *texts, *libraries)).encode()).hexdigest()[:32]
 
 
 @cache
