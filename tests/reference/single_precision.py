@@ -50,12 +50,16 @@ class C45:
         return self.form(rows, np.ones(len(rows), self.real), frozenset(), 0)
 
     def errors(self, root: Node) -> int:
-        wrong = 0
-        for row in range(len(self.task)):
+        return int((self.classified(root, self.values) != self.task.target).sum())
+
+    def classified(self, root: Node, values: np.ndarray) -> np.ndarray:
+        """The class of each row."""
+        said = np.empty(len(values), np.int64)
+        for row, x in enumerate(values):
             scores = np.zeros(self.classes)
-            self._fall(root, self.values[row], 1.0, scores)
-            wrong += int(np.argmax(np.round(scores, 6)) != self.task.target[row])
-        return wrong
+            self._fall(root, x, 1.0, scores)
+            said[row] = np.argmax(np.round(scores, 6))
+        return said
 
     def _fall(self, node: Node, x: np.ndarray, part: float, scores: np.ndarray) -> None:
         if not node.below:

@@ -115,6 +115,17 @@ def test_neighbours_with_wekas_conventions_are_ibks(answers, reference_task, ref
     assert differing <= 12
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [1, 5])
+def test_no_row_of_a_larger_table_differs_from_ibk(answers, reference_task, reference_folds, k):
+    """segment_train, 1,500 rows, tied ones too."""
+    task, predicted = reference_task("segment_train"), np.full(1500, -1)
+    for analysis, assessment in parts(reference_folds("segment_train")):
+        predicted[assessment], _ = ibk(task, analysis, assessment, k, make("distance", "euclidean"))
+    said = answers("weka/segment_train")["segment_train"]["jobs"][f"IBk_K{k}"]["result"]["cv"]["predicted_class_index"]
+    assert predicted.tolist() == said
+
+
 def ibk(task, analysis, assessment, k, distance) -> tuple[list[int], list[bool]]:
     """Weka's answers to queries in their order, and whether they hang on the last digit of a distance or of a vote.
 
