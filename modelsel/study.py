@@ -34,6 +34,7 @@ from modelsel.guard.audit import audit
 from modelsel.guard.gate import Gate
 from modelsel.guard.kept import kept
 from modelsel.guard.request import LookRequest, Sealing, Selected
+from modelsel.planning.alike import counted_once, declared, told_apart
 from modelsel.planning.make import Plan, make
 from modelsel.planning.show import warnings
 from modelsel.record import facts
@@ -47,7 +48,7 @@ from modelsel.record.track import Tracker
 from modelsel.reporting import page, show
 from modelsel.reporting.shows._studied import Studied
 from modelsel.runner.apart import Failure, apart
-from modelsel.runner.families import resolve
+from modelsel.runner.families import is_family, resolve
 from modelsel.runner.final import Final, fit, fit_and_answer
 from modelsel.runner.final import outputs as answered
 from modelsel.runner.floor import floor
@@ -115,6 +116,8 @@ def _performed(
     with _journal(config, folder) as journal:
         candidates = resolve(config.candidates, material.development, config.seed, journal)
     plan = make(candidates, material.development, material.resampling)
+    if said := counted_once(len(config.candidates), len(told_apart(config.candidates, material.development.features))):
+        progress.say(said)
     gate, sealing = _sealed(config, material, candidates, folder, tracker)
     with clock.stage("select"), progress:
         results, selection, extra = _selected(config, material, plan, folder, progress)
@@ -131,7 +134,7 @@ def _performed(
                 measure=kind_of(config.measure), rule=kind_of(config.rule), test=test,
                 winner=facts.winner(selection, final if isinstance(final, Failure) else None),
                 scheme=facts.scheme(kind_of(config.scheme), material.resampling),
-                candidates={"declared": config.declared, "distinct": len(candidates), **results.counts},
+                candidates={"declared": _declared(config, candidates), "distinct": len(candidates), **results.counts},
                 fits={"needed": plan.needed, "naive": plan.naive}, failures=facts.failures(selection), seconds=clock.read(),
                 findings=_findings(config, material, plan, selection, gate, final),
                 extra={**extra, **_closed(config, material, folder)},
@@ -148,6 +151,10 @@ def _performed(
         folder.write_outcome(timed)
         _complain(config, results, outcome)
     return timed
+
+
+def _declared(config: Config, candidates: Sequence[Candidate]) -> int:
+    return declared(config.declared, sum(map(is_family, config.candidates)), candidates)
 
 
 def _sealed(

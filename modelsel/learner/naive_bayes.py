@@ -6,7 +6,7 @@ unheard-of combination), the prior is all that is known.
 Sources: Maron & Kuhns (1960); Langley, Iba & Thompson (1992).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
@@ -49,6 +49,14 @@ class NaiveBayes:
         if self.m is None:
             return Smoothing(self.smoothing, None, True)
         return Smoothing(0.0, self.m, self.m_prior == "uniform")
+
+    def mattering(self, kinds: Set[str]) -> "NaiveBayes":
+        """The same with what cannot matter for these kinds of features at its default: numbers have densities, others counts."""
+        counts = self if self.m is not None else replace(self, m_prior="marginal")
+        counts = counts if self.m is None else replace(counts, smoothing=1.0)
+        if kinds <= {"numeric"}:
+            counts = replace(counts, smoothing=1.0, m=None, m_prior="marginal")
+        return counts if "numeric" in kinds else replace(counts, numeric="gaussian")
 
     def growing(self) -> dict[str, Any]:
         return {"kind": "naive_bayes", "numeric": self.numeric}

@@ -4,7 +4,7 @@ ID3, C4.5, CART and the others are recipes (conf/learner/id3.yaml, c45.yaml, car
 Friedman, Olshen and Stone 1984; Quinlan 1986, 1993.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -80,6 +80,15 @@ class Tree:
             "kind": "tree", "criterion": resolved(self.criterion), "splits": resolved(self.splits), "missing": self.missing,
             "min_leaf": self.min_leaf, "min_leaf_rule": self.min_leaf_rule, "pruner": self.pruner.growing(),
         }  # fmt: skip
+
+    def mattering(self, kinds: Set[str]) -> "Tree":
+        """The same with the tests that no feature of these kinds can have at their default; as it is where it draws rows."""
+        if self.draws:
+            return self
+        default, splits = Splits(), self.splits
+        if "nominal" not in kinds:
+            splits = replace(splits, nominal=default.nominal)
+        return replace(self, splits=splits if kinds & {"numeric", "ordered"} else replace(splits, threshold=default.threshold))
 
     def apart(self) -> dict[str, Any]:
         """What keeps it from sharing a cell, though it shares the fit.

@@ -6,6 +6,7 @@ from modelsel.config.compose import BATES, Config
 from modelsel.config.settings import AUTO
 from modelsel.core.types import Finding
 from modelsel.kernels import compiler
+from modelsel.planning.alike import counted_once, told_apart
 from modelsel.planning.make import make
 from modelsel.planning.nesting import Nesting
 from modelsel.planning.probe import estimate
@@ -46,7 +47,8 @@ class Forecast:
 def forecast(config: Config) -> Forecast:
     """Plan a study. Fits none of the rows, opens nothing; writes only, in this machine's cache, how long the probe took."""
     material = prepare(config)
-    plan = make(config.candidates, material.development, material.resampling)
+    candidates = told_apart(config.candidates, material.development.features)
+    plan = make(candidates, material.development, material.resampling)
     workers = Pool(config.pool.kind, config.pool.n_jobs).jobs
     folder = compiler.base() / "probes"
     cost = estimate(plan, material.development, material.resampling, config.measure.needs_scores, workers, folder=folder)
@@ -59,7 +61,7 @@ def forecast(config: Config) -> Forecast:
     sealed = len(material.sealed)
     found = sorted(material.findings, key=lambda finding: GRAVITY.index(finding.severity))
     shown = lines(plan, material.development, sealed, cost, outer=outer, measure=config.measure, quota=config.guard.quota)
-    said = (*shown, *map(told, found))
+    said = (*shown, *filter(None, [counted_once(len(config.candidates), len(candidates))]), *map(told, found))
     return Forecast(
         text="\n".join(said), rows=plan.rows, test_rows=sealed, candidates=len(plan.candidates), cells=len(plan.cells),
         fits=plan.needed, naive_fits=plan.naive, seconds=cost.seconds, memory=cost.memory,

@@ -11,7 +11,20 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from modelsel.record.files import write as write_file
 from modelsel.record.folder import RunFolder
-from modelsel.reporting import bounds, facts, final, leaderboard, pairs, predictions, show, slices, strips, verdict, words
+from modelsel.reporting import (
+    bounds,
+    facts,
+    final,
+    leaderboard,
+    pairs,
+    predictions,
+    show,
+    slices,
+    strips,
+    verdict,
+    width,
+    words,
+)
 from modelsel.reporting.svg import SHAPES
 from modelsel.reporting.view import View
 
@@ -51,6 +64,7 @@ def context(view: View) -> dict[str, Any]:
         "called": view.called,
         "fits": verdict.fits(outcome.fits),
         "look": verdict.look(outcome.test) if outcome.test and not outcome.test.refused else "",
+        "width": width.sentence(outcome.test) if outcome.test and not outcome.test.refused else "",
         "flags": verdict.grave(outcome),
         "findings": facts.findings(view),
         "board": leaderboard.section(view),

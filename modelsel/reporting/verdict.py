@@ -9,7 +9,7 @@ from modelsel.core.outcome import Outcome, TestResult
 from modelsel.core.sized import sized
 from modelsel.record.candidates import Row, varied
 from modelsel.record.folder import RunFolder
-from modelsel.reporting import floor
+from modelsel.reporting import floor, width
 from modelsel.reporting.terminal import duration
 from modelsel.reporting.words import interval, number, ordinal, percent, plural, score, settings
 
@@ -96,7 +96,7 @@ def test(outcome: Outcome, audit: Mapping[str, Any], folder: RunFolder) -> list[
         return [f"not opened; `modelsel test {folder.path.parent.name}` opens it"]
     if result.refused:
         return [f"refused: {result.refused}"]
-    lines = [released(result), look(result)]
+    lines = [released(result), *filter(None, [width.sentence(result)]), look(result)]
     if upcoming := audit.get("next"):
         lines.append(f"a further look would cost {number(upcoming['price'])} nats{_widened(upcoming.get('interval'))}")
     return [*lines, *([f"flags: {', '.join(flags)}"] if flags else [])]

@@ -14,6 +14,7 @@ from modelsel.core.fingerprint import digest, generator
 from modelsel.core.protocols import Path
 from modelsel.core.spec import flat, resolved
 from modelsel.core.types import Candidate, Task, positions
+from modelsel.planning.alike import told_apart
 from modelsel.planning.batch import growing
 from modelsel.planning.sources import code
 from modelsel.runner.journal import FAMILY, Journal
@@ -28,7 +29,7 @@ Members = tuple[Candidate, ...]
 
 
 def resolve(candidates: Sequence[Candidate], task: Task, seed: int, journal: Journal | None = None) -> Members:
-    """The candidates with every family replaced, where it stood, by its members; equal candidates are merged.
+    """The candidates with every family replaced, where it stood, by its members; those that cannot differ are merged.
 
     With a journal a family that it knows is not fitted, and one that it does not know is written down.
     """
@@ -37,7 +38,7 @@ def resolve(candidates: Sequence[Candidate], task: Task, seed: int, journal: Jou
     for candidate in candidates:
         for member in _members(candidate, task, seed, paths, journal) if is_family(candidate) else (candidate,):
             distinct.setdefault(member.id, member)
-    return tuple(distinct.values())
+    return told_apart(tuple(distinct.values()), task.features)
 
 
 def is_family(candidate: Candidate) -> bool:
