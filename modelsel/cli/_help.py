@@ -16,7 +16,7 @@ COMMANDS = {
     "completion": "shell completion",
     "certify": "a certificate of a run's test or of an exam, for others to check",
     "verify": "recompute what a certificate says (exit 0, or 5)",
-    "exam": "a sealed test set for predictions from anywhere: create, answer, status, board, close, audit",
+    "exam": "a sealed test set for predictions from anywhere: create, answer, board, close, serve",
 }
 
 OVERRIDES = (

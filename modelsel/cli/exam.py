@@ -145,6 +145,34 @@ def audit(words: Sequence[str]) -> int:
     return REFUSED if grave else OK
 
 
+def serve(words: Sequence[str]) -> int:
+    """let others ask: HTTP, and the Model Context Protocol for agents"""
+    parser = _parser("serve", serve)
+    parser.add_argument("folder", metavar="DIR", help=FOLDER)
+    parser.add_argument("--host", default="127.0.0.1", help="default: this machine alone")
+    parser.add_argument("--port", type=int, default=8800)
+    parser.add_argument("--rate", type=int, default=20, metavar="N", help="answers a minute that a token may hand in")
+    parser.add_argument("--stdio", action="store_true", help="speak to one agent on stdin and stdout (MODELSEL_EXAM_TOKEN)")
+    parser.add_argument("--admit", metavar="NAME", help="give out a token for a name, and end")
+    parser.add_argument("--looks", type=int, metavar="N", help="with --admit: answers that it may hand in")
+    parser.add_argument("--nats", type=float, metavar="X", help="with --admit: nats that it may spend")
+    args = parser.parse_args(words)
+    from modelsel.examination.server.askers import Askers
+    from modelsel.examination.server.serve import serve as run
+    from modelsel.examination.server.serve import serve_stdio
+    from modelsel.examination.store import Store
+
+    folder = Path(args.folder)
+    if args.admit is not None:
+        print(Askers(Store.open(folder).folder).admit(args.admit, args.looks, args.nats))
+    elif args.stdio:
+        serve_stdio(folder)
+    else:
+        print(f"http://{args.host}:{args.port}/", flush=True)
+        run(folder, args.host, args.port, args.rate)
+    return OK
+
+
 def board_text(lines: Sequence[Mapping[str, Any]]) -> str:
     """The board as people read it in a terminal."""
     if not lines:
@@ -209,4 +237,5 @@ def _parser(name: str, command: Callable[..., int]) -> argparse.ArgumentParser:
 LEVELS = ("info", "low", "medium", "high", "critical")
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "create": create, "answer": answer, "status": status, "board": board, "close": close, "audit": audit,
+    "serve": serve,
 }  # fmt: skip

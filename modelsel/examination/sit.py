@@ -77,7 +77,7 @@ class Exam:
         return any(look["metric"] == CLOSING for look in self.history())
 
     def answer(self, predictions: Any, asker: str, forecast: tuple[float, int] | None = None,
-               allow: Callable[[Sequence[Mapping[str, Any]]], str] | None = None) -> Shown:  # fmt: skip
+               allow: Callable[[Sequence[Mapping[str, Any]], float], str] | None = None) -> Shown:  # fmt: skip
         """Hand in predictions (a file, or a table in memory) under a name.
 
         `forecast`, an error rate and the rows that it comes from, is what an answer is priced by under release=predicted.
@@ -131,7 +131,7 @@ class Exam:
         spent = sum(one["charge"] for one in own)
         if limits["nats"] is not None and spent + worst > limits["nats"]:
             yield f"{asker} has spent {spent:.2f} nats; this may cost {worst:.2f}, and the terms allow {limits['nats']:g}"
-        if allow is not None and (reason := allow(own)):
+        if allow is not None and (reason := allow(own, worst)):
             yield reason
 
     def _selected(self, answer: Answer, asker: str, forecast: tuple[float, int] | None) -> Selected:

@@ -1,0 +1,97 @@
+"""The exam by the Model Context Protocol, with the official SDK: the same desk, as tools for agents."""
+
+import io
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+
+from modelsel.core.errors import ModelselError
+from modelsel.examination.server.askers import Asker
+from modelsel.examination.server.desk import Desk, said
+from modelsel.examination.server.web import bearer
+
+TOKEN = "MODELSEL_EXAM_TOKEN"  # noqa: S105  the name of a variable
+MOST = 2000  # rows that one call returns
+HOW = (
+    "A sealed test set. Read the terms, learn from the development rows, predict the questions and hand in one class per "
+    "token. Every answer costs nats that widen everybody's later intervals: decide on the development rows, ask rarely."
+)
+
+
+class Tools:
+    """What an agent may call; names and descriptions are those of the methods."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def terms(self) -> dict[str, Any]:
+        """The terms of the exam: columns, classes, measure, how answers are shown, budgets."""
+        return dict(self._desk.terms)
+
+    def development(self, first: int = 0, rows: int = 500) -> str:
+        """Development rows with their classes, as CSV; `first` counts from 0."""
+        return _part(self._desk, "development", first, rows)
+
+    def questions(self, first: int = 0, rows: int = 500) -> str:
+        """Questions, as CSV: a token and features; `first` counts from 0."""
+        return _part(self._desk, "questions", first, rows)
+
+    def hand_in(
+        self,
+        predictions: dict[str, str],
+        context: Context,
+        forecast_rate: float | None = None,
+        forecast_rows: int | None = None,
+    ) -> dict[str, Any]:
+        """Hand in a class for every token of the questions.
+
+        `forecast_rate` is the error rate that you foresee, `forecast_rows` from how many rows: an answer that was foreseen
+        costs little.
+        """
+        try:
+            forecast = (forecast_rate, forecast_rows) if forecast_rate is not None and forecast_rows is not None else None
+            return self._desk.answer(self._asker(context), _csv(self._desk, predictions), forecast)
+        except ModelselError as error:
+            return said(error)
+
+    def budget(self, context: Context) -> dict[str, Any]:
+        """What you have used, what is left, and how wide the interval of one more answer is."""
+        try:
+            return self._desk.budget(self._asker(context))
+        except ModelselError as error:
+            return said(error)
+
+    def board(self) -> list[dict[str, Any]]:
+        """Answers as they were shown, best first."""
+        return self._desk.board()
+
+    def _asker(self, context: Context) -> Asker:
+        headers = context.headers
+        token = bearer(headers.get("authorization")) if headers is not None else os.environ.get(TOKEN)
+        return self._desk.known(token, "mcp")
+
+
+def agents(desk: Desk) -> MCPServer:
+    """The server; over HTTP the token is the bearer's, over stdio that of `MODELSEL_EXAM_TOKEN`."""
+    server, tools = MCPServer(f"exam {desk.exam.terms.name}", instructions=HOW), Tools(desk)
+    for tool in (tools.terms, tools.development, tools.questions, tools.hand_in, tools.budget, tools.board):
+        server.add_tool(tool)
+    return server
+
+
+def _part(desk: Desk, side: str, first: int, rows: int) -> str:
+    data = desk.file(side)
+    if data.startswith(b"PAR1"):
+        text: str = pd.read_parquet(io.BytesIO(data)).iloc[max(0, first) : max(0, first) + min(rows, MOST)].to_csv(index=False)
+        return text
+    head, *lines = data.decode().splitlines(keepends=True)
+    return head + "".join(lines[max(0, first) : max(0, first) + min(rows, MOST)])
+
+
+def _csv(desk: Desk, predictions: Mapping[str, str]) -> bytes:
+    frame = pd.DataFrame({desk.exam.terms.token: list(predictions), "prediction": list(predictions.values())})
+    return frame.to_csv(index=False).encode()

@@ -1,0 +1,100 @@
+"""Who may ask, and how often: tokens that the server gives out, budgets in looks and nats, rates.
+
+A token is 32 random bytes, shown once; its SHA-256 is kept beside the asker's name. A name is the server's: what somebody else
+calls himself counts for nothing.
+"""
+
+import hashlib
+import json
+import secrets
+import time
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from modelsel.core.disk import locked
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.examination.sit import NAME
+from modelsel.ledger.home import write_whole
+
+PREFIX, MINUTE = "msx_", 60.0
+
+
+@dataclass(frozen=True)
+class Asker:
+    """A name with its budget; None: what the terms say."""
+
+    name: str
+    looks: int | None = None
+    nats: float | None = None
+
+    def objection(self, own: Sequence[Mapping[str, Any]], worst: float) -> str:
+        """Why its budget does not allow another answer; empty where it does."""
+        if self.looks is not None and len(own) >= self.looks:
+            return f"{self.name} has handed in {len(own)} answers, and the token allows {self.looks}"
+        spent = sum(one["charge"] for one in own)
+        if self.nats is not None and spent + worst > self.nats:
+            return f"{self.name} has spent {spent:.2f} nats; this may cost {worst:.2f}, and the token allows {self.nats:g}"
+        return ""
+
+
+class Askers:
+    """The askers of an exam, in a file of its store."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "askers.json"
+
+    def admit(self, name: str, looks: int | None = None, nats: float | None = None) -> str:
+        """A new token for a name, in place of the one it had; ConfigurationError for what is no name."""
+        if not NAME.fullmatch(name):
+            fix = "use letters, digits, and . @ + - _, up to 64"
+            raise ConfigurationError(Problem("MSEL-960", f"not a name: {name[:40]!r}", "--admit", fix))
+        token = PREFIX + secrets.token_urlsafe(32)
+        with locked(self._path.with_suffix(".lock")):
+            known = {digest: one for digest, one in self._known().items() if one["name"] != name}
+            known[_digest(token)] = asdict(Asker(name, looks, nats))
+            write_whole(self._path, json.dumps(known).encode())
+        return token
+
+    def of(self, token: str | None) -> Asker | None:
+        """Whose token that is; None for one that nobody has. Looked up by its digest: time tells nothing of it."""
+        one = self._known().get(_digest(token)) if token else None
+        return Asker(**one) if one else None
+
+    def _known(self) -> dict[str, dict[str, Any]]:
+        try:
+            return dict(json.loads(self._path.read_text("utf-8")))
+        except FileNotFoundError:
+            return {}
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Rates:
+    """At most so many calls a minute for each of whoever calls."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._calls: dict[str, deque[float]] = defaultdict(deque)
+
+    def take(self, who: str, now: float | None = None) -> float:
+        """0 where the call is allowed (and counted), else the seconds to wait.
+
+        >>> rates = Rates(2)
+        >>> [rates.take("ann", at) for at in (0.0, 1.0, 2.0, 60.5)], rates.take("bob", 2.0)
+        ([0.0, 0.0, 58.0, 0.0], 0.0)
+        """
+        at = time.monotonic() if now is None else now
+        if len(self._calls) > 10_000:  # strangers come and go
+            self._calls = defaultdict(deque, {name: calls for name, calls in self._calls.items() if calls[-1] > at - MINUTE})
+        calls = self._calls[who]
+        while calls and calls[0] <= at - MINUTE:
+            calls.popleft()
+        if len(calls) >= self._most:
+            return calls[0] + MINUTE - at
+        calls.append(at)
+        return 0.0

@@ -1,0 +1,115 @@
+"""What the server does for an asker, whether he comes by HTTP or by the Model Context Protocol.
+
+The desk is the only one that has the exam: answers one at a time, and of others nothing but what the board shows.
+"""
+
+import tempfile
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from modelsel.core.errors import REFUSED, DataError, ModelselError, Problem, RefusedError
+from modelsel.examination.board import board, status
+from modelsel.examination.server.askers import Asker, Askers, Rates
+from modelsel.examination.sit import Exam
+
+PER_ROW = 400  # bytes of an answer, for each row and class
+
+
+class UnknownTokenError(ModelselError):
+    """No token, or one that nobody has."""
+
+    exit_code = REFUSED
+
+
+class TooOftenError(ModelselError):
+    """More calls than the rate allows."""
+
+    exit_code = REFUSED
+
+
+class Desk:
+    """One exam and its askers. `rate` is the number of answers a minute that a token may hand in, `calls` of all calls."""
+
+    def __init__(self, folder: Path, rate: int = 20, calls: int = 240) -> None:
+        self.exam = Exam(folder)
+        self.askers = Askers(self.exam.store.folder)
+        self._turn = threading.Lock()
+        self._answers, self._calls, self._failures = Rates(rate), Rates(calls), Rates(30)
+
+    @property
+    def terms(self) -> Mapping[str, Any]:
+        return self.exam.terms.facts
+
+    @property
+    def largest(self) -> int:
+        """Bytes from which an answer is too large to be one."""
+        rows = sum(map(int, self.terms["rows"].values()))
+        return (1 << 20) + PER_ROW * rows * (1 + len(self.terms["classes"]))
+
+    def known(self, token: str | None, where: str = "") -> Asker:
+        """The asker of a token. Raises UnknownTokenError, and TooOftenError where somebody tries many."""
+        asker = self.askers.of(token)
+        if asker is None:
+            _wait(self._failures.take(where))
+            raise UnknownTokenError(Problem("MSEL-961", "no such token", "Authorization", "ask the examiner for one"))
+        _wait(self._calls.take(asker.name))
+        return asker
+
+    def file(self, side: str) -> bytes:
+        """The rows of one side, as they were given out."""
+        return (self.exam.folder / str(self.terms["files"][side]["name"])).read_bytes()
+
+    def answer(self, asker: Asker, data: bytes, forecast: tuple[float, int] | None = None) -> dict[str, Any]:
+        """Hand in the bytes of a CSV or Parquet file. Raises as `Exam.answer` does, and TooOftenError."""
+        _wait(self._answers.take(asker.name))
+        if len(data) > self.largest:
+            fix = "hand in one line for each row"
+            raise DataError(Problem("MSEL-962", f"an answer of {len(data):,} bytes", "predictions", fix))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / ("answer.parquet" if data.startswith(b"PAR1") else "answer.csv")
+            path.write_bytes(data)
+            with self._turn:
+                shown = self.exam.answer(path, asker.name, forecast, asker.objection)
+        return asdict(shown)
+
+    def budget(self, asker: Asker) -> dict[str, Any]:
+        """What an asker has used, and what is left; how wide the interval of one more answer is."""
+        facts = self._status()
+        mine = facts["askers"].get(asker.name, {"answers": 0, "nats": 0.0})
+        limits = self.terms["per_asker"]
+        looks = [limit for limit in (limits["looks"], asker.looks) if limit is not None]
+        nats = [limit for limit in (limits["nats"], asker.nats) if limit is not None]
+        return {
+            "asker": asker.name, "state": facts["state"], "answers": mine["answers"], "nats": mine["nats"],
+            "looks_left": min(looks) - mine["answers"] if looks else None,
+            "nats_left": min(nats) - mine["nats"] if nats else None,
+            "spent_by_all": facts["spent"], "next": facts["next"],
+        }  # fmt: skip
+
+    def board(self) -> list[dict[str, Any]]:
+        """The board without digests: who has a guess of another's predictions could check it by them."""
+        with self._turn:
+            return [{name: value for name, value in line.items() if name != "answer"} for line in board(self.exam)]
+
+    def state(self) -> dict[str, Any]:
+        """The state of the exam, without what each asker has used."""
+        return {name: value for name, value in self._status().items() if name != "askers"}
+
+    def _status(self) -> dict[str, Any]:
+        with self._turn:
+            return status(self.exam)
+
+
+def _wait(seconds: float) -> None:
+    if seconds > 0:
+        raise TooOftenError(Problem("MSEL-963", f"too many calls; wait {seconds:.0f} seconds", "the server", "ask less often"))
+
+
+def said(error: ModelselError) -> dict[str, Any]:
+    """An error as askers read it: what they did wrong in full, of what is wrong here nothing but that it is."""
+    if isinstance(error, DataError | RefusedError | UnknownTokenError | TooOftenError) or error.exit_code == 2:
+        return {"error": str(error), "exit_code": error.exit_code}
+    return {"error": f"{error.code}: the examiner's side failed; nothing was shown", "exit_code": error.exit_code}

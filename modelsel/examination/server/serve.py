@@ -1,0 +1,43 @@
+"""`modelsel exam serve DIR`: HTTP and the Model Context Protocol in one process, the only one that can read the labels."""
+
+from pathlib import Path
+from typing import Any
+
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.examination.server.desk import Desk
+
+
+def application(desk: Desk, host: str = "127.0.0.1") -> Any:
+    """The ASGI application: `/mcp` for agents, the rest for people and programs."""
+    try:
+        from modelsel.examination.server.agents import agents
+        from modelsel.examination.server.web import routes
+    except ImportError as error:
+        raise ConfigurationError(_missing(error)) from error
+    server = agents(desk)
+    app = server.streamable_http_app(json_response=True, stateless_http=True, max_request_body_size=desk.largest, host=host)
+    app.router.routes.extend(routes(desk))
+    return app
+
+
+def serve(folder: Path, host: str = "127.0.0.1", port: int = 8800, rate: int = 20) -> None:
+    """Serve until interrupted; a token may hand in `rate` answers a minute."""
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise ConfigurationError(_missing(error)) from error
+    app = application(Desk(folder, rate, max(240, 4 * rate)), host)
+    uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False, access_log=False)
+
+
+def serve_stdio(folder: Path) -> None:
+    """Speak the Model Context Protocol on stdin and stdout."""
+    try:
+        from modelsel.examination.server.agents import agents
+    except ImportError as error:
+        raise ConfigurationError(_missing(error)) from error
+    agents(Desk(folder)).run("stdio")
+
+
+def _missing(error: ImportError) -> Problem:
+    return Problem("MSEL-965", f"{error.name} is not installed", "modelsel exam serve", "pip install 'modelsel[exam]'")

@@ -1,0 +1,118 @@
+"""The exam over HTTP: a page for people, and a few addresses for programs.
+
+GET  /  /terms  /development  /questions  /board  /state      for everybody
+GET  /budget,  POST /answers?rate=&rows=                       with `Authorization: Bearer TOKEN`
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from modelsel.core.errors import ConfigurationError, DataError, ModelselError, Problem
+from modelsel.examination.server.desk import Desk, TooOftenError, UnknownTokenError, said
+from modelsel.examination.server.page import page
+
+SAFE = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
+    "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+}  # fmt: skip
+CODES = {2: 400, 3: 422, 4: 403}
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def routes(desk: Desk) -> list[Route]:
+    """The addresses of one exam."""
+
+    async def front(request: Request) -> Response:
+        return HTMLResponse(await run_in_threadpool(page, desk, str(request.base_url)))
+
+    async def budget(request: Request) -> Response:
+        asker = desk.known(bearer(request.headers.get("authorization")), _where(request))
+        return JSONResponse(await run_in_threadpool(desk.budget, asker))
+
+    async def answers(request: Request) -> Response:
+        asker = desk.known(bearer(request.headers.get("authorization")), _where(request))
+        data = await _body(request, desk.largest)
+        return JSONResponse(await run_in_threadpool(desk.answer, asker, data, _forecast(request)))
+
+    def gives(work: Callable[[], Any]) -> Handler:
+        async def handler(_request: Request) -> Response:
+            return JSONResponse(await run_in_threadpool(work))
+
+        return handler
+
+    def file(side: str) -> Handler:
+        async def handler(_request: Request) -> Response:
+            kind = (
+                "text/csv; charset=utf-8" if desk.terms["files"][side]["name"].endswith(".csv") else "application/octet-stream"
+            )
+            return Response(await run_in_threadpool(desk.file, side), media_type=kind)
+
+        return handler
+
+    made: dict[str, Handler] = {
+        "/": front, "/budget": budget, "/terms": gives(lambda: dict(desk.terms)), "/board": gives(desk.board),
+        "/state": gives(desk.state), "/development": file("development"), "/questions": file("questions"),
+    }  # fmt: skip
+    found = [Route(path, _told(handler), methods=["GET"]) for path, handler in made.items()]
+    return [*found, Route("/answers", _told(answers), methods=["POST"])]
+
+
+def bearer(header: str | None) -> str | None:
+    """The token of an Authorization header.
+
+    >>> bearer("Bearer msx_1"), bearer("Basic x"), bearer(None)
+    ('msx_1', None, None)
+    """
+    kind, _, token = (header or "").partition(" ")
+    return token.strip() if kind.casefold() == "bearer" and token.strip() else None
+
+
+def _told(handler: Handler) -> Handler:
+    """Errors as JSON, and headers that keep browsers careful."""
+
+    async def wrapped(request: Request) -> Response:
+        try:
+            response = await handler(request)
+        except ModelselError as error:
+            code = (
+                401
+                if isinstance(error, UnknownTokenError)
+                else 429
+                if isinstance(error, TooOftenError)
+                else CODES.get(error.exit_code, 500)
+            )
+            response = JSONResponse(said(error), code)
+        response.headers.update(SAFE)
+        return response
+
+    return wrapped
+
+
+async def _body(request: Request, most: int) -> bytes:
+    """The body, no more than may be one; it is read no further."""
+    data = bytearray()
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > most:
+            raise DataError(Problem("MSEL-962", f"more than {most:,} bytes", "predictions", "hand in one line for each row"))
+    return bytes(data)
+
+
+def _forecast(request: Request) -> tuple[float, int] | None:
+    query = request.query_params
+    if "rate" not in query and "rows" not in query:
+        return None
+    try:
+        return float(query["rate"]), int(query["rows"])
+    except (KeyError, ValueError) as error:
+        fix = "give rate (an error rate) and rows (from how many)"
+        raise ConfigurationError(Problem("MSEL-964", "not a forecast", "rate, rows", fix)) from error
+
+
+def _where(request: Request) -> str:
+    return request.client.host if request.client else ""
