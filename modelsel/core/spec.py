@@ -16,6 +16,7 @@ import importlib
 import importlib.metadata
 import importlib.util
 import keyword
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -123,7 +124,7 @@ def kinds_of(group: str) -> tuple[str, ...]:
 
 
 def _declares(path: Path) -> bool:
-    return f"\nclass {class_name(path.stem)}" in path.read_text("utf-8")
+    return re.search(rf"^class {class_name(path.stem)}\b", path.read_text("utf-8"), re.MULTILINE) is not None
 
 
 def make(group: str, kind: str, **values: Any) -> Any:
