@@ -9,8 +9,8 @@ from math import log
 import numpy as np
 from scipy.stats import norm
 
-from modelsel.statistics import prices
-from modelsel.statistics.certificate import Standing, interval
+from modelsel.statistics.reuse import prices
+from modelsel.statistics.reuse.certificate import SpendingState, interval
 
 DELTA = 0.05
 STRENGTH = 0.15  # of the weak features, in standard deviations
@@ -44,7 +44,7 @@ def analyst(n: int, looks: int, strength: float, rng: np.random.Generator, steps
         picked = chosen.copy()
         picked[feature] = True
         true = _true_error(centre * picked, means)
-        nats = Standing(turn + 1, spent).nats(DELTA)
+        nats = SpendingState(turn + 1, spent).nats(DELTA)
         if steps is None:
             improved, low, high = errors < best, errors, errors
             spent += prices.full(n)

@@ -10,8 +10,8 @@ from math import log, sqrt
 
 import numpy as np
 
-from modelsel.statistics import prices
-from modelsel.statistics.certificate import Standing, hoeffding, interval
+from modelsel.statistics.reuse import prices
+from modelsel.statistics.reuse.certificate import SpendingState, hoeffding, interval
 
 DELTA = 0.05
 Bits = np.ndarray
@@ -43,7 +43,7 @@ def scored(n: int, k: int, rng: np.random.Generator, keep: Callable[[float], int
     errors = int((_majority(votes) != truth).sum())
     steps = None if decimals is None else 10**decimals
     low, high = (errors, errors) if steps is None else prices.counts_of(prices.cell_of(errors, n, steps), n, steps)
-    nats = Standing(k + 1, k * (prices.full(n) if steps is None else prices.grid(steps))).nats(DELTA)
+    nats = SpendingState(k + 1, k * (prices.full(n) if steps is None else prices.grid(steps))).nats(DELTA)
     shown = errors / n if decimals is None else round(errors / n, decimals)
     return _judged(shown, low, high, n, k, nats, hoeffding(nats, n))
 
@@ -61,7 +61,7 @@ def ladder(n: int, k: int, rng: np.random.Generator, steps: int = 100) -> Shown:
             board, updates = prices.cell_of(errors, n, steps), updates + 1
             votes += 2 * said.astype(np.int32) - 1
     low, high = prices.counts_of(board, n, steps)
-    nats = Standing(k + 1, spent).nats(DELTA)
+    nats = SpendingState(k + 1, spent).nats(DELTA)
     around = (max(0, (board - 1) * n // steps), min(n, (board + 1) * n // steps))
     return _judged(board / steps, low, high, n, k, nats, _half(*around, n, nats))
 
@@ -80,7 +80,7 @@ def parameter_free(n: int, k: int, rng: np.random.Generator) -> Shown:
         if improved:
             board, updates, best = errors, updates + 1, wrong
             votes += 2 * said.astype(np.int32) - 1
-    nats = Standing(k + 1, spent).nats(DELTA)
+    nats = SpendingState(k + 1, spent).nats(DELTA)
     return _judged(board / n, board, board, n, k, nats, _half(board, board, n, nats))
 
 

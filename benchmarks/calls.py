@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks._frame import Row
 from modelsel import classifier
-from modelsel.dataset.waveform import Waveform
+from modelsel.dataset.bundled.waveform import Waveform
 
 MANY, TURNS = 500_000, 5
 BOUNDS = {  # where the time of rows that miss their goal goes, by one profile on a busy machine; work against peer begins so

@@ -19,14 +19,14 @@ from sklearn.tree import DecisionTreeClassifier
 from benchmarks._frame import Row, seconds, side_by_side
 from modelsel.core.spec import make as part
 from modelsel.core.types import Candidate, Integers, Resampling, Task
-from modelsel.dataset.waveform import Waveform
+from modelsel.dataset.bundled.waveform import Waveform
 from modelsel.learner.tree import Tree
 from modelsel.measure.error import Error
 from modelsel.planning.make import make
-from modelsel.runner.final import fit
-from modelsel.runner.journal import Journal
-from modelsel.runner.pool import Pool
-from modelsel.runner.results import Results
+from modelsel.runner.aggregation.results import Results
+from modelsel.runner.execution.executors import Pool
+from modelsel.runner.final_fit import fit
+from modelsel.runner.journal.journal import Journal
 from modelsel.runner.run import run
 from modelsel.scheme.stratified_kfold import StratifiedKfold
 

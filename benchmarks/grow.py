@@ -22,11 +22,11 @@ from benchmarks._frame import Row, noted, seconds, side_by_side
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.learner.tree import Splits, Tree
-from modelsel.tree.grow import grow
-from modelsel.tree.growth import Growth
-from modelsel.tree.node import LEAF
-from modelsel.tree.route import route
-from modelsel.tree.truncate import Limits, truncate
+from modelsel.tree.growing.grow import grow
+from modelsel.tree.growing.growth import GrowthParams
+from modelsel.tree.pruning.truncate import StoppingLimits, truncate
+from modelsel.tree.routing.route import route
+from modelsel.tree.structure.node import LEAF
 
 DATA = Path(__file__).resolve().parents[2] / "shared/data"
 RNG = np.random.default_rng(0)
@@ -72,7 +72,7 @@ def task_of(values: np.ndarray, labels: np.ndarray) -> Task:
 
 def one_tree(name: str, task: Task, criterion: str, fresh: bool = True) -> Row:
     ours, theirs, table = make("criterion", criterion), DecisionTreeClassifier(criterion=criterion, random_state=0), task.values
-    tree = grow(task, positions(task), ours, Growth())
+    tree = grow(task, positions(task), ours, GrowthParams())
     theirs.fit(table, task.target)
     assert (
         tree.goodness[0] == _first_gain(theirs.tree_, criterion)
@@ -80,11 +80,11 @@ def one_tree(name: str, task: Task, criterion: str, fresh: bool = True) -> Row:
     )
     assert abs(np.count_nonzero(tree.test == LEAF) - theirs.get_n_leaves()) <= 0.03 * theirs.get_n_leaves()
     shallow = DecisionTreeClassifier(criterion=criterion, max_depth=2, random_state=0).fit(table, task.target)
-    assert abs(_purity(truncate(tree, Limits(max_depth=2)), criterion) - _their_purity(shallow.tree_, criterion)) < 1e-9
+    assert abs(_purity(truncate(tree, StoppingLimits(max_depth=2)), criterion) - _their_purity(shallow.tree_, criterion)) < 1e-9
     row = side_by_side(
         f"grow one tree, {name}, {criterion}{', fresh task' if fresh else ''}",
         "scikit-learn DecisionTreeClassifier",
-        lambda: grow(replace(task) if fresh else task, positions(task), ours, Growth()),
+        lambda: grow(replace(task) if fresh else task, positions(task), ours, GrowthParams()),
         lambda: theirs.fit(table, task.target),
         equal="gain of the root, impurity at depth 2 (1e-9), leaves to 3 % (ties)",
         goal=6,
@@ -126,7 +126,7 @@ def _first_gain(tree: Any, criterion: str) -> float:
 
 
 def _purity(cut: Any, criterion: str) -> float:
-    from modelsel.tree.cutting import reached
+    from modelsel.tree.structure.cutting import reached
 
     leaves = reached(cut) & cut.leaf
     return float(_impurity(cut.tree.counts[leaves], criterion) @ cut.tree.weight[leaves] / cut.tree.weight[0])
@@ -153,7 +153,7 @@ def adult() -> Iterable[Row]:
     table = np.hstack([filled[:, ~nominal], onehot])
     theirs = DecisionTreeClassifier(criterion="entropy", random_state=0)
     for missing in ("node_mode", "fractional"):
-        growth, criterion = Growth(missing, "multiway"), make("criterion", "gain_ratio")
+        growth, criterion = GrowthParams(missing, "multiway"), make("criterion", "gain_ratio")
         tree = grow(task, positions(task), criterion, growth)
         assert abs(tree.counts[tree.test == LEAF].sum() - len(task)) < 1e-6
         yield side_by_side(
@@ -179,9 +179,9 @@ def mixed() -> Iterable[Row]:
         ("fractional", "multiway", "Weights are real numbers; a bound says which cuts need logarithms."),
         ("surrogate", "subset", "Every test is followed by a second search of all features, for its surrogates."),
     ):  # fmt: skip
-        growth = Growth(missing, nominal)
-        pairs = [(_seconds(plain, Growth()), _seconds(spoilt, growth)) for _ in range(6)][1:]  # the first is warming up
-        few, many = _looked_at(plain, Growth()), _looked_at(spoilt, growth)
+        growth = GrowthParams(missing, nominal)
+        pairs = [(_seconds(plain, GrowthParams()), _seconds(spoilt, growth)) for _ in range(6)][1:]  # the first is warming up
+        few, many = _looked_at(plain, GrowthParams()), _looked_at(spoilt, growth)
         slow, fast = median(slow for _, slow in pairs), median(fast for fast, _ in pairs)
         yield Row(
             f"grow one tree, 20,000 × (7 numeric + 7 nominal, {nominal}), 10 % missing by {missing}, per value looked at",
@@ -192,7 +192,7 @@ def mixed() -> Iterable[Row]:
         )  # fmt: skip
 
 
-def _looked_at(task: Task, growth: Growth) -> int:
+def _looked_at(task: Task, growth: GrowthParams) -> int:
     """Values that are searched: per node with a test the rows (whole or in part) that come by it, times features."""
     tree = grow(task, positions(task), make("criterion", "entropy"), growth)
     routed = route(tree, task, positions(task))
@@ -203,7 +203,7 @@ def _looked_at(task: Task, growth: Growth) -> int:
     return int(np.unique(np.concatenate(passing, axis=1), axis=1).shape[1]) * len(task.features)
 
 
-def _seconds(task: Task, growth: Growth) -> float:
+def _seconds(task: Task, growth: GrowthParams) -> float:
     return seconds(lambda: grow(replace(task), positions(task), make("criterion", "entropy"), growth))
 
 

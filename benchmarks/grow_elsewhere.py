@@ -20,9 +20,9 @@ from benchmarks._frame import Row, seconds, side_by_side
 from benchmarks.grow import noise, waveform
 from modelsel.core.spec import make
 from modelsel.core.types import Task, positions
-from modelsel.tree.grow import grow
-from modelsel.tree.growth import Growth
-from modelsel.tree.node import LEAF, Tree
+from modelsel.tree.growing.grow import grow
+from modelsel.tree.growing.growth import GrowthParams
+from modelsel.tree.structure.node import LEAF, DecisionTree
 
 WORK = "grow one tree, waveform 12,000 × 21, {criterion}, fresh task"
 TURNS = 5
@@ -52,8 +52,8 @@ def rows() -> Iterable[Row]:
     yield memory()
 
 
-def ours(task: Task, criterion: str = "gini") -> Tree:
-    return grow(replace(task), positions(task), make("criterion", criterion), Growth())
+def ours(task: Task, criterion: str = "gini") -> DecisionTree:
+    return grow(replace(task), positions(task), make("criterion", criterion), GrowthParams())
 
 
 def rpart(task: Task) -> Row:
@@ -114,7 +114,7 @@ def growth_of_time() -> Row:
                "memory beyond the cache.")  # fmt: skip
 
 
-def _looked_at(tree: Tree) -> float:
+def _looked_at(tree: DecisionTree) -> float:
     """Rows at nodes with a test, added up."""
     return float(tree.weight[tree.test != LEAF].sum())
 

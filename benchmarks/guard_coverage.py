@@ -25,13 +25,13 @@ import numpy as np
 from benchmarks._frame import Row
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Feature, Outputs, Table, Task, seal
-from modelsel.guard._release import Channel, Released, Truth, count_channel
-from modelsel.guard._values import Values
 from modelsel.guard.gate import Gate
-from modelsel.guard.request import LookRequest, Sealing, Selected
+from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
+from modelsel.guard.release.mechanisms import LabelSummary, Released, ReleaseMechanism, count_channel
+from modelsel.guard.release.score_grid import ScoreGridRelease
 from modelsel.ledger.home import Home
-from modelsel.runner.final import fit
-from modelsel.statistics.certificate import Standing
+from modelsel.runner.final_fit import fit
+from modelsel.statistics.reuse.certificate import SpendingState
 
 RELEASES = ("full", "grid", "predicted", "passfail", "ladder")
 SCENARIOS = ("plain", "members", "dropped", "measures", "shrunk", "merged")
@@ -65,9 +65,11 @@ class Attack:
         classes = tuple(int((labels == code).sum()) for code in (0, 1))
         rates = [float(wrong[labels == code].mean()) for code in (0, 1) if (labels == code).any()]
         score = float(np.mean(rates)) if balanced else float(wrong.mean())
-        shown = self._channel(len(labels), balanced).release(Truth(len(labels), int(wrong.sum()), score, classes, len(labels)))
+        shown = self._channel(len(labels), balanced).release(
+            LabelSummary(len(labels), int(wrong.sum()), score, classes, len(labels))
+        )
         self.looks += 1
-        standing = Standing(self.looks + apart, self.spent, self.space, member)
+        standing = SpendingState(self.looks + apart, self.spent, self.space, member)
         limits = shown.interval(len(labels), standing.nats(DELTA))
         self.missed |= limits is not None and not limits[0] <= 0.5 <= limits[1]
         self.spent += shown.price
@@ -77,9 +79,9 @@ class Attack:
             )
         return shown
 
-    def _channel(self, n: int, balanced: bool) -> Channel:
+    def _channel(self, n: int, balanced: bool) -> ReleaseMechanism:
         if balanced:
-            return Values("balanced_error", n, n, (0.0, 1.0), None, None)
+            return ScoreGridRelease("balanced_error", n, n, (0.0, 1.0), None, None)
         terms = {"release": self.release, "steps": {"grid": 100, "ladder": 50}.get(self.release), "target": 0.5}
         return count_channel(terms, n, FORESEEN, list(self.past), self.looks + 1)
 
@@ -158,13 +160,13 @@ def through_the_gate(release: str, folder: Path, seed: int, rows: int = 120, loo
     def asked(said: np.ndarray) -> tuple[str, float | None, bool]:
         learnt = Task(name="noise", features=features, values=values + 1e-3, rows=np.arange(rows), classes=("a", "b"),
                       target=said.astype(np.int32))  # fmt: skip
-        sealing = Sealing(seal(test), learnt, make("measure", "error"), "s", "runs/1", "spec", {}, (candidate.id,))
+        sealing = TestSetDeclaration(seal(test), learnt, make("measure", "error"), "s", "runs/1", "spec", {}, (candidate.id,))
         final = fit(candidate, learnt, 0)
 
         def predict(table: Table) -> Outputs:
             return Outputs(final.predict(table)[None], None)
 
-        result = gate.look(LookRequest(sealing, Selected(candidate.id, 0.5, rows, 0.5, 1), predict, candidate))
+        result = gate.look(LookRequest(sealing, SelectionSummary(candidate.id, 0.5, rows, 0.5, 1), predict, candidate))
         held = result.interval is None or result.interval[0] <= 0.5 <= result.interval[1]
         return str(result.release), result.score, not held
 

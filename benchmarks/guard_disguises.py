@@ -22,7 +22,7 @@ from benchmarks._frame import Row
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Floats, Outputs, Table, Task, seal
 from modelsel.guard.gate import Gate
-from modelsel.guard.request import LookRequest, Sealing, Selected
+from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
 
 Change = Callable[[Task, np.random.Generator], Task | None]  # None: there is nothing here to be changed so
@@ -219,13 +219,13 @@ def look(home: Path, task: Task, seed: int, spec: str = "first") -> str:
     order = np.random.default_rng(seed).permutation(len(task))
     cut = round(0.3 * len(task))
     test, development = task.take(np.sort(order[:cut])), task.take(np.sort(order[cut:]))
-    sealing = Sealing(seal(test), development, make("measure", "error"), "study", "runs/1", spec)
+    sealing = TestSetDeclaration(seal(test), development, make("measure", "error"), "study", "runs/1", spec)
 
     def predict(rows: Table) -> Outputs:
         return Outputs(np.full((1, len(rows)), int(spec == "first"), np.int32))
 
     gate = Gate(make("guard", "strict", anchors=()), home / "runs", home=Home(home))
-    result = gate.look(LookRequest(sealing, Selected(spec, 0.3, 800, 0.3, 1), predict))
+    result = gate.look(LookRequest(sealing, SelectionSummary(spec, 0.3, 800, 0.3, 1), predict))
     if result.refused:
         return "refused"
     if result.replay:

@@ -24,7 +24,7 @@ from benchmarks._frame import Row
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Outputs, Table, Task, seal
 from modelsel.guard.gate import Gate
-from modelsel.guard.request import LookRequest, Sealing, Selected
+from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
 
 
@@ -45,10 +45,10 @@ class Attempt:
     column: int = 0
     runs: str = "runs"
 
-    def sealing(self) -> Sealing:
+    def sealing(self) -> TestSetDeclaration:
         order = np.random.default_rng(self.seed).permutation(len(self.task))
         test, development = self.task.take(np.sort(order[:200])), self.task.take(np.sort(order[200:]))
-        return Sealing(seal(test), development, make("measure", "error"), "study", "runs/1", f"column {self.column}")
+        return TestSetDeclaration(seal(test), development, make("measure", "error"), "study", "runs/1", f"column {self.column}")
 
     def look(self, home: Path) -> str:
         sealing = self.sealing()
@@ -57,7 +57,7 @@ class Attempt:
             return Outputs((rows.values[:, self.column] > 0).astype(np.int32)[None])
 
         gate = Gate(make("guard", "strict"), home / self.runs, home=Home(home))
-        result = gate.look(LookRequest(sealing, Selected(f"column {self.column}", 0.3, 800, 0.3, 1), predict))
+        result = gate.look(LookRequest(sealing, SelectionSummary(f"column {self.column}", 0.3, 800, 0.3, 1), predict))
         if result.refused:
             return f"refused ({', '.join(result.flags)})"
         return "replayed" if result.replay else "revealed"

@@ -24,7 +24,7 @@ from benchmarks._frame import Row
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Outputs, Table, Task, seal
 from modelsel.guard.gate import Gate
-from modelsel.guard.request import LookRequest, Sealing, Selected
+from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
 
 Pair = tuple[Task, Task]
@@ -91,10 +91,12 @@ def _look(home: Path, task: Task, seed: int) -> Gate:
     order = np.random.default_rng(seed).permutation(len(task))
     cut = round(0.3 * len(task))
     test, development = task.take(np.sort(order[:cut])), task.take(np.sort(order[cut:]))
-    sealing = Sealing(seal(test), development, make("measure", "error"), f"study {seed}", f"runs/{seed}", f"spec {seed}")
+    sealing = TestSetDeclaration(
+        seal(test), development, make("measure", "error"), f"study {seed}", f"runs/{seed}", f"spec {seed}"
+    )
     wrong = float((development.target != 0).mean())
     gate = Gate(make("guard", "warn", anchors=()), home / "runs", home=Home(home))
-    gate.look(LookRequest(sealing, Selected("zero", wrong, len(development), wrong, 1), _zeros))
+    gate.look(LookRequest(sealing, SelectionSummary("zero", wrong, len(development), wrong, 1), _zeros))
     return gate
 
 

@@ -18,7 +18,7 @@ from benchmarks._frame import Row, side_by_side
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Outputs, Table, Task, seal
 from modelsel.guard.gate import Gate
-from modelsel.guard.request import LookRequest, Sealing, Selected
+from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
 
 ROWS, BUDGET, TURNS = 200_000, 5.0, 3
@@ -38,11 +38,11 @@ def table(rows: int = ROWS) -> Task:
     return Task(name="t", features=features, values=values, rows=np.arange(rows), classes=("no", "yes"), target=target)
 
 
-def sealing(task: Task, seed: int = 0) -> Sealing:
+def sealing(task: Task, seed: int = 0) -> TestSetDeclaration:
     order = np.random.default_rng(seed).permutation(len(task))
     cut = round(len(task) * 0.3)
     test, development = task.take(np.sort(order[:cut])), task.take(np.sort(order[cut:]))
-    return Sealing(seal(test), development, make("measure", "error"), "study", "runs/1", "spec")
+    return TestSetDeclaration(seal(test), development, make("measure", "error"), "study", "runs/1", "spec")
 
 
 def disguised(task: Task) -> Task:
@@ -66,7 +66,7 @@ def rows() -> Iterator[Row]:
         gate = lambda: Gate(make("guard", "warn", anchors=()), home / "runs", home=Home(home))  # noqa: E731
         first, again = sealing(task), sealing(other, seed=1)
         digest = gate().subject(first).digest
-        whole = Sealing(again.sealed, again.development, again.measure, "study", "runs/2", "other")
+        whole = TestSetDeclaration(again.sealed, again.development, again.measure, "study", "runs/2", "other")
         yield _within(f"all fingerprints of {ROWS:,} × 20", lambda: gate().subject(first), "the same rows have the same digest")
         yield side_by_side(
             f"all fingerprints of {ROWS:,} × 20", "pandas hash_pandas_object, one hash per row, no key",
@@ -98,11 +98,11 @@ def _processor(work: Callable[[], object]) -> float:
     return time.process_time() - before
 
 
-def _look(gate: Gate, what: Sealing) -> object:
+def _look(gate: Gate, what: TestSetDeclaration) -> object:
     def predict(rows: Table) -> Outputs:
         return Outputs((rows.values[:, 0] > 0).astype(np.int32)[None])
 
-    return gate.look(LookRequest(what, Selected("a", 0.3, 140_000, 0.3, 1), predict))
+    return gate.look(LookRequest(what, SelectionSummary("a", 0.3, 140_000, 0.3, 1), predict))
 
 
 def _hashed(task: Task) -> object:

@@ -13,9 +13,9 @@ from math import sqrt
 import numpy as np
 from scipy.stats import norm
 
-from modelsel.guard._release import Truth, count_channel
-from modelsel.statistics.certificate import Standing, interval
-from modelsel.statistics.prices import steps_near
+from modelsel.guard.release.mechanisms import LabelSummary, count_channel
+from modelsel.statistics.reuse.certificate import SpendingState, interval
+from modelsel.statistics.reuse.prices import steps_near
 
 DELTA, LOOKS, STRENGTH = 0.05, 100, 0.15
 QUOTAS = (0, 1, 3, 5, 10, 20, LOOKS)
@@ -39,8 +39,8 @@ def analyst(n: int, quota: int, rng: np.random.Generator) -> tuple[float, float,
         true = float(norm.cdf(-(weights @ means) / np.linalg.norm(weights)))
         exact = look <= quota
         terms = {"release": "full" if exact else "ladder", "steps": None if exact else steps_near(0.5 / sqrt(n))}
-        shown = count_channel(terms, n, (0.5, 1), past, look).release(Truth(n, errors, errors / n, (), n))
-        limits = shown.interval(n, Standing(look, spent).nats(DELTA))
+        shown = count_channel(terms, n, (0.5, 1), past, look).release(LabelSummary(n, errors, errors / n, (), n))
+        limits = shown.interval(n, SpendingState(look, spent).nats(DELTA))
         assert limits is not None
         setter[look] = true
         about = setter[shown.set_by] if shown.stays and shown.set_by else true
@@ -49,7 +49,7 @@ def analyst(n: int, quota: int, rng: np.random.Generator) -> tuple[float, float,
         past.append({"symbol": shown.symbol, "score": shown.score, "interval": limits, "look": look, "n": n})
         if not shown.stays and (look == 1 or float(shown.score or 0.0) < best):
             best, chosen, total, last = float(shown.score or 0.0), picked, tried, (errors / n, true)
-    nats = Standing(LOOKS + 1, spent).nats(DELTA)
+    nats = SpendingState(LOOKS + 1, spent).nats(DELTA)
     low, high = interval(round(n * best), round(n * best), n, nats)
     return last[1] - last[0], last[1], (high - low) / 2, held
 

@@ -41,10 +41,10 @@ from modelsel.kernels import compiler
 from modelsel.planning.make import make
 from modelsel.planning.probe import estimate
 from modelsel.runner.families import resolve
-from modelsel.runner.journal import Journal
-from modelsel.runner.material import prepare
-from modelsel.runner.pool import Pool
-from modelsel.runner.returned import give_back
+from modelsel.runner.journal.journal import Journal
+from modelsel.runner.study_data import prepare
+from modelsel.runner.execution.executors import Pool
+from modelsel.runner.memory import give_back
 from modelsel.runner.run import run
 
 def held(what):
@@ -97,7 +97,7 @@ def plan(words: tuple[str, ...], folder: Path) -> None:
     from modelsel.planning.make import make
     from modelsel.planning.probe import estimate
     from modelsel.planning.show import lines
-    from modelsel.runner.material import prepare
+    from modelsel.runner.study_data import prepare
 
     config = compose(words)
     material = prepare(config)

@@ -12,15 +12,15 @@ import numpy as np
 from benchmarks._frame import Row, side_by_side
 from benchmarks.engine import study
 from modelsel.core.types import Candidate, Resampling, Task
-from modelsel.dataset.waveform import Waveform
+from modelsel.dataset.bundled.waveform import Waveform
 from modelsel.kernels.compiler import load
 from modelsel.learner.majority import Majority
 from modelsel.learner.tree import Tree
 from modelsel.measure.error import Error
 from modelsel.planning.make import make
-from modelsel.runner.journal import Journal
-from modelsel.runner.pool import Pool
-from modelsel.runner.results import Results
+from modelsel.runner.aggregation.results import Results
+from modelsel.runner.execution.executors import Pool
+from modelsel.runner.journal.journal import Journal
 from modelsel.runner.run import run
 from modelsel.scheme.repeated_kfold import RepeatedKfold
 from modelsel.scheme.stratified_kfold import StratifiedKfold

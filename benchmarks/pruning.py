@@ -8,8 +8,8 @@ import numpy as np
 from benchmarks._frame import Row, side_by_side
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task
-from modelsel.learner._tree_path import TreePath
 from modelsel.learner.tree import Tree
+from modelsel.learner.trees.path import TreePath
 
 NESTED = {
     "cost_complexity": ("alpha", np.geomspace(1e-5, 0.1, 200)),

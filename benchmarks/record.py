@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks._frame import Row, side_by_side
-from modelsel.record import mlflow_store
-from modelsel.record.mlflow_store import Store
-from modelsel.record.runs import KEY, STATE, Metric, Run, Runs
+from modelsel.record.mlflow import store as mlflow_store
+from modelsel.record.mlflow.runs import KEY, STATE, LoggedMetric, TrackedRun, TrackedStudy
+from modelsel.record.mlflow.store import TrackingStore
 
 CANDIDATES, SAMPLE, TURNS = 1000, 200, 5
 NOW = 1_767_225_600_000
@@ -21,7 +21,7 @@ NOW = 1_767_225_600_000
 
 def rows() -> Iterator[Row]:
     """One row: ours is the bulk writer, theirs the client on a fifth of the candidates."""
-    from modelsel.record.mlflow_write import write
+    from modelsel.record.mlflow.write import write
 
     mlflow_store.quieten(os.environ)
     with tempfile.TemporaryDirectory() as place:
@@ -50,13 +50,13 @@ def rows() -> Iterator[Row]:
         )
 
 
-def study(name: str, count: int) -> Runs:
+def study(name: str, count: int) -> TrackedStudy:
     """A parent and `count` children as a study leaves them."""
-    return Runs("benchmark", run(name, 0), tuple(run(f"{name}/{i}", i) for i in range(count)), (), None, (), None)
+    return TrackedStudy("benchmark", run(name, 0), tuple(run(f"{name}/{i}", i) for i in range(count)), (), None, (), None)
 
 
-def run(key: str, i: int) -> Run:
-    return Run(
+def run(key: str, i: int) -> TrackedRun:
+    return TrackedRun(
         key=key,
         name=f"cart {i:08x}",
         status="FINISHED",
@@ -65,13 +65,13 @@ def run(key: str, i: int) -> Run:
         params={f"parameter.{j}": str(i * j) for j in range(15)},
         tags={KEY: key, STATE: "whole", "modelsel.index": str(i), **{f"tag.{j}": "some words" for j in range(11)}},
         metrics=(
-            *(Metric("cv/error_fold", (i + step) / 1e4, step) for step in range(30)),
-            *(Metric(f"cv/metric_{j}", i / 1e3) for j in range(6)),
+            *(LoggedMetric("cv/error_fold", (i + step) / 1e4, step) for step in range(30)),
+            *(LoggedMetric(f"cv/metric_{j}", i / 1e3) for j in range(6)),
         ),
     )
 
 
-def read(store: Store, parent: str) -> list[str]:
+def read(store: TrackingStore, parent: str) -> list[str]:
     """The children of a parent as MLflow reads them, without what is of one writing only."""
     from mlflow import MlflowClient
 

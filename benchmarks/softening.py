@@ -15,16 +15,16 @@ from benchmarks._frame import Row, side_by_side
 from modelsel.config.compose import compose
 from modelsel.core.fingerprint import generator
 from modelsel.core.types import Integers, Task
-from modelsel.kernels import soft
+from modelsel.kernels.trees import soft
 from modelsel.planning.batch import growing
-from modelsel.runner.material import prepare
-from modelsel.runner.prepared import rows_digest
-from modelsel.softener._numpy_objective import evaluate
-from modelsel.softener._objective import Objective
+from modelsel.runner.evaluation.preprocessing import rows_digest
+from modelsel.runner.study_data import prepare
 from modelsel.softener.nelder_mead import NelderMead
+from modelsel.softener.objective.numpy_objective import evaluate
+from modelsel.softener.objective.objective import Objective
 from modelsel.softener.range_fraction import RangeFraction
-from modelsel.tree.node import Cut
-from modelsel.tree.soft import Widths, layout, met
+from modelsel.tree.softening.soft import Widths, layout, met
+from modelsel.tree.structure.node import PrunedView
 
 REPEATS = 50
 SETS = 10  # training sets of the whole experiment
@@ -62,11 +62,11 @@ class _Grown:
         rows: Integers = self.path.rows
         return rows
 
-    def cut(self, step: int) -> Cut:
-        cut: Cut = self.path.model(replace(self.learner, pruner=replace(self.learner.pruner, step=step))).cut
+    def cut(self, step: int) -> PrunedView:
+        cut: PrunedView = self.path.model(replace(self.learner, pruner=replace(self.learner.pruner, step=step))).cut
         return cut
 
-    def objective(self, cut: Cut, kind: str) -> Objective:
+    def objective(self, cut: PrunedView, kind: str) -> Objective:
         return Objective.of(cut, met(cut.tree, self.task, self.rows), self.task, self.rows, kind)
 
 
@@ -170,11 +170,11 @@ def _read_off(grown: _Grown) -> float:
     return time.thread_time() - start
 
 
-def _simplex(grown: _Grown, cut: Cut) -> Sequence[Widths]:
+def _simplex(grown: _Grown, cut: PrunedView) -> Sequence[Widths]:
     start, rng = RangeFraction(1.0).widths(cut, grown.task, grown.rows), np.random.default_rng(0)
     factors = rng.uniform(0.9, 1.1, (REPEATS, 2, len(cut.tree)))
     return [Widths(start.below * below, start.above * above) for below, above in factors]
 
 
-def _splits(cut: Cut) -> int:
+def _splits(cut: PrunedView) -> int:
     return int(np.count_nonzero(cut.leaf)) - 1

@@ -5,17 +5,17 @@ The names and their types stand in `__init__.pyi`; each is found on first use, s
 
 from typing import Any
 
-_RUN, _TWINS = "modelsel.door.run", "modelsel.door.twins"
+_RUN, _TWINS = "modelsel.api.run", "modelsel.api.twins"
 _HOMES = {
     "run": _RUN,
     "plan": _RUN,
     "open_run": _RUN,
     "classifier": "modelsel.estimator",
-    "read_table": "modelsel.dataset._table",
+    "read_table": "modelsel.dataset.tables.read_table",
     "ModelselError": "modelsel.core.errors",
-    "Outcome": "modelsel.door.outcome",
-    "SelectionCV": "modelsel.door.selection",
-    **dict.fromkeys(("exam", "create_exam", "certify", "verify"), "modelsel.door.exam"),
+    "Outcome": "modelsel.api.outcome",
+    "SelectionCV": "modelsel.api.search.selection_cv",
+    **dict.fromkeys(("exam", "create_exam", "certify", "verify"), "modelsel.api.exam"),
     **dict.fromkeys(("test", "audit", "check", "report", "compare", "predict", "export", "sync"), _TWINS),
     **dict.fromkeys(("ui", "doctor", "init", "completion"), _TWINS),
 }

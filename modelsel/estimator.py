@@ -14,19 +14,19 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
 
 from modelsel.config.build import learner as build
-from modelsel.config.setting import setting
+from modelsel.config.fields.setting import setting
 from modelsel.core.spec import flat, resolved
 from modelsel.core.types import Candidate, Feature, Floats, RowTable, Table, Task, positions
-from modelsel.dataset._frame import as_pandas, described
-from modelsel.dataset._frame import table as frame_table
-from modelsel.dataset._in_memory import is_frame
-from modelsel.learner._tree_model import TreeModel
-from modelsel.record.columns import told
-from modelsel.runner.final import Final, fit
-from modelsel.tree.export import to_dict
-from modelsel.tree.node import Cut
-from modelsel.tree.rules import rules_text
-from modelsel.tree.text import to_text
+from modelsel.dataset.tables.frame import as_pandas, described
+from modelsel.dataset.tables.frame import table as frame_table
+from modelsel.dataset.tables.in_memory import is_frame
+from modelsel.learner.trees.model import TreeModel
+from modelsel.record.model.columns import told
+from modelsel.runner.final_fit import Final, fit
+from modelsel.tree.export.nested import to_dict
+from modelsel.tree.export.rules import rules_text
+from modelsel.tree.export.text import to_text
+from modelsel.tree.structure.node import PrunedView
 
 FLOOR = ("majority", "prior_draw")  # learners that look at no feature
 OWN = ("learner", "settings", "seed")
@@ -152,7 +152,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         assert isinstance(model, TreeModel)
         return model
 
-    def _cut(self) -> Cut:
+    def _cut(self) -> PrunedView:
         return self._tree().cut
 
     def _known(self, X: Any) -> Table:

@@ -7,22 +7,22 @@ from typing import Any
 
 from modelsel.config.reopen import reopen
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.outcome import Outcome, TestResult
+from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.protocols import Progress
 from modelsel.core.types import Task, seal
-from modelsel.guard.audit import audit
 from modelsel.guard.gate import Gate
+from modelsel.guard.identity.requests import LookRequest, TestSetDeclaration
 from modelsel.guard.kept import kept
-from modelsel.guard.request import LookRequest, Sealing
+from modelsel.guard.reporting.audit import audit
 from modelsel.record.folder import ROOT, RunFolder
+from modelsel.record.mlflow.track import Tracker
 from modelsel.record.refit import ready
-from modelsel.record.track import Tracker
 from modelsel.reporting import page
-from modelsel.runner.quiet import QUIET
+from modelsel.runner.progress import QUIET
 from modelsel.study import outputs, selected
 
 
-def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, progress: Progress = QUIET) -> Outcome:
+def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, progress: Progress = QUIET) -> StudySummary:
     """Open the sealed test of a study that ran with `final_test=false`; `category` and `text` justify a further look.
 
     The recorded model is what is tested (a recipe is fitted again, and `progress` is told). A replay keeps the price and the
@@ -45,7 +45,7 @@ def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, p
     return tested
 
 
-def resealed(folder: RunFolder) -> tuple[Any, Sealing]:
+def resealed(folder: RunFolder) -> tuple[Any, TestSetDeclaration]:
     """The parts of a recorded study, and its rows read, split and sealed again; they have to be those of the record."""
     outcome, recorded = folder.outcome(), folder.config()
     parts = reopen(recorded, "dataset", "split", "measure", "guard", "tracking")
@@ -53,7 +53,7 @@ def resealed(folder: RunFolder) -> tuple[Any, Sealing]:
     partition = parts.split.partition(task)
     development = task.take(partition.development)
     ConfigurationError.raise_if(_untestable(outcome, development, len(partition.test), folder))
-    return parts, Sealing(
+    return parts, TestSetDeclaration(
         sealed=seal(task.take(partition.test)), development=development, measure=parts.measure, study=outcome.study,
         folder=str(folder.path), spec_id=outcome.spec_id, config=recorded,
         candidates=tuple(row.id for row in folder.candidates()), seed=outcome.seed,
@@ -67,7 +67,7 @@ def _kept(first: TestResult | None, result: TestResult) -> TestResult:
     return replace(result, price=first.price, flags=tuple(dict.fromkeys((*first.flags, *result.flags))))
 
 
-def _untestable(outcome: Outcome, development: Task, sealed: int, folder: RunFolder) -> Iterator[Problem]:
+def _untestable(outcome: StudySummary, development: Task, sealed: int, folder: RunFolder) -> Iterator[Problem]:
     if development.fingerprint != outcome.task["fingerprint"]:
         yield Problem("MSEL-801", "the data are not those of the study", str(folder.path), "run the study again")
     if not sealed:

@@ -14,51 +14,51 @@ from pathlib import Path
 from typing import Any
 
 import modelsel
-from modelsel.comparison.choose import choose
-from modelsel.comparison.correcting import near_floor, needs_nested, with_caution, with_nested
-from modelsel.comparison.nested import Nested
-from modelsel.comparison.outer import RunPlan, Selecting, score_selection, score_selection_by_bates
-from modelsel.comparison.pairs import pairs
-from modelsel.comparison.point632 import wanted, with_point632
+from modelsel.comparison.optimism.correcting import near_floor, needs_nested, with_caution, with_nested
+from modelsel.comparison.optimism.nested import NestedResult
+from modelsel.comparison.optimism.outer import RunPlan, SelectionProcedure, score_selection, score_selection_by_bates
+from modelsel.comparison.optimism.point632 import wanted, with_point632
+from modelsel.comparison.winner.pairs import pairs
+from modelsel.comparison.winner.selection import choose
 from modelsel.config.compose import BATES, Config, compose
-from modelsel.config.settings import AUTO
+from modelsel.config.fields.settings import AUTO
 from modelsel.core.errors import NoCandidateError, Problem
-from modelsel.core.interrupts import interruptible
-from modelsel.core.outcome import Outcome, TestResult
+from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.protocols import Measure, Progress
 from modelsel.core.selection import Assessed, Selection
 from modelsel.core.spec import kind_of
+from modelsel.core.system.interrupts import interruptible
 from modelsel.core.types import Candidate, Finding, Outputs, Resampling, Table, Task, positions
-from modelsel.guard._flags import flag
-from modelsel.guard.audit import audit
 from modelsel.guard.gate import Gate
+from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.guard.kept import kept
-from modelsel.guard.request import LookRequest, Sealing, Selected
+from modelsel.guard.policy.findings import flag
+from modelsel.guard.reporting.audit import audit
 from modelsel.planning.alike import counted_once, declared, told_apart
 from modelsel.planning.make import Plan, make
 from modelsel.planning.show import warnings
-from modelsel.record import facts
-from modelsel.record.finished import FinalModel, Finished
+from modelsel.record.content import facts
+from modelsel.record.content.redact import Redactor
+from modelsel.record.content.study_record import FinalModel, StudyRecord
 from modelsel.record.folder import ROOT, RunFolder
 from modelsel.record.log import logged
-from modelsel.record.mlflow_store import locate
-from modelsel.record.model import Predictor
-from modelsel.record.redact import Redactor
-from modelsel.record.track import Tracker
+from modelsel.record.mlflow.store import locate
+from modelsel.record.mlflow.track import Tracker
+from modelsel.record.model.model import Predictor
 from modelsel.reporting import page, show
-from modelsel.reporting.shows._studied import Studied
-from modelsel.runner.apart import Failure, apart
+from modelsel.reporting.context import SectionContext
+from modelsel.runner.aggregation.results import Results
+from modelsel.runner.baselines import floor
+from modelsel.runner.evaluation.limits import CellLimits
+from modelsel.runner.execution.executors import chosen
+from modelsel.runner.execution.single_job import Failure, apart
 from modelsel.runner.families import is_family, resolve
-from modelsel.runner.final import Final, fit, fit_and_answer
-from modelsel.runner.final import outputs as answered
-from modelsel.runner.floor import floor
-from modelsel.runner.journal import Journal, older_journals
-from modelsel.runner.limits import Limits
-from modelsel.runner.material import Material, prepare
-from modelsel.runner.pool import chosen
-from modelsel.runner.quiet import QUIET
-from modelsel.runner.results import Results
+from modelsel.runner.final_fit import Final, fit, fit_and_answer
+from modelsel.runner.final_fit import outputs as answered
+from modelsel.runner.journal.journal import Journal, older_journals
+from modelsel.runner.progress import QUIET
 from modelsel.runner.run import run as run_plan
+from modelsel.runner.study_data import StudyData, prepare
 
 
 @dataclass
@@ -86,7 +86,7 @@ class Fitted:
     answers: Outputs | None
 
 
-def run(*overrides: str, config_dir: str | None = None) -> Outcome:
+def run(*overrides: str, config_dir: str | None = None) -> StudySummary:
     """Run a study; the overrides are those of the command line.
 
     Raises a ModelselError (`code`, `exit_code`) for what ends a study. A look that the guard refuses is no error:
@@ -95,7 +95,7 @@ def run(*overrides: str, config_dir: str | None = None) -> Outcome:
     return perform(compose(overrides, config_dir), command=("modelsel", "run", *overrides))
 
 
-def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] = (), root: Path = ROOT) -> Outcome:
+def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] = (), root: Path = ROOT) -> StudySummary:
     """The whole study. What it found is on record before it is returned; failures of candidates are part of it."""
     clock = Clock()
     locate(config.tracking, root)  # an address that cannot be meant is refused before anything is read or computed
@@ -110,8 +110,8 @@ def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] =
 
 
 def _performed(
-    config: Config, progress: Progress, command: Sequence[str], material: Material, folder: RunFolder, clock: Clock
-) -> Outcome:
+    config: Config, progress: Progress, command: Sequence[str], material: StudyData, folder: RunFolder, clock: Clock
+) -> StudySummary:
     tracker = Tracker(config.tracking, folder)
     with _journal(config, folder) as journal:
         candidates = resolve(config.candidates, material.development, config.seed, journal)
@@ -128,7 +128,7 @@ def _performed(
         test = _look(gate, sealing, selection, final, opens(config, material))
     with kept(test):
         with clock.stage("record"):
-            outcome = Outcome(
+            outcome = StudySummary(
                 study=config.name, spec_id=config.spec_id, seed=config.seed, modelsel=modelsel.__version__,
                 folder=str(folder.path), task=facts.task(material.development, material.sealed),
                 measure=kind_of(config.measure), rule=kind_of(config.rule), test=test,
@@ -140,7 +140,7 @@ def _performed(
                 extra={**extra, **_closed(config, material, folder)},
             )  # fmt: skip
             model, shows = _kept_of(final, config, material, selection, outcome, results)
-            folder.save(Finished(
+            folder.save(StudyRecord(
                 outcome, selection, config.resolved, material.development, material.resampling, model,
                 audit=audit(gate, sealing) if gate else {}, pairs=pairs(selection, material.resampling), command=tuple(command),
                 shows=shows,
@@ -158,13 +158,13 @@ def _declared(config: Config, candidates: Sequence[Candidate]) -> int:
 
 
 def _sealed(
-    config: Config, material: Material, candidates: Sequence[Candidate], folder: RunFolder, tracker: Tracker
-) -> tuple[Gate | None, Sealing]:
+    config: Config, material: StudyData, candidates: Sequence[Candidate], folder: RunFolder, tracker: Tracker
+) -> tuple[Gate | None, TestSetDeclaration]:
     """The gate with the test rows sealed and the space declared, or with the rows that will choose where none are sealed.
 
     No gate for a published experiment: what it shows is in the literature, and its choice is not written into the ledger.
     """
-    sealing = Sealing(
+    sealing = TestSetDeclaration(
         sealed=material.sealed, development=material.development, measure=config.measure, study=config.name,
         folder=str(folder.path), spec_id=config.spec_id, config=config.resolved,
         candidates=tuple(candidate.id for candidate in candidates), seed=config.seed,
@@ -177,10 +177,10 @@ def _sealed(
 
 
 def _selected(
-    config: Config, material: Material, plan: Plan, folder: RunFolder, progress: Progress
+    config: Config, material: StudyData, plan: Plan, folder: RunFolder, progress: Progress
 ) -> tuple[Results, Selection, dict[str, Any]]:
     """All cells of the plan and what is chosen by them; floor and, where it is asked for, the nested estimate beside."""
-    task, limits = material.development, Limits(config.limit.seconds, config.limit.bytes)
+    task, limits = material.development, CellLimits(config.limit.seconds, config.limit.bytes)
     with _journal(config, folder) as journal:
 
         def compute(plan: Plan, task: Task, resampling: Resampling, deadline: float | None = None) -> Results:
@@ -199,10 +199,12 @@ def _selected(
         return results, with_nested(selection, nested, config.corrected), {**extra, "nested": nested.to_dict()}
 
 
-def _nested(config: Config, task: Task, compute: RunPlan, journal: Journal) -> Nested:
+def _nested(config: Config, task: Task, compute: RunPlan, journal: Journal) -> NestedResult:
     """The whole selection anew inside each outer fold."""
     fitted = partial(_fitted_outside, config)
-    selecting = Selecting(config.candidates, config.scheme, config.measure, config.rule, config.seed, compute, journal, fitted)
+    selecting = SelectionProcedure(
+        config.candidates, config.scheme, config.measure, config.rule, config.seed, compute, journal, fitted
+    )
     score = score_selection_by_bates if config.interval == BATES else score_selection
     return score(selecting, task, config.outer.instantiate(task, config.seed))
 
@@ -214,7 +216,11 @@ def _journal(config: Config, folder: RunFolder) -> Journal:
 
 
 def _fitted(
-    config: Config, material: Material, candidates: Sequence[Candidate], selection: Selection, sealing: Sealing | None
+    config: Config,
+    material: StudyData,
+    candidates: Sequence[Candidate],
+    selection: Selection,
+    sealing: TestSetDeclaration | None,
 ) -> Fitted | Failure:
     """The winner fitted on all development rows, and its answers for the sealed rows: a job of the pool like any other."""
     table = sealing.sealed if sealing and len(sealing.sealed) else None
@@ -225,17 +231,17 @@ def _fitted(
 
 def _apart(config: Config, function: Callable[..., Any], candidates: Sequence[Candidate], *arguments: Any) -> Any:
     """What the function returns, or the Failure: called where the cells of these candidates are computed."""
-    limits = Limits(config.limit.seconds, config.limit.bytes)
+    limits = CellLimits(config.limit.seconds, config.limit.bytes)
     with interruptible():
         return apart(chosen(config.pool, limits, candidates), limits, function, *arguments)
 
 
-def opens(config: Config, material: Material) -> bool:
+def opens(config: Config, material: StudyData) -> bool:
     """Whether the test set is to be opened: `auto` leaves it closed while the data have findings of high severity."""
     return config.final_test is True or (config.final_test == AUTO and not material.grave)
 
 
-def _closed(config: Config, material: Material, folder: RunFolder) -> dict[str, Any]:
+def _closed(config: Config, material: StudyData, folder: RunFolder) -> dict[str, Any]:
     """Why `auto` left the test set closed, and what opens it; what a sweep, which looks at its end, has to know."""
     codes = [finding.code for finding in material.grave]
     if not codes or not len(material.sealed):
@@ -248,7 +254,7 @@ def _closed(config: Config, material: Material, folder: RunFolder) -> dict[str, 
 
 
 def _look(
-    gate: Gate | None, sealing: Sealing, selection: Selection, final: Fitted | Failure, opened: bool
+    gate: Gate | None, sealing: TestSetDeclaration, selection: Selection, final: Fitted | Failure, opened: bool
 ) -> TestResult | None:
     """One look for the winner; a note of what chose on which rows when the test stays closed, or there is none, or no model."""
     if gate is None:
@@ -265,11 +271,11 @@ def _look(
     return gate.look(LookRequest(sealing, choice, lambda _table: answers, selection.candidates[winner]))
 
 
-def selected(winner: str, mean: float, assessed: Assessed, tried: int) -> Selected:
+def selected(winner: str, mean: float, assessed: Assessed, tried: int) -> SelectionSummary:
     """What selection says of the winner, whose out-of-fold predictions come first."""
     there = assessed.predicted[0] >= 0
     wrong = assessed.predicted[0][there] != assessed.truth[there]
-    return Selected(winner, mean, int(there.sum()), float(wrong.mean()) if len(wrong) else None, tried)
+    return SelectionSummary(winner, mean, int(there.sum()), float(wrong.mean()) if len(wrong) else None, tried)
 
 
 def outputs(fitted: Final | Predictor, table: Table, measure: Measure) -> Outputs:
@@ -288,12 +294,12 @@ def _fitted_outside(config: Config, candidate: Candidate, task: Task, seed: int)
 
 
 def _kept_of(
-    final: Fitted | Failure, config: Config, material: Material, selection: Selection, outcome: Outcome, results: Results
+    final: Fitted | Failure, config: Config, material: StudyData, selection: Selection, outcome: StudySummary, results: Results
 ) -> tuple[FinalModel | None, dict[str, Any]]:
     """The model as data and what the study shows; neither where the winner could not be fitted."""
     if isinstance(final, Failure):
         return None, {}
-    studied = Studied(material.development, selection, final.model, config.seed, outcome.measure, results)
+    studied = SectionContext(material.development, selection, final.model, config.seed, outcome.measure, results)
     described = _described(final.model, material.development, config.tracking.allow_skops)
     return described, show.facts(config.show, studied)
 
@@ -307,7 +313,7 @@ def _described(final: Final, task: Task, stored: bool) -> FinalModel:
 
 
 def _findings(
-    config: Config, material: Material, plan: Plan, selection: Selection, gate: Gate | None, final: Fitted | Failure
+    config: Config, material: StudyData, plan: Plan, selection: Selection, gate: Gate | None, final: Fitted | Failure
 ) -> tuple[Mapping[str, Any], ...]:
     guarded = gate.findings if gate else (flag("G005", "a published experiment: its choice is not written into the ledger"),)
     found = (
@@ -322,7 +328,7 @@ def _not_fitted(failure: Failure) -> Finding:
     return Finding("WINNER_NOT_FITTED", "critical", message, "mend it, or leave it out of the space: nobody took its place")
 
 
-def _complain(config: Config, results: Results, outcome: Outcome) -> None:
+def _complain(config: Config, results: Results, outcome: StudySummary) -> None:
     """A winner that could not be fitted, and with `on_failure=error` failed candidates, end the study with exit 7: after
     everything is on record. The next best is not taken in a winner's place: it was not chosen."""
     winner = outcome.winner

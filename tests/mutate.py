@@ -16,7 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PLACES = ("modelsel/guard", "modelsel/ledger", "modelsel/statistics/certificate.py", "modelsel/statistics/prices.py")
+PLACES = (
+    "modelsel/guard",
+    "modelsel/ledger",
+    "modelsel/statistics/reuse/certificate.py",
+    "modelsel/statistics/reuse/prices.py",
+)
 TESTS = ("tests/statistics/test_certificate.py", "tests/statistics/test_prices.py", "tests/statistics/test_guard_oracles.py",
          "tests/ledger", "tests/guard")  # fmt: skip
 LEAST = 0.9

@@ -16,7 +16,7 @@ from urllib.response import addinfourl
 
 import sklearn.datasets
 
-from modelsel.dataset import _openml_api
+from modelsel.dataset.reading import openml_client
 
 RECORDED = Path(sklearn.datasets.__file__).parent / "tests/data/openml"
 Handler = TypeVar("Handler", bound=urllib.request.HTTPSHandler)
@@ -78,13 +78,13 @@ class Offline(urllib.request.HTTPSHandler):
 @contextmanager
 def served(handler: Handler) -> Iterator[Handler]:
     """All of urllib's requests go to the handler."""
-    _openml_api._silence.clear()
+    openml_client._silence.clear()
     urllib.request.install_opener(urllib.request.build_opener(handler))
     try:
         yield handler
     finally:
         urllib.request.install_opener(None)  # type: ignore[arg-type]
-        _openml_api._silence.clear()
+        openml_client._silence.clear()
 
 
 def file_of(url: str) -> str:

@@ -1,0 +1,3 @@
+"""Its parts lie in these packages."""
+
+PARTS = ("", "setup", "exams")

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from modelsel.cli._arguments import RUN_HELP, Arguments
+from modelsel.cli.parsing.arguments import RUN_HELP, Arguments
 from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, ConfigurationError, Problem, StoreError
 from modelsel.core.protocols import Anchor
 from modelsel.guard.gate import Gate
@@ -53,10 +53,10 @@ def audited(
     run: str | None, ledger: str = "user", other: str | None = None, state: Callable[[Gate], None] | None = None
 ) -> dict[str, Any]:
     """The report of a run's test set, or of everything in a ledger; `other` is merged into it, and stated `state`, before."""
-    from modelsel.cli._replay import replayed
+    from modelsel.cli.process.replay import replayed
     from modelsel.config.reopen import reopen
     from modelsel.core.spec import make
-    from modelsel.guard.audit import audit
+    from modelsel.guard.reporting.audit import audit
     from modelsel.record.folder import ROOT
 
     if run is None:
@@ -81,8 +81,8 @@ def audited(
 def _witnesses(folder: RunFolder) -> Iterator[tuple[tuple[Anchor, ...], list[dict[str, str]]]]:
     """The tracking server of a study as an anchor, or the finding that it cannot be asked (its address is gone)."""
     from modelsel.config.reopen import reopen
-    from modelsel.guard._flags import flag
-    from modelsel.record.track import Tracker
+    from modelsel.guard.policy.findings import flag
+    from modelsel.record.mlflow.track import Tracker
 
     try:
         tracker = Tracker(reopen(folder.config(), "tracking").tracking, folder)
@@ -115,7 +115,7 @@ def code_of(report: Mapping[str, Any], fail_on: str | None) -> int:
 
 
 def _show(report: Mapping[str, Any], as_json: bool, page: str | None) -> None:
-    from modelsel.guard.audit_page import html, markdown, reforms
+    from modelsel.guard.reporting.page import html, markdown, reforms
 
     data = {**report, "reforms": reforms(report)}
     print(json.dumps(data, indent=1, ensure_ascii=False) if as_json else markdown(report))

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from modelsel.cli._errors import reported
-from modelsel.cli._help import COMMANDS, text
+from modelsel.cli.parsing.errors import reported
+from modelsel.cli.parsing.help import COMMANDS, text
 from modelsel.core.errors import BAD_CONFIGURATION, OK, Problem
 
 HELP = ("-h", "--help", "help")

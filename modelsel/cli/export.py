@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from modelsel.cli._arguments import RUN_HELP, Arguments
+from modelsel.cli.parsing.arguments import RUN_HELP, Arguments
 from modelsel.core.errors import OK, ConfigurationError, Problem, StoreError
 
 FORMATS = ("onnx", "sql", "rules", "json", "dot")
@@ -37,39 +37,39 @@ def main(words: Sequence[str]) -> int:
 
 def exported(folder: Any, to: str, table: str = "rows") -> str | bytes:
     """The final model of a run's folder in one of the FORMATS."""
-    from modelsel.record.model import load
+    from modelsel.record.model.model import load
 
     return _WRITERS[to](load(folder.model, tuple(folder.config().get("plugins") or ())), table)
 
 
 def _onnx(predictor: Any, _: str) -> bytes:
-    from modelsel.cli._onnx import onnx
+    from modelsel.record.export.onnx import onnx
 
     return onnx(predictor)
 
 
 def _sql(predictor: Any, table: str) -> str:
-    from modelsel.cli._sql import sql
+    from modelsel.record.export.sql import sql
 
     return sql(predictor, table)
 
 
 def _rules(predictor: Any, _: str) -> str:
-    from modelsel.tree.rules import rules_text
+    from modelsel.tree.export.rules import rules_text
 
     return f"{rules_text(_cut(predictor))}\n"
 
 
 def _dot(predictor: Any, _: str) -> str:
-    from modelsel.tree.export import to_dot
+    from modelsel.tree.export.nested import to_dot
 
     return f"{to_dot(_cut(predictor))}\n"
 
 
 def _json(predictor: Any, _: str) -> str:
     """A tree in the documented shape; another model as its kind restores it, arrays as lists."""
-    from modelsel.learner._tree_model import TreeModel
-    from modelsel.tree.export import to_dict
+    from modelsel.learner.trees.model import TreeModel
+    from modelsel.tree.export.nested import to_dict
 
     if isinstance(predictor.model, TreeModel):
         return json.dumps(to_dict(predictor.model.cut), ensure_ascii=False) + "\n"
@@ -79,7 +79,7 @@ def _json(predictor: Any, _: str) -> str:
 
 
 def _cut(predictor: Any) -> Any:
-    from modelsel.learner._tree_model import TreeModel
+    from modelsel.learner.trees.model import TreeModel
 
     if not isinstance(predictor.model, TreeModel):
         what = f"{type(predictor.model).__name__} is no tree"

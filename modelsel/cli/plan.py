@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from modelsel.cli._application import Done, application
+from modelsel.cli.parsing.application import SweepScore, application
 from modelsel.config.compose import Config
 from modelsel.core.errors import OK
 
@@ -16,9 +16,9 @@ def main(words: Sequence[str]) -> int:
     return application("plan", words, planned, lambda jobs: OK)
 
 
-def planned(config: Config, swept: bool) -> Done:
+def planned(config: Config, swept: bool) -> SweepScore:
     """Print the plan of one study."""
-    from modelsel.dataset._bytes import told
+    from modelsel.dataset.reading.bytes import told
     from modelsel.reporting.forecast import forecast
 
     for note in config.notes:
@@ -28,4 +28,4 @@ def planned(config: Config, swept: bool) -> Done:
     if swept:
         print(f"\n{config.name}")
     print(found.text)
-    return Done.of(float("nan"))
+    return SweepScore.of(float("nan"))

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from modelsel.cli._arguments import RUN_HELP, Arguments
-from modelsel.cli._cells import harmless
+from modelsel.cli.parsing.arguments import RUN_HELP, Arguments
+from modelsel.cli.parsing.spreadsheet_cells import harmless
 from modelsel.core.errors import OK, ConfigurationError, Problem, StoreError
 
 INHERITED = ("delimiter", "decimal", "encoding", "missing")  # a new file is read as the study's own was
@@ -44,8 +44,8 @@ class Predicted:
 
 def predicted(folder: Any, path: Path) -> Predicted:
     """Predictions of a run's final model for the rows of a file; what is noticed about them is said on stderr."""
-    from modelsel.dataset._like import read_like
-    from modelsel.dataset._settings import listed
+    from modelsel.dataset.columns.settings import listed
+    from modelsel.dataset.tables.prediction_rows import read_like
     from modelsel.record.refit import ready
 
     if not path.is_file():

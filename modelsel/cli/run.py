@@ -6,25 +6,25 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from modelsel.cli._application import Done, application
-from modelsel.cli._tests import open_tests
 from modelsel.cli.compare import compared
+from modelsel.cli.parsing.application import SweepScore, application
+from modelsel.cli.process.sweep_tests import open_tests
 from modelsel.config.compose import Config
-from modelsel.config.settings import AUTO
+from modelsel.config.fields.settings import AUTO
 from modelsel.core.errors import OK, REFUSED
-from modelsel.core.outcome import Outcome
+from modelsel.core.outcome import StudySummary
 
 
 def main(words: Sequence[str]) -> int:
     return application("run", words, partial(study, tuple(words)), ended)
 
 
-def study(words: tuple[str, ...], config: Config, swept: bool) -> Done:
+def study(words: tuple[str, ...], config: Config, swept: bool) -> SweepScore:
     """One study, its verdict on stdout. In a sweep the table says it, and the test set stays closed until all have chosen."""
     from modelsel.record.folder import RunFolder
     from modelsel.reporting.show import text
-    from modelsel.reporting.terminal import progress
-    from modelsel.reporting.verdict import verdict
+    from modelsel.reporting.text.terminal import progress
+    from modelsel.reporting.text.verdict import verdict
     from modelsel.study import perform
 
     for note in config.notes:
@@ -34,26 +34,26 @@ def study(words: tuple[str, ...], config: Config, swept: bool) -> Done:
     if shown := text(folder):
         print(f"== {outcome.task['name']} ==\n\n{shown}" if swept else shown)
     print(verdict(folder) if not swept else outcome.folder, file=sys.stderr if swept else sys.stdout)
-    return Done.of(outcome.winner["cv"]["mean"], code_of(outcome), result=(outcome, swept and _opens(config, outcome)))
+    return SweepScore.of(outcome.winner["cv"]["mean"], code_of(outcome), result=(outcome, swept and _opens(config, outcome)))
 
 
-def _opens(config: Config, outcome: Outcome) -> bool:
+def _opens(config: Config, outcome: StudySummary) -> bool:
     """Whether the test set of a job is opened at the sweep's end."""
     return config.final_test is True or (config.final_test == AUTO and "grave" not in outcome.extra)
 
 
-def ended(jobs: Sequence[Done]) -> int:
+def ended(jobs: Sequence[SweepScore]) -> int:
     """The table over a sweep's jobs; then each test set is opened, for the best job on it or for all, and `compare` is done."""
-    from modelsel.reporting.sweep import Job, table
+    from modelsel.reporting.text.sweep import SweepJob, table
 
     names = telling([job.overrides.split() for job in jobs])
-    print(table([Job(name, job.result and job.result[0], job.code) for name, job in zip(names, jobs, strict=True)]))
+    print(table([SweepJob(name, job.result and job.result[0], job.code) for name, job in zip(names, jobs, strict=True)]))
     code = open_tests([job.result[0] for job in jobs if job.result and job.result[1]])
     _compared([job for job in jobs if job.result])
     return code
 
 
-def _compared(jobs: Sequence[Done]) -> None:
+def _compared(jobs: Sequence[SweepScore]) -> None:
     """Where `compare` is set: the space's entries over the data sets, printed, and written beside what Hydra notes."""
     from modelsel.record.folder import RunFolder
 
@@ -74,6 +74,6 @@ def telling(jobs: Sequence[Sequence[str]]) -> list[str]:
     return [" ".join(word for word in words if word not in common) or " ".join(words) or "(defaults)" for words in jobs]
 
 
-def code_of(outcome: Outcome) -> int:
+def code_of(outcome: StudySummary) -> int:
     """4 when the guard refused the look, else 0."""
     return REFUSED if outcome.test is not None and outcome.test.refused else OK

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from modelsel.cli._arguments import RUN_HELP, Arguments
+from modelsel.cli.parsing.arguments import RUN_HELP, Arguments
 from modelsel.core.errors import OK
 
 
@@ -16,7 +16,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--writer", choices=("auto", "bulk", "client"), default="auto")
     args = parser.parse_args(words)
     from modelsel.record.folder import OUTCOME, ROOT, RunFolder
-    from modelsel.record.sync import store_of, sync
+    from modelsel.record.mlflow.sync import store_of, sync
 
     runs = [args.run] if args.run else sorted(path.parent for path in ROOT.glob(f"*/*/{OUTCOME}"))
     for run in runs:

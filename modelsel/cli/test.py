@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from modelsel.cli._arguments import RUN_HELP, Arguments
+from modelsel.cli.parsing.arguments import RUN_HELP, Arguments
 from modelsel.core.errors import OK, REFUSED
 
 
@@ -18,8 +18,8 @@ def opened(run: str, category: str = "", text: str = "") -> int:
     """Look once, print the verdict; 4 when the guard refused."""
     from modelsel.final_test import open_test
     from modelsel.record.folder import RunFolder
-    from modelsel.reporting.terminal import progress
-    from modelsel.reporting.verdict import verdict
+    from modelsel.reporting.text.terminal import progress
+    from modelsel.reporting.text.verdict import verdict
 
     outcome = open_test(run, category, text, progress=progress())
     print(verdict(RunFolder.open(outcome.folder)))

@@ -10,18 +10,18 @@ from functools import partial
 from typing import Any
 
 from modelsel.config import steps
-from modelsel.config.folders import Folders
-from modelsel.config.merge import KIND, merge, nested
-from modelsel.config.options import Combined, Either, Interval, Options, Swept, Values, only, settled
-from modelsel.config.schema import Slot, class_of, kinds, offered, slots
-from modelsel.config.settings import CLASSES
-from modelsel.config.suggest import near
-from modelsel.config.values import WrongError, checked, expected
+from modelsel.config.fields.options import Combined, Either, Interval, ListedValues, Options, Swept, only, settled
+from modelsel.config.fields.schema import Slot, class_of, kinds, offered, slots
+from modelsel.config.fields.settings import CLASSES
+from modelsel.config.fields.suggest import near
+from modelsel.config.fields.values import WrongError, checked, expected
+from modelsel.config.sources.folders import Folders
+from modelsel.config.sources.merge import KIND, merge, nested
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.spec import Limits, kind_of
+from modelsel.core.spec import FieldLimits, kind_of
 
 LEARNER, PREPARER = "learner", "preparer"
-STEPS = Slot(PREPARER, Limits(group=PREPARER, many=True), (), False, False)
+STEPS = Slot(PREPARER, FieldLimits(group=PREPARER, many=True), (), False, False)
 STEPS_SAID = steps.STEPS
 DEPTH = 12  # of files that lead on to each other
 
@@ -159,7 +159,7 @@ class Builder:
 
     def _swept(self, slot: Slot, over: Swept, where: str) -> Options:
         if over.interval is None:
-            return Values(tuple(self._value(slot, value, where) for value in over.values))
+            return ListedValues(tuple(self._value(slot, value, where) for value in over.values))
         whole = int in slot.hints and float not in slot.hints
         for end in (over.interval.low, over.interval.high):
             self._value(slot, int(end) if whole else end, where)
@@ -274,7 +274,7 @@ def _sweeps(over: Any) -> bool:
 def _opened(value: Any) -> Options:
     """The options of a value inside a mapping."""
     if isinstance(value, Swept):
-        return value.interval or Values(value.values)
+        return value.interval or ListedValues(value.values)
     if isinstance(value, Mapping) and _sweeps(value):
         return Combined(dict, {}, {str(key): _opened(item) for key, item in value.items()})
     return only(value)

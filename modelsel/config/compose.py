@@ -16,21 +16,21 @@ from modelsel.config import keywords
 from modelsel.config import overrides as typed
 from modelsel.config.build import LEARNER, Builder
 from modelsel.config.expand import DRAW, SPACE, SWEEP, expand, read_entries
-from modelsel.config.folders import Folders
+from modelsel.config.fields.knobs import unknown
+from modelsel.config.fields.settings import AUTO, BBC, LimitSettings, PoolSettings, RootSettings, TrackingSettings
+from modelsel.config.fields.suggest import near
 from modelsel.config.keywords import Keywords
-from modelsel.config.knobs import unknown
-from modelsel.config.loader import load
-from modelsel.config.merge import KIND, merge
 from modelsel.config.overrides import OUTER, PARTS
-from modelsel.config.published import published
-from modelsel.config.references import hidden, plain_data, resolve
-from modelsel.config.settings import AUTO, BBC, Limit, Pool, Root, Tracking
-from modelsel.config.suggest import near
+from modelsel.config.sources.folders import Folders
+from modelsel.config.sources.loader import load
+from modelsel.config.sources.merge import KIND, merge
+from modelsel.config.sources.published import published
+from modelsel.config.sources.references import hidden, plain_data, resolve
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import resolved as spec_of
 from modelsel.core.types import Candidate
-from modelsel.dataset._bytes import bare
+from modelsel.dataset.reading.bytes import bare
 
 INTERVAL, CORRECTED, BATES = "interval", "corrected", "bates"
 INTERVALS = (CORRECTED, BATES)  # of nested cross-validation: the corrected resampled variance, or Bates, Hastie & Tibshirani
@@ -52,7 +52,7 @@ class Config:
     retry_failed: bool
     deadline: float | None
     plugins: tuple[str, ...]
-    limit: Limit
+    limit: LimitSettings
     show: tuple[str, ...]
     note: str | None
     compare: bool
@@ -67,8 +67,8 @@ class Config:
     measure: Any
     rule: Any
     guard: Any
-    pool: Pool
-    tracking: Tracking
+    pool: PoolSettings
+    tracking: TrackingSettings
     resolved: Mapping[str, Any]
     space: str = ""
     notes: tuple[str, ...] = ()
@@ -178,7 +178,7 @@ def _outer(said: Any, builder: Builder) -> tuple[Any, str]:
     return (None if settings is None else builder.part("scheme", settings, OUTER)), interval
 
 
-def _around(outer: Any, scheme: Any, root: Root | None, builder: Builder) -> Any:
+def _around(outer: Any, scheme: Any, root: RootSettings | None, builder: Builder) -> Any:
     """The scheme around the whole selection: `outer`, or the study's own where `corrected` asks for one and none is said."""
     if outer is not None or root is None or scheme is None or root.corrected == BBC:
         return outer
@@ -214,18 +214,18 @@ def _referring(spec: dict[str, Any], said: Any) -> dict[str, Any]:
     return {**spec, **references}
 
 
-def _root(settings: Mapping[str, Any], builder: Builder) -> Root | None:
+def _root(settings: Mapping[str, Any], builder: Builder) -> RootSettings | None:
     known = (*PARTS, *typed.root_keys())
     for key in settings.keys() - {typed.EXPERIMENT}:
         if key not in known:
             builder.problems.append(Problem("MSEL-203", f"unknown setting {key!r}", key, near(key, known)))
-    limit = builder.record(Limit, settings.get("limit") or {}, "limit")
+    limit = builder.record(LimitSettings, settings.get("limit") or {}, "limit")
     builder.problems.extend(
         Problem("MSEL-205", reason, "limit.memory", "write it like 500MB or 2GiB")
         for reason in (limit.problems() if limit else ())
     )
-    own = {name: settings[name] for name in Root.__dataclass_fields__ if name in settings and name != "limit"}
-    root = builder.record(Root, own, "")
+    own = {name: settings[name] for name in RootSettings.__dataclass_fields__ if name in settings and name != "limit"}
+    root = builder.record(RootSettings, own, "")
     builder.problems.extend(root.problems() if root else ())
     return replace(root, limit=limit) if root and limit else None
 

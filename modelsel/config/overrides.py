@@ -15,11 +15,11 @@ from hydra.errors import HydraException
 
 from modelsel.config.build import LEARNER
 from modelsel.config.expand import SPACE
-from modelsel.config.folders import Folders
-from modelsel.config.schema import class_of, kinds, slots
-from modelsel.config.secrets import reference
-from modelsel.config.settings import Root
-from modelsel.config.suggest import near
+from modelsel.config.fields.schema import class_of, kinds, slots
+from modelsel.config.fields.settings import RootSettings
+from modelsel.config.fields.suggest import near
+from modelsel.config.sources.folders import Folders
+from modelsel.config.sources.secrets import reference
 from modelsel.core.errors import Problem
 
 OUTER, EXPERIMENT = "outer", "experiment"
@@ -153,7 +153,7 @@ def _settings(group: str) -> set[str]:
 
 def root_keys() -> tuple[str, ...]:
     """The root's own keys."""
-    return (*(field.name for field in fields(Root)), SPACE, LEARNER, OUTER)
+    return (*(field.name for field in fields(RootSettings)), SPACE, LEARNER, OUTER)
 
 
 def _for_hydra(override: Override, keys: Collection[str]) -> str:

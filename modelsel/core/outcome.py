@@ -29,7 +29,7 @@ class TestResult:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StudySummary:
     """The fields of study.json; `folder` is where it lies."""
 
     study: str
@@ -58,7 +58,7 @@ class Outcome:
         return {"schema": fields.pop("schema"), "modelsel": fields.pop("modelsel"), **fields, **extra}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "Outcome":
+    def from_dict(cls, data: Mapping[str, Any]) -> "StudySummary":
         """Read study.json back; fields that a newer version added are kept in `extra`."""
         known = {key: data[key] for key in cls.__dataclass_fields__ if key in data and key != "extra"}
         test = known.get("test")

@@ -110,7 +110,7 @@ class Prepared(Protocol):
     def describe(self) -> Description: ...
 
 
-class Ranking(Protocol):
+class FeatureRanking(Protocol):
     """What one fit of a preparer knows: it answers every preparer that differs from it only in path parameters."""
 
     def prepared(self, preparer: Any) -> Prepared:
@@ -127,7 +127,7 @@ class Preparer(Protocol):
 
     def problems(self, task: Table | None = None) -> Iterable[str]: ...
 
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> Ranking:
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> FeatureRanking:
         """Fit once on `rows` for all preparers of equal growing."""
         ...
 
@@ -140,7 +140,7 @@ class Preparer(Protocol):
 
 
 @runtime_checkable
-class Selected(Prepared, Protocol):
+class SelectedColumns(Prepared, Protocol):
     """A preparation step that only leaves features out: the table keeps `columns`, in this order, unchanged."""
 
     @property
@@ -149,7 +149,7 @@ class Selected(Prepared, Protocol):
 
 @runtime_checkable
 class SubsetPath(Path, Protocol):
-    """A path that also answers for fewer features: one fit on all of them serves every `Selected` before the learner."""
+    """A path that also answers for fewer features: one fit on all of them serves every `SelectedColumns` before the learner."""
 
     def subset(self, columns: Integers) -> Path:
         """The path that a fit on just these columns would give. Its `outputs` still read tables with all columns; its

@@ -33,7 +33,7 @@ _SCALARS = frozenset((str, int, float, bool, type(None)))
 
 
 @dataclass(frozen=True)
-class Limits:
+class FieldLimits:
     """What a field accepts: numbers in a range, one of some words, or a part of a group (one, or a list)."""
 
     least: float | None = None
@@ -45,9 +45,9 @@ class Limits:
     help: str = ""
 
 
-def limits_of(field: "dataclasses.Field[Any]") -> Limits:
+def limits_of(field: "dataclasses.Field[Any]") -> FieldLimits:
     """The declared limits of a dataclass field (an undeclared one accepts whatever its type does)."""
-    limits: Limits = field.metadata.get("limits", Limits())
+    limits: FieldLimits = field.metadata.get("limits", FieldLimits())
     return limits
 
 
@@ -55,7 +55,7 @@ def number(
     default: Any, *, least: float | None = None, most: float | None = None, above: float | None = None, help: str = ""
 ) -> Any:
     """A real-valued field: `least` ≤ x ≤ `most`, or x > `above`; the type annotation says whether None is allowed."""
-    return dataclasses.field(default=default, metadata={"limits": Limits(least, most, above, help=help)})
+    return dataclasses.field(default=default, metadata={"limits": FieldLimits(least, most, above, help=help)})
 
 
 def whole(default: Any, *, least: int | None = None, most: int | None = None, help: str = "") -> Any:
@@ -65,19 +65,21 @@ def whole(default: Any, *, least: int | None = None, most: int | None = None, he
 
 def one_of(*words: str, default: str | None = None, help: str = "") -> Any:
     """A field that takes one of some words; the first is the default unless said."""
-    return dataclasses.field(default=default or words[0], metadata={"limits": Limits(words=words, help=help)})
+    return dataclasses.field(default=default or words[0], metadata={"limits": FieldLimits(words=words, help=help)})
 
 
 def part(group: str, default: str, help: str = "") -> Any:
     """A field that takes a part of a group: a bare name or a mapping with `kind` in configs, an object in Python."""
-    return dataclasses.field(default_factory=lambda: make(group, default), metadata={"limits": Limits(group=group, help=help)})
+    return dataclasses.field(
+        default_factory=lambda: make(group, default), metadata={"limits": FieldLimits(group=group, help=help)}
+    )
 
 
 def plain(default: Any, help: str = "") -> Any:
     """A field whose type says all."""
     if isinstance(default, dict | list):
-        return dataclasses.field(default_factory=lambda: type(default)(default), metadata={"limits": Limits(help=help)})
-    return dataclasses.field(default=default, metadata={"limits": Limits(help=help)})
+        return dataclasses.field(default_factory=lambda: type(default)(default), metadata={"limits": FieldLimits(help=help)})
+    return dataclasses.field(default=default, metadata={"limits": FieldLimits(help=help)})
 
 
 def class_name(kind: str) -> str:

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from modelsel.core.types import Floats
-from modelsel.criterion._base import Criterion
+from modelsel.criterion.base import BaseCriterion
 
 
 def statistic(table: Floats) -> tuple[float, int]:
@@ -127,7 +127,7 @@ def goodness(table: Floats) -> float:  # noqa: C901 (compiled as one function)
 
 
 @dataclass(frozen=True)
-class ChiSquare(Criterion):
+class ChiSquare(BaseCriterion):
     """(30, 10) against (10, 30) has X² = 20, p = 7.7e-6.
 
     >>> round(float(ChiSquare().goodness(np.array([[30.0, 10.0], [10.0, 30.0]]))), 4)

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from modelsel.core.types import Floats
-from modelsel.criterion._base import Criterion, decrease, one_against_rest, shares
+from modelsel.criterion.base import BaseCriterion, decrease, one_against_rest, shares
 
 
 def impurity(weights: Floats) -> Floats:
@@ -42,7 +42,7 @@ def dkm(table: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class Dkm(Criterion):
+class Dkm(BaseCriterion):
     """A test that parts two classes wholly gains the whole impurity:
 
     >>> round(float(Dkm().goodness(np.array([[9.0, 0.0], [0.0, 1.0]]))), 4)

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from modelsel.core.types import Floats
-from modelsel.criterion._base import Criterion, decrease, shares
+from modelsel.criterion.base import BaseCriterion, decrease, shares
 from modelsel.kernels.layout import ENTROPY
 
 
@@ -49,7 +49,7 @@ def gain(table: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class Entropy(Criterion):
+class Entropy(BaseCriterion):
     """Outlook on play_tennis: Sunny 2+3−, Overcast 4+0−, Rain 3+2−.
 
     >>> round(float(Entropy().goodness(np.array([[2.0, 3.0], [4.0, 0.0], [3.0, 2.0]]))), 6)

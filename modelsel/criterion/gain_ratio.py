@@ -11,13 +11,13 @@ from typing import ClassVar
 
 from modelsel.core.spec import plain
 from modelsel.core.types import Floats
-from modelsel.criterion._base import Criterion, decrease
+from modelsel.criterion.base import BaseCriterion, decrease
 from modelsel.criterion.entropy import entropy, gain
 from modelsel.kernels.layout import ENTROPY
 
 
 @dataclass(frozen=True)
-class GainRatio(Criterion):
+class GainRatio(BaseCriterion):
     """`goodness` is the gain; the grower divides by the split information of the tests that it compares."""
 
     average_gain: bool = plain(True, help="only tests with at least average gain compete (Quinlan 1993)")

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from modelsel.core.types import Floats
-from modelsel.criterion._base import Criterion, decrease, shares
+from modelsel.criterion.base import BaseCriterion, decrease, shares
 from modelsel.kernels.layout import GINI
 
 
@@ -46,7 +46,7 @@ def gain(table: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class Gini(Criterion):
+class Gini(BaseCriterion):
     """Raschka's example: (40, 40) into (20, 40) and (20, 0).
 
     >>> round(float(Gini().goodness(np.array([[20.0, 40.0], [20.0, 0.0]]))), 4)

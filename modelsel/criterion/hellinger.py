@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from modelsel.core.types import Floats
-from modelsel.criterion._base import Criterion, one_against_rest
+from modelsel.criterion.base import BaseCriterion, one_against_rest
 
 
 def distance(tables: Floats) -> Floats:
@@ -48,7 +48,7 @@ def hellinger(table: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class Hellinger(Criterion):
+class Hellinger(BaseCriterion):
     """A test that parts two classes wholly has distance √2, whatever their shares:
 
     >>> round(float(Hellinger().goodness(np.array([[99.0, 0.0], [0.0, 1.0]]))), 4)

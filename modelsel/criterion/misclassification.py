@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from modelsel.core.types import Floats
-from modelsel.criterion._base import Criterion, decrease, shares
+from modelsel.criterion.base import BaseCriterion, decrease, shares
 
 
 def error_rate(weights: Floats) -> Floats:
@@ -37,7 +37,7 @@ def gain(table: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class Misclassification(Criterion):
+class Misclassification(BaseCriterion):
     """Raschka's example: both splits of (40, 40) look alike to it.
 
     >>> import numpy as np

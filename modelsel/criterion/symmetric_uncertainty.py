@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Floats
-from modelsel.criterion._base import Criterion
+from modelsel.criterion.base import BaseCriterion
 from modelsel.criterion.entropy import entropy
 
 
@@ -39,7 +39,7 @@ def uncertainty(table: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class SymmetricUncertainty(Criterion):
+class SymmetricUncertainty(BaseCriterion):
     """A perfect test of two equal classes:
 
     >>> float(SymmetricUncertainty().goodness(np.array([[5.0, 0.0], [0.0, 5.0]])))

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from modelsel.core.types import Floats
-from modelsel.criterion._base import Criterion, shares
+from modelsel.criterion.base import BaseCriterion, shares
 
 
 def twoing(table: Floats) -> float:
@@ -29,7 +29,7 @@ def twoing(table: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class Twoing(Criterion):
+class Twoing(BaseCriterion):
     """Two branches only.
 
     >>> float(Twoing().goodness(np.array([[30.0, 10.0], [10.0, 30.0]])))

@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from modelsel.core.types import Integers, Table, Task
-from modelsel.distance._metric import Metric
-from modelsel.distance._scale import minkowski_metric
+from modelsel.distance.base import FittedDistance
+from modelsel.distance.scale import minkowski_metric
 
 
 @dataclass(frozen=True)
@@ -23,5 +23,5 @@ class Chebyshev:
     def problems(self, task: Table | None = None) -> Iterable[str]:
         return ()
 
-    def fit(self, task: Task, rows: Integers, normalise: str) -> Metric:
+    def fit(self, task: Task, rows: Integers, normalise: str) -> FittedDistance:
         return minkowski_metric(task, rows, normalise, power=np.inf)

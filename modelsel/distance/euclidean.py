@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from modelsel.core.types import Integers, Table, Task
-from modelsel.distance._metric import Metric
-from modelsel.distance._scale import minkowski_metric
+from modelsel.distance.base import FittedDistance
+from modelsel.distance.scale import minkowski_metric
 
 
 @dataclass(frozen=True)
@@ -21,5 +21,5 @@ class Euclidean:
     def problems(self, task: Table | None = None) -> Iterable[str]:
         return ()
 
-    def fit(self, task: Task, rows: Integers, normalise: str) -> Metric:
+    def fit(self, task: Task, rows: Integers, normalise: str) -> FittedDistance:
         return minkowski_metric(task, rows, normalise, power=2.0)

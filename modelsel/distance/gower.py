@@ -13,8 +13,8 @@ from typing import ClassVar
 import numpy as np
 
 from modelsel.core.types import Integers, Table, Task
-from modelsel.distance._metric import Metric
-from modelsel.distance._scale import minkowski_metric
+from modelsel.distance.base import FittedDistance
+from modelsel.distance.scale import minkowski_metric
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,6 @@ class Gower:
     def problems(self, task: Table | None = None) -> Iterable[str]:
         return ()
 
-    def fit(self, task: Task, rows: Integers, normalise: str) -> Metric:
+    def fit(self, task: Task, rows: Integers, normalise: str) -> FittedDistance:
         scaled = minkowski_metric(task, rows, "range", power=1.0)
         return replace(scaled, missing=np.full(len(task.features), np.nan), known_only=True)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from modelsel.core.types import Integers, Table, Task
-from modelsel.distance._metric import Metric
-from modelsel.distance._scale import minkowski_metric
+from modelsel.distance.base import FittedDistance
+from modelsel.distance.scale import minkowski_metric
 
 
 @dataclass(frozen=True)
@@ -24,5 +24,5 @@ class Heom:
     def problems(self, task: Table | None = None) -> Iterable[str]:
         return ()
 
-    def fit(self, task: Task, rows: Integers, normalise: str) -> Metric:
+    def fit(self, task: Task, rows: Integers, normalise: str) -> FittedDistance:
         return minkowski_metric(task, rows, "range", power=2.0)

@@ -14,8 +14,8 @@ from typing import ClassVar
 import numpy as np
 
 from modelsel.core.types import Floats, Integers, Table, Task
-from modelsel.distance._metric import LEVELS, NUMBER, Metric
-from modelsel.distance._scale import inverse, known_values, moments, numbers
+from modelsel.distance.base import LEVELS, NUMBER, FittedDistance
+from modelsel.distance.scale import inverse, known_values, moments, numbers
 from modelsel.statistics.information import joint_counts
 
 
@@ -28,11 +28,11 @@ class Hvdm:
     def problems(self, task: Table | None = None) -> Iterable[str]:
         return ()
 
-    def fit(self, task: Task, rows: Integers, normalise: str) -> Metric:
+    def fit(self, task: Task, rows: Integers, normalise: str) -> FittedDistance:
         number = numbers(task)
         mean, deviation = moments(known_values(task, rows), task.row_weights[rows])
         tables = [np.empty(0) if number[f] else value_differences(task, rows, f).ravel() for f in range(len(number))]
-        return Metric(
+        return FittedDistance(
             kinds=np.where(number, NUMBER, LEVELS).astype(np.int8),
             center=np.where(number, mean, 0.0),
             scale=np.where(number, inverse(4 * deviation), 1.0),

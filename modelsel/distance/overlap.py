@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from modelsel.core.types import Integers, Table, Task
-from modelsel.distance._metric import NAME, Metric
+from modelsel.distance.base import NAME, FittedDistance
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Overlap:
     def problems(self, task: Table | None = None) -> Iterable[str]:
         return ()
 
-    def fit(self, task: Task, rows: Integers, normalise: str) -> Metric:
+    def fit(self, task: Task, rows: Integers, normalise: str) -> FittedDistance:
         ones = np.ones(len(task.features))
         kinds, sizes = np.full(len(ones), NAME, np.int8), np.zeros(len(ones), np.int64)
-        return Metric(kinds, center=0 * ones, scale=ones, missing=ones, sizes=sizes, power=1.0, rounded=False)
+        return FittedDistance(kinds, center=0 * ones, scale=ones, missing=ones, sizes=sizes, power=1.0, rounded=False)

@@ -12,9 +12,9 @@ from typing import Any
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.examination.sit import CLOSED, CLOSING, Exam, sat
-from modelsel.guard.audit import audit as guard_audit
-from modelsel.guard.request import Handed
-from modelsel.statistics.certificate import Standing, hoeffding, index_weight
+from modelsel.guard.identity.requests import Handed
+from modelsel.guard.reporting.audit import audit as guard_audit
+from modelsel.statistics.reuse.certificate import SpendingState, hoeffding, index_weight
 
 APART, TOGETHER = "fewer errors", "cannot be told apart"
 
@@ -24,7 +24,7 @@ def status(exam: Exam) -> dict[str, Any]:
     looks, terms = exam.history(), exam.terms
     spent = sum(look["charge"] for look in looks)
     adaptive = len([look for look in looks if not look.get("commit")])
-    nats = Standing(1 + adaptive, spent).nats(terms.facts["policy"]["intervals"])
+    nats = SpendingState(1 + adaptive, spent).nats(terms.facts["policy"]["intervals"])
     return {
         "exam": terms.id, "name": terms.name, "state": "closed" if exam.closed else "open", "release": terms.release,
         "measure": terms.facts["measure"]["kind"], "rows": terms.facts["rows"], "answers": len(exam.handed()),

@@ -18,9 +18,9 @@ from modelsel.examination.cards import cards
 from modelsel.examination.sit import CLOSING, Exam, sat
 from modelsel.examination.stamp import stamped
 from modelsel.examination.terms import FILE
-from modelsel.guard.answers import looks
 from modelsel.guard.gate import Gate
-from modelsel.ledger.entry import Entry, heads
+from modelsel.guard.reporting.answers import looks
+from modelsel.ledger.entry import LedgerEntry, heads
 from modelsel.record.folder import ROOT, RunFolder
 
 FORMAT, WHAT = "modelsel certificate 1", "modelsel.certificate.v1 "
@@ -116,7 +116,7 @@ def _members(found: Certified, claims: Sequence[Mapping[str, Any]], whole: bool)
             **cards(found.kind, found.name, claims)}  # fmt: skip
 
 
-def _related(entry: Entry, sets: set[str], intents: set[str], exam: str) -> bool:
+def _related(entry: LedgerEntry, sets: set[str], intents: set[str], exam: str) -> bool:
     facts = entry.facts
     if entry.kind in ALWAYS:
         return True
@@ -125,7 +125,7 @@ def _related(entry: Entry, sets: set[str], intents: set[str], exam: str) -> bool
     return (entry.kind in RELATED and facts.get("testset") in sets) or bool(exam and facts.get("exam") == exam)
 
 
-def _line(entry: Entry, shown: bool) -> str:
+def _line(entry: LedgerEntry, shown: bool) -> str:
     names = ("replica", "seq", "prev", "hash", *(("kind", "body") if shown else ()))
     return json.dumps({name: getattr(entry, name) for name in names}, ensure_ascii=True)
 

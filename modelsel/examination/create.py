@@ -22,7 +22,7 @@ from modelsel.examination.box import public_of
 from modelsel.examination.store import SIDES, Store, commit, created, taken
 from modelsel.examination.terms import FILE, FORMAT, PUBLIC, RELEASES, VERDICTS, written
 from modelsel.guard.gate import Gate
-from modelsel.guard.request import Selected
+from modelsel.guard.identity.requests import SelectionSummary
 from modelsel.ledger.home import Home, write_whole
 
 KNOWN = ("G020", "G021", "G022", "G061", "G076")  # rows that were tested, chosen on, or opened before
@@ -90,7 +90,7 @@ def _sealed(store: Store, facts: dict[str, Any], wanted: Wanted, folder: Path) -
         fix = "ask about fresh rows, or say --accept-overlap: what was spent on these rows is then charged"
         raise RefusedError(*(Problem("MSEL-911", f"{one.code}: {one.message}", str(folder), fix) for one in grave))
     if len(store.development):
-        gate.select(sealing, Selected("development", 0.5, 0))
+        gate.select(sealing, SelectionSummary("development", 0.5, 0))
     if wanted.class_counts:
         names, counts, price = gate.class_counts(sealing)
         facts["class_counts"] = {"counts": dict(zip(names, counts)), "price": price}

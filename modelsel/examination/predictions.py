@@ -14,14 +14,14 @@ import numpy as np
 
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.types import Codes, Floats, Outputs
-from modelsel.dataset._column import Column
-from modelsel.dataset._in_memory import columns as columns_of
-from modelsel.dataset._table import reader
+from modelsel.dataset.columns.column import RawColumn
+from modelsel.dataset.tables.in_memory import columns as columns_of
+from modelsel.dataset.tables.read_table import reader
 from modelsel.examination.terms import Terms
 
 PREDICTION, SCORE = "prediction", "score_"
 NAMED, CUT, EVEN, DECIMALS = 3, 40, 1e-3, 6
-Columns = Mapping[str, Column]
+Columns = Mapping[str, RawColumn]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ def _digest(terms: Terms, tokens: Any, outputs: Outputs) -> str:
     return state.hexdigest()
 
 
-def _places(column: Column, tokens: Any, terms: Terms) -> Any:
+def _places(column: RawColumn, tokens: Any, terms: Terms) -> Any:
     """For each of the exam's rows its place in the file."""
     text = column.as_text()
     assert text.codes is not None
@@ -84,7 +84,7 @@ def _places(column: Column, tokens: Any, terms: Terms) -> Any:
     return place
 
 
-def _rows(row: Any, tokens: Any, text: Column, terms: Terms) -> Iterator[Problem]:
+def _rows(row: Any, tokens: Any, text: RawColumn, terms: Terms) -> Iterator[Problem]:
     counts = np.bincount(row[row >= 0], minlength=len(tokens))
     for code, what, names, fix in (
         ("MSEL-922", "missing", tokens[counts == 0], "predict every row of the questions"),
@@ -95,7 +95,7 @@ def _rows(row: Any, tokens: Any, text: Column, terms: Terms) -> Iterator[Problem
             yield Problem(code, f"{what} rows: {_some(names)}", f"column '{terms.token}'", fix)
 
 
-def _words(text: Column, where: Any) -> Sequence[str]:
+def _words(text: RawColumn, where: Any) -> Sequence[str]:
     """The distinct texts of some rows, cut short: nobody knows how long they are."""
     assert text.codes is not None
     return ["" if code < 0 else text.texts[code][:CUT] for code in np.unique(text.codes[where]).tolist()]
@@ -106,11 +106,11 @@ def _some(names: Sequence[Any]) -> str:
     return ", ".join(repr(str(name)) for name in names[:NAMED]) + more
 
 
-def _taken(column: Column, place: Any) -> Column:
+def _taken(column: RawColumn, place: Any) -> RawColumn:
     if column.numbers is not None:
-        return Column(column.name, numbers=column.numbers[place])
+        return RawColumn(column.name, numbers=column.numbers[place])
     assert column.codes is not None
-    return Column(column.name, column.texts, column.codes[place])
+    return RawColumn(column.name, column.texts, column.codes[place])
 
 
 def _read(cells: Columns, terms: Terms) -> tuple[Codes, Floats | None]:
@@ -132,7 +132,7 @@ def _read(cells: Columns, terms: Terms) -> tuple[Codes, Floats | None]:
     return scores.argmax(axis=1).astype(np.int32), scores
 
 
-def _labels(column: Column, terms: Terms) -> Codes:
+def _labels(column: RawColumn, terms: Terms) -> Codes:
     text = column.as_text()
     assert text.codes is not None
     code = {name: number for number, name in enumerate(terms.classes)}
@@ -145,7 +145,7 @@ def _labels(column: Column, terms: Terms) -> Codes:
     return found
 
 
-def _scores(columns: Sequence[Column]) -> Floats:
+def _scores(columns: Sequence[RawColumn]) -> Floats:
     """Scores that sum to one, row by row."""
     table = np.column_stack([_numbers(column) for column in columns])
     wrong = ~np.isfinite(table) | (table < 0)
@@ -158,7 +158,7 @@ def _scores(columns: Sequence[Column]) -> Floats:
     return scores
 
 
-def _numbers(column: Column) -> Floats:
+def _numbers(column: RawColumn) -> Floats:
     if column.numbers is not None:
         return column.numbers
     assert column.codes is not None

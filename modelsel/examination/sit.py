@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.disk import locked
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError
 from modelsel.core.outcome import TestResult
+from modelsel.core.system.disk import locked
 from modelsel.core.types import Finding
 from modelsel.examination.predictions import Answer, checked, read
 from modelsel.examination.store import Store
-from modelsel.guard.answers import looks, notes
 from modelsel.guard.gate import Gate
-from modelsel.guard.request import LookRequest, Selected, Sitting
+from modelsel.guard.identity.requests import LookRequest, SelectionSummary, Sitting
+from modelsel.guard.reporting.answers import looks, notes
 from modelsel.ledger.home import Home
 
 NAME = re.compile(r"[\w][\w .@+-]{0,63}")
@@ -134,12 +134,12 @@ class Exam:
         if allow is not None and (reason := allow(own, worst)):
             yield reason
 
-    def _selected(self, answer: Answer, asker: str, forecast: tuple[float, int] | None) -> Selected:
+    def _selected(self, answer: Answer, asker: str, forecast: tuple[float, int] | None) -> SelectionSummary:
         """What foresees the answer: its errors on the development rows (thresholdout), or a forecast that came with it."""
         if answer.development is not None:
             wrong = float(np.mean(answer.development != self.store.development.target))
-            return Selected(asker, wrong, len(answer.development), wrong)
-        return Selected(asker, *forecast, forecast[0]) if forecast else Selected(asker, 0.5, 0)
+            return SelectionSummary(asker, wrong, len(answer.development), wrong)
+        return SelectionSummary(asker, *forecast, forecast[0]) if forecast else SelectionSummary(asker, 0.5, 0)
 
     def _shown(self, result: TestResult, answer: Answer, asker: str) -> Shown:
         look = next(one for one in reversed(self.history()) if one["look"] == result.look and sat(one, self.terms.id))

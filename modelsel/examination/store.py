@@ -20,7 +20,7 @@ from modelsel.core.fingerprint import canonical
 from modelsel.core.types import Codes, Floats, Outputs, Sealed, Task, sealed_unread
 from modelsel.examination.box import encrypted, opened, public_of
 from modelsel.examination.terms import FILE, Terms, read
-from modelsel.guard.request import Sealing
+from modelsel.guard.identity.requests import TestSetDeclaration
 from modelsel.ledger.home import Home, write_whole
 
 SIDES = ("development", "questions")
@@ -83,10 +83,10 @@ class Store:
     def weights(self) -> Floats | None:
         return self._arrays.get("questions.weights")
 
-    def sealing(self, **config: Any) -> Sealing:
+    def sealing(self, **config: Any) -> TestSetDeclaration:
         """The rows as the gate takes them; `config` says whose answer it is."""
         terms = self.terms
-        return Sealing(self.sealed, self.development, terms.measure, f"exam {terms.name}", terms.id,
+        return TestSetDeclaration(self.sealed, self.development, terms.measure, f"exam {terms.name}", terms.id,
                        str(config.get("handed", terms.id)), {"exam": terms.id, **config})  # fmt: skip
 
     def _of(self, side: str) -> dict[str, Any]:

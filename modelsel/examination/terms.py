@@ -12,7 +12,7 @@ from modelsel.core.fingerprint import canonical
 from modelsel.core.spec import make
 from modelsel.core.types import Feature
 from modelsel.ledger.home import Home
-from modelsel.ledger.signing import verified
+from modelsel.ledger.signatures import verified
 
 FILE, FORMAT = "exam.json", "modelsel exam 1"
 RELEASES = ("full", "grid", "predicted", "ladder", "better", "passfail", "closed", "thresholdout")

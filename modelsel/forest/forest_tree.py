@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Codes, Feature, Floats, Integers
-from modelsel.kernels.forest_layout import AT, COLUMN, DEPTH, LOST, OTHERS, PARENT, RIGHT, ROWS, SIDES, TEST
+from modelsel.kernels.forests.forest_layout import AT, COLUMN, DEPTH, LOST, OTHERS, PARENT, RIGHT, ROWS, SIDES, TEST
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET
-from modelsel.tree.node import Tree
+from modelsel.tree.structure.node import DecisionTree
 
 
 @dataclass(frozen=True, eq=False)
 class ForestTree:
-    """Numbers of each node (`kernels.forest_layout`), thresholds, goodness, class weights, marks of levels (SUBSET tests).
+    """Numbers of each node (`kernels.forests.forest_layout`), thresholds, goodness, class weights, marks of levels (SUBSET tests).
 
     The first child of node i is i + 1.
     """
@@ -46,7 +46,7 @@ class ForestTree:
     def terminal(self) -> NDArray[np.bool_]:
         return np.asarray(self.nodes[:, TEST] == LEAF)
 
-    def tree(self, features: tuple[Feature, ...], classes: tuple[str, ...]) -> Tree:
+    def tree(self, features: tuple[Feature, ...], classes: tuple[str, ...]) -> DecisionTree:
         """The same as a tree that can be pruned, drawn and exported."""
         nodes, inner = self.nodes, np.flatnonzero(~self.terminal)
         first = np.zeros(len(self) + 1, np.int32)
@@ -55,7 +55,7 @@ class ForestTree:
         subset = {int(i): self.levels(int(i), features).astype(bool) for i in inner if nodes[i, TEST] == SUBSET}
         threshold = np.where(nodes[:, TEST] == EQUALITY, nodes[:, AT], self.threshold)
         missing = np.where(self.terminal, -1, nodes[:, SIDES] & LOST).astype(np.int32)
-        return Tree(
+        return DecisionTree(
             features, classes, self.parent, nodes[:, TEST].astype(np.int8), np.ascontiguousarray(nodes[:, COLUMN]), threshold,
             first, child, self.counts, self.goodness, subset, missing,
         )  # fmt: skip

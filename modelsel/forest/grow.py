@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Integers
 from modelsel.forest.forest_tree import ForestTree
-from modelsel.forest.growth import ForestGrowth, Ground
+from modelsel.forest.growth import ForestData, ForestGrowth
 from modelsel.forest.plain import grow as grow_plainly
 from modelsel.forest.plain import rows_of as plain_rows
 from modelsel.kernels import stop
 from modelsel.kernels.compiler import function_of, load
 
 
-def grow_tree(ground: Ground, growth: ForestGrowth, number: int) -> ForestTree:
+def grow_tree(ground: ForestData, growth: ForestGrowth, number: int) -> ForestTree:
     """Tree `number` of a forest. Raises `stop.Stopped` when the stop flag is set meanwhile."""
     times, honest = drawn_rows(ground, growth, number)
     growing = np.where(honest, 0, times) if honest is not None else times
@@ -28,7 +28,7 @@ def grow_tree(ground: Ground, growth: ForestGrowth, number: int) -> ForestTree:
     return tree
 
 
-def drawn_rows(ground: Ground, growth: ForestGrowth, number: int) -> tuple[Integers, Booleans | None]:
+def drawn_rows(ground: ForestData, growth: ForestGrowth, number: int) -> tuple[Integers, Booleans | None]:
     """How often each position of the ground's rows is drawn for a tree, and which of them only fill its leaves."""
     n, kernel = len(ground.rows), load("forest_rows")
     if kernel is None:
@@ -40,7 +40,7 @@ def drawn_rows(ground: Ground, growth: ForestGrowth, number: int) -> tuple[Integ
 
 
 def _compiled(
-    ground: Ground, growth: ForestGrowth, number: int, rows: NDArray[np.int32], weight: NDArray[np.float64]
+    ground: ForestData, growth: ForestGrowth, number: int, rows: NDArray[np.int32], weight: NDArray[np.float64]
 ) -> ForestTree | None:
     kernel, rows_kernel = load("grow_forest"), load("forest_rows")
     if kernel is None or rows_kernel is None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from modelsel.core.types import Floats, Integers, Task
 from modelsel.kernels.layout import ENTROPY, EQUALITY, SUBSET
-from modelsel.tree.columns import Columns, columns
+from modelsel.tree.growing.columns import RankedColumns, columns
 
 ALL, BOOTSTRAP, SUBSAMPLE = range(3)  # as in kernels.forest_rows
 LISTED = 1e7  # terms that are listed
@@ -30,7 +30,7 @@ class ForestGrowth:
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class ForestData:
     """The rows that a forest grows on, ranked: the same for all its trees.
 
     `rows` are positions in the task, repeats allowed; `table` holds n·log2 n in whole numbers of 1/`scale` where weights are
@@ -39,7 +39,7 @@ class Ground:
 
     task: Task
     rows: Integers
-    ranked: Columns
+    ranked: RankedColumns
     nominal: np.ndarray[Any, np.dtype[np.uint8]]
     weights: Floats
     table: Floats
@@ -48,7 +48,7 @@ class Ground:
     seed: int
 
     @classmethod
-    def of(cls, task: Task, rows: Integers, growth: ForestGrowth, seed: int) -> "Ground":
+    def of(cls, task: Task, rows: Integers, growth: ForestGrowth, seed: int) -> "ForestData":
         rows = rows[task.row_weights[rows] > 0]
         weights = task.row_weights
         table, scale = _terms(int(growth.criterion.fused), weights[rows])

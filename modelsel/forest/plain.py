@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.forest.forest_tree import ForestTree
-from modelsel.forest.growth import ALL, BOOTSTRAP, ForestGrowth, Ground
-from modelsel.kernels.forest_layout import AT, COLUMN, DEPTH, LOST, NODE, OTHERS, PARENT, RIGHT, ROWS, SIDES, TEST
+from modelsel.forest.growth import ALL, BOOTSTRAP, ForestData, ForestGrowth
+from modelsel.kernels.forests.forest_layout import AT, COLUMN, DEPTH, LOST, NODE, OTHERS, PARENT, RIGHT, ROWS, SIDES, TEST
 from modelsel.kernels.layout import EQUALITY, SUBSET, THRESHOLD, TIE
 
 Asked = tuple[Booleans, float, int, bool]  # first branch per code, threshold, code, only with missing values in the second
@@ -27,7 +27,7 @@ OF_ROWS, OF_HONEST, OF_CUT, OF_SIDE, OF_TREE = (
 
 
 def word(key: int, counter: int) -> int:
-    """Word `counter` of a key (`kernels.draws`).
+    """Word `counter` of a key (`kernels.forests.draws`).
 
     >>> hex(word(0, 0))  # SplitMix64 with seed 0
     '0xe220a8397b1dcdaf'
@@ -63,7 +63,7 @@ def rows_of(seed: int, number: int, n: int, growth: ForestGrowth) -> tuple[Integ
 
 
 def grow(
-    ground: Ground, growth: ForestGrowth, number: int, rows: NDArray[np.int32], weight: Floats,
+    ground: ForestData, growth: ForestGrowth, number: int, rows: NDArray[np.int32], weight: Floats,
     most_depth: int | None = None, least_rows: float = 2,
 ) -> ForestTree:  # fmt: skip
     """Tree `number`, on distinct rows of the task with their weights."""
@@ -84,7 +84,7 @@ def grow(
 
 @dataclass
 class _Grower:
-    ground: Ground
+    ground: ForestData
     growth: ForestGrowth
     weight: Floats
     nodes: list[list[int]] = field(default_factory=list)

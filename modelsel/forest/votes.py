@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from modelsel.core.types import Codes, Floats, Integers, Table
 from modelsel.forest.forest_tree import ForestTree
 from modelsel.kernels.compiler import load
-from modelsel.kernels.forest_layout import AT, COLUMN, LOST, OTHERS, RIGHT, SIDES, TEST
+from modelsel.kernels.forests.forest_layout import AT, COLUMN, LOST, OTHERS, RIGHT, SIDES, TEST
 from modelsel.kernels.layout import EQUALITY, LEAF, THRESHOLD
-from modelsel.tree.columns import Columns
+from modelsel.tree.growing.columns import RankedColumns
 
 NOBODY = np.zeros(0, np.uint8)
 
@@ -26,11 +26,11 @@ class Coder:
 
     table: Table
     levels: Integers
-    ranked: Columns | None
+    ranked: RankedColumns | None
     cuts: Sequence[Floats]  # thresholds per feature, ascending
 
     @classmethod
-    def of(cls, trees: Sequence[ForestTree], table: Table, ranked: Columns | None) -> "Coder":
+    def of(cls, trees: Sequence[ForestTree], table: Table, ranked: RankedColumns | None) -> "Coder":
         if ranked is not None:
             return cls(table, ranked.levels, ranked, ())
         levels = np.array([len(feature.levels) for feature in table.features], np.int64)

@@ -18,25 +18,25 @@ from modelsel.core.outcome import TestResult
 from modelsel.core.protocols import Anchor
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Codes, Finding, Outputs, Sealed, Table, Task, holds_labels, open_labels, weights_of
-from modelsel.guard._afterwards import answer
-from modelsel.guard._ask import Ask, Go, Refused, Replayed
-from modelsel.guard._closing import closed
-from modelsel.guard._declared import commitment
-from modelsel.guard._elsewhere import Elsewhere
-from modelsel.guard._flags import flag
-from modelsel.guard._leakage import leaks
-from modelsel.guard._policy import Policy
-from modelsel.guard._record import who
-from modelsel.guard._release import Better, Channel, Released, Truth
-from modelsel.guard._result import answered, refused, unguarded
-from modelsel.guard._sealing import Session
-from modelsel.guard._slow import slow
-from modelsel.guard._subject import Subject, subject_of
-from modelsel.guard._truth import former_digest, prediction_digest, truth
-from modelsel.guard.request import Handed, LookRequest, Sealing, Selected
-from modelsel.ledger.engines import sqlite_url
-from modelsel.ledger.entry import Entry
-from modelsel.ledger.home import Home, Key
+from modelsel.guard.access.closing import closed
+from modelsel.guard.access.results import answered, refused, unguarded
+from modelsel.guard.access.session import LedgerSession
+from modelsel.guard.checks.declared_space import commitment
+from modelsel.guard.checks.leakage import leaks
+from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
+from modelsel.guard.checks.post_release import answer
+from modelsel.guard.history.entries import who
+from modelsel.guard.identity.fingerprints import RowFingerprints, subject_of
+from modelsel.guard.identity.requests import Handed, LookRequest, SelectionSummary, TestSetDeclaration
+from modelsel.guard.identity.slow_digest import slow
+from modelsel.guard.matching.other_ledgers import OtherLedgers
+from modelsel.guard.policy.base import Policy
+from modelsel.guard.policy.findings import flag
+from modelsel.guard.release.labels import former_digest, prediction_digest, truth
+from modelsel.guard.release.mechanisms import Better, LabelSummary, Released, ReleaseMechanism
+from modelsel.ledger.database.engines import sqlite_url
+from modelsel.ledger.entry import LedgerEntry
+from modelsel.ledger.home import Home, IdentityKey
 
 T = TypeVar("T")
 Predict = Callable[[Table], Outputs]
@@ -48,9 +48,9 @@ class Gate:
     def __init__(self, policy: Policy, runs: Path, anchors: Sequence[Anchor] = (), home: Home | None = None) -> None:
         self.policy = policy
         self.findings: list[Finding] = []  # what was noticed so far, for the terminal and study.json
-        self.session = Session(policy, Path(runs), tuple(anchors), home or Home.find())
+        self.session = LedgerSession(policy, Path(runs), tuple(anchors), home or Home.find())
         self.forgotten = False  # was something left out of the ledger
-        self._subjects: dict[tuple[Sealed, Task, str], Subject] = {}
+        self._subjects: dict[tuple[Sealed, Task, str], RowFingerprints] = {}
         self._declarations: dict[tuple[Sealed, Task], dict[str, str]] = {}
         self._leaks: dict[tuple[Sealed, Task], tuple[Finding, ...]] = {}
 
@@ -70,7 +70,7 @@ class Gate:
     def remembers(self) -> bool:
         return self.policy.remember
 
-    def subject(self, sealing: Sealing, key: Key | None = None) -> Subject:
+    def subject(self, sealing: TestSetDeclaration, key: IdentityKey | None = None) -> RowFingerprints:
         """The fingerprints of both sides, made once, of features alone; under the key in use, or another."""
         if not holds_labels(sealing.sealed):
             raise KeyError("a copy of sealed rows has no labels")
@@ -80,14 +80,14 @@ class Gate:
             self._subjects[place] = subject_of(sealing, key, self.session.known_tables(key))
         return self._subjects[place]
 
-    def seal(self, sealing: Sealing) -> None:
+    def seal(self, sealing: TestSetDeclaration) -> None:
         """Write down what is sealed and declared, before selection starts; the ledger is checked here already.
 
         Raises LedgerError (exit 5) where the ledger cannot be trusted, StoreError (6) where it cannot be written.
         """
         self._sealed(sealing)
 
-    def declaration(self, sealing: Sealing) -> dict[str, str]:
+    def declaration(self, sealing: TestSetDeclaration) -> dict[str, str]:
         """What a declared model's answer depends on, as digests: no label of a sealed row is among it."""
         rows = (sealing.sealed, sealing.development)
         if rows not in self._declarations:
@@ -97,7 +97,7 @@ class Gate:
             }  # fmt: skip
         return self._declarations[rows]
 
-    def select(self, sealing: Sealing, selected: Selected, predict: Predict | None = None) -> None:
+    def select(self, sealing: TestSetDeclaration, selected: SelectionSummary, predict: Predict | None = None) -> None:
         """Write down which rows chose what: call it after selection, also when no test follows and where no row is sealed.
 
         With `predict` the winner's predictions for the sealed rows are put on record: a later look at them is one at a model
@@ -111,26 +111,26 @@ class Gate:
 
         self._kept(select)
 
-    def _said(self, sealing: Sealing, outputs: Outputs) -> str:
+    def _said(self, sealing: TestSetDeclaration, outputs: Outputs) -> str:
         """The digest of predictions for the sealed rows."""
         rows = self.subject(sealing).test.bound
         return prediction_digest(sealing.measure, outputs, weights_of(sealing.sealed), rows, self.session.key)
 
-    def commit(self, sealing: Sealing, spec_ids: Sequence[str]) -> None:
+    def commit(self, sealing: TestSetDeclaration, spec_ids: Sequence[str]) -> None:
         """Fix studies before any answer is known: each pays only for its index, whatever the others turn out to say."""
         self.seal(sealing)
-        self.session.commit(sealing, self.subject(sealing), spec_ids, Elsewhere(self._elsewhere(sealing)))
+        self.session.commit(sealing, self.subject(sealing), spec_ids, OtherLedgers(self._elsewhere(sealing)))
         self._remember(sealing)
 
-    def _remember(self, sealing: Sealing) -> tuple[Finding, ...]:
+    def _remember(self, sealing: TestSetDeclaration) -> tuple[Finding, ...]:
         self.session.remember(sealing, self.subject(sealing), self._under(sealing))
         return ()
 
-    def _under(self, sealing: Sealing) -> Subject:
+    def _under(self, sealing: TestSetDeclaration) -> RowFingerprints:
         """The sealing as it is called under the home's own key."""
         return self.subject(sealing, self.session.home.own())
 
-    def _elsewhere(self, sealing: Sealing) -> tuple[tuple[Subject, Key], ...]:
+    def _elsewhere(self, sealing: TestSetDeclaration) -> tuple[tuple[RowFingerprints, IdentityKey], ...]:
         """The sealing under the other keys at hand."""
         return tuple((self.subject(sealing, key), key) for key in self.session.other_keys())
 
@@ -155,30 +155,30 @@ class Gate:
             return answered(decided.intent.facts, decided.answer, self.policy, replay=True, extra=("G002",))
         return self._reveal(ask, decided, outputs)
 
-    def _ask(self, request: LookRequest, outputs: Outputs | None, noticed: tuple[Finding, ...] = ()) -> Ask:
+    def _ask(self, request: LookRequest, outputs: Outputs | None, noticed: tuple[Finding, ...] = ()) -> PreparedLook:
         """The question with everything that is known before labels are opened; without predictions, about the rows alone."""
         subject = self.subject(request.sealing)
         rows = (request.sealing.sealed, request.sealing.development)
         if rows not in self._leaks:
             self._leaks[rows] = leaks(request.sealing, subject)
-        return Ask(
+        return PreparedLook(
             request, subject, self.policy, self._said(request.sealing, outputs) if outputs else "", self.session.key,
-            self._leaks[rows], noticed, Elsewhere(self._elsewhere(request.sealing)),
+            self._leaks[rows], noticed, OtherLedgers(self._elsewhere(request.sealing)),
             former=former_digest(outputs, subject.test.bound) if outputs else "", doubted=(),
             **self.declaration(request.sealing),
         )  # fmt: skip
 
-    def _about(self, sealing: Sealing) -> Ask:
+    def _about(self, sealing: TestSetDeclaration) -> PreparedLook:
         """A question about the rows alone."""
         return self._ask(
-            LookRequest(sealing, Selected("", 0.5, 0), lambda table: Outputs(np.zeros((1, len(table)), np.int32))), None
+            LookRequest(sealing, SelectionSummary("", 0.5, 0), lambda table: Outputs(np.zeros((1, len(table)), np.int32))), None
         )
 
-    def known(self, sealing: Sealing) -> tuple[Finding, ...]:
+    def known(self, sealing: TestSetDeclaration) -> tuple[Finding, ...]:
         """Seal, and say what is known of the rows before anybody looks: earlier tests and choices, copies across the split."""
         return (*self._sealed(sealing), *self.session.noticed(self._about(sealing)))
 
-    def class_counts(self, sealing: Sealing) -> tuple[tuple[str, ...], tuple[int, ...], float]:
+    def class_counts(self, sealing: TestSetDeclaration) -> tuple[tuple[str, ...], tuple[int, ...], float]:
         """Tell how many sealed rows each class has: on record first, priced as one of all ways to share them out, or
         Σ ln(n_c + 1) where that is more."""
         self.seal(sealing)
@@ -191,7 +191,7 @@ class Gate:
         self.session.told(intent, {"symbol": "class_counts", "price": price, "counts": counts})
         return names, counts, price
 
-    def close(self, sealing: Sealing, handed: Sequence[Handed], share: float) -> Mapping[str, Any]:
+    def close(self, sealing: TestSetDeclaration, handed: Sequence[Handed], share: float) -> Mapping[str, Any]:
         """Show every answer of an exam at its own index, and verdicts of pairs on a `share` of δ of their own; once.
 
         What is returned holds `answers` (name, score, errors, interval), `verdicts` (answer, beside, says) and `price`.
@@ -210,7 +210,7 @@ class Gate:
         self._notice(self.session.check())
         self.session.note(facts)
 
-    def _decided(self, ask: Ask, outputs: Outputs) -> Go | Replayed | Refused:
+    def _decided(self, ask: PreparedLook, outputs: Outputs) -> ApprovedLook | Replayed | Refused:
         """The decision under the ledger's lock; the answer of another person is computed anew before it is shown again."""
         decided = self.session.decided(ask, self._under(ask.request.sealing))
         if not isinstance(decided, Replayed) or decided.again is None:
@@ -236,7 +236,7 @@ class Gate:
         self._notice(self.session.check())
         self.session.rule(places, why)
 
-    def burn(self, sealing: Sealing) -> tuple[tuple[str, ...], Codes]:
+    def burn(self, sealing: TestSetDeclaration) -> tuple[tuple[str, ...], Codes]:
         """Give the labels away, for good: on record first, at n · ln C nats, which leaves nothing to be tested here."""
         self.seal(sealing)
         self._notice(self.session.burn(sealing, self.subject(sealing)))
@@ -244,7 +244,7 @@ class Gate:
         classes, target, _ = open_labels(sealing.sealed)
         return classes, target
 
-    def _sealed(self, sealing: Sealing) -> tuple[Finding, ...]:
+    def _sealed(self, sealing: TestSetDeclaration) -> tuple[Finding, ...]:
         """Seal, and what that brought to light."""
 
         def seal() -> tuple[Finding, ...]:
@@ -270,7 +270,7 @@ class Gate:
             self._notice([flag("G004", f"the ledger could not take what was seen here: {error.problems[0].what}")])
             return None
 
-    def _forget(self, sealing: Sealing) -> None:
+    def _forget(self, sealing: TestSetDeclaration) -> None:
         """Say that nothing is kept; a policy that refuses by what it remembers cannot do without."""
         if self.policy.vetoes:
             what, fix = (
@@ -283,7 +283,7 @@ class Gate:
             self._notice([flag("G004", "guard.remember=false: nothing of this study is kept, no later test can know of it")])
             self._notice(self.session.tell_unremembered(sealing.study))
 
-    def _reveal(self, ask: Ask, go: Go, outputs: Outputs) -> TestResult:
+    def _reveal(self, ask: PreparedLook, go: ApprovedLook, outputs: Outputs) -> TestResult:
         released = self._released(ask, go, outputs)
         if isinstance(released, type):
             self._abort(go, released)
@@ -309,21 +309,21 @@ class Gate:
         self._notice(self.session.check())
         return self.session.merge(address if "://" in address else sqlite_url(Path(address).absolute()))
 
-    def _released(self, ask: Ask, go: Go, outputs: Outputs) -> Released | type[BaseException]:
+    def _released(self, ask: PreparedLook, go: ApprovedLook, outputs: Outputs) -> Released | type[BaseException]:
         """The released answer, or the type of what went wrong: its text, context and frames may hold what labels say."""
         try:
             return self._channel(ask.request, go).release(self._open(ask.request, go, outputs))
         except BaseException as error:
             return type(error)
 
-    def _channel(self, request: LookRequest, go: Go) -> Channel:
+    def _channel(self, request: LookRequest, go: ApprovedLook) -> ReleaseMechanism:
         """The channel, with what it has to know of the labels besides: the count of the best so far."""
         channel = go.channel
         if not isinstance(channel, Better) or not channel.best or request.sitting is None:
             return channel
         return replace(channel, errors=self._open(request, go, request.sitting.earlier(channel.best)).errors)
 
-    def _abort(self, go: Go, failure: type[BaseException]) -> NoReturn:
+    def _abort(self, go: ApprovedLook, failure: type[BaseException]) -> NoReturn:
         """Record the failure by its type, and tell no more of it."""
         self.session.ledger.append("abort", {**who(), "intent": go.intent.facts["id"], "error": failure.__name__})
         self.session.witness(go.intent, go.facts["worst"])
@@ -332,7 +332,7 @@ class Gate:
         what, fix = f"the look failed ({failure.__name__})", "it is on record as a look; mend it on development rows"
         raise ModelselError(Problem("MSEL-405", what, "final test", fix))
 
-    def _open(self, request: LookRequest, go: Go, outputs: Outputs) -> Truth:
+    def _open(self, request: LookRequest, go: ApprovedLook, outputs: Outputs) -> LabelSummary:
         return truth(request.sealing.measure, outputs, open_labels(request.sealing.sealed), go.rows)
 
     def _unguarded(self, request: LookRequest) -> TestResult:
@@ -353,16 +353,16 @@ class Gate:
         codes = ("G003", "G004") if self.forgotten else ("G003",)
         return unguarded(found, self.policy, kind_of(sealing.measure), codes)
 
-    def _intent_unguarded(self, request: LookRequest, outputs: Outputs, score: float | None = None) -> Entry | None:
+    def _intent_unguarded(self, request: LookRequest, outputs: Outputs, score: float | None = None) -> LedgerEntry | None:
         subject = self.subject(request.sealing)
         return self.session.open_unguarded(request, subject, self._said(request.sealing, outputs), score)
 
-    def _close_unguarded(self, intent: Entry, found: Truth, sealing: Sealing) -> list[Finding]:
+    def _close_unguarded(self, intent: LedgerEntry, found: LabelSummary, sealing: TestSetDeclaration) -> list[Finding]:
         told = self.session.close_unguarded(intent, found, sealing)
         self._remember(sealing)
         return told
 
-    def _anchored(self, sealing: Sealing) -> Sequence[Finding]:
+    def _anchored(self, sealing: TestSetDeclaration) -> Sequence[Finding]:
         """What the ledger could not take, its anchors may."""
         try:
             return self.session.witness_unguarded(self.subject(sealing))

@@ -27,7 +27,7 @@ NOTHING_MORE, BY_DEVIATE, BY_BETA = range(3)
 NOTHING = -1.0  # CODE where no test is admissible; CUTS where the feature is constant among the rows
 
 
-class Rules(NamedTuple):
+class GrowthRules(NamedTuple):
     """How to grow, in whole numbers (truth values are 0 and 1)."""
 
     missing: int  # NODE_MODE … SURROGATE
@@ -46,7 +46,7 @@ class Rules(NamedTuple):
     class_bits: int
 
 
-class Limits(NamedTuple):
+class GrowthLimits(NamedTuple):
     """How to grow, in real numbers."""
 
     min_leaf: float

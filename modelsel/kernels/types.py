@@ -4,7 +4,7 @@ from typing import Any
 
 from numba import types
 
-from modelsel.kernels.layout import Limits, Rules
+from modelsel.kernels.layout import GrowthLimits, GrowthRules
 
 real, whole, word, nothing = types.float64, types.int64, types.uint64, types.void
 reals = types.Array(types.float64, 1, "C")
@@ -29,8 +29,8 @@ fixed_bytes = types.Array(types.int8, 1, "C", readonly=True)
 fixed_flags = types.Array(types.uint8, 1, "C", readonly=True)
 fixed_booleans = types.Array(types.boolean, 1, "C", readonly=True)
 fixed_marks = types.Array(types.boolean, 2, "C", readonly=True)
-rules = types.NamedUniTuple(types.int64, len(Rules._fields), Rules)
-limits = types.NamedUniTuple(types.float64, len(Limits._fields), Limits)
+rules = types.NamedUniTuple(types.int64, len(GrowthRules._fields), GrowthRules)
+limits = types.NamedUniTuple(types.float64, len(GrowthLimits._fields), GrowthLimits)
 
 goodness = types.FunctionType(real(matrix))  # branches × classes of weights -> goodness
 worth = types.FunctionType(real(real, real, real))  # goodness, cost of the feature, exponent -> what features compete with

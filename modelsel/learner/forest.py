@@ -16,12 +16,12 @@ import numpy as np
 
 from modelsel.core.spec import kind_of, number, one_of, part, plain, resolved, whole
 from modelsel.core.types import Description, Integers, Table, Task
-from modelsel.forest.growth import ALL, BOOTSTRAP, NOMINAL, SUBSAMPLE, ForestGrowth, Ground
+from modelsel.forest.growth import ALL, BOOTSTRAP, NOMINAL, SUBSAMPLE, ForestData, ForestGrowth
 from modelsel.kernels.layout import GENERAL
-from modelsel.learner._forest_model import ForestModel, restore
-from modelsel.learner._forest_path import ForestPath
-from modelsel.learner._leaf import Leaf
-from modelsel.tree.growth import same
+from modelsel.learner.forests.model import ForestModel, restore
+from modelsel.learner.forests.path import ForestPath
+from modelsel.learner.trees.leaf import Leaf
+from modelsel.tree.growing.growth import same
 
 FEATURES = ("sqrt", "log2", "all")
 
@@ -84,7 +84,7 @@ class Forest:
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> ForestPath:
         growth = self._growth(task, rows)
-        return ForestPath(Ground.of(task, rows, growth, int(rng.integers(2**63))), growth)
+        return ForestPath(ForestData.of(task, rows, growth, int(rng.integers(2**63))), growth)
 
     def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> ForestModel:
         return self.fit_path(task, rows, rng).model(self)

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from modelsel.core.spec import one_of, part, plain, resolved, whole
 from modelsel.core.types import Codes, Description, Feature, Floats, Integers, Outputs, Table, Task
-from modelsel.distance._metric import DECIMALS, LEVELS, Distance, Metric, row_digests
-from modelsel.distance._plain import Neighbours
-from modelsel.distance._search import nearest
-from modelsel.learner._chunks import chunks
-from modelsel.learner._path_model import PathModel
-from modelsel.learner._prior import Prior, as_prior, prior_of, prior_problems
-from modelsel.learner._votes import VOTES, Ballot, elect
+from modelsel.distance.base import DECIMALS, LEVELS, Distance, FittedDistance, row_digests
+from modelsel.distance.search.plain import Neighbours
+from modelsel.distance.search.search import nearest
+from modelsel.learner.base_model import PathModel
+from modelsel.learner.inputs.chunks import chunks
+from modelsel.learner.votes.class_prior import Prior, as_prior, prior_of, prior_problems
+from modelsel.learner.votes.neighbour_votes import VOTES, NeighbourVotes, elect
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Knn:
 class KnnPath:
     """Stored rows, encoded, in the order of their digests."""
 
-    metric: Metric
+    metric: FittedDistance
     features: tuple[Feature, ...]
     stored: Floats  # features × rows
     labels: Codes
@@ -101,7 +101,7 @@ class KnnPath:
         most = max(learner.k for learner in learners)
         for block in chunks(len(rows), most):
             found = self.neighbours(table, rows[block], most)
-            ballot = Ballot(self.labels[found.rows], self.weights[found.rows], found.distance, self.class_weight)
+            ballot = NeighbourVotes(self.labels[found.rows], self.weights[found.rows], found.distance, self.class_weight)
             for (vote, prior), members in _groups(learners).items():
                 ks = [learners[member].k for member in members]
                 odds = prior_of(prior, self.class_weight)
@@ -156,7 +156,7 @@ def _restored(description: Description) -> KnnModel:
     features = tuple(Feature(name, kind, tuple(levels)) for name, kind, levels in facts["features"])
     stored = np.ascontiguousarray(arrays["stored"], np.float64)
     labels, weights = np.asarray(arrays["labels"], np.int32), np.asarray(arrays["weights"], np.float64)
-    metric, classes, k = Metric.restore(facts["metric"], arrays), int(facts["classes"]), int(facts["k"])
+    metric, classes, k = FittedDistance.restore(facts["metric"], arrays), int(facts["classes"]), int(facts["k"])
     if stored.ndim != 2 or stored.shape != (len(features), len(labels)) or len(metric.kinds) != len(features):
         raise ValueError("knn: the stored rows do not fit the features")
     _check_tables(metric, stored)
@@ -168,7 +168,7 @@ def _restored(description: Description) -> KnnModel:
     return KnnModel(KnnPath(metric, features, stored, labels, weights, classes), learner)
 
 
-def _check_tables(metric: Metric, stored: Floats) -> None:
+def _check_tables(metric: FittedDistance, stored: Floats) -> None:
     """Codes that look up a table must lie inside it."""
     for f in np.flatnonzero(metric.kinds == LEVELS):
         codes = stored[f][~np.isnan(stored[f])]

@@ -17,9 +17,9 @@ from modelsel.core.fingerprint import array_digest
 from modelsel.core.spec import one_of, plain, resolved
 from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
 from modelsel.foreign.parameters import Params
-from modelsel.learner._columns import Columns
-from modelsel.learner._path_model import PathModel
-from modelsel.learner._training import training_error
+from modelsel.learner.base_model import PathModel
+from modelsel.learner.inputs.encoding import ColumnEncoding
+from modelsel.learner.inputs.training import training_error
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class SklearnPath:
     """One fitted estimator, which answers for itself alone."""
 
     estimator: Any
-    columns: Columns
+    columns: ColumnEncoding
     classes: int
     recipe: "SklearnRecipe"
     seen: tuple[Task, Integers]  # what it was fitted on
@@ -176,7 +176,7 @@ def rows_digest(task: Task, rows: Integers) -> str:
 def _fitted(learner: Sklearn, task: Task, rows: Integers, random_state: int) -> SklearnPath:
     kind = _classifiers()[learner.estimator]
     drawn = {"random_state": random_state} if "random_state" in _parameters(kind) else {}
-    columns = Columns.of(task, rows, learner.encoding, learner.missing, learner.scale)
+    columns = ColumnEncoding.of(task, rows, learner.encoding, learner.missing, learner.scale)
     weights = {} if task.weights is None else {"sample_weight": task.weights[rows]}
     estimator = kind(**{**drawn, **learner.params}).fit(columns.matrix(task, rows), task.target[rows], **weights)
     recipe = SklearnRecipe(learner, random_state, rows_digest(task, rows), _version())

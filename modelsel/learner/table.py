@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from modelsel.core.spec import number, one_of
 from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Task
 from modelsel.core.types import Table as Rows
-from modelsel.learner._path_model import PathModel
+from modelsel.learner.base_model import PathModel
 from modelsel.statistics.information import joint_counts, smoothed, symmetric_uncertainty
 
 

@@ -13,16 +13,16 @@ import numpy as np
 
 from modelsel.core.spec import kind_of, number, one_of, part, plain, resolved, whole
 from modelsel.core.types import Description, Floats, Integers, Table, Task
-from modelsel.learner._held_back import held_back
-from modelsel.learner._leaf import Leaf
-from modelsel.learner._tree_model import TreeModel, restore
-from modelsel.learner._tree_path import TreePath
-from modelsel.tree.evidence import Evidence
-from modelsel.tree.grow import grow
-from modelsel.tree.growth import MISSING, Growth
-from modelsel.tree.reroute import Growing
-from modelsel.tree.route import route, weights_by_node
-from modelsel.tree.truncate import Limits
+from modelsel.learner.trees.held_back import held_back
+from modelsel.learner.trees.leaf import Leaf
+from modelsel.learner.trees.model import TreeModel, restore
+from modelsel.learner.trees.path import TreePath
+from modelsel.tree.growing.grow import grow
+from modelsel.tree.growing.growth import MISSING, GrowthParams
+from modelsel.tree.pruning.truncate import StoppingLimits
+from modelsel.tree.routing.reroute import RerouteState
+from modelsel.tree.routing.route import route, weights_by_node
+from modelsel.tree.structure.evidence import PruningData
 
 # A training row goes where it would go when predicted.
 CERTAIN = ("node_mode", "branch", "surrogate")
@@ -141,10 +141,10 @@ class Tree:
         return None if weight > 0 else "no analysis row has weight"
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> TreePath:
-        return self._path(task, rows, rng, Growth(**self._growth()))
+        return self._path(task, rows, rng, GrowthParams(**self._growth()))
 
     def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> TreeModel:
-        growth = Growth(**self._growth(), min_split=float(self.min_split), max_depth=self.max_depth)
+        growth = GrowthParams(**self._growth(), min_split=float(self.min_split), max_depth=self.max_depth)
         return self._path(task, rows, rng, growth).model(self)
 
     @staticmethod
@@ -152,9 +152,11 @@ class Tree:
         return restore(description)
 
     @cached_property
-    def limits(self) -> Limits:
+    def limits(self) -> StoppingLimits:
         """What of this specification is a truncation."""
-        return Limits(self.max_depth, float(self.min_split), self.min_gain, self.purity, self.significance, self.collapse)
+        return StoppingLimits(
+            self.max_depth, float(self.min_split), self.min_gain, self.purity, self.significance, self.collapse
+        )
 
     @cached_property
     def hard(self) -> bool:
@@ -176,13 +178,13 @@ class Tree:
             "min_leaf": float(self.min_leaf), "min_leaf_rule": self.min_leaf_rule,
         }  # fmt: skip
 
-    def _path(self, task: Task, rows: Integers, rng: np.random.Generator, growth: Growth) -> TreePath:
+    def _path(self, task: Task, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> TreePath:
         growing, pruning = held_back(task, rows, self.pruner.growing().get("share"), rng)
         tree = grow(task, growing, self.criterion, growth)
         weights, counts = task.row_weights, None
         if pruning is not None:
             counts = weights_by_node(tree, route(tree, task, pruning), task.target[pruning], weights[pruning])
-        evidence = Evidence(total=float(tree.weight[0]), pruning_counts=counts, reroute=Growing(tree, task, growing))
+        evidence = PruningData(total=float(tree.weight[0]), pruning_counts=counts, reroute=RerouteState(tree, task, growing))
         if self._judged:
             return TreePath(tree, evidence, task, growing, certain=self.missing in CERTAIN, judging=pruning)
         return TreePath(tree, evidence, task, rows, certain=self.missing in CERTAIN)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from modelsel.core.disk import locked
+from modelsel.core.system.disk import locked
 from modelsel.ledger.home import Home, write_whole
 
 HEADER = "looks at sealed test rows, as modelsel's ledger counts them; keep this file in git"

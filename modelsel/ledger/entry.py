@@ -24,7 +24,7 @@ KINDS = (
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerEntry:
     """One line of the history: `seq` counts from 1 within its replica, `body` is canonical JSON."""
 
     replica: str
@@ -51,7 +51,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Break:
+class ChainBreak:
     """Where a chain does not hold, and why."""
 
     replica: str
@@ -62,7 +62,7 @@ class Break:
         return f"replica {self.replica}, entry {self.seq}: {self.why}"
 
 
-def follow(last: Entry | None, replica: str, kind: str, facts: Mapping[str, Any]) -> Entry:
+def follow(last: LedgerEntry | None, replica: str, kind: str, facts: Mapping[str, Any]) -> LedgerEntry:
     """The entry that comes after `last` (None: the first of its replica).
 
     >>> first = follow(None, "r1", "note", {"text": "hello"})
@@ -73,7 +73,7 @@ def follow(last: Entry | None, replica: str, kind: str, facts: Mapping[str, Any]
         raise ValueError(f"unknown kind of entry: {kind}")
     seq, prev = (1, genesis(replica)) if last is None else (last.seq + 1, last.hash)
     body = canonical(facts)
-    return Entry(replica, seq, kind, body, prev, entry_hash(prev, replica, seq, kind, body))
+    return LedgerEntry(replica, seq, kind, body, prev, entry_hash(prev, replica, seq, kind, body))
 
 
 def genesis(replica: str) -> str:
@@ -88,28 +88,28 @@ def entry_hash(prev: str, replica: str, seq: int, kind: str, body: str) -> str:
     return state.hexdigest()
 
 
-def broken(entries: Iterable[Entry]) -> list[Break]:
+def broken(entries: Iterable[LedgerEntry]) -> list[ChainBreak]:
     """Every place where the chains do not hold; every link is recomputed, not the ends alone."""
     found = []
     ordered = sorted(entries, key=lambda entry: (entry.replica, entry.seq))
     for replica, chain in groupby(ordered, key=lambda entry: entry.replica):
         seq, prev = 1, genesis(replica)
         for entry in chain:
-            found += [Break(replica, entry.seq, why) for why in _faults(entry, seq, prev)]
+            found += [ChainBreak(replica, entry.seq, why) for why in _faults(entry, seq, prev)]
             seq, prev = entry.seq + 1, entry.hash
     return found
 
 
-def heads(entries: Iterable[Entry]) -> dict[str, Entry]:
+def heads(entries: Iterable[LedgerEntry]) -> dict[str, LedgerEntry]:
     """The last entry of each replica."""
-    last: dict[str, Entry] = {}
+    last: dict[str, LedgerEntry] = {}
     for entry in entries:
         if entry.replica not in last or last[entry.replica].seq < entry.seq:
             last[entry.replica] = entry
     return last
 
 
-def _faults(entry: Entry, seq: int, prev: str) -> Iterable[str]:
+def _faults(entry: LedgerEntry, seq: int, prev: str) -> Iterable[str]:
     if entry.seq != seq:
         yield f"entry {seq} is missing"
     elif entry.prev != prev:

@@ -18,9 +18,9 @@ from typing import Any
 
 import platformdirs
 
-from modelsel.core.disk import locked, sync_directory
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
-from modelsel.ledger.signing import SALT, Signer, chain_of
+from modelsel.core.system.disk import locked, sync_directory
+from modelsel.ledger.signatures import SALT, Signer, chain_of
 
 KEY_BYTES = 32
 USER = "user"  # the name of the key that is used where no project names another one
@@ -28,7 +28,7 @@ NAME = re.compile(r"[\w-][\w. -]{0,99}")  # of a key: a file of its own, in the 
 
 
 @dataclass(frozen=True)
-class Key:
+class IdentityKey:
     """The secret that row hashes are keyed with: without it, rows of few different values could be guessed."""
 
     secret: bytes
@@ -57,7 +57,7 @@ class Home:
     def ledger(self) -> Path:
         return self.folder / "ledger.db"
 
-    def key(self, name: str = "user") -> Key:
+    def key(self, name: str = "user") -> IdentityKey:
         """The key of this name, made on first use (mode 0600). `MODELSEL_KEY` (hexadecimal) wins over the file.
 
         Raises LedgerError where the stored key is damaged: another one would not recognise any row; ConfigurationError where
@@ -72,7 +72,7 @@ class Home:
         path = self.folder / "keys" / name
         return _key(self._secret(path, self.own().secret if name == USER else None), str(path))
 
-    def own(self) -> Key:
+    def own(self) -> IdentityKey:
         """The key under which this home remembers every contact, whatever key a study uses: that of the user when it was made.
 
         No setting chooses it, and it does not lie with the others. Raises LedgerError where it is gone: another one would
@@ -89,12 +89,12 @@ class Home:
             self._introduce(key)
         return key
 
-    def keys(self) -> dict[str, Key]:
+    def keys(self) -> dict[str, IdentityKey]:
         """Every key at hand, by id: the home's own, those of projects, and `MODELSEL_KEY`."""
         given = os.environ.get("MODELSEL_KEY")
         files = [path.read_bytes() for path in sorted((self.folder / "keys").glob("*")) if path.is_file()]
         secrets_ = [self.own().secret, *files, *([_from_hex(given)] if given else [])]
-        return {key.id: key for key in (Key(secret) for secret in secrets_ if len(secret) == KEY_BYTES)}
+        return {key.id: key for key in (IdentityKey(secret) for secret in secrets_ if len(secret) == KEY_BYTES)}
 
     @property
     def since(self) -> str:
@@ -102,7 +102,7 @@ class Home:
         self.own()
         return str(self.state()["since"])
 
-    def _introduce(self, key: Key) -> None:
+    def _introduce(self, key: IdentityKey) -> None:
         """Remember the own key, and since when there is a home; a key that was exchanged is an error."""
         with self.changing() as state:
             if state.setdefault("own", key.id) != key.id:
@@ -183,11 +183,11 @@ class Home:
                                      "make it writable, or set MODELSEL_HOME to a place that is")) from error  # fmt: skip
 
 
-def _key(secret: bytes, where: str) -> Key:
+def _key(secret: bytes, where: str) -> IdentityKey:
     if len(secret) != KEY_BYTES:
         fix = "restore it from a backup: with another one rows seen before are not recognised"
         raise LedgerError(Problem("MSEL-506", f"the key has {len(secret)} bytes instead of {KEY_BYTES}", where, fix))
-    return Key(secret)
+    return IdentityKey(secret)
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -10,18 +10,18 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from modelsel.ledger.entry import Entry, genesis
-from modelsel.ledger.signing import belongs, verified
+from modelsel.ledger.entry import LedgerEntry, genesis
+from modelsel.ledger.signatures import belongs, verified
 
 Signatures = Mapping[str, Sequence[tuple[str, str]]]  # hash: (public key, signature)
 MIGRATION = "migration"  # the chain of the one entry that states the heads of before
 
 
 @dataclass(frozen=True)
-class Bad:
+class RejectedEntry:
     """An entry that is not believed, and why."""
 
-    entry: Entry
+    entry: LedgerEntry
     why: str
 
     def __str__(self) -> str:
@@ -34,21 +34,21 @@ class Bad:
 
 
 @dataclass(frozen=True)
-class Terms:
+class LedgerTerms:
     """What a ledger says of itself: the key of its owner, and the entry that states the heads of before (or none)."""
 
     owner: str = ""
     migrated: str = ""
 
 
-class Read(list[Entry]):
+class TrustedEntries(list[LedgerEntry]):
     """Sound entries by replica and number. `bad` are the others, `signers` the keys of chains.
 
     `lost` are hashes that were signed and are not there (with the key), `before` the unsigned heads that are vouched for, `me`
     the key of who reads.
     """
 
-    def __init__(self, entries: Iterable[Entry] = (), bad: Iterable[Bad] = (), **about: Any) -> None:
+    def __init__(self, entries: Iterable[LedgerEntry] = (), bad: Iterable[RejectedEntry] = (), **about: Any) -> None:
         super().__init__(entries)
         self.bad = tuple(bad)
         self.signers: dict[str, str] = about.get("signers", {})
@@ -60,14 +60,14 @@ class Read(list[Entry]):
 
 @dataclass
 class _Examination:
-    entries: Sequence[Entry]
+    entries: Sequence[LedgerEntry]
     signatures: Signatures
-    terms: Terms
+    terms: LedgerTerms
     vouched: Set[str] = frozenset()  # heads of before that the owner took over from another ledger
-    bad: dict[str, Bad] = field(default_factory=dict)
+    bad: dict[str, RejectedEntry] = field(default_factory=dict)
     signers: dict[str, str] = field(default_factory=dict)
 
-    def run(self) -> Read:
+    def run(self) -> TrustedEntries:
         whole = [entry for entry in self.entries if self._whole(entry)]
         heads = self._heads(whole)
         reached = self._reached(whole)
@@ -86,20 +86,20 @@ class _Examination:
         lost = tuple((hash_, who) for hash_, signed in self.signatures.items() if hash_ not in sound
                      for who, signature in signed if verified(who, hash_, signature))  # fmt: skip
         gone = tuple((hash_, "") for hash_ in heads - set(self.vouched) if hash_ not in sound)
-        return Read(good, self.bad.values(), signers=self.signers, lost=(*lost, *gone), owner=self.terms.owner,
+        return TrustedEntries(good, self.bad.values(), signers=self.signers, lost=(*lost, *gone), owner=self.terms.owner,
                     before=tuple(sorted(heads)))  # fmt: skip
 
-    def _whole(self, entry: Entry) -> bool:
+    def _whole(self, entry: LedgerEntry) -> bool:
         if not entry.whole:
             self._refuse(entry, "its contents were changed")
         elif not readable(entry):
             self._refuse(entry, "it cannot be read")
         return entry.place not in self.bad
 
-    def _refuse(self, entry: Entry, why: str) -> None:
-        self.bad.setdefault(entry.place, Bad(entry, why))
+    def _refuse(self, entry: LedgerEntry, why: str) -> None:
+        self.bad.setdefault(entry.place, RejectedEntry(entry, why))
 
-    def _heads(self, whole: Sequence[Entry]) -> set[str]:
+    def _heads(self, whole: Sequence[LedgerEntry]) -> set[str]:
         """Hashes that the migration vouches for: its own entry, and the heads that this states."""
         found = [entry for entry in whole if entry.hash == self.terms.migrated and entry.replica == MIGRATION]
         return (
@@ -108,12 +108,12 @@ class _Examination:
             | set(self.vouched)
         )
 
-    def _reached(self, whole: Sequence[Entry]) -> dict[str, Entry]:
+    def _reached(self, whole: Sequence[LedgerEntry]) -> dict[str, LedgerEntry]:
         """What hangs on the beginning of its chain, link by link."""
-        following: dict[tuple[str, int, str], list[Entry]] = defaultdict(list)
+        following: dict[tuple[str, int, str], list[LedgerEntry]] = defaultdict(list)
         for entry in whole:
             following[entry.replica, entry.seq, entry.prev].append(entry)
-        reached: dict[str, Entry] = {}
+        reached: dict[str, LedgerEntry] = {}
         waiting = [one for replica in {e.replica for e in whole} for one in following[replica, 1, genesis(replica)]]
         while waiting:
             entry = waiting.pop()
@@ -121,7 +121,7 @@ class _Examination:
             waiting += following[entry.replica, entry.seq + 1, entry.hash]
         return reached
 
-    def _signed(self, entry: Entry) -> bool:
+    def _signed(self, entry: LedgerEntry) -> bool:
         for who, signature in self.signatures.get(entry.hash, ()):
             if belongs(entry.replica, who) and verified(who, entry.hash, signature):
                 self.signers[entry.replica] = who
@@ -129,7 +129,7 @@ class _Examination:
         return False
 
 
-def examined(entries: Sequence[Entry], signatures: Signatures, terms: Terms, me: str = "") -> Read:
+def examined(entries: Sequence[LedgerEntry], signatures: Signatures, terms: LedgerTerms, me: str = "") -> TrustedEntries:
     """The entries that may be believed, and the others with the reason; `me` is the public key of who asks."""
     first = _Examination(entries, signatures, terms).run()
     taken = {str(hash_) for entry in first if entry.kind == "merge" and terms.owner == first.signers.get(entry.replica, "-")
@@ -139,7 +139,7 @@ def examined(entries: Sequence[Entry], signatures: Signatures, terms: Terms, me:
     return read
 
 
-def readable(entry: Entry) -> bool:
+def readable(entry: LedgerEntry) -> bool:
     """Does it state facts at all?"""
     try:
         return isinstance(entry.facts, dict)

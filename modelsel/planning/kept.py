@@ -19,14 +19,14 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from modelsel.core.fingerprint import digest
-from modelsel.core.machine import cores
+from modelsel.core.system.machine import cores
 from modelsel.planning.sources import own
 
 PACKAGES = ("modelsel", "numpy", "scipy", "numba")
 Numbers = tuple[float, ...]
 
 
-class Figures:
+class ProbeCache:
     """What is known of rows of one shape. Without a folder nothing is kept."""
 
     def __init__(self, folder: Path | None, shape: str) -> None:

@@ -26,7 +26,7 @@ class Luck:
 def of_guesses(measure: Measure, task: Task) -> Luck:
     """The same whenever it is asked. Above `ROWS` rows it is computed on as many and scaled.
 
-    >>> from modelsel.dataset.sklearn_bundled import SklearnBundled
+    >>> from modelsel.dataset.bundled.sklearn_bundled import SklearnBundled
     >>> from modelsel.measure.auc import Auc
     >>> luck = of_guesses(Auc(), SklearnBundled(which="breast_cancer").read())
     >>> round(luck.reach, 1), round(luck.spread, 2)  # sqrt((212 + 357 + 1) / (12 · 212 · 357)) = .025

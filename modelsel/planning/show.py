@@ -17,13 +17,13 @@ from scipy.special import ndtri
 from modelsel.core.protocols import Measure
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Task
-from modelsel.guard._terms import reached
+from modelsel.guard.checks.terms import reached
 from modelsel.planning.luck import Luck, of_guesses
 from modelsel.planning.make import Plan
 from modelsel.planning.nesting import Nesting
 from modelsel.planning.probe import Estimate
-from modelsel.statistics.certificate import NO_INFORMATION, Standing, interval
-from modelsel.statistics.prices import full
+from modelsel.statistics.reuse.certificate import NO_INFORMATION, SpendingState, interval
+from modelsel.statistics.reuse.prices import full
 
 THOUSANDS = 5_000
 MANY = 100  # exact looks that a course counts at most
@@ -160,7 +160,7 @@ def _final(rows: int, task: Task, candidates: int, delta: float) -> str:
     if not rows:
         return "none: there are no sealed rows"
     errors = round(rows * base_error(task) / 2)
-    low, high = interval(errors, errors, rows, Standing(1, 0.0, candidates, member=True).nats(delta))
+    low, high = interval(errors, errors, rows, SpendingState(1, 0.0, candidates, member=True).nats(delta))
     return f"one look at {rows:,} rows: at an error of {errors / rows:.3f} the interval is {low:.3f} to {high:.3f}"
 
 
@@ -171,7 +171,7 @@ def _course(rows: int, task: Task, delta: float, quota: float | None) -> list[st
     errors = round(rows * base_error(task) / 2)
 
     def half(look: int, spent: float) -> float:
-        low, high = interval(errors, errors, rows, Standing(look, spent, 1).nats(delta))
+        low, high = interval(errors, errors, rows, SpendingState(look, spent, 1).nats(delta))
         return (high - low) / 2
 
     price, exact = full(rows), 1

@@ -21,7 +21,7 @@ import numpy as np
 from modelsel.core.fingerprint import digest
 from modelsel.core.types import Candidate, Floats, Integers, Task
 from modelsel.planning.generated import like, split
-from modelsel.planning.kept import Figures
+from modelsel.planning.kept import ProbeCache
 
 ROWS = 5_000  # tried at most
 MEMBERS = 500  # answers asked for in a trial, at most
@@ -50,7 +50,7 @@ class Trier:
         self._scores = scores
         self._warm: set[type] = set()
         sizes_of = [[trial.fingerprint, len(analysis)] for trial, analysis, _ in self._trials]
-        self.figures = Figures(folder, digest([sizes_of, rows, scores]))
+        self.figures = ProbeCache(folder, digest([sizes_of, rows, scores]))
 
     def __call__(self, members: Sequence[Candidate]) -> tuple[Trial, float]:
         """The trial, and the seconds it took (compilation left out)."""

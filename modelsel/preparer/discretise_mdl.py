@@ -11,8 +11,8 @@ import numpy as np
 
 from modelsel.core.spec import one_of
 from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Table, Task
-from modelsel.preparer._binned import Binned, distinct_columns, per_column, restored
-from modelsel.preparer._mdl import mdl_cuts
+from modelsel.preparer.discretising.binning import Binned, distinct_columns, per_column, restored
+from modelsel.preparer.discretising.mdl_cuts import mdl_cuts
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 from modelsel.core.protocols import Learner, Path, SubsetPath
 from modelsel.core.spec import part, resolved, whole
 from modelsel.core.types import Description, Floats, Integers, Table, Task
-from modelsel.preparer._chosen import Chosen, restored
+from modelsel.preparer.columns import Chosen, restored
 from modelsel.statistics.sampling import deal
 
 
@@ -48,7 +48,7 @@ class ForwardSelection:
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Added":
         fold = deal(len(rows), self.folds, rng, task.target[rows])
         parts = [(rows[fold != number], rows[fold == number]) for number in np.unique(fold)]
-        judge = _Judge(self.learner, task, parts, rng)
+        judge = SubsetScorer(self.learner, task, parts, rng)
         order: list[int] = []
         errors: list[float] = []
         for _ in range(min(self.most, len(task.features))):
@@ -79,7 +79,7 @@ class Added:
         return Chosen("forward_selection", np.sort(self.order[:n]))
 
 
-class _Judge:
+class SubsetScorer:
     """Weighted inner error of the learner on some columns, rounded to 1e-12 so that ties are ties."""
 
     def __init__(

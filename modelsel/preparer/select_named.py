@@ -9,7 +9,7 @@ import numpy as np
 
 from modelsel.core.spec import plain
 from modelsel.core.types import Description, Integers, Table, Task, names
-from modelsel.preparer._chosen import Chosen, restored
+from modelsel.preparer.columns import Chosen, restored
 
 
 @dataclass(frozen=True)

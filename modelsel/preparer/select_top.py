@@ -12,8 +12,8 @@ import numpy as np
 
 from modelsel.core.spec import number, one_of, whole
 from modelsel.core.types import Description, Floats, Integers, Table, Task
-from modelsel.preparer._chosen import Chosen, restored
-from modelsel.preparer._merit import SCORES, merits
+from modelsel.preparer.columns import Chosen, restored
+from modelsel.preparer.discretising.merit import SCORES, merits
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ import numpy as np
 
 from modelsel.core.spec import number, one_of
 from modelsel.core.types import Floats
-from modelsel.pruner._paths import Nested, Pruning
-from modelsel.tree.cutting import branches_less_one, errors_as_leaf, weakest_links
-from modelsel.tree.evidence import Evidence
-from modelsel.tree.node import Cut
+from modelsel.pruner.base import NestedSequence, Pruning
+from modelsel.tree.structure.cutting import branches_less_one, errors_as_leaf, weakest_links
+from modelsel.tree.structure.evidence import PruningData
+from modelsel.tree.structure.node import PrunedView
 
 
 @dataclass(frozen=True)
@@ -45,23 +45,23 @@ class CostComplexity(Pruning):
         if costs and self.impurity != "misclassification":
             yield f"cost_complexity by {self.impurity} knows no cost matrix; use impurity=misclassification"
 
-    def path(self, cut: Cut, evidence: Evidence) -> Nested:
+    def path(self, cut: PrunedView, evidence: PruningData) -> NestedSequence:
         risk = self._risk(cut, evidence)
         links = weakest_links(cut, risk, branches_less_one(cut.tree))
-        return Nested(cut, links / evidence.total)
+        return NestedSequence(cut, links / evidence.total)
 
-    def _risk(self, cut: Cut, evidence: Evidence) -> Floats:
+    def _risk(self, cut: PrunedView, evidence: PruningData) -> Floats:
         if self.impurity == "misclassification":
             return errors_as_leaf(cut.tree.counts, cut.prediction, evidence.cost_matrix)
         return _gini(cut.tree.counts) if self.impurity == "gini" else _entropy(cut.tree.counts)
 
-    def alphas(self, cut: Cut, evidence: Evidence) -> Floats:
+    def alphas(self, cut: PrunedView, evidence: PruningData) -> Floats:
         """One strength inside each interval of the sequence: 0, √(α_k α_{k+1}), …, 2 α_K (Breiman et al., section 3.4)."""
         steps = self.path(cut, evidence).steps()
         steps = np.append(0.0, steps[steps > 0])
         return np.append(np.sqrt(steps[:-1] * steps[1:]), 2.0 * steps[-1])
 
-    def members(self, cut: Cut, evidence: Evidence) -> tuple["CostComplexity", ...]:
+    def members(self, cut: PrunedView, evidence: PruningData) -> tuple["CostComplexity", ...]:
         """The pruners that `alpha: path` stands for on this tree; itself when alpha is a number."""
         if not self.is_family:
             return (self,)

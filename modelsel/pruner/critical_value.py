@@ -12,9 +12,9 @@ import numpy as np
 
 from modelsel.core.spec import number
 from modelsel.core.types import Floats
-from modelsel.pruner._paths import Nested, Pruning
-from modelsel.tree.evidence import Evidence
-from modelsel.tree.node import Cut
+from modelsel.pruner.base import NestedSequence, Pruning
+from modelsel.tree.structure.evidence import PruningData
+from modelsel.tree.structure.node import PrunedView
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class CriticalValue(Pruning):
     def strength(self) -> float:
         return float(np.nextafter(np.round(self.threshold, 12), -np.inf))  # a goodness equal to the threshold reaches it
 
-    def path(self, cut: Cut, evidence: Evidence) -> Nested:
-        return Nested(cut, _best_below(cut))
+    def path(self, cut: PrunedView, evidence: PruningData) -> NestedSequence:
+        return NestedSequence(cut, _best_below(cut))
 
 
-def _best_below(cut: Cut) -> Floats:
+def _best_below(cut: PrunedView) -> Floats:
     """Largest goodness in each subtree of the cut tree, rounded to 1e-12 so that ties are ties."""
     best = np.where(cut.leaf, -np.inf, np.round(cut.tree.goodness, 12))
     for nodes in cut.tree.levels[:0:-1]:

@@ -16,11 +16,11 @@ import numpy as np
 
 from modelsel.core.spec import number, whole
 from modelsel.core.types import Floats, Integers
-from modelsel.pruner._paths import Nested, Pruning
+from modelsel.pruner.base import NestedSequence, Pruning
 from modelsel.pruner.cost_complexity import CostComplexity
-from modelsel.tree.cutting import cut_by
-from modelsel.tree.evidence import Evidence
-from modelsel.tree.node import Cut
+from modelsel.tree.structure.cutting import cut_by
+from modelsel.tree.structure.evidence import PruningData
+from modelsel.tree.structure.node import PrunedView
 
 FLOOR = 1e-6  # of a class share under the logarithm
 LINKS = CostComplexity(impurity="entropy")  # deviance is 2 ln 2 times the entropy in bits: the same links
@@ -43,10 +43,10 @@ class DevianceSequence(Pruning):
     def sharing(self) -> tuple[Any, ...]:
         return ("deviance_sequence", self.share)
 
-    def path(self, cut: Cut, evidence: Evidence) -> "DevianceSequencePath":
+    def path(self, cut: PrunedView, evidence: PruningData) -> "DevianceSequencePath":
         if evidence.pruning_counts is None:
             raise ValueError("deviance_sequence needs the counts of held-back rows (Evidence.pruning_counts)")
-        nested: Nested = LINKS.path(cut, evidence)
+        nested: NestedSequence = LINKS.path(cut, evidence)
         strengths = np.unique(np.append(0.0, nested.steps()))
         first, last = _lifetime(cut, nested.critical, strengths)
         deviance = _over_time(_deviance(cut.tree.counts, evidence.pruning_counts), first, last, len(strengths))
@@ -58,12 +58,12 @@ class DevianceSequence(Pruning):
 class DevianceSequencePath:
     """The whole sequence, from the largest tree to the root: strength, splits and deviance on the held-back rows."""
 
-    nested: Nested
+    nested: NestedSequence
     strengths: Floats
     splits: Integers
     deviance: Floats
 
-    def cut(self, pruner: DevianceSequence) -> Cut:
+    def cut(self, pruner: DevianceSequence) -> PrunedView:
         return cut_by(self.nested.base, self.nested.critical, float(self.strengths[self.taken(pruner)]))
 
     def taken(self, pruner: DevianceSequence) -> int:
@@ -83,7 +83,7 @@ def _deviance(grown: Floats, held_back: Floats) -> Floats:
     return cost
 
 
-def _lifetime(cut: Cut, critical: Floats, strengths: Floats) -> tuple[Integers, Integers]:
+def _lifetime(cut: PrunedView, critical: Floats, strengths: Floats) -> tuple[Integers, Integers]:
     """Per node, the first tree of the sequence in which it is a leaf, and the first in which it no longer stands."""
     own, above = np.where(cut.leaf, -np.inf, critical), np.full(len(critical), np.inf)
     for nodes in cut.tree.levels[1:]:

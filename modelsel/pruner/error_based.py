@@ -11,14 +11,14 @@ from typing import Any
 
 from modelsel.core.spec import number, one_of, plain
 from modelsel.core.types import Floats
-from modelsel.pruner._compiled_raising import raised as compiled
-from modelsel.pruner._limits import LIMITS, charge
-from modelsel.pruner._paths import Afresh, CountsErrors
-from modelsel.pruner._raising import raised
-from modelsel.tree.cutting import cheaper_as_leaf, errors_as_leaf
-from modelsel.tree.evidence import Evidence, Reroute
-from modelsel.tree.node import Cut
-from modelsel.tree.reroute import Growing
+from modelsel.pruner.base import CountsErrors, RecomputedPath
+from modelsel.pruner.limits import LIMITS, charge
+from modelsel.pruner.raising.compiled import raised as compiled
+from modelsel.pruner.raising.plain import raised
+from modelsel.tree.routing.reroute import RerouteState
+from modelsel.tree.structure.cutting import cheaper_as_leaf, errors_as_leaf
+from modelsel.tree.structure.evidence import PruningData, Reroute
+from modelsel.tree.structure.node import PrunedView
 
 SLACK = 0.1  # of an error: C4.5's preference for the smaller tree
 
@@ -34,12 +34,12 @@ class ErrorBased(CountsErrors):
     def sharing(self) -> tuple[Any, ...]:
         return ("error_based", self.raising)
 
-    def path(self, cut: Cut, evidence: Evidence) -> Afresh:
+    def path(self, cut: PrunedView, evidence: PruningData) -> RecomputedPath:
         if self.raising and evidence.reroute is None:
             raise ValueError("subtree raising sends rows elsewhere and needs them (Evidence.reroute); or set raising=false")
-        return Afresh(cut, evidence)
+        return RecomputedPath(cut, evidence)
 
-    def pruned(self, cut: Cut, evidence: Evidence) -> Cut:
+    def pruned(self, cut: PrunedView, evidence: PruningData) -> PrunedView:
         """The tree left at this confidence; another tree where a branch was raised."""
         if self.raising and evidence.reroute is not None:
             return self._raised(cut, evidence.reroute)
@@ -47,9 +47,9 @@ class ErrorBased(CountsErrors):
         estimate = self.estimate(weight, errors_as_leaf(cut.tree.counts, cut.prediction, None))
         return replace(cut, leaf=cheaper_as_leaf(cut, estimate, SLACK))
 
-    def _raised(self, cut: Cut, rows: Reroute) -> Cut:
+    def _raised(self, cut: PrunedView, rows: Reroute) -> PrunedView:
         """By the kernel where all rows go whole, else with the rows that are divided."""
-        whole = compiled(cut, rows, *charge(self.bound, self.confidence), SLACK) if isinstance(rows, Growing) else None
+        whole = compiled(cut, rows, *charge(self.bound, self.confidence), SLACK) if isinstance(rows, RerouteState) else None
         return raised(cut, rows, self.estimate, SLACK) if whole is None else whole
 
     def estimate(self, weight: Floats, errors: Floats) -> Floats:

@@ -18,10 +18,10 @@ from scipy.special import gammaln
 
 from modelsel.core.spec import number
 from modelsel.core.types import Floats
-from modelsel.pruner._paths import CountsErrors, Nested
-from modelsel.tree.cutting import weakest_links
-from modelsel.tree.evidence import Evidence
-from modelsel.tree.node import EQUALITY, MULTIWAY, SUBSET, Cut, Tree
+from modelsel.pruner.base import CountsErrors, NestedSequence
+from modelsel.tree.structure.cutting import weakest_links
+from modelsel.tree.structure.evidence import PruningData
+from modelsel.tree.structure.node import EQUALITY, MULTIWAY, SUBSET, DecisionTree, PrunedView
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Mdl(CountsErrors):
     def strength(self) -> float:
         return float(self.weight) * (1.0 + 1e-12)
 
-    def path(self, cut: Cut, evidence: Evidence) -> Nested:
-        return Nested(cut, weakest_links(cut, class_bits(cut.tree.counts), structure_bits(cut.tree)))
+    def path(self, cut: PrunedView, evidence: PruningData) -> NestedSequence:
+        return NestedSequence(cut, weakest_links(cut, class_bits(cut.tree.counts), structure_bits(cut.tree)))
 
 
 def class_bits(counts: Floats) -> Floats:
@@ -52,7 +52,7 @@ def class_bits(counts: Floats) -> Floats:
     return bits
 
 
-def structure_bits(tree: Tree) -> Floats:
+def structure_bits(tree: DecisionTree) -> Floats:
     """Bits to send the test of each node: which feature, which value, which branches end."""
     branches = np.diff(tree.first)
     bits: Floats = np.log2(len(tree.features)) + branches.astype(np.float64)
@@ -61,7 +61,7 @@ def structure_bits(tree: Tree) -> Floats:
     return bits
 
 
-def _value_bits(tree: Tree, node: int) -> float:
+def _value_bits(tree: DecisionTree, node: int) -> float:
     feature, test = tree.features[tree.feature[node]], int(tree.test[node])
     levels = len(feature.levels)
     if test == MULTIWAY:

@@ -14,10 +14,10 @@ import numpy as np
 
 from modelsel.core.spec import number, one_of
 from modelsel.core.types import Floats
-from modelsel.pruner._paths import Afresh, Pruning
-from modelsel.tree.cutting import cheaper_as_leaf
-from modelsel.tree.evidence import Evidence
-from modelsel.tree.node import Cut
+from modelsel.pruner.base import Pruning, RecomputedPath
+from modelsel.tree.structure.cutting import cheaper_as_leaf
+from modelsel.tree.structure.evidence import PruningData
+from modelsel.tree.structure.node import PrunedView
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class MinimumError(Pruning):
     m: float | Literal["laplace"] = number(2.0, least=0.0, help="weight of the prior in rows, or laplace")
     prior: str = one_of("root", "uniform", help="class shares at the root, or equal ones")
 
-    def path(self, cut: Cut, evidence: Evidence) -> Afresh:
-        return Afresh(cut, evidence)
+    def path(self, cut: PrunedView, evidence: PruningData) -> RecomputedPath:
+        return RecomputedPath(cut, evidence)
 
-    def pruned(self, cut: Cut, evidence: Evidence) -> Cut:
+    def pruned(self, cut: PrunedView, evidence: PruningData) -> PrunedView:
         """The tree left at this m."""
         expected = self._expected(cut.tree.counts, evidence.cost_matrix)
         return replace(cut, leaf=cheaper_as_leaf(cut, expected))

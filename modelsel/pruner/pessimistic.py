@@ -12,10 +12,10 @@ import numpy as np
 
 from modelsel.core.spec import number
 from modelsel.core.types import Floats
-from modelsel.pruner._paths import CountsErrors, Nested
-from modelsel.tree.cutting import below, errors_as_leaf
-from modelsel.tree.evidence import Evidence
-from modelsel.tree.node import Cut
+from modelsel.pruner.base import CountsErrors, NestedSequence
+from modelsel.tree.structure.cutting import below, errors_as_leaf
+from modelsel.tree.structure.evidence import PruningData
+from modelsel.tree.structure.node import PrunedView
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class Pessimistic(CountsErrors):
     def strength(self) -> float:
         return float(self.standard_errors)
 
-    def path(self, cut: Cut, evidence: Evidence) -> Nested:
-        return Nested(cut, _critical(cut))
+    def path(self, cut: PrunedView, evidence: PruningData) -> NestedSequence:
+        return NestedSequence(cut, _critical(cut))
 
 
-def _critical(cut: Cut) -> Floats:
+def _critical(cut: PrunedView) -> Floats:
     """The s from which on each node is a leaf: what it loses as one, over the standard error of its subtree's errors."""
     weight: Floats = cut.tree.counts.sum(axis=1)
     errors = errors_as_leaf(cut.tree.counts, cut.prediction, None)

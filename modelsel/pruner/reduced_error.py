@@ -13,11 +13,11 @@ import numpy as np
 
 from modelsel.core.spec import number, plain
 from modelsel.core.types import Floats
-from modelsel.pruner._paths import Pruning, Single
-from modelsel.tree.cutting import cheaper_as_leaf, errors_as_leaf
-from modelsel.tree.evidence import Evidence
-from modelsel.tree.node import Cut
-from modelsel.tree.truncate import best_class
+from modelsel.pruner.base import ConstantPath, Pruning
+from modelsel.tree.pruning.truncate import best_class
+from modelsel.tree.structure.cutting import cheaper_as_leaf, errors_as_leaf
+from modelsel.tree.structure.evidence import PruningData
+from modelsel.tree.structure.node import PrunedView
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,15 @@ class ReducedError(Pruning):
     def sharing(self) -> tuple[Any, ...]:
         return ("reduced_error", self.share, self.relabel)
 
-    def path(self, cut: Cut, evidence: Evidence) -> Single:
+    def path(self, cut: PrunedView, evidence: PruningData) -> ConstantPath:
         if evidence.pruning_counts is None:
             raise ValueError("reduced_error needs the counts of held-back rows (Evidence.pruning_counts)")
         labelled = _relabelled(cut, evidence.pruning_counts, evidence.cost_matrix) if self.relabel else cut
         errors = errors_as_leaf(evidence.pruning_counts, labelled.prediction, evidence.cost_matrix)
-        return Single(replace(labelled, leaf=cheaper_as_leaf(labelled, errors)))
+        return ConstantPath(replace(labelled, leaf=cheaper_as_leaf(labelled, errors)))
 
 
-def _relabelled(cut: Cut, counts: Floats, costs: Floats | None) -> Cut:
+def _relabelled(cut: PrunedView, counts: Floats, costs: Floats | None) -> PrunedView:
     """Classes and scores of the held-back rows wherever one arrives, those of growing elsewhere."""
     arrived = counts.sum(axis=1) > 0
     return replace(

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from modelsel.pruner._paths import Pruning, Single
-from modelsel.tree.evidence import Evidence
-from modelsel.tree.node import Cut
+from modelsel.pruner.base import ConstantPath, Pruning
+from modelsel.tree.structure.evidence import PruningData
+from modelsel.tree.structure.node import PrunedView
 
 
 @dataclass(frozen=True)
 class Unpruned(Pruning):
     """No pruning; the stopping limits alone decide the size."""
 
-    def path(self, cut: Cut, evidence: Evidence) -> Single:
-        return Single(cut)
+    def path(self, cut: PrunedView, evidence: PruningData) -> ConstantPath:
+        return ConstantPath(cut)

@@ -20,13 +20,14 @@ import yaml  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.outcome import Outcome
+from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Assessed, Losses
 from modelsel.core.types import Integers
-from modelsel.record import candidates, losses, model, provenance, summary
-from modelsel.record.files import json_text, plain, storing, write
-from modelsel.record.finished import Finished
-from modelsel.record.redact import Redactor
+from modelsel.record.content import candidates, losses, provenance, summary
+from modelsel.record.content.files import json_text, plain, storing, write
+from modelsel.record.content.redact import Redactor
+from modelsel.record.content.study_record import StudyRecord
+from modelsel.record.model import model
 
 ROOT = Path("runs")
 LATEST = "latest"
@@ -83,7 +84,7 @@ class RunFolder:
         """The `runs/` that holds this folder."""
         return self.path.parent.parent
 
-    def save(self, finished: Finished) -> None:
+    def save(self, finished: StudyRecord) -> None:
         """Everything but report and log. `study.json` comes last: where it is, the rest is whole."""
         self.write_config(finished.config)
         if finished.final is not None:
@@ -93,12 +94,12 @@ class RunFolder:
         self.write_json(DETAILS, details(finished))
         self.write_outcome(finished.outcome)
 
-    def amend(self, outcome: Outcome, audit: Mapping[str, Any]) -> None:
+    def amend(self, outcome: StudySummary, audit: Mapping[str, Any]) -> None:
         """Put a look that came after the study on record."""
         self.write_json(DETAILS, {**self.details(), "audit": audit})
         self.write_outcome(outcome)
 
-    def write_outcome(self, outcome: Outcome) -> None:
+    def write_outcome(self, outcome: StudySummary) -> None:
         self.write_json(OUTCOME, outcome.to_dict())
 
     def write_config(self, config: Mapping[str, Any]) -> None:
@@ -109,8 +110,8 @@ class RunFolder:
     def write_json(self, name: str, value: object) -> None:
         write(self.path / name, json_text(self.redactor.data(plain(value))))
 
-    def outcome(self) -> Outcome:
-        return Outcome.from_dict(self.read_json(OUTCOME))
+    def outcome(self) -> StudySummary:
+        return StudySummary.from_dict(self.read_json(OUTCOME))
 
     def config(self) -> dict[str, Any]:
         return dict(yaml.safe_load(self._text(CONFIG)) or {})
@@ -143,7 +144,7 @@ class RunFolder:
 
     @cached_property
     def _arrays(self) -> Mapping[str, NDArray[Any]]:
-        return losses.Archive(self.path / LOSSES)
+        return losses.LossArchive(self.path / LOSSES)
 
     def _text(self, name: str) -> str:
         try:
@@ -153,7 +154,7 @@ class RunFolder:
             raise ConfigurationError(Problem("MSEL-611", f"{name} is not there", str(self.path), fix)) from error
 
 
-def details(finished: Finished) -> dict[str, Any]:
+def details(finished: StudyRecord) -> dict[str, Any]:
     """What the report needs beyond study.json, config.yaml, candidates.csv and losses.npz."""
     folds = finished.resampling.folds
     return {

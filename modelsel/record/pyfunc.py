@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from modelsel.record.columns import told
-from modelsel.record.model import Predictor, load
+from modelsel.record.model.columns import told
+from modelsel.record.model.model import Predictor, load
 
 
 class PyfuncModel:

@@ -10,7 +10,7 @@ from modelsel.config.reopen import reopen
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.types import Task
 from modelsel.record.folder import RunFolder
-from modelsel.record.model import Predictor, load
+from modelsel.record.model.model import Predictor, load
 
 Say = Callable[[str], object]
 

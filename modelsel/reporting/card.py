@@ -3,11 +3,11 @@
 import re
 
 from modelsel.record.folder import RunFolder
-from modelsel.reporting import leaderboard, strips
 from modelsel.reporting.page import environment
 from modelsel.reporting.picture import style
-from modelsel.reporting.verdict import verdict
-from modelsel.reporting.view import View
+from modelsel.reporting.sections import leaderboard, strips
+from modelsel.reporting.sections.view import View
+from modelsel.reporting.text.verdict import verdict
 
 HEAD = 8  # rows
 

@@ -5,22 +5,22 @@ from pathlib import Path
 
 import numpy as np
 
-from modelsel.comparison import over_folds, over_sets
-from modelsel.comparison.over_folds import FoldPair
-from modelsel.comparison.over_sets import OverSets
-from modelsel.comparison.runs import Run, paired
+from modelsel.comparison.across_tables import over_folds, over_sets
+from modelsel.comparison.across_tables.over_folds import FoldPair
+from modelsel.comparison.across_tables.over_sets import OverSets
+from modelsel.comparison.across_tables.runs import ComparedRun, paired
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.record.files import write as write_file
-from modelsel.reporting import cd_diagram
-from modelsel.reporting.document import Document, Table, markdown
+from modelsel.record.content.files import write as write_file
+from modelsel.reporting.charts import cd_diagram
+from modelsel.reporting.charts.document import Document, DocumentTable, markdown
+from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.page import environment, resource
-from modelsel.reporting.svg import Plot, Scale
-from modelsel.reporting.words import number, p_value, plural, score
+from modelsel.reporting.text.words import number, p_value, plural, score
 
 FORMS = (".html", ".md", ".svg")
 
 
-def of_runs(runs: Sequence[Run], rope: float = 0.01) -> Document:
+def of_runs(runs: Sequence[ComparedRun], rope: float = 0.01) -> Document:
     """Compare what can be compared; ConfigurationError that says why it cannot."""
     return _on_folds(runs, rope) if paired(runs) == "folds" else _on_sets(runs, rope)
 
@@ -47,7 +47,7 @@ def page(of: Document) -> str:
     return environment().get_template("comparison.html").render(of=of, style=resource("style.css"))
 
 
-def _on_sets(runs: Sequence[Run], rope: float) -> Document:
+def _on_sets(runs: Sequence[ComparedRun], rope: float) -> Document:
     found = over_sets.over_sets(runs, rope)
     tables = [_scores(found, runs[0].higher_is_better), _duels(found), _pairs(found, rope)]
     if found.unit:
@@ -60,33 +60,33 @@ def _on_sets(runs: Sequence[Run], rope: float) -> Document:
     )  # fmt: skip
 
 
-def _scores(of: OverSets, higher_is_better: bool) -> Table:
+def _scores(of: OverSets, higher_is_better: bool) -> DocumentTable:
     rounded = np.round(of.table, 12)
     best = rounded.max(axis=1) if higher_is_better else rounded.min(axis=1)
     marked = frozenset((int(i), int(j) + 1) for i, j in np.argwhere(rounded == best[:, None]))
     rows = [(data, *map(score, row)) for data, row in zip(of.data, of.table)]
     ranks = ("mean rank", *(f"{rank:.2f}" for rank in of.friedman.ranks))
     direction = "highest" if higher_is_better else "lowest"
-    return Table(
+    return DocumentTable(
         of.measure.replace("_", " ").capitalize(), ("", *of.learners), (*rows, ranks), f"the {direction} is marked", marked
     )
 
 
-def _sizes(of: OverSets) -> Table:
+def _sizes(of: OverSets) -> DocumentTable:
     rows = [(data, *map(number, row)) for data, row in zip(of.data, of.sizes)]
     middle = ("median", *map(number, np.median(of.sizes, axis=0)))
     note = "of the candidate of best mean, averaged over folds"
-    return Table(of.unit.capitalize(), ("", *of.learners), (*rows, middle), note)
+    return DocumentTable(of.unit.capitalize(), ("", *of.learners), (*rows, middle), note)
 
 
-def _duels(of: OverSets) -> Table:
+def _duels(of: OverSets) -> DocumentTable:
     rows = [(name, *("" if i == j else str(of.won[i, j]) for j in range(len(row)))) for i, (name, row) in
             enumerate(zip(of.learners, of.won))]  # fmt: skip
     note = f"of {len(of.data)} data sets: where the row is better than the column by the corrected t-test, Holm within each"
-    return Table("Told apart on the folds of one data set", ("", *of.learners), tuple(rows), note)
+    return DocumentTable("Told apart on the folds of one data set", ("", *of.learners), tuple(rows), note)
 
 
-def _pairs(of: OverSets, rope: float) -> Table:
+def _pairs(of: OverSets, rope: float) -> DocumentTable:
     rows = [
         (f"{pair.first} and {pair.second}", f"{pair.median:+.4f}".replace("-", "−"), p_value(pair.p), p_value(pair.adjusted),
          *(f"{share:.2f}" for share in (pair.posterior.below, pair.posterior.within, pair.posterior.above)))
@@ -94,10 +94,10 @@ def _pairs(of: OverSets, rope: float) -> Table:
     ]  # fmt: skip
     head = ("", "median difference", "Wilcoxon p", "Holm", "second lower", f"within {rope:g}", "second higher")
     note = "differences are the second less the first; the last three are probabilities of the Bayesian signed-rank test"
-    return Table("Pairs over data sets", head, tuple(rows), note)
+    return DocumentTable("Pairs over data sets", head, tuple(rows), note)
 
 
-def _on_folds(runs: Sequence[Run], rope: float) -> Document:
+def _on_folds(runs: Sequence[ComparedRun], rope: float) -> Document:
     pairs = over_folds.over_folds(runs, rope)
     learners = {best.learner for run in runs for best in run.best}
     return Document(
@@ -111,22 +111,24 @@ def _on_folds(runs: Sequence[Run], rope: float) -> Document:
 INTERVAL = "svg .span{stroke:var(--ink);stroke-width:2}svg .zero{stroke:var(--soft);stroke-dasharray:3 3}"
 
 
-def _means(runs: Sequence[Run]) -> Table:
+def _means(runs: Sequence[ComparedRun]) -> DocumentTable:
     """Learners best first; names as in the pairs."""
     named = over_folds.named(runs)
     sign = -1 if runs[0].higher_is_better else 1
     order = sorted(named, key=lambda name: sign * named[name].mean)
     rows = tuple((name, score(named[name].mean), str(named[name].tried), number(named[name].complexity)) for name in order)
-    return Table(f"Mean {runs[0].measure} over folds", ("", "mean", "candidates", "complexity"), rows, "best first")
+    return DocumentTable(f"Mean {runs[0].measure} over folds", ("", "mean", "candidates", "complexity"), rows, "best first")
 
 
-def _fold_pairs(pairs: Sequence[FoldPair], rope: float) -> Table:
+def _fold_pairs(pairs: Sequence[FoldPair], rope: float) -> DocumentTable:
     rows = tuple(
         (f"{p.first} and {p.second}", *(f"{v:+.4f}".replace("-", "−") for v in (p.difference, p.low, p.high)), p_value(p.p),
          p_value(p.adjusted), f"{p.posterior.within:.2f}")
         for p in pairs
     )  # fmt: skip
-    return Table("Pairs", ("", "difference", "low", "high", "p", "Holm", f"within {rope:g}"), rows, "the second less the first")
+    return DocumentTable(
+        "Pairs", ("", "difference", "low", "high", "p", "Holm", f"within {rope:g}"), rows, "the second less the first"
+    )
 
 
 def _intervals(pairs: Sequence[FoldPair], measure: str) -> Plot:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from modelsel.config.compose import BATES, Config
-from modelsel.config.settings import AUTO
+from modelsel.config.fields.settings import AUTO
 from modelsel.core.types import Finding
 from modelsel.kernels import compiler
 from modelsel.planning.alike import counted_once, told_apart
@@ -11,8 +11,8 @@ from modelsel.planning.make import make
 from modelsel.planning.nesting import Nesting
 from modelsel.planning.probe import estimate
 from modelsel.planning.show import lines, warnings
-from modelsel.runner.material import prepare
-from modelsel.runner.pool import Pool
+from modelsel.runner.execution.executors import Pool
+from modelsel.runner.study_data import prepare
 
 GRAVITY = ("critical", "high", "medium", "low", "info")
 

@@ -9,24 +9,13 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from modelsel.record.files import write as write_file
+from modelsel.record.content.files import write as write_file
 from modelsel.record.folder import RunFolder
-from modelsel.reporting import (
-    bounds,
-    facts,
-    final,
-    leaderboard,
-    pairs,
-    predictions,
-    show,
-    slices,
-    strips,
-    verdict,
-    width,
-    words,
-)
-from modelsel.reporting.svg import SHAPES
-from modelsel.reporting.view import View
+from modelsel.reporting import show, width
+from modelsel.reporting.charts.svg import SHAPES
+from modelsel.reporting.sections import bounds, facts, final, leaderboard, pairs, predictions, slices, strips
+from modelsel.reporting.sections.view import View
+from modelsel.reporting.text import verdict, words
 
 
 def write(folder: RunFolder) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.record.files import write
+from modelsel.record.content.files import write
 from modelsel.reporting.page import resource
 
 FORMS = (".svg", ".png")

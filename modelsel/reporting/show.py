@@ -12,13 +12,13 @@ from types import ModuleType
 from typing import Any
 
 from modelsel.record.folder import RunFolder
-from modelsel.reporting.shows._studied import Studied
+from modelsel.reporting.context import SectionContext
 
 ALWAYS = ("pruning_path",)  # on the page of every study that has one
 WIDTH = 110
 
 
-def facts(names: Iterable[str], studied: Studied) -> dict[str, Any]:
+def facts(names: Iterable[str], studied: SectionContext) -> dict[str, Any]:
     """The facts of the shows asked for, in their order, and of those that are kept wherever there is something to show."""
     asked = tuple(names)
     found = {name: {"asked": name in asked, **_show(name).facts(studied)} for name in dict.fromkeys((*asked, *ALWAYS))}
@@ -51,4 +51,4 @@ def _show(name: str) -> ModuleType:
     """A module of `shows/`; a name out of a record leads nowhere else."""
     if not name.isidentifier():
         raise ValueError(f"{name!r} is no show")
-    return importlib.import_module(f"modelsel.reporting.shows.{name}")
+    return importlib.import_module(f"modelsel.reporting.experiments.{name}")

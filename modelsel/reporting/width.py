@@ -1,9 +1,9 @@
 """What an interval pays for holding longer than one look: how much wider it is than one of this look alone."""
 
 from modelsel.core.outcome import TestResult
-from modelsel.reporting.words import number
-from modelsel.statistics.certificate import Standing, index_weight, interval
+from modelsel.reporting.text.words import number
 from modelsel.statistics.intervals import clopper_pearson
+from modelsel.statistics.reuse.certificate import SpendingState, index_weight, interval
 
 
 def sentence(result: TestResult) -> str:
@@ -23,5 +23,5 @@ def _pays_for_space(result: TestResult, delta: float) -> bool:
     """Is it wider than the look and what was spent before it make it?"""
     assert result.interval is not None
     assert result.errors is not None
-    low, high = interval(result.errors, result.errors, result.n, Standing(result.look, result.spent).nats(delta))
+    low, high = interval(result.errors, result.errors, result.n, SpendingState(result.look, result.spent).nats(delta))
     return result.interval[1] - result.interval[0] > high - low + 1e-9

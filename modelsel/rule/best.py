@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from modelsel.core.types import Scoreboard
-from modelsel.rule import _simplest
+from modelsel.rule import simplest
 
 
 @dataclass(frozen=True)
-class Best(_simplest.AnyFolds):
+class Best(simplest.AnyFolds):
     """Plain minimisation. Its winner's mean is optimistic, the more so the more candidates there are."""
 
     def choose(self, board: Scoreboard) -> int:
-        return _simplest.best(board)
+        return simplest.best(board)

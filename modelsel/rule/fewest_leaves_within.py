@@ -6,18 +6,18 @@ import numpy as np
 
 from modelsel.core.spec import number
 from modelsel.core.types import Scoreboard
-from modelsel.rule import _simplest
+from modelsel.rule import simplest as simplest_module
 
 
 @dataclass(frozen=True)
-class FewestLeavesWithin(_simplest.AnyFolds):
+class FewestLeavesWithin(simplest_module.AnyFolds):
     """`margin` in units of the score. When no tree is within it, the best candidate is chosen."""
 
     margin: float = number(0.01, least=0, help="tolerated loss, in units of the score")
 
     def choose(self, board: Scoreboard) -> int:
-        first = _simplest.best(board)
+        first = simplest_module.best(board)
         cost = board.cost
         trees = np.array([unit == "leaves" for unit in board.unit])
         near = trees & (cost <= np.round(cost[first] + self.margin, 12))
-        return _simplest.simplest(board, near, "leaves") if near.any() else first
+        return simplest_module.simplest(board, near, "leaves") if near.any() else first

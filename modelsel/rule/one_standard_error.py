@@ -10,7 +10,7 @@ import numpy as np
 
 from modelsel.core.spec import number, one_of
 from modelsel.core.types import Resampling, Scoreboard
-from modelsel.rule import _simplest
+from modelsel.rule import simplest as simplest_module
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class OneStandardError:
             )
 
     def choose(self, board: Scoreboard) -> int:
-        first = _simplest.best(board)
+        first = simplest_module.best(board)
         se = float(board.se[first])
         if not np.isfinite(se):
             raise ValueError("one_standard_error needs a standard error, and this scheme and measure give none")
         if self.needs_unit and any(unit != self.needs_unit for unit in board.unit):
             raise ValueError(f"rule.across=bits needs every candidate's complexity in {self.needs_unit}")
         cost = board.cost
-        return _simplest.simplest(board, cost <= np.round(cost[first] + self.errors * se, 12), board.unit[first])
+        return simplest_module.simplest(board, cost <= np.round(cost[first] + self.errors * se, 12), board.unit[first])

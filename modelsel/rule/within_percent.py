@@ -6,17 +6,17 @@ import numpy as np
 
 from modelsel.core.spec import number
 from modelsel.core.types import Scoreboard
-from modelsel.rule import _simplest
+from modelsel.rule import simplest as simplest_module
 
 
 @dataclass(frozen=True)
-class WithinPercent(_simplest.AnyFolds):
+class WithinPercent(simplest_module.AnyFolds):
     """`percent` of the best mean itself: 5 % of an error of .20 is .01. Moves only within the best one's unit of complexity."""
 
     percent: float = number(5.0, least=0, help="tolerated loss, in per cent of the best mean score")
 
     def choose(self, board: Scoreboard) -> int:
-        first = _simplest.best(board)
+        first = simplest_module.best(board)
         cost = board.cost
         limit = cost[first] + abs(cost[first]) * self.percent / 100.0
-        return _simplest.simplest(board, cost <= np.round(limit, 12), board.unit[first])
+        return simplest_module.simplest(board, cost <= np.round(limit, 12), board.unit[first])

@@ -17,11 +17,11 @@ from modelsel.core.types import Candidate, Task, positions
 from modelsel.planning.alike import told_apart
 from modelsel.planning.batch import growing
 from modelsel.planning.sources import code
-from modelsel.runner.journal import FAMILY, Journal
-from modelsel.runner.key import Key
-from modelsel.runner.memo import Memo
-from modelsel.runner.prepared import prepare, rows_digest
-from modelsel.runner.record import Record
+from modelsel.runner.evaluation.cell_key import CellKey
+from modelsel.runner.evaluation.lru_cache import LRUCache
+from modelsel.runner.evaluation.preprocessing import prepare, rows_digest
+from modelsel.runner.journal.codec import JournalRecord
+from modelsel.runner.journal.journal import FAMILY, Journal
 
 ALL_ROWS = "all rows"  # what stands in the place of a fold
 
@@ -34,7 +34,7 @@ def resolve(candidates: Sequence[Candidate], task: Task, seed: int, journal: Jou
     With a journal a family that it knows is not fitted, and one that it does not know is written down.
     """
     distinct: dict[str, Candidate] = {}
-    paths: Memo[Path] = Memo(4)
+    paths: LRUCache[Path] = LRUCache(4)
     for candidate in candidates:
         for member in _members(candidate, task, seed, paths, journal) if is_family(candidate) else (candidate,):
             distinct.setdefault(member.id, member)
@@ -54,9 +54,9 @@ def path_of(candidate: Candidate, task: Task, seed: int) -> Path:
     return path
 
 
-def _members(family: Candidate, task: Task, seed: int, paths: Memo[Path], journal: Journal | None) -> Members:
+def _members(family: Candidate, task: Task, seed: int, paths: LRUCache[Path], journal: Journal | None) -> Members:
     shared = growing(family)
-    key = Key(task.fingerprint, ALL_ROWS, digest([shared, family.id]), seed, code((family,)))
+    key = CellKey(task.fingerprint, ALL_ROWS, digest([shared, family.id]), seed, code((family,)))
     known = _recorded(family, key, journal) if journal else None
     if known is not None:
         return known
@@ -68,7 +68,7 @@ def _members(family: Candidate, task: Task, seed: int, paths: Memo[Path], journa
     return members
 
 
-def _facts(key: Key, family: Candidate, members: Members) -> dict[str, Any]:
+def _facts(key: CellKey, family: Candidate, members: Members) -> dict[str, Any]:
     common = flat(resolved(family.learner))
     own = [flat(resolved(member.learner)) for member in members]
     changes = [{name: value for name, value in one.items() if common.get(name) != value} for one in own]
@@ -76,7 +76,7 @@ def _facts(key: Key, family: Candidate, members: Members) -> dict[str, Any]:
     return {"kind": FAMILY, "key": key.text, "cell": key.facts, "members": changes, "ids": ids}
 
 
-def _recorded(family: Candidate, key: Key, journal: Journal) -> Members | None:
+def _recorded(family: Candidate, key: CellKey, journal: Journal) -> Members | None:
     """What a journal says that the family stands for; copied into the run's own when an older one says it."""
     for place, own in journal.known(key):
         record = journal.record(place)
@@ -86,7 +86,7 @@ def _recorded(family: Candidate, key: Key, journal: Journal) -> Members | None:
     return None
 
 
-def _read(family: Candidate, record: Record) -> Members | None:
+def _read(family: Candidate, record: JournalRecord) -> Members | None:
     """The members that a record names; None when they are not those that it was written for."""
     with suppress(KeyError, TypeError, ValueError, AttributeError):
         changes, ids = record.facts["members"], record.facts["ids"]

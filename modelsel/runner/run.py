@@ -10,23 +10,23 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.errors import NoCandidateError, Problem
-from modelsel.core.interrupts import interruptible
 from modelsel.core.protocols import Measure, Progress
+from modelsel.core.system.interrupts import interruptible
 from modelsel.core.types import Resampling, Task
 from modelsel.planning.make import Plan
-from modelsel.runner.book import Book
-from modelsel.runner.cell_result import failing
-from modelsel.runner.desk import Done
-from modelsel.runner.journal import NEW, Journal, begun
-from modelsel.runner.limits import UNLIMITED, Late, Limits, alarm
-from modelsel.runner.pool import Each, Pool, chosen, opened
-from modelsel.runner.quiet import QUIET
-from modelsel.runner.rescue import Rescue
-from modelsel.runner.results import Results, SeOf, gather
-from modelsel.runner.returned import give_back
-from modelsel.runner.work import Job, Work
+from modelsel.runner.aggregation.results import Results, SeOf, gather
+from modelsel.runner.aggregation.run_index import RunIndex
+from modelsel.runner.evaluation.cell_result import failing
+from modelsel.runner.evaluation.context import CellJob, RunContext
+from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, DeadlineExceeded, alarm
+from modelsel.runner.execution.executors import JobExecutor, Pool, chosen, opened
+from modelsel.runner.execution.recovery import CrashRecovery
+from modelsel.runner.execution.worker import CompletedJob
+from modelsel.runner.journal.journal import NEW, Journal, begun
+from modelsel.runner.memory import give_back
+from modelsel.runner.progress import QUIET
 
-Order = Callable[[Sequence[Job]], Sequence[Job]]
+Order = Callable[[Sequence[CellJob]], Sequence[CellJob]]
 ROWS_FOR_ALL = 10_000  # candidates up to which predictions are kept for all
 ROWS_FOR_BEST = 1_000  # in larger spaces scores are kept for all, predictions for so many
 LOOK_AGAIN = 0.2  # seconds between two looks at how the best candidate does
@@ -42,7 +42,7 @@ def run(
     progress: Progress = QUIET,
     *,
     seed: int = 0,
-    limits: Limits = UNLIMITED,
+    limits: CellLimits = UNLIMITED,
     retry_failed: bool = False,
     se_of: SeOf | None = None,
     deadline: float | None = None,
@@ -58,26 +58,26 @@ def run(
     """
     plan.check(task, resampling)
     crew = chosen(pool, limits, plan.candidates)
-    work = Work(task, resampling, plan, measure, seed, limits, rows=len(plan.candidates) <= ROWS_FOR_ALL)
-    books, order = [Book(work, journal, retry_failed)], order or (tuple if deadline is None else finishing)
+    work = RunContext(task, resampling, plan, measure, seed, limits, rows=len(plan.candidates) <= ROWS_FOR_ALL)
+    books, order = [RunIndex(work, journal, retry_failed)], order or (tuple if deadline is None else finishing)
     try:
         with interruptible(), alarm(deadline):
             _finish(books[0], crew, progress, order)
             if not work.rows:
-                books.append(Book(replace(work, rows=True), journal, False, books[0].leading(ROWS_FOR_BEST)))
+                books.append(RunIndex(replace(work, rows=True), journal, False, books[0].leading(ROWS_FOR_BEST)))
                 _finish(books[1], crew, progress, order)
-    except Late:
+    except DeadlineExceeded:
         progress.say(f"stopped after {deadline:g} s: candidates with unfinished folds are skipped")
     give_back()
     return gather(books[0], books[-1], se_of)
 
 
-def finishing(jobs: Sequence[Job]) -> Sequence[Job]:
+def finishing(jobs: Sequence[CellJob]) -> Sequence[CellJob]:
     """The first fold of all, then all folds of one batch after the other: some are done where not all can be."""
     return sorted(jobs, key=lambda job: (job.cell.fold > 0, job.cell.batch, job.cell.fold))
 
 
-def _finish(book: Book, pool: Pool, progress: Progress, order: Order) -> None:
+def _finish(book: RunIndex, pool: Pool, progress: Progress, order: Order) -> None:
     """Compute what the journals do not know."""
     jobs = order(book.look_up())
     reporter = _Reporter(book, progress)
@@ -91,7 +91,7 @@ def _finish(book: Book, pool: Pool, progress: Progress, order: Order) -> None:
 class _Reporter:
     """Tells the progress what happens, and looks only now and then at how the best candidate does."""
 
-    def __init__(self, book: Book, progress: Progress) -> None:
+    def __init__(self, book: RunIndex, progress: Progress) -> None:
         self._book, self._progress = book, progress
         self._looked, self._left = 0.0, len(book.parts) - book.reused
         self._failed: set[int] = set()  # candidates that have failed on some fold
@@ -104,7 +104,7 @@ class _Reporter:
             for reason, count in book.why.most_common():
                 progress.say(f"{count} to compute: {reason}")
 
-    def finished(self, done: Done) -> None:
+    def finished(self, done: CompletedJob) -> None:
         best, scores = None, self._book.scores
         self._left -= 1
         if time.monotonic() - self._looked > LOOK_AGAIN or self._left <= 0:
@@ -114,13 +114,13 @@ class _Reporter:
         self._progress.advance(1, best, len(fresh))
 
 
-def _rescue(book: Book, pool: Pool, each: Each) -> Rescue:
+def _rescue(book: RunIndex, pool: Pool, each: JobExecutor) -> CrashRecovery:
     """Worker processes of this machine leave marks in the journal's folder; of others only their reports are known."""
     marks = partial(begun, book.journal.folder) if pool.kind == "processes" else None
-    return Rescue(book.work, book.journal, each, book.recovered, marks)
+    return CrashRecovery(book.work, book.journal, each, book.recovered, marks)
 
 
-def _stop_if_hopeless(book: Book, done: Done) -> None:
+def _stop_if_hopeless(book: RunIndex, done: CompletedJob) -> None:
     if done.job.cell.fold == 0 and book.scores.hopeless(0):
         _, reasons = book.scores.verdicts()
         found = [f"{reason} ({count} of {len(reasons)})" for reason, count in Counter(reasons).most_common(3)]

@@ -13,17 +13,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Task
-from modelsel.softener._reaching import known_values
-from modelsel.tree.node import Cut
-from modelsel.tree.route import Routed
-from modelsel.tree.soft import Widths, met, said, walk
+from modelsel.softener.reaching import known_values
+from modelsel.tree.routing.route import Routed
+from modelsel.tree.softening.soft import Widths, met, said, walk
+from modelsel.tree.structure.node import PrunedView
 
 
 @dataclass(frozen=True)
 class C45:
     """Computed after pruning, from the hard tree and its training rows."""
 
-    def widths(self, cut: Cut, task: Task, rows: Integers) -> Widths:
+    def widths(self, cut: PrunedView, task: Task, rows: Integers) -> Widths:
         tree, found = cut.tree, Widths.none(cut.tree)
         x, weights, target = met(tree, task, rows), task.row_weights[rows], task.target[rows]
         for node, (own, values) in known_values(tree, x).items():
@@ -67,7 +67,7 @@ def _between(observed: Floats, errors: Floats, bar: float, inside: int, outside:
     return float(observed[inside] + part * (observed[outside] - observed[inside]))
 
 
-def _wrong(cut: Cut, child: int, x: Floats, target: Codes) -> Booleans:
+def _wrong(cut: PrunedView, child: int, x: Floats, target: Codes) -> Booleans:
     """Which rows the subtree of a child misclassifies."""
     owner, leaf, part = walk(cut.tree, Widths.none(cut.tree), x, child)
     wrong: Booleans = said(cut, Routed(owner, leaf, part, len(x), 0)) != target

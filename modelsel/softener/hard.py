@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from modelsel.core.types import Integers, Task
-from modelsel.tree.node import Cut
-from modelsel.tree.soft import Widths
+from modelsel.tree.softening.soft import Widths
+from modelsel.tree.structure.node import PrunedView
 
 
 @dataclass(frozen=True)
 class Hard:
     """Widths of zero."""
 
-    def widths(self, cut: Cut, task: Task, rows: Integers) -> Widths:
+    def widths(self, cut: PrunedView, task: Task, rows: Integers) -> Widths:
         return Widths.none(cut.tree)

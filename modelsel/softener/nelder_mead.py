@@ -17,10 +17,10 @@ from scipy.optimize import minimize
 
 from modelsel.core.spec import one_of, whole
 from modelsel.core.types import Floats, Integers, Task
-from modelsel.softener._objective import Objective
+from modelsel.softener.objective.objective import Objective
 from modelsel.softener.range_fraction import RangeFraction
-from modelsel.tree.node import Cut
-from modelsel.tree.soft import Widths, met
+from modelsel.tree.softening.soft import Widths, met
+from modelsel.tree.structure.node import PrunedView
 
 PER_NODE = 200  # iterations per softened node
 EACH = 1.25  # evaluations per iteration, as a plan expects them
@@ -49,7 +49,7 @@ class NelderMead:
 
     dear: ClassVar[bool] = True  # seconds per tree: each tree is a cell of its own
 
-    def widths(self, cut: Cut, task: Task, rows: Integers) -> Widths:
+    def widths(self, cut: PrunedView, task: Task, rows: Integers) -> Widths:
         return self.search(cut, task, rows).widths
 
     def shortened(self) -> "NelderMead":
@@ -65,7 +65,7 @@ class NelderMead:
         first, tried = 2.0 * splits + 1.0, EACH * (self.shortened().iterations or 0)
         return (first + EACH * (self.iterations or PER_NODE * splits)) / (first + tried)
 
-    def search(self, cut: Cut, task: Task, rows: Integers) -> Search:
+    def search(self, cut: PrunedView, task: Task, rows: Integers) -> Search:
         """The widths, and how they were found."""
         start = RangeFraction(1.0).widths(cut, task, rows)
         z = np.concatenate([start.below, start.above])

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from modelsel.core.spec import number
 from modelsel.core.types import Integers, Task
-from modelsel.softener._reaching import known_values
-from modelsel.tree.node import Cut
-from modelsel.tree.soft import Widths, met
+from modelsel.softener.reaching import known_values
+from modelsel.tree.softening.soft import Widths, met
+from modelsel.tree.structure.node import PrunedView
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class RangeFraction:
 
     q: float = number(1.0, least=0.0, help="halvings of the range: 0 softens over all of it, 4 hardly")
 
-    def widths(self, cut: Cut, task: Task, rows: Integers) -> Widths:
+    def widths(self, cut: PrunedView, task: Task, rows: Integers) -> Widths:
         found, share = Widths.none(cut.tree), 2.0**-self.q
         for node, (_, values) in known_values(cut.tree, met(cut.tree, task, rows)).items():
             if len(values):

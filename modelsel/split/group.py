@@ -8,7 +8,7 @@ import numpy as np
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import number, plain, whole
 from modelsel.core.types import Partition, Task
-from modelsel.split._parts import parts
+from modelsel.split.parts import parts
 from modelsel.statistics.sampling import deal_groups
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Partition, Task
-from modelsel.split._parts import parts
+from modelsel.split.parts import parts
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import number, plain, whole
 from modelsel.core.types import Partition, Task
-from modelsel.split._parts import groups_ignored, parts
+from modelsel.split.parts import groups_ignored, parts
 from modelsel.statistics.sampling import draw
 
 

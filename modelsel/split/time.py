@@ -7,7 +7,7 @@ import numpy as np
 
 from modelsel.core.spec import number
 from modelsel.core.types import Booleans, Partition, Task
-from modelsel.split._parts import groups_ignored, parts
+from modelsel.split.parts import groups_ignored, parts
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from modelsel.core.types import Booleans, Codes, Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
+class SortedScores:
     """Scores (… × rows) once sorted: each further weighting costs O(n). `first` and `last` bound the places of equal score."""
 
     order: NDArray[np.intp]
@@ -22,7 +22,7 @@ class Ranking:
     undefined: Booleans
 
     @classmethod
-    def of(cls, scores: Floats) -> "Ranking":
+    def of(cls, scores: Floats) -> "SortedScores":
         order = np.argsort(scores, axis=-1)
         first, last = _ties(np.take_along_axis(scores, order, axis=-1))
         return cls(order, first, last, np.asarray(np.isnan(scores).any(axis=-1)))
@@ -46,16 +46,16 @@ def auc(positive: Booleans, scores: Floats, weights: Floats | None = None) -> Fl
     >>> auc(np.array([True, True, False, True, False, False]), np.array([.9, .8, .7, .6, .55, .4])).round(4).tolist()
     0.8889
     """
-    return Ranking.of(scores).area(positive, weights)
+    return SortedScores.of(scores).area(positive, weights)
 
 
-def rankings(scores: Floats) -> tuple[Ranking, ...]:
+def rankings(scores: Floats) -> tuple[SortedScores, ...]:
     """What `multiclass_area` needs of scores (… × rows × classes): of the second class for two, else of every class."""
     classes = scores.shape[-1]
-    return tuple(Ranking.of(scores[..., c]) for c in ([1] if classes == 2 else range(classes)))
+    return tuple(SortedScores.of(scores[..., c]) for c in ([1] if classes == 2 else range(classes)))
 
 
-def multiclass_area(truth: Codes, ranked: tuple[Ranking, ...], weights: Floats | None = None) -> Floats:
+def multiclass_area(truth: Codes, ranked: tuple[SortedScores, ...], weights: Floats | None = None) -> Floats:
     """AUC of the second class for two classes, else one against rest by class share.
 
     Classes without weight count nothing; NaN when only one class has any.

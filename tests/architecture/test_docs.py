@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.config.schema import kinds
-from modelsel.tree.growth import MISSING, NOMINAL
-from modelsel.tree.truncate import Limits
+from modelsel.config.fields.schema import kinds
+from modelsel.tree.growing.growth import MISSING, NOMINAL
+from modelsel.tree.pruning.truncate import StoppingLimits
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "```pycon" in path.read_text("utf-8"))
@@ -45,7 +45,7 @@ def _sections(page: str) -> dict[str, str]:
         *(("trees/criteria.md", name) for name in kinds("criterion")),
         *(("trees/missing_values.md", name) for name in MISSING),
         *(("trees/splits.md", name) for name in ("threshold", *NOMINAL)),
-        *(("trees/stopping.md", name) for name in ("min_leaf", *Limits._fields)),
+        *(("trees/stopping.md", name) for name in ("min_leaf", *StoppingLimits._fields)),
         *(("trees/leaves.md", name) for name in ("frequency", "laplace", "m_estimate", "costs", "weights")),
         *(("pruning.md", name) for name in kinds("pruner")),
     ],

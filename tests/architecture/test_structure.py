@@ -43,7 +43,7 @@ def test_a_config_is_data(path: Path) -> None:
 
 OWN_BYTES = (
     "kernels/checked.py",  # Numba keeps machine code pickled; it is read there behind a checksum
-    "runner/apart.py",  # what our own worker sends back to the process that started it
+    "runner/execution/single_job.py",  # what our own worker sends back to the process that started it
 )
 
 

@@ -10,12 +10,12 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from modelsel.cli._onnx import onnx
-from modelsel.cli._sql import name, sql
 from modelsel.config.build import learner
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Feature, Floats, Table, Task, positions
-from modelsel.record.model import Predictor
+from modelsel.record.export.onnx import onnx
+from modelsel.record.export.sql import name, sql
+from modelsel.record.model.model import Predictor
 
 LEVELS = ("low", "it's", 'a "b"', "high")
 

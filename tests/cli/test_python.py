@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import modelsel
-from modelsel.cli._help import COMMANDS
+from modelsel.cli.parsing.help import COMMANDS
 from modelsel.core.errors import ConfigurationError
 
 ROOT = Path(modelsel.__file__).parents[1]
@@ -81,7 +81,7 @@ def test_a_small_program_type_checks_for_its_user(tmp_path: Path) -> None:
     )
     done = subprocess.run([mypy, "--strict", "--no-error-summary", program], capture_output=True, text=True, cwd=ROOT)
     said = [line.partition("program.py:")[2] for line in done.stdout.splitlines()]
-    assert said[0] == '6: note: Revealed type is "modelsel.door.outcome.Outcome"'
+    assert said[0] == '6: note: Revealed type is "modelsel.api.outcome.Outcome"'
     assert "DataFrame" in said[1]
     assert said[2].startswith('9: error: Module has no attribute "rnu"')
     assert len([line for line in said if "error" in line]) == 1

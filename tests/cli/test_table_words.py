@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.cli._table_words import spelled_out
+from modelsel.cli.parsing.table_words import spelled_out
 
 LOANS = "age;income;default\n" + "".join(f"{i % 17 + 20},5;{i * 7};{'yn'[i % 3 == 0]}\n" for i in range(60))
 QUICK = ("space=[majority,naive_bayes]", "scheme.folds=3", "tracking=off", "pool=sequential")

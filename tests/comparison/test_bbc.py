@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from modelsel.comparison._folds import Answered, bbc_of_folds
-from modelsel.comparison.bbc import bbc, draws
+from modelsel.comparison.optimism.bbc import bbc, draws
+from modelsel.comparison.optimism.fold_predictions import FoldPredictions, bbc_of_folds
 from modelsel.core.spec import make
 from modelsel.core.types import Floats, Outputs, Scoreboard
 
@@ -104,13 +104,13 @@ def test_a_single_unit_cannot_be_corrected() -> None:
     assert bbc(losses, board_of(losses), BEST, winner=0, groups=np.zeros(10, int), rng=np.random.default_rng(0)) is None
 
 
-def answered(seed: int, rows: int, candidates: int, folds: int = 5) -> list[Answered]:
+def answered(seed: int, rows: int, candidates: int, folds: int = 5) -> list[FoldPredictions]:
     rng = np.random.default_rng(seed)
     truth = np.arange(rows).astype(np.int32) % 2
     p = rng.random((candidates, rows))
     scores = np.stack([1 - p, p], axis=2)
     return [
-        Answered(at, truth[at], Outputs((p[:, at] > 0.5).astype(np.int32), scores[:, at]), 0)
+        FoldPredictions(at, truth[at], Outputs((p[:, at] > 0.5).astype(np.int32), scores[:, at]), 0)
         for at in (np.arange(i, rows, folds) for i in range(folds))
     ]
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from modelsel.comparison.indistinguishable import indistinguishable, p_values
-from modelsel.comparison.nested import nested
+from modelsel.comparison.optimism.nested import nested
+from modelsel.comparison.optimism.tibshirani import tibshirani, tibshirani_bias
 from modelsel.comparison.ratio import assessed_per_analysed
-from modelsel.comparison.tibshirani import tibshirani, tibshirani_bias
+from modelsel.comparison.winner.indistinguishable import indistinguishable, p_values
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Floats, Scoreboard, Task
-from modelsel.statistics.paired import corrected_t, holm, mcnemar
+from modelsel.statistics.tests.paired import corrected_t, holm, mcnemar
 
 
 def board_of(folds: Floats, higher: bool = False, eligible: list[bool] | None = None) -> Scoreboard:

@@ -6,18 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from modelsel.comparison._folds import Answered, bbc_of_folds
-from modelsel.comparison.bbc import bbc
-from modelsel.comparison.choose import choose, ranked
-from modelsel.comparison.pairs import pairs
+from modelsel.comparison.optimism.bbc import bbc
+from modelsel.comparison.optimism.fold_predictions import FoldPredictions, bbc_of_folds
+from modelsel.comparison.winner.pairs import pairs
+from modelsel.comparison.winner.selection import choose, ranked
 from modelsel.core.errors import NoCandidateError
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import make
 from modelsel.core.types import Outputs, Scoreboard
 from modelsel.planning.make import make as make_plan
 from modelsel.runner import run as run_module
-from modelsel.runner.cell_result import OK
-from modelsel.runner.journal import Journal
+from modelsel.runner.evaluation.cell_result import OK
+from modelsel.runner.journal.journal import Journal
 from tests import doubles
 from tests.doubles import Double, candidates, spread
 from tests.runner.studies import ALONE, study
@@ -65,7 +65,7 @@ def test_measures_that_are_no_mean_are_corrected_from_the_answers(tmp_path: Path
                 if answers.scores is not None:
                     scores[members] = answers.scores
         outputs = Outputs(predicted, scores if measure.needs_scores else None)
-        folds.append(Answered(fold.assessment, task.target[fold.assessment], outputs, fold.repeat))
+        folds.append(FoldPredictions(fold.assessment, task.target[fold.assessment], outputs, fold.repeat))
     rng = generator(3, resampling.fingerprint, "bbc")
     direct = bbc_of_folds(folds, np.arange(len(SOME)), results.board, BEST, measure, 2, winner=selection.winner, rng=rng)
     assert direct is not None

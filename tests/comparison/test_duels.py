@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from modelsel.comparison.duels import duels
-from modelsel.comparison.runs import Best, Run
-from modelsel.statistics.paired import corrected_t, holm
+from modelsel.comparison.across_tables.per_dataset import duels
+from modelsel.comparison.across_tables.runs import ComparedRun, EntryResult
+from modelsel.statistics.tests.paired import corrected_t, holm
 
 
-def run(name: str, folds: dict[str, list[float]], higher: bool = False) -> Run:
-    best = tuple(Best(learner, "id", float(np.mean(scores)), np.array(scores)) for learner, scores in folds.items())
-    return Run(name, name, name, "r", "error", 1 / 9, best, higher)
+def run(name: str, folds: dict[str, list[float]], higher: bool = False) -> ComparedRun:
+    best = tuple(EntryResult(learner, "id", float(np.mean(scores)), np.array(scores)) for learner, scores in folds.items())
+    return ComparedRun(name, name, name, "r", "error", 1 / 9, best, higher)
 
 
 GOOD, BAD, WILD = [0.1, 0.12, 0.11, 0.1, 0.13], [0.3, 0.31, 0.33, 0.3, 0.32], [0.0, 0.5, 0.1, 0.4, 0.2]

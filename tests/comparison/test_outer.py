@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from modelsel.comparison.bates import Held, interval
-from modelsel.comparison.outer import Selecting, score_selection, score_selection_by_bates
+from modelsel.comparison.optimism.bates import OuterFoldLosses, interval
+from modelsel.comparison.optimism.outer import SelectionProcedure, score_selection, score_selection_by_bates
 from modelsel.config.compose import compose
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import make
@@ -18,10 +18,10 @@ from modelsel.learner.knn import Knn
 from modelsel.learner.majority import Majority
 from modelsel.planning.make import make as plan
 from modelsel.planning.nesting import Nesting
-from modelsel.runner.final import fit
-from modelsel.runner.material import prepare
-from modelsel.runner.pool import Pool
+from modelsel.runner.execution.executors import Pool
+from modelsel.runner.final_fit import fit
 from modelsel.runner.run import run
+from modelsel.runner.study_data import prepare
 
 ERROR = make("measure", "error")
 
@@ -33,18 +33,18 @@ def noise(rng: np.random.Generator, rows: int = 60, features: int = 3) -> Task:
                 classes=("a", "b"), target=rng.integers(0, 2, rows).astype(np.int32))  # fmt: skip
 
 
-def selecting(tmp_path: Path, candidates: tuple[Candidate, ...]) -> Selecting:
-    from modelsel.runner.journal import Journal
+def selecting(tmp_path: Path, candidates: tuple[Candidate, ...]) -> SelectionProcedure:
+    from modelsel.runner.journal.journal import Journal
 
     journal = Journal(tmp_path / "journal")
 
     def compute(cells: Any, task: Task, folds: Any) -> Any:
         return run(cells, task, folds, ERROR, Pool("sequential"), journal, seed=0)
 
-    return Selecting(candidates, make("scheme", "kfold", folds=3), ERROR, make("rule", "best"), 0, compute)
+    return SelectionProcedure(candidates, make("scheme", "kfold", folds=3), ERROR, make("rule", "best"), 0, compute)
 
 
-def by_hand(how: Selecting, task: Task, analysis: np.ndarray, assessment: np.ndarray) -> np.ndarray:
+def by_hand(how: SelectionProcedure, task: Task, analysis: np.ndarray, assessment: np.ndarray) -> np.ndarray:
     """Losses on some rows of what is chosen on others: cross-validate each candidate there, fit the best, predict."""
     inner = task.take(analysis)
     folds = how.scheme.instantiate(inner, 0)
@@ -105,7 +105,7 @@ def test_the_interval_of_bates_is_the_published_algorithm(tmp_path: Path) -> Non
 def test_it_is_wider_where_the_losses_of_a_fold_go_together() -> None:
     """Losses that are equal within a fold: as many independent ones as folds, so sqrt(K) times the naive standard error."""
     rng = np.random.default_rng(0)
-    folds = [Held(np.repeat(rng.integers(0, 2, 9), 10).astype(float), np.full(10, float(i % 2))) for i in range(10)]
+    folds = [OuterFoldLosses(np.repeat(rng.integers(0, 2, 9), 10).astype(float), np.full(10, float(i % 2))) for i in range(10)]
     assert interval([folds]).inflation == pytest.approx(np.sqrt(10))
     with pytest.raises(ValueError, match="three outer folds"):
         interval([folds[:2]])

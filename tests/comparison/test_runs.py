@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from modelsel.comparison.over_folds import over_folds
-from modelsel.comparison.over_folds import sentences as fold_sentences
-from modelsel.comparison.over_sets import over_sets, sentences
-from modelsel.comparison.runs import Best, Run, paired, ratio_of
+from modelsel.comparison.across_tables.over_folds import over_folds
+from modelsel.comparison.across_tables.over_folds import sentences as fold_sentences
+from modelsel.comparison.across_tables.over_sets import over_sets, sentences
+from modelsel.comparison.across_tables.runs import ComparedRun, EntryResult, paired, ratio_of
 from modelsel.core.errors import ConfigurationError
-from modelsel.statistics.paired import corrected_t
-from modelsel.statistics.ranks_test import friedman
+from modelsel.statistics.tests.paired import corrected_t
+from modelsel.statistics.tests.ranks import friedman
 
 # AUC of C4.5 and three variants on 14 sets; Demšar (2006), table 6
 DEMSAR = """
@@ -22,10 +22,10 @@ LEARNERS = ("c45", "c45_m", "c45_cf", "c45_m_cf")
 
 def run(
     name: str, means: dict[str, float], task: str = "t", resampling: str = "r", measure: str = "error", seed: int = 0
-) -> Run:
+) -> ComparedRun:
     rng = np.random.default_rng(seed)
-    best = tuple(Best(learner, f"id-{learner}", mean, mean + rng.normal(0, 0.02, 10)) for learner, mean in means.items())
-    return Run(name, name, task, resampling, measure, 1 / 9, best, measure == "auc")
+    best = tuple(EntryResult(learner, f"id-{learner}", mean, mean + rng.normal(0, 0.02, 10)) for learner, mean in means.items())
+    return ComparedRun(name, name, task, resampling, measure, 1 / 9, best, measure == "auc")
 
 
 def test_the_paper_s_table_is_read_as_the_paper_reads_it() -> None:
@@ -96,14 +96,14 @@ def test_two_runs_on_the_same_folds_name_their_learners_apart() -> None:
         ([run("a", {"x": 0.1})], "MSEL-285"),
     ],
 )
-def test_what_is_not_paired_is_refused(runs: list[Run], code: str) -> None:
+def test_what_is_not_paired_is_refused(runs: list[ComparedRun], code: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         paired(runs)
     assert caught.value.code == code
 
 
 def test_one_holdout_has_no_fold_differences() -> None:
-    single = Run("s", "s", "t", "r", "error", 0.4, tuple(Best(n, n, 0.1, np.array([0.1])) for n in "ab"))
+    single = ComparedRun("s", "s", "t", "r", "error", 0.4, tuple(EntryResult(n, n, 0.1, np.array([0.1])) for n in "ab"))
     with pytest.raises(ConfigurationError, match="MSEL-286"):
         over_folds([single])
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from modelsel.comparison import _units
-from modelsel.comparison._units import units
+from modelsel.comparison.optimism import units as units_module
+from modelsel.comparison.optimism.units import units
 
 
 def test_losses_of_every_row_and_candidate_are_not_copied() -> None:
@@ -19,7 +19,7 @@ def test_losses_of_every_row_and_candidate_are_not_copied() -> None:
 def test_rows_and_groups_are_summed_whatever_the_block(
     monkeypatch, block: int, grouped: bool, weighted: bool, zero_one: bool
 ) -> None:
-    monkeypatch.setattr(_units, "BLOCK", block)
+    monkeypatch.setattr(units_module, "BLOCK", block)
     rng = np.random.default_rng(block + 2 * grouped + 4 * weighted)
     losses = (rng.random((12, 5)) < 0.4).astype(np.float32) if zero_one else rng.random((12, 5)).astype(np.float32)
     losses[[2, 9]], losses[4, 3] = np.nan, np.nan  # never assessed; a gap of one candidate

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelsel.config.options import Combined, Either, Interval, Values, only, settled
+from modelsel.config.fields.options import Combined, Either, Interval, ListedValues, only, settled
 
 sizes = st.lists(st.integers(1, 4), min_size=1, max_size=4)
 
@@ -17,7 +17,7 @@ def part(**fields: object) -> tuple[tuple[str, object], ...]:
 
 @given(sizes)
 def test_all_lists_every_combination_once_the_first_field_slowest(counts: list[int]) -> None:
-    fields = {f"f{index}": Values(tuple(range(count))) for index, count in enumerate(counts)}
+    fields = {f"f{index}": ListedValues(tuple(range(count))) for index, count in enumerate(counts)}
     combined = Combined(part, {"fixed": 9}, fields)
     expected = [part(fixed=9, **dict(zip(fields, values))) for values in product(*(range(count) for count in counts))]
     assert list(combined.all()) == expected
@@ -27,7 +27,10 @@ def test_all_lists_every_combination_once_the_first_field_slowest(counts: list[i
 @given(st.lists(sizes, min_size=1, max_size=3), st.integers(0, 9))
 def test_a_draw_is_one_of_all(alternatives: list[list[int]], seed: int) -> None:
     sets = Either(
-        tuple(Combined(part, {}, {f"f{i}": Values(tuple(range(n))) for i, n in enumerate(counts)}) for counts in alternatives)
+        tuple(
+            Combined(part, {}, {f"f{i}": ListedValues(tuple(range(n))) for i, n in enumerate(counts)})
+            for counts in alternatives
+        )
     )
     everything = list(sets.all())
     assert sets.count() == len(everything)
@@ -53,5 +56,5 @@ def test_logarithmic_draws_fill_decades_evenly() -> None:
 
 def test_one_value_is_no_choice() -> None:
     assert settled(only(None))
-    assert not settled(Values((1, 2)))
+    assert not settled(ListedValues((1, 2)))
     assert not settled(Interval(0, 1))

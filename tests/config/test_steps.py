@@ -10,10 +10,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from modelsel.config.build import Builder
 from modelsel.config.expand import expand
-from modelsel.config.folders import Folders
+from modelsel.config.sources.folders import Folders
 from modelsel.core.types import Candidate, Feature, Task
-from modelsel.runner.final import fit
-from modelsel.runner.prepared import RANKINGS, prepare
+from modelsel.runner.evaluation.preprocessing import RANKINGS, prepare
+from modelsel.runner.final_fit import fit
 
 LOGISTIC = {
     "kind": "estimator",

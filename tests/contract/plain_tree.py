@@ -15,12 +15,12 @@ from scipy.stats import chi2_contingency
 
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Table, Task
-from modelsel.tree.assemble import assemble
-from modelsel.tree.columns import columns
-from modelsel.tree.growth import Growth
-from modelsel.tree.node import BY_SURROGATES, DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD, Tree
-from modelsel.tree.numpy_grower import grow
-from modelsel.tree.rows import Rows
+from modelsel.tree.growing.assemble import assemble
+from modelsel.tree.growing.columns import columns
+from modelsel.tree.growing.growth import GrowthParams
+from modelsel.tree.growing.numpy_grower import grow
+from modelsel.tree.growing.rows import WeightedRows
+from modelsel.tree.structure.node import BY_SURROGATES, DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
 
 Some = list[tuple[int, float]]  # rows and how much of them
 
@@ -396,7 +396,7 @@ def _step_of(pruner: Any, sequence: list[list[Place]], deviance: list[float]) ->
     return int(taken[min(pruner.step, pruner.trees) - 1])
 
 
-def step(tree: Tree, node: int, values: Sequence[float], largest: int) -> int | None:
+def step(tree: DecisionTree, node: int, values: Sequence[float], largest: int) -> int | None:
     """Position of the branch that takes these values, None where they are divided; a level never declared goes `largest`."""
     feature, test = int(tree.feature[node]), int(tree.test[node])
     x, threshold = float(values[feature]), float(tree.threshold[node])
@@ -412,7 +412,7 @@ def step(tree: Tree, node: int, values: Sequence[float], largest: int) -> int | 
     return 0 if inside else 1
 
 
-def _without_value(tree: Tree, node: int, values: Sequence[float]) -> int | None:
+def _without_value(tree: DecisionTree, node: int, values: Sequence[float]) -> int | None:
     to = int(tree.missing_to[node])
     if to == DIVIDED:
         return None
@@ -450,7 +450,7 @@ def _parted(learner: Any, task: Task, rows: np.ndarray, rng: np.random.Generator
     return np.array([row for row in rows if int(row) not in held]), [int(row) for row in rows if int(row) in held]
 
 
-def _halted(learner: Any, task: Task, growing: np.ndarray) -> Tree:
+def _halted(learner: Any, task: Task, growing: np.ndarray) -> DecisionTree:
     """Grown with the limits asked at each node, before its test is made."""
 
     def halt(counts: np.ndarray, depth: int, goodness: float, children: np.ndarray) -> bool:
@@ -461,9 +461,9 @@ def _halted(learner: Any, task: Task, growing: np.ndarray) -> Tree:
         table = children[children.sum(axis=1) > 0][:, counts > 0]
         return bool(chi2_contingency(table, correction=False).pvalue > learner.significance)
 
-    growth = Growth(
+    growth = GrowthParams(
         learner.missing, learner.splits.nominal, learner.splits.threshold, learner.min_leaf, learner.min_leaf_rule,
         learner.min_split, learner.max_depth,
     )  # fmt: skip
-    chosen, ranked = Rows.of(task, growing), columns(task)
+    chosen, ranked = WeightedRows.of(task, growing), columns(task)
     return assemble(grow(chosen, ranked, learner.criterion, growth, halt), task, ranked, None)

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from modelsel.core.fingerprint import canonical
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Outputs, Table, Task, positions
-from modelsel.learner._leaf import Leaf
 from modelsel.learner.tree import Splits, Tree
-from modelsel.tree.node import Cut
+from modelsel.learner.trees.leaf import Leaf
+from modelsel.tree.structure.node import PrunedView
 from tests.contract.plain_tree import Place, PlainTree
 
 Twin = Callable[[Any, Task, np.ndarray, Table], tuple[np.ndarray, np.ndarray, float]]
@@ -193,7 +193,7 @@ def test_the_tree_that_is_left_is_the_one_that_was_grown_and_pruned_alone(seed: 
         _assert_same(plain, plain.root, path.model(learner).cut, 0)
 
 
-def _assert_same(plain: PlainTree, place: Place, cut: Cut, node: int) -> None:
+def _assert_same(plain: PlainTree, place: Place, cut: PrunedView, node: int) -> None:
     ours, theirs = cut.tree, plain.tree
     np.testing.assert_allclose(ours.counts[node], place.weight, rtol=0, atol=1e-9)
     assert cut.leaf[node] == (not place.below)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from modelsel.core.protocols import Selected, SubsetPath
+from modelsel.core.protocols import SelectedColumns, SubsetPath
 from modelsel.core.spec import kinds_of, make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.learner.knn import Knn
@@ -168,7 +168,7 @@ def test_a_selection_read_off_the_counts_is_a_fit_behind_the_selection(seed: int
     assert isinstance(path, SubsetPath)
     for n in range(1, len(task.features) + 1):
         step = make("preparer", "select_top", n=n).fit(task, positions(task), rng)
-        assert isinstance(step, Selected)
+        assert isinstance(step, SelectedColumns)
         read, left = path.subset(step.columns).outputs(learners, task, positions(task), True), step.apply(task)
         for index, learner in enumerate(learners):
             alone = learner.fit(left, positions(left), rng)

@@ -22,7 +22,7 @@ from modelsel.learner.tree import Tree
 from modelsel.measure.error import Error
 from modelsel.measure.log_loss import LogLoss
 from modelsel.rule.best import Best
-from modelsel.runner.pool import Pool
+from modelsel.runner.execution.executors import Pool
 from tests import doubles
 from tests.runner.studies import answer, study
 

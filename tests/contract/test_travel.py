@@ -10,7 +10,7 @@ import pytest
 
 from modelsel.core.spec import plain
 from modelsel.core.types import Candidate
-from modelsel.runner.pool import Pool
+from modelsel.runner.execution.executors import Pool
 from tests import doubles
 from tests.doubles import Double
 from tests.runner.studies import study

@@ -9,10 +9,10 @@ import pytest
 
 from modelsel.core.errors import ConfigurationError, DataError, ModelselError
 from modelsel.core.spec import make
-from modelsel.dataset._assemble import Loaded
-from modelsel.dataset._like import read_like
-from modelsel.dataset._profile import profile
-from modelsel.dataset.csv import Csv
+from modelsel.dataset.columns.assemble import Loaded
+from modelsel.dataset.formats.csv import Csv
+from modelsel.dataset.profile import profile
+from modelsel.dataset.tables.prediction_rows import read_like
 
 GOOD = "a,b,y\n" + "".join(f"{i},{'uvw'[i % 3]},{'no' if i % 2 else 'yes'}\n" for i in range(12))
 

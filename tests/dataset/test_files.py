@@ -16,12 +16,13 @@ import pytest
 
 from modelsel.core.errors import ConfigurationError, DataError
 from modelsel.core.types import Task
-from modelsel.dataset import _bytes, csv
-from modelsel.dataset._assemble import Loaded
-from modelsel.dataset._bytes import told
-from modelsel.dataset._like import read_like
-from modelsel.dataset._table import read_table
-from modelsel.dataset.csv import Csv
+from modelsel.dataset.columns.assemble import Loaded
+from modelsel.dataset.formats import csv
+from modelsel.dataset.formats.csv import Csv
+from modelsel.dataset.reading import bytes as bytes_module
+from modelsel.dataset.reading.bytes import told
+from modelsel.dataset.tables.prediction_rows import read_like
+from modelsel.dataset.tables.read_table import read_table
 
 ROWS = "a,b,y\n" + "".join(f"{i * 1.5},{'uvw'[i % 3]},{'no' if i % 2 else 'yes'}\n" for i in range(24))
 
@@ -163,8 +164,8 @@ def test_a_first_column_without_a_name_that_is_no_index_stays(tmp_path: Path) ->
 
 
 def test_a_long_reading_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_bytes, "EVERY", 0.0)
-    monkeypatch.setattr(_bytes, "BLOCK", 128)
+    monkeypatch.setattr(bytes_module, "EVERY", 0.0)
+    monkeypatch.setattr(bytes_module, "BLOCK", 128)
     lines: list[str] = []
     path = written(tmp_path, gzip.compress(ROWS.encode() * 1), "rows.csv.gz")
     with told(lines.append):
@@ -185,7 +186,7 @@ def test_reading_takes_at_most_six_times_the_table_that_comes_of_it(tmp_path: Pa
     frame = pd.DataFrame(table).rename(columns=str)
     frame["y"] = np.where(table[:, 0] > 0, "a", "b")
     frame.to_csv(tmp_path / "rows.csv", index=False)
-    for module in (_bytes, csv):
+    for module in (bytes_module, csv):
         monkeypatch.setattr(module, "BLOCK", 1 << 18)
     load(written(tmp_path, ROWS, "warm.csv"))
     before = pa.total_allocated_bytes()

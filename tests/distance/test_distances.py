@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
-from modelsel.distance import _search
-from modelsel.distance._metric import Metric, row_digests
-from modelsel.distance._plain import distances, plain_search, rounded
-from modelsel.distance._search import nearest
+from modelsel.distance.base import FittedDistance, row_digests
+from modelsel.distance.search import search as search_module
+from modelsel.distance.search.plain import distances, plain_search, rounded
+from modelsel.distance.search.search import nearest
 
 KINDS = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "conf/distance").glob("*.yaml"))
 
@@ -125,7 +125,7 @@ def searches(draw):
 def test_every_search_finds_the_rows_that_sorting_finds(search):
     metric, stored, queries, count = search
     expected = plain_search(metric, stored, queries, count)
-    for engine in _search.engines(metric, stored):
+    for engine in search_module.engines(metric, stored):
         found = nearest(metric, stored, queries, count, engine)
         assert np.array_equal(found.rows, expected.rows), engine
         assert found.distance == pytest.approx(expected.distance, rel=1e-14, abs=0), engine
@@ -153,4 +153,4 @@ def test_a_metric_that_is_not_whole_is_refused(change):
     arrays = {name: np.asarray(value) for name, value in parts.items() if name != "power"}
     facts = {"power": parts["power"], "known_only": False, "rounded": False}
     with pytest.raises(ValueError):
-        Metric.restore(facts, arrays)
+        FittedDistance.restore(facts, arrays)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from modelsel.cli.exam import created
+from modelsel.cli.exams.exam import created
 from modelsel.examination.create import Wanted
 from modelsel.examination.sit import Exam
 

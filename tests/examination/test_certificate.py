@@ -18,7 +18,7 @@ from modelsel.examination import verifier
 from modelsel.examination.certificate import WHAT
 from modelsel.examination.sit import Exam
 from modelsel.ledger.home import Home
-from modelsel.statistics.certificate import lower_limit, upper_limit
+from modelsel.statistics.reuse.certificate import lower_limit, upper_limit
 from tests.examination.conftest import guess
 from tests.examination.test_exam import SHOWING, answer_of, make_any
 

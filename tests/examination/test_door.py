@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import modelsel
-from modelsel.cli import exam as commands
+from modelsel.api.exam import LocalExam
 from modelsel.cli.dispatch import main
+from modelsel.cli.exams import exam as commands
 from modelsel.core.errors import DataError
-from modelsel.door.exam import LocalExam
 from modelsel.examination.sit import Exam
 from tests.examination.conftest import errors, guess
 

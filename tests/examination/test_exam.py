@@ -11,7 +11,7 @@ import pytest
 from modelsel.core.errors import DataError, LedgerError, ModelselError, RefusedError
 from modelsel.examination import board as boards
 from modelsel.examination.sit import Exam
-from modelsel.statistics.certificate import Standing, interval
+from modelsel.statistics.reuse.certificate import SpendingState, interval
 from tests.examination.conftest import errors, guess, questions, table, truth
 
 Make = Callable[..., Exam]
@@ -68,7 +68,7 @@ def test_the_score_is_the_count_of_errors_and_its_interval_the_formula(exam: Mak
         shown = made.answer(guess(made, cut), "ann")
         wrong = errors(made, guess(made, cut))
         spent = (number - 1) * np.log(shown.n + 1)
-        low, high = interval(wrong, wrong, shown.n, Standing(number, spent).nats(0.04))
+        low, high = interval(wrong, wrong, shown.n, SpendingState(number, spent).nats(0.04))
         assert (shown.errors, shown.look, shown.n) == (wrong, number, 90)
         assert shown.interval == pytest.approx((low, high), abs=1e-5)
         assert shown.level == 0.96
@@ -120,7 +120,7 @@ def test_closed_shows_nothing_before_the_close_and_shares_delta_then(exam: Make)
     done = boards.close(made)
     for line, cut in zip(done["answers"], (3.0, 2.8, 3.3), strict=True):
         wrong = errors(made, guess(made, cut))
-        nats = Standing(1, np.log(3)).nats(0.04)
+        nats = SpendingState(1, np.log(3)).nats(0.04)
         assert line["errors"] == wrong
         assert line["interval"] == pytest.approx(interval(wrong, wrong, 90, nats), abs=1e-5)
     with pytest.raises(RefusedError):
@@ -134,7 +134,7 @@ def test_at_the_close_every_answer_has_its_own_index(exam: Make) -> None:
     done = boards.close(made)
     for line, cut, before in zip(done["answers"], (3.0, 2.9, 2.0), shown, strict=True):
         wrong = errors(made, guess(made, cut))
-        nats = Standing(before.look or 0, before.spent).nats(0.04)
+        nats = SpendingState(before.look or 0, before.spent).nats(0.04)
         assert line["interval"] == pytest.approx(interval(wrong, wrong, 90, nats), abs=1e-5)
     assert {verdict["says"] for verdict in done["verdicts"]} <= {"cannot be told apart", "fewer errors", "more errors"}
     assert not {"discordant", "b", "c"} & set(done["verdicts"][0])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from modelsel.cli.dispatch import main
-from modelsel.core.outcome import Outcome
+from modelsel.core.outcome import StudySummary
 from modelsel.record.folder import RunFolder
 
 
@@ -18,7 +18,7 @@ class Done:
     err: str
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> StudySummary:
         return RunFolder.open("latest").outcome()
 
 

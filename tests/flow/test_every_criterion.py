@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from joblib.externals.loky import get_reusable_executor
 
-from modelsel.config.schema import kinds
+from modelsel.config.fields.schema import kinds
 
 TEN_LINES = '''
 from dataclasses import dataclass
 import numpy as np
-from modelsel.criterion._base import Criterion, decrease, shares
+from modelsel.criterion.base import Criterion, decrease, shares
 
 @dataclass(frozen=True)
 class RootGini(Criterion):

@@ -1,7 +1,7 @@
 """`alpha: path` as typed: what it stands for is on record in every run that used it; a second run takes it from the first."""
 
 from modelsel.record.folder import RunFolder
-from modelsel.runner.record import Entry, raw, scan
+from modelsel.runner.journal.codec import RecordHeader, raw, scan
 
 STUDY = ("run", "dataset=wine", "learner=cart", "learner.pruner={kind: cost_complexity, alpha: path}", "final_test=false")
 
@@ -9,7 +9,7 @@ STUDY = ("run", "dataset=wine", "learner=cart", "learner.pruner={kind: cost_comp
 def families() -> list[bytes | None]:
     """Records of families in the newest run, as bytes."""
     segments = RunFolder.open("latest").journal.glob("*.segment")
-    found = [entry for segment in segments for entry in scan(segment) if isinstance(entry, Entry)]
+    found = [entry for segment in segments for entry in scan(segment) if isinstance(entry, RecordHeader)]
     return [raw(entry.place) for entry in found if entry.facts["kind"] == "family"]
 
 

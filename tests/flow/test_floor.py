@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from modelsel.record.folder import RunFolder
-from modelsel.record.runs import project
-from modelsel.runner import floor
+from modelsel.record.mlflow.runs import project
+from modelsel.runner import baselines
 
 SMALL = ("dataset=wine", "scheme.folds=3", "final_test=false")
 
@@ -55,7 +55,7 @@ def test_the_choice_does_not_know_of_it(modelsel: Any, monkeypatch: pytest.Monke
     shown = modelsel("run", *SMALL, "space=[naive_bayes,cart]").outcome
     with np.load("runs/latest/losses.npz") as arrays:
         losses = arrays["losses"]
-    monkeypatch.setattr(floor, "KINDS", ())
+    monkeypatch.setattr(baselines, "KINDS", ())
     alone = modelsel("run", *SMALL, "space=[naive_bayes,cart]").outcome
     with np.load("runs/latest/losses.npz") as arrays:
         assert np.array_equal(losses, arrays["losses"], equal_nan=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from modelsel.record.track import PATIENCE
+from modelsel.record.mlflow.track import PATIENCE
 
 SMALL = ("dataset=wine", "space=[cart,naive_bayes,majority]", "scheme.folds=3", "pool=sequential", "name=beside")
 BUSY = 3.0  # seconds that a busy machine may add to two runs of a study

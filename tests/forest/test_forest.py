@@ -14,12 +14,12 @@ from modelsel.core.types import Feature, Table, Task, positions
 from modelsel.forest import plain
 from modelsel.forest.forest_tree import ForestTree
 from modelsel.forest.grow import drawn_rows, grow_tree
-from modelsel.forest.growth import Ground
-from modelsel.learner._leaf import Leaf, leaf_scores
+from modelsel.forest.growth import ForestData
 from modelsel.learner.forest import Forest
-from modelsel.tree.evidence import Evidence
-from modelsel.tree.node import Cut
-from modelsel.tree.truncate import best_class
+from modelsel.learner.trees.leaf import Leaf, leaf_scores
+from modelsel.tree.pruning.truncate import best_class
+from modelsel.tree.structure.evidence import PruningData
+from modelsel.tree.structure.node import PrunedView
 
 SEEDS = settings(max_examples=60, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 
@@ -61,7 +61,7 @@ def some_rows(task: Task, rng: np.random.Generator) -> np.ndarray:
     return np.sort(rows) if task.row_weights[rows].sum() > 0 else np.append(rows, heavy[:1])
 
 
-def plainly(ground: Ground, growth: Any, number: int, **limits: Any) -> ForestTree:
+def plainly(ground: ForestData, growth: Any, number: int, **limits: Any) -> ForestTree:
     times, honest = plain.rows_of(ground.seed, number, len(ground.rows), growth)
     growing = times if honest is None else np.where(honest, 0, times)
     weight = np.bincount(ground.rows, growing, len(ground.task)) * ground.weights
@@ -92,7 +92,7 @@ def test_the_compiled_grower_grows_the_tree_of_the_plain_one(seed: int) -> None:
             same_tree(grow_tree(path.ground, path.growth, number), plainly(path.ground, path.growth, number))
 
 
-def votes_of(forest: Forest, ground: Ground, growth: Any, table: Table) -> tuple[list[Fraction], int]:
+def votes_of(forest: Forest, ground: ForestData, growth: Any, table: Table) -> tuple[list[Fraction], int]:
     """Rows × classes of summed shares, by forests that stop inside the growing loop, row after row."""
     task = ground.task
     sums = np.zeros((len(table), len(task.classes)), object)
@@ -104,8 +104,8 @@ def votes_of(forest: Forest, ground: Ground, growth: Any, table: Table) -> tuple
         leaf = (
             tree.terminal | ~(tree.goodness >= forest.min_gain - 1e-12) | (whole.purest >= forest.purity * whole.weight - 1e-9)
         )
-        cut = Cut(whole, leaf, best_class(whole.counts, None), whole.counts)
-        cut = forest.pruner.path(cut, Evidence(total=float(whole.weight[0]))).cut(forest.pruner)
+        cut = PrunedView(whole, leaf, best_class(whole.counts, None), whole.counts)
+        cut = forest.pruner.path(cut, PruningData(total=float(whole.weight[0]))).cut(forest.pruner)
         shares = leaf_scores(cut, forest.leaf)
         if forest.vote == "majority":
             shares = np.eye(len(task.classes))[cut.prediction]

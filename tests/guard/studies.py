@@ -11,7 +11,7 @@ from modelsel.core.outcome import TestResult
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Outputs, Table, Task, seal
 from modelsel.guard.gate import Gate
-from modelsel.guard.request import LookRequest, Sealing, Selected
+from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
 
 
@@ -73,17 +73,19 @@ class Study:
         policy = make("guard", self.policy, **self.settings)
         return Gate(policy, self.runs or self.home / "runs", self.anchors, Home(self.home))
 
-    def sealing(self) -> Sealing:
+    def sealing(self) -> TestSetDeclaration:
         development, test = self.parts()
         spec = self.spec or f"rule {self.rule.column} {self.rule.cut}"
-        return Sealing(
+        return TestSetDeclaration(
             seal(test), development, self.measure or make("measure", "error"), "study", "runs/study/1", spec,
             {"rule": {"column": self.rule.column, "cut": self.rule.cut}, "spec": spec}, self.candidates, self.seed,
         )  # fmt: skip
 
-    def request(self, sealing: Sealing) -> LookRequest:
+    def request(self, sealing: TestSetDeclaration) -> LookRequest:
         wrong = self.rule(sealing.development).predicted[0] != sealing.development.target
-        selected = Selected(f"{self.rule}", float(wrong.mean()), len(wrong), float(wrong.mean()), max(1, len(self.candidates)))
+        selected = SelectionSummary(
+            f"{self.rule}", float(wrong.mean()), len(wrong), float(wrong.mean()), max(1, len(self.candidates))
+        )
         return LookRequest(sealing, selected, self.rule)
 
     def look(self) -> TestResult:

@@ -13,9 +13,9 @@ import pytest
 import modelsel
 from modelsel.core.errors import ModelselError
 from modelsel.core.outcome import TestResult
-from modelsel.guard.audit import audit
-from modelsel.guard.audit_page import markdown
-from modelsel.ledger.store import Writing
+from modelsel.guard.reporting.audit import audit
+from modelsel.guard.reporting.page import markdown
+from modelsel.ledger.database.store import WriteTransaction
 from tests.guard.studies import Study, numbers
 
 PACKAGE = str(Path(modelsel.__file__).parent)
@@ -32,9 +32,9 @@ def faults(at: Statement | None) -> Iterator[list[Statement]]:
     """Notes the statements of our rooms that run after the reveal was written; that at `at` raises, once."""
     seen: list[Statement] = []
     written: list[bool] = []
-    real = Writing.append
+    real = WriteTransaction.append
 
-    def append(self: Writing, kind: str, facts: Any) -> Any:
+    def append(self: WriteTransaction, kind: str, facts: Any) -> Any:
         entry = real(self, kind, facts)
         if kind == "reveal":
             written.append(True)
@@ -52,7 +52,7 @@ def faults(at: Statement | None) -> Iterator[list[Statement]]:
         return trace
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Writing, "append", append)
+        patch.setattr(WriteTransaction, "append", append)
         sys.settrace(trace)
         try:
             yield seen

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from modelsel.core.errors import LedgerError
-from modelsel.guard.audit import audit
-from modelsel.ledger.entry import Entry, follow
+from modelsel.guard.reporting.audit import audit
+from modelsel.ledger.entry import LedgerEntry, follow
 from modelsel.ledger.home import Home
 from tests.guard.studies import Rule, Study, numbers
 from tests.guard.test_attempts import Elsewhere
@@ -61,10 +61,10 @@ def delete(home: Path) -> None:
 def rewrite(home: Path) -> None:
     """The second look never happened, in a chain that is whole."""
     with closing(sqlite3.connect(home / "ledger.db")) as raw:
-        rows = [Entry(*row) for row in raw.execute("SELECT * FROM entries ORDER BY seq")]
+        rows = [LedgerEntry(*row) for row in raw.execute("SELECT * FROM entries ORDER BY seq")]
     changed(home, "DELETE FROM entries", "DELETE FROM signatures")
     signer = Home(home).signer()
-    last: Entry | None = None
+    last: LedgerEntry | None = None
     with closing(sqlite3.connect(home / "ledger.db")) as raw, raw:
         for row in rows[:4]:
             last = follow(last, row.replica, row.kind, {**row.facts, "user": "nobody"})

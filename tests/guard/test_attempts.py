@@ -20,15 +20,15 @@ import pytest
 from modelsel.core.errors import LedgerError, StoreError
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Outputs, Task
-from modelsel.guard._policy import Justify
-from modelsel.guard.audit import audit
 from modelsel.guard.gate import Gate
-from modelsel.ledger.entry import Entry, broken, follow
+from modelsel.guard.policy.base import Justify
+from modelsel.guard.reporting.audit import audit
+from modelsel.ledger.database.merge import merge
+from modelsel.ledger.database.store import Ledger
+from modelsel.ledger.entry import LedgerEntry, broken, follow
 from modelsel.ledger.home import Home
-from modelsel.ledger.merge import merge
-from modelsel.ledger.store import Ledger
-from modelsel.statistics import prices
-from modelsel.statistics.certificate import Standing, interval
+from modelsel.statistics.reuse import prices
+from modelsel.statistics.reuse.certificate import SpendingState, interval
 from tests.guard.studies import Rule, Study, numbers, renamed, shuffled, uncertified
 
 FORK = multiprocessing.get_context("fork")  # quick, and nothing is open yet where it is used
@@ -289,7 +289,7 @@ def test_14_with_every_anchor_gone_the_report_says_level_zero(home: Path) -> Non
     shutil.rmtree(home)
     result, gate = study.but(rule=Rule(1)).run()
     assert result.look == 1
-    from modelsel.guard.audit_page import markdown
+    from modelsel.guard.reporting.page import markdown
 
     assert "level 0" in markdown(audit(gate))
 
@@ -297,13 +297,13 @@ def test_14_with_every_anchor_gone_the_report_says_level_zero(home: Path) -> Non
 def rewrite(home: Path, change: Any) -> None:
     """Write the whole chain anew, consistently, as its owner can."""
     with sqlite3.connect(home / "ledger.db") as raw:
-        rows = [Entry(*row) for row in raw.execute("SELECT * FROM entries ORDER BY seq")]
+        rows = [LedgerEntry(*row) for row in raw.execute("SELECT * FROM entries ORDER BY seq")]
         for table in ("entries", "signatures"):
             for name in ("update", "delete", "insert"):
                 raw.execute(f"DROP TRIGGER IF EXISTS {table}_no_{name}")
             raw.execute(f"DELETE FROM {table}")
         signer = Home(home).signer()
-        last: Entry | None = None
+        last: LedgerEntry | None = None
         for kind, facts in change([(row.kind, row.facts) for row in rows]):
             last = follow(last, rows[0].replica, kind, facts)
             raw.execute(
@@ -361,11 +361,11 @@ def test_18_processes_race_for_the_first_look(home: Path, policy: str, start: st
 
 
 STEPS = {
-    1: ("modelsel.guard._sealing.Session", "check"), 2: ("modelsel.guard.gate", "subject_of"),
-    3: ("modelsel.guard.gate", "prediction_digest"), 4: ("modelsel.guard._decide", "_answered_before"),
-    5: ("modelsel.guard._decide", "judge"), 6: ("modelsel.guard.gate.Gate", "_reveal"),
-    7: ("modelsel.guard.gate", "truth"), 8: ("modelsel.guard._sealing.Session", "reveal"),
-    9: ("modelsel.guard._sealing.Session", "witness"), 10: ("modelsel.guard.gate", "answered"),
+    1: ("modelsel.guard.access.session.Session", "check"), 2: ("modelsel.guard.gate", "subject_of"),
+    3: ("modelsel.guard.gate", "prediction_digest"), 4: ("modelsel.guard.access.authorize", "_answered_before"),
+    5: ("modelsel.guard.access.authorize", "judge"), 6: ("modelsel.guard.gate.Gate", "_reveal"),
+    7: ("modelsel.guard.gate", "truth"), 8: ("modelsel.guard.access.session.Session", "reveal"),
+    9: ("modelsel.guard.access.session.Session", "witness"), 10: ("modelsel.guard.gate", "answered"),
 }  # fmt: skip
 
 
@@ -426,7 +426,7 @@ def test_20_a_full_disk_shows_no_score(home: Path) -> None:
 
 
 def test_20_a_locked_ledger_shows_no_score(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modelsel.ledger.engines.PATIENCE", 50)
+    monkeypatch.setattr("modelsel.ledger.database.engines.PATIENCE", 50)
     Study(numbers(), home).choose_only()
     holder = sqlite3.connect(home / "ledger.db", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
@@ -439,7 +439,7 @@ def test_20_a_locked_ledger_shows_no_score(home: Path, monkeypatch: pytest.Monke
 def test_21_a_clock_that_was_set_back(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = Study(numbers(), home)
     study.look()
-    monkeypatch.setattr("modelsel.guard._record.now", lambda: "2001-01-01T00:00:00.000000+00:00")
+    monkeypatch.setattr("modelsel.guard.history.entries.now", lambda: "2001-01-01T00:00:00.000000+00:00")
     result, gate = study.but(rule=Rule(1)).run()
     assert result.look == 2
     assert "G075" in result.flags
@@ -628,7 +628,7 @@ def test_31_many_specifications_committed_before_any_answer(home: Path, count: i
         assert result.look == index + 1
         assert result.spent == 0.0
         assert result.errors is not None
-        assert result.interval == interval(result.errors, result.errors, 120, Standing(index + 1, 0.0).nats(0.05))
+        assert result.interval == interval(result.errors, result.errors, 120, SpendingState(index + 1, 0.0).nats(0.05))
         assert "G013" in result.flags
         assert "G012" not in result.flags
     late = study.but(rule=Rule(3), spec="not committed").look()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.guard.audit import audit, gravest
-from modelsel.guard.audit_page import html, markdown, reforms
+from modelsel.guard.reporting.audit import audit, gravest
+from modelsel.guard.reporting.page import html, markdown, reforms
 from tests.guard.studies import Rule, Study, numbers
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from modelsel.guard._chance import expected, more_than_chance
-from modelsel.guard._overlap import enough
-from modelsel.ledger.rowset import RowSet, shared
+from modelsel.guard.matching.chance import expected, more_than_chance
+from modelsel.guard.matching.overlap import enough
+from modelsel.ledger.rows.row_set import RowSet, shared
 
 LEVELS = {"few": 24, "some": 1000, "many": 30_000}
 

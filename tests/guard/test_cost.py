@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.guard import _subject, gate
+from modelsel.guard import gate
+from modelsel.guard.identity import fingerprints
 from tests.guard.studies import Study, numbers
 
 
@@ -22,7 +23,7 @@ def test_nothing_is_fingerprinted_where_nothing_is_remembered(home: Path, monkey
 
 def test_no_portrait_is_drawn_of_a_table_of_which_nothing_is_sealed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
-    monkeypatch.setattr(_subject, "variables", lambda *_: drawn.append(1))
+    monkeypatch.setattr(fingerprints, "variables", lambda *_: drawn.append(1))
     study = Study(numbers(), home, test=0.0)
     study.gate().select(study.sealing(), study.request(study.sealing()).selected)
     assert not drawn

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.guard_coverage import RELEASES, SCENARIOS, gates, missed, table, through_the_gate
-from modelsel.statistics.certificate import Standing
+from modelsel.statistics.reuse.certificate import SpendingState
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -17,7 +17,7 @@ def test_few_runs_have_a_look_that_misses(scenario: str) -> None:
 
 
 def test_the_attack_would_be_missed_by_an_interval_that_charges_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Standing, "nats", lambda self, delta: float(np.log(2 / delta)))
+    monkeypatch.setattr(SpendingState, "nats", lambda self, delta: float(np.log(2 / delta)))
     rng = np.random.default_rng(2)
     assert sum(missed("full", "plain", rng) for _ in range(10)) == 10
 

@@ -11,11 +11,11 @@ from sqlalchemy import text
 
 from modelsel.core.errors import ConfigurationError, ModelselError, StoreError
 from modelsel.core.spec import make
-from modelsel.guard._history import History
-from modelsel.guard._policy import Justify
 from modelsel.guard.gate import Gate
+from modelsel.guard.history.history import History
+from modelsel.guard.policy.base import Justify
 from modelsel.ledger.anchors import LockFile
-from modelsel.statistics.certificate import Standing, interval
+from modelsel.statistics.reuse.certificate import SpendingState, interval
 from tests.guard.studies import Rule, Study, numbers
 
 FREE = {"declared_space": None}  # nothing declared: every look pays for its index and for what was spent
@@ -85,7 +85,7 @@ def test_an_interrupted_look_goes_on_with_the_rows_that_were_clean_then(home: Pa
     _, test = study.parts()
     errors = int((study.rule(test).predicted[0] != test.target).sum())
     assert (result.look, result.n, result.errors) == (1, len(test), errors)
-    assert result.interval == interval(errors, errors, len(test), Standing(1, 0.0).nats(0.05))
+    assert result.interval == interval(errors, errors, len(test), SpendingState(1, 0.0).nats(0.05))
 
 
 def test_corrected_labels_have_an_answer_of_their_own(home: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_measure_that_ends_the_process_tells_nothing_either(home: Path) -> Non
 def test_entries_are_in_the_order_of_their_numbers_whatever_the_clock_says(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = Study(numbers(1000), home, policy="ladder", settings={"resolution": 0.05})
     study.but(rule=Rule(3)).look()
-    monkeypatch.setattr("modelsel.guard._record.now", lambda: "2001-01-01T00:00:00.000000+00:00")
+    monkeypatch.setattr("modelsel.guard.history.entries.now", lambda: "2001-01-01T00:00:00.000000+00:00")
     better, worse = study.look(), study.but(rule=Rule(2)).look()
     assert worse.score == better.score  # the board that was shown last, not the one dated last
     history = History.of(study.gate().session.ledger.entries())

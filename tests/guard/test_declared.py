@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from modelsel.core.spec import GROUPS, kinds_of, make
+from modelsel.core.system.wheel import is_own
 from modelsel.core.types import Candidate, Feature, Outputs, Table, Task, seal
-from modelsel.core.wheel import is_own
 from modelsel.guard.gate import Gate
-from modelsel.guard.request import LookRequest, Sealing, Selected
+from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
-from modelsel.runner.final import fit
+from modelsel.runner.final_fit import fit
 from tests.guard.studies import Rule, Study, numbers
 
 KNN = tuple(Candidate(make("learner", "knn", k=k)) for k in (1, 3, 5, 7))
@@ -31,18 +31,18 @@ def shadowed(n: int, seed: int) -> tuple[Task, np.random.Generator]:
     ), rng  # fmt: skip
 
 
-def sealed(task: Task, labels: np.ndarray, weights: np.ndarray | None = None, seed: int = 0) -> Sealing:
+def sealed(task: Task, labels: np.ndarray, weights: np.ndarray | None = None, seed: int = 0) -> TestSetDeclaration:
     """The second half with new labels to learn from, the first half sealed."""
     n = len(task) // 2
     learnt = replace(task.take(np.arange(n, 2 * n)), target=labels.astype(np.int32), weights=weights)
     ids = tuple(candidate.id for candidate in KNN)
     test = replace(task.take(np.arange(n)), weights=None if weights is None else np.ones(n))
-    return Sealing(seal(test), learnt, make("measure", "error"), "study", "runs/1", "spec", {}, ids, seed)
+    return TestSetDeclaration(seal(test), learnt, make("measure", "error"), "study", "runs/1", "spec", {}, ids, seed)
 
 
-def asked(gate: Gate, sealing: Sealing, candidate: Candidate = KNN[0], own: bool = True) -> Any:
+def asked(gate: Gate, sealing: TestSetDeclaration, candidate: Candidate = KNN[0], own: bool = True) -> Any:
     final = fit(candidate, sealing.development, sealing.seed)
-    chosen = Selected(candidate.id, 0.5, len(sealing.development), 0.5, len(KNN))
+    chosen = SelectionSummary(candidate.id, 0.5, len(sealing.development), 0.5, len(KNN))
 
     def predict(table: Table) -> Outputs:
         return Outputs(final.predict(table)[None], None)
@@ -73,7 +73,7 @@ def test_new_development_labels_before_each_look_do_not_pass_for_the_declared_mo
     assert "G016" not in last.flags
 
 
-def change(what: str, task: Task, first: Sealing) -> Sealing:
+def change(what: str, task: Task, first: TestSetDeclaration) -> TestSetDeclaration:
     """One input of the declared fit made another."""
     n = len(task) // 2
     mine = first.development
@@ -103,7 +103,7 @@ def test_another_version_of_the_code_is_another_function(home: Path, monkeypatch
     task, rng = shadowed(60, 5)
     first = sealed(task, rng.integers(0, 2, 60))
     one = asked(gate_of(home), first)
-    monkeypatch.setattr("modelsel.guard._declared.versions", lambda: "another")
+    monkeypatch.setattr("modelsel.guard.checks.declared_space.versions", lambda: "another")
     assert "G016" not in asked(gate_of(home), first, KNN[2]).flags
     again = asked(gate_of(home), first)
     assert (again.replay, again.price, again.errors) == (True, 0.0, one.errors)  # equal predictions are no second look

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from modelsel.config.compose import LOOSE, compose
-from modelsel.guard._history import IMMATERIAL, differences
-from modelsel.guard.audit import audit
+from modelsel.guard.history.history import IMMATERIAL, differences
+from modelsel.guard.reporting.audit import audit
 from tests.guard.studies import Rule, Study, numbers
 
 STUDY = ("dataset=iris", "space=[naive_bayes]")

@@ -9,11 +9,11 @@ import pytest
 from scipy.special import gammaln, logsumexp
 
 from modelsel.core.types import Feature, Task
-from modelsel.guard._history import History
-from modelsel.guard._leakage import _agreement, _nearest
-from modelsel.guard._overlap import Relation
-from modelsel.guard._standing import Position
-from modelsel.statistics.certificate import lower_limit, upper_limit
+from modelsel.guard.checks.leakage import _agreement, _nearest
+from modelsel.guard.checks.look_context import LookContext
+from modelsel.guard.history.history import History
+from modelsel.guard.matching.overlap import Relation
+from modelsel.statistics.reuse.certificate import lower_limit, upper_limit
 from tests.guard.studies import Rule, Study, numbers
 
 
@@ -115,11 +115,11 @@ def test_g077_an_anchor_that_is_away_is_told_and_one_that_is_there_is_not(home: 
     assert "G077" not in codes(Study(numbers(), home / "other", anchors=(Server(False),)))
 
 
-def standing(clean: int, exact: bool) -> Position:
+def standing(clean: int, exact: bool) -> LookContext:
     """A hundred rows of which so many never helped to choose."""
     seen = np.arange(100) >= clean
     chose = Relation("x", "selection", int(seen.sum()), float(seen.mean()), seen, exact=exact)
-    return Position("d", 100, History(()), (chose,), None)
+    return LookContext("d", 100, History(()), (chose,), None)
 
 
 @pytest.mark.parametrize(

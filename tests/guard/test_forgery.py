@@ -12,12 +12,12 @@ import pytest
 
 from modelsel.cli.audit import code_of
 from modelsel.core.errors import ConfigurationError
-from modelsel.guard._release import worst_of
-from modelsel.guard.audit import audit
-from modelsel.guard.audit_page import markdown
-from modelsel.ledger.entry import Entry, follow
+from modelsel.guard.release.mechanisms import worst_of
+from modelsel.guard.reporting.audit import audit
+from modelsel.guard.reporting.page import markdown
+from modelsel.ledger.database.store import FIELDS, Ledger
+from modelsel.ledger.entry import LedgerEntry, follow
 from modelsel.ledger.home import Home
-from modelsel.ledger.store import FIELDS, Ledger
 from tests.guard.studies import Rule, Study, numbers
 
 WORST = worst_of(log(10 * 121))
@@ -37,11 +37,11 @@ class Team:
     def ledger(self, study: Study) -> Ledger:
         return study.gate().session.ledger
 
-    def insert(self, entry: Entry) -> None:
+    def insert(self, entry: LedgerEntry) -> None:
         with closing(sqlite3.connect(self.path)) as raw, raw:
             raw.execute("INSERT INTO entries VALUES (?,?,?,?,?,?)", [getattr(entry, name) for name in FIELDS])
 
-    def last(self, kind: str) -> Entry:
+    def last(self, kind: str) -> LedgerEntry:
         return [entry for entry in self.ledger(self.alice).everything() if entry.kind == kind][-1]
 
     def told(self) -> list[str]:
@@ -81,7 +81,7 @@ def low_price(team: Team) -> str:
 
 
 def malformed(team: Team) -> str:
-    team.insert(Entry(team.ledger(team.alice).replica, 99, "intent", "{not json", "0" * 64, "1" * 64))
+    team.insert(LedgerEntry(team.ledger(team.alice).replica, 99, "intent", "{not json", "0" * 64, "1" * 64))
     return "its contents were changed"
 
 
@@ -180,7 +180,7 @@ def test_a_row_set_under_a_wrong_digest_is_named_and_not_used(team: Team) -> Non
 
 
 def test_a_second_key_is_its_persons_once_both_say_so(team: Team) -> None:
-    from modelsel.guard._quarantine import person
+    from modelsel.guard.history.quarantine import person
 
     team.alice.look()
     team.bob.look()
@@ -219,7 +219,7 @@ def test_a_flipped_bit_that_breaks_the_json_of_an_entry_is_an_untrusted_ledger(h
 def of_before(home: Path, path: Path, url: str) -> None:
     """Write a ledger of today down in the form that it had before there were signatures, by its rule."""
     with closing(sqlite3.connect(path)) as raw:
-        rows = [Entry(*row) for row in raw.execute("SELECT * FROM entries ORDER BY seq")]
+        rows = [LedgerEntry(*row) for row in raw.execute("SELECT * FROM entries ORDER BY seq")]
         sets = raw.execute("SELECT digest, key_id, n, kind, blob FROM rowsets").fetchall()
         ((name,),) = raw.execute("SELECT value FROM about WHERE name = 'ledger'")
     replica = Home(home)._salt(url, 0)
@@ -239,7 +239,7 @@ def of_before(home: Path, path: Path, url: str) -> None:
         )
         raw.execute("CREATE TABLE about (name VARCHAR(32) NOT NULL, value VARCHAR(64) NOT NULL, PRIMARY KEY (name))")
         raw.execute("INSERT INTO about VALUES ('ledger', ?)", (name,))
-        last: Entry | None = None
+        last: LedgerEntry | None = None
         for row in rows:
             last = follow(last, replica, row.kind, row.facts)
             raw.execute("INSERT INTO entries VALUES (?,?,?,?,?,?)", [getattr(last, field) for field in FIELDS])

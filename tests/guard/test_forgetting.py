@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from modelsel.core.errors import LedgerError
-from modelsel.guard._policy import Identity
-from modelsel.guard.audit import audit
+from modelsel.guard.policy.base import Identity
+from modelsel.guard.reporting.audit import audit
 from modelsel.ledger.home import Home
 from tests.guard.studies import Rule, Study, numbers
 

@@ -12,10 +12,10 @@ import pytest
 
 from modelsel.core.errors import ConfigurationError, LedgerError, ModelselError, StoreError
 from modelsel.core.types import Outputs, Table
-from modelsel.guard.audit import audit
-from modelsel.guard.audit_page import markdown
-from modelsel.statistics import prices
-from modelsel.statistics.certificate import Standing, interval
+from modelsel.guard.reporting.audit import audit
+from modelsel.guard.reporting.page import markdown
+from modelsel.statistics.reuse import prices
+from modelsel.statistics.reuse.certificate import SpendingState, interval
 from tests.guard.studies import Rule, Study, numbers, renamed, shuffled
 
 
@@ -39,7 +39,7 @@ def test_a_first_look_shows_the_exact_count_and_a_certified_interval(home: Path)
     errors = truth(study)
     assert (result.errors, result.n, result.look, result.replay) == (errors, 120, 1, False)
     assert result.score == errors / 120
-    assert result.interval == interval(errors, errors, 120, Standing(1, 0.0).nats(0.05))
+    assert result.interval == interval(errors, errors, 120, SpendingState(1, 0.0).nats(0.05))
     wrong = float((study.rule(study.parts()[0]).predicted[0] != study.parts()[0].target).mean())
     assert result.price == pytest.approx(prices.predicted(errors, 120, wrong, 280), abs=1e-5)
     assert result.flags == ("G001",)
@@ -63,7 +63,9 @@ def test_another_study_pays_for_the_answer_before(home: Path) -> None:
     assert (second.look, second.spent) == (2, pytest.approx(first.price))
     assert second.interval is not None
     assert second.errors is not None
-    assert second.interval == pytest.approx(interval(second.errors, second.errors, 120, Standing(2, first.price).nats(0.05)))
+    assert second.interval == pytest.approx(
+        interval(second.errors, second.errors, 120, SpendingState(2, first.price).nats(0.05))
+    )
     assert "G012" in second.flags
 
 
@@ -138,7 +140,7 @@ def test_a_justification_may_be_written_in_a_script_without_spaces(home: Path) -
 
 
 def _justify(category: str, text: str) -> Any:
-    from modelsel.guard._policy import Justify
+    from modelsel.guard.policy.base import Justify
 
     return Justify(category, text)
 
@@ -200,11 +202,11 @@ def test_an_exception_while_labels_are_open_is_charged_and_tells_its_type_alone(
 
 
 def test_an_interrupted_look_is_counted_until_the_same_study_resolves_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import modelsel.guard._sealing as sealing_module
+    import modelsel.guard.access.session as sealing_module
 
     study = Study(numbers(), home)
     with monkeypatch.context() as patch:
-        patch.setattr(sealing_module.Session, "reveal", _killed)
+        patch.setattr(sealing_module.LedgerSession, "reveal", _killed)
         with pytest.raises(SystemError):
             study.look()
     assert kinds(study)[-1] == "intent"
@@ -232,13 +234,13 @@ def test_a_declared_space_costs_ln_two_and_bounds_later_looks(home: Path) -> Non
     first = study.look()
     assert "G016" in first.flags
     assert first.errors is not None
-    assert first.interval == interval(first.errors, first.errors, 120, Standing(1, 0.0, 4, member=True).nats(0.05))
+    assert first.interval == interval(first.errors, first.errors, 120, SpendingState(1, 0.0, 4, member=True).nats(0.05))
     third = [study.but(rule=Rule(column)).look() for column in (1, 2)][-1]
     assert third.errors is not None
-    assert third.interval == interval(third.errors, third.errors, 120, Standing(3, third.spent, 4, member=True).nats(0.05))
+    assert third.interval == interval(third.errors, third.errors, 120, SpendingState(3, third.spent, 4, member=True).nats(0.05))
     late = study.but(rule=Rule(3)).look()  # declared by its name alone
     assert late.errors is not None
-    assert late.interval == interval(late.errors, late.errors, 120, Standing(4, late.spent, 4, member=False).nats(0.05))
+    assert late.interval == interval(late.errors, late.errors, 120, SpendingState(4, late.spent, 4, member=False).nats(0.05))
     outside = study.but(rule=Rule(0, 0.7), candidates=(*names, str(Rule(0, 0.7)))).look()
     assert "G014" in outside.flags
 

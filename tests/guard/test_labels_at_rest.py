@@ -11,14 +11,14 @@ import pytest
 import modelsel
 from modelsel.core.errors import LedgerError
 from modelsel.core.types import Task
-from modelsel.guard import _subject
-from modelsel.guard.audit import audit
 from modelsel.guard.gate import Gate
+from modelsel.guard.identity import fingerprints
+from modelsel.guard.reporting.audit import audit
+from modelsel.ledger.database.label_removal import labelled
+from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.home import Home
-from modelsel.ledger.identity import Columns, Hashes, bound, columns, text_tokens
-from modelsel.ledger.rowset import RowSet
-from modelsel.ledger.store import Ledger
-from modelsel.ledger.stripped import labelled
+from modelsel.ledger.rows.identity import Hashes, TokenTable, bound, columns, text_tokens
+from modelsel.ledger.rows.row_set import RowSet
 from tests.guard.studies import Rule, Study, numbers
 
 
@@ -26,7 +26,7 @@ def with_labels(task: Task, key: object, codes: np.ndarray) -> Hashes:
     """The hash of each row with a label, as versions before kept it."""
     cells = columns(task)
     tokens = np.hstack([cells.tokens, text_tokens(task.classes)[codes][:, None]])
-    return bound(Columns((*cells.names, "~label"), tokens), key)  # type: ignore[arg-type]
+    return bound(TokenTable((*cells.names, "~label"), tokens), key)  # type: ignore[arg-type]
 
 
 def left_behind(folder: Path) -> Iterator[bytes]:
@@ -45,15 +45,15 @@ def old_rows(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     """A look as a version before wrote it: row sets with hashes that depend on labels, entries with digests of labels."""
     home = Home(study.home)
     development, test = study.parts()
-    real = _subject.Rows.stored
+    real = fingerprints.SideFingerprints.stored
 
-    def stored(rows: _subject.Rows, names: object, key: object) -> RowSet:
+    def stored(rows: fingerprints.SideFingerprints, names: object, key: object) -> RowSet:
         plain = real(rows, names, key)  # type: ignore[arg-type]
         own = next(task for task in (test, development) if len(task) == len(rows.bound))
         return RowSet(plain.facts, {**plain.arrays, "labelled": np.sort(with_labels(own, home.key(), own.target))})
 
     with monkeypatch.context() as patch:
-        patch.setattr(_subject.Rows, "stored", stored)
+        patch.setattr(fingerprints.SideFingerprints, "stored", stored)
         study.look()
     with sqlite3.connect(study.home / "ledger.db") as raw:
         raw.execute("DROP TRIGGER about_no_delete")

@@ -9,20 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelsel.core.spec import make
-from modelsel.guard._release import FAILED, Board, CountGrid, Counts, PassFail, Truth
-from modelsel.guard._values import Values
 from modelsel.guard.gate import Gate
+from modelsel.guard.release.mechanisms import FAILED, CountGrid, Counts, LabelSummary, LadderRelease, PassFail
+from modelsel.guard.release.score_grid import ScoreGridRelease
 from tests.guard.studies import Rule, Study, numbers, uncertified
 
 
-def truth(errors: int, n: int) -> Truth:
-    return Truth(n, errors, errors / n, (n // 2, n - n // 2), float(n))
+def truth(errors: int, n: int) -> LabelSummary:
+    return LabelSummary(n, errors, errors / n, (n // 2, n - n // 2), float(n))
 
 
 @pytest.mark.parametrize(
     "channel",
     [Counts(60, None), Counts(60, (0.2, 150)), CountGrid(60, 20, None), CountGrid(60, 20, (0.2, 150)), PassFail(60, 0.25),
-     Board(60, 20), Board(60, 20, 3, 2, 6)],
+     LadderRelease(60, 20), LadderRelease(60, 20, 3, 2, 6)],
 )  # fmt: skip
 def test_the_probabilities_of_all_answers_and_of_failure_sum_to_one_at_most(channel: Counts) -> None:
     answers = {(r.symbol, r.score, r.errors): r.price for r in (channel.release(truth(e, 60)) for e in range(61))}
@@ -31,7 +31,7 @@ def test_the_probabilities_of_all_answers_and_of_failure_sum_to_one_at_most(chan
     assert max(answers.values()) <= channel.worst
 
 
-COUNTING = [Counts(60, (0.2, 150)), CountGrid(60, 20, None), PassFail(60, 0.25), Board(60, 20, 3, 2, 6)]
+COUNTING = [Counts(60, (0.2, 150)), CountGrid(60, 20, None), PassFail(60, 0.25), LadderRelease(60, 20, 3, 2, 6)]
 
 
 @given(st.integers(0, 60), st.sampled_from(COUNTING))
@@ -175,8 +175,8 @@ def _covered(kind: str, seed: int) -> bool:
     else:
         wrong = np.where(positive, score <= 0.5, score > 0.5)
         value, true = (wrong[positive].mean() + wrong[~positive].mean()) / 2, 0.308538
-    channel = Values(kind, n, n, (0.0, 1.0), None, None)
-    found = Truth(n, 0, float(value), (n - int(positive.sum()), int(positive.sum())), float(n))
+    channel = ScoreGridRelease(kind, n, n, (0.0, 1.0), None, None)
+    found = LabelSummary(n, 0, float(value), (n - int(positive.sum()), int(positive.sum())), float(n))
     limits = channel.release(found).interval(n, log(2 / 0.2))
     assert limits is not None
     return limits[0] <= true <= limits[1]
@@ -188,13 +188,13 @@ def test_intervals_of_other_measures_cover(kind: str) -> None:
 
 
 def test_auc_and_balanced_error_charge_the_class_sizes_that_their_width_shows() -> None:
-    channel = Values("auc", 300, 300, (0.0, 1.0), None, None)
+    channel = ScoreGridRelease("auc", 300, 300, (0.0, 1.0), None, None)
     assert channel.release(truth(30, 300)).price == pytest.approx(2 * log(301), abs=1e-5)
 
 
 def test_the_cells_of_a_value_sum_to_one() -> None:
-    channel = Values("brier", 100, 40, (0.0, 2.0), (0.3, 200), None)
-    total = sum(exp(-channel.release(Truth(100, 0, cell / 20, (50, 50), 100.0)).price) for cell in range(41))
+    channel = ScoreGridRelease("brier", 100, 40, (0.0, 2.0), (0.3, 200), None)
+    total = sum(exp(-channel.release(LabelSummary(100, 0, cell / 20, (50, 50), 100.0)).price) for cell in range(41))
     assert total == pytest.approx(1 - FAILED)
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import make
-from modelsel.guard._release import Released, Truth, count_channel
-from modelsel.statistics.certificate import Standing
+from modelsel.guard.release.mechanisms import LabelSummary, Released, count_channel
+from modelsel.statistics.reuse.certificate import SpendingState
 from tests.guard.studies import Rule, Study, numbers
 
 CUTS = [round(cut, 2) for cut in np.linspace(-1.5, 1.5, 40)]
@@ -135,7 +135,7 @@ def test_other_measures_end_with_the_quota(home: Path) -> None:
 
 
 def test_the_noise_of_thresholdout_is_inherited(home: Path) -> None:
-    from modelsel.guard._terms import strictest
+    from modelsel.guard.checks.terms import strictest
 
     terms = {"release": "thresholdout", "delta": 0.05, "steps": None, "budget": 3, "target": None, "quota": None}
     both = strictest({**terms, "noise": 2}, [{**terms, "noise": 1}, {**terms, "noise": 2, "budget": 9}])
@@ -154,8 +154,8 @@ def missed(labels: np.ndarray, seed: int, quota: int, steps: int) -> bool:
         said = np.random.default_rng(state).integers(0, 2, N).astype(np.int8)
         terms = {"release": "full" if look <= quota else "ladder", "steps": None if look <= quota else steps}
         errors = int((said != labels).sum())
-        shown: Released = count_channel(terms, N, (0.5, 1), past, look).release(Truth(N, errors, errors / N, (), N))
-        limits = shown.interval(N, Standing(look, spent).nats(DELTA))
+        shown: Released = count_channel(terms, N, (0.5, 1), past, look).release(LabelSummary(N, errors, errors / N, (), N))
+        limits = shown.interval(N, SpendingState(look, spent).nats(DELTA))
         assert limits is not None
         miss |= not limits[0] <= 0.5 <= limits[1]
         spent += shown.price

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.guard._history import History
-from modelsel.guard._integrity import mark
-from modelsel.guard.audit import audit
+from modelsel.guard.access.integrity import mark
+from modelsel.guard.history.history import History
+from modelsel.guard.reporting.audit import audit
+from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.entry import heads
 from modelsel.ledger.home import Home
-from modelsel.ledger.store import Ledger
 from tests.guard.studies import Rule, Study, numbers
 from tests.guard.test_attempts import Elsewhere
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from modelsel.guard._policy import Identity
-from modelsel.ledger.rowset import RowSet
+from modelsel.guard.policy.base import Identity
+from modelsel.ledger.rows.row_set import RowSet
 from tests.guard.studies import Rule, Study, numbers
 
 

@@ -11,20 +11,22 @@ import pytest
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import make
 from modelsel.core.types import Task, seal
-from modelsel.guard.audit import audit
 from modelsel.guard.gate import Gate
-from modelsel.guard.request import Sealing, Selected
+from modelsel.guard.identity.requests import SelectionSummary, TestSetDeclaration
+from modelsel.guard.reporting.audit import audit
 from modelsel.ledger.home import Home
-from modelsel.statistics import prices
+from modelsel.statistics.reuse import prices
 from tests.guard.studies import Rule, Study, numbers, renamed, shuffled
 
 
-def unsealed(task: Task, home: Path, policy: str = "warn", **settings: Any) -> tuple[Gate, Sealing]:
+def unsealed(task: Task, home: Path, policy: str = "warn", **settings: Any) -> tuple[Gate, TestSetDeclaration]:
     """A study of split=none: all rows choose, none is sealed."""
     gate = Gate(make("guard", policy, **settings), home / "runs", (), Home(home))
-    sealing = Sealing(seal(task.take(np.empty(0, np.int64))), task, make("measure", "error"), "all", "runs/all/1", "all")
+    sealing = TestSetDeclaration(
+        seal(task.take(np.empty(0, np.int64))), task, make("measure", "error"), "all", "runs/all/1", "all"
+    )
     gate.seal(sealing)
-    gate.select(sealing, Selected("best", 0.2, len(task), 0.2, 50))
+    gate.select(sealing, SelectionSummary("best", 0.2, len(task), 0.2, 50))
     return gate, sealing
 
 

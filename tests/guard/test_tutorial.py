@@ -61,7 +61,7 @@ def test_a_team_shares_ledger_and_key_as_its_page_says(tmp_path: Path) -> None:
     pytest.importorskip("psycopg")
     from sqlalchemy import create_engine, text
 
-    from modelsel.ledger.store import Ledger
+    from modelsel.ledger.database.store import Ledger
     from tests.ledger.postgresql import Server
 
     work, home, laptop = tmp_path / "work", tmp_path / "home", tmp_path / "laptop"
@@ -104,20 +104,20 @@ def test_the_comparison_of_the_reviewers_page_is_what_the_benchmark_claims() -> 
 
 
 def test_every_finding_that_the_pages_name_exists() -> None:
-    from modelsel.guard._flags import CATALOGUE
+    from modelsel.guard.policy.findings import CATALOGUE
 
     named = {code for page in PAGES.glob("*.md") for code in re.findall(r"\bG0\d\d\b", page.read_text("utf-8"))}
     assert named <= CATALOGUE.keys()
 
 
 def test_the_table_of_the_reviewers_page_is_what_the_certificate_says() -> None:
-    from modelsel.statistics import prices
-    from modelsel.statistics.certificate import Standing, interval
+    from modelsel.statistics.reuse import prices
+    from modelsel.statistics.reuse.certificate import SpendingState, interval
 
     page = (PAGES / "reviewer.md").read_text("utf-8")
     for look in (1, 2, 10, 100):
         cells, foreseen = [], prices.predicted_grid(10, 100, 2000, 0.1, 2000)
         for price, counts in ((prices.full(2000), (200, 200)), (foreseen, (190, 209)), (0.0, (200, 200))):
-            low, high = interval(*counts, 2000, Standing(look, (look - 1) * price).nats(0.05))
+            low, high = interval(*counts, 2000, SpendingState(look, (look - 1) * price).nats(0.05))
             cells.append(f"[{low:.3f}, {high:.3f}]".replace("0.", "."))
         assert f"| {look} | {' | '.join(cells)} |" in page

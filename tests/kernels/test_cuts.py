@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from modelsel.core.spec import make
-from modelsel.kernels import threshold, types
+from modelsel.kernels import types
 from modelsel.kernels.compiler import function_of
-from modelsel.kernels.layout import CODE, CUTS, ENTROPY, GENERAL, GINI, NEXT, SIDE, TIE, VALUE, Limits, Rules
-from modelsel.tree.grow import _bits, _units
-from modelsel.tree.growth import MISSING
+from modelsel.kernels.layout import CODE, CUTS, ENTROPY, GENERAL, GINI, NEXT, SIDE, TIE, VALUE, GrowthLimits, GrowthRules
+from modelsel.kernels.splits import threshold
+from modelsel.tree.growing.grow import _bits, _units
+from modelsel.tree.growing.growth import MISSING
 
 NAMES = {ENTROPY: "entropy", GINI: "gini"}
 
@@ -55,11 +56,13 @@ def searched(column: Column, policy: str, formula: int, weights: str, reached: f
     fused = GENERAL if weights == "real" else formula
     id_bits, class_bits = _bits(rows), _bits(classes)
     units, scale = _units(fused, int(column.weight.sum()))
-    rules = Rules(MISSING.index(policy), 3, fused, formula, 1, 1, 0, 0, 0, int(weights == "ones"), 0, 99, id_bits, class_bits)
+    rules = GrowthRules(
+        MISSING.index(policy), 3, fused, formula, 1, 1, 0, 0, 0, int(weights == "ones"), 0, 99, id_bits, class_bits
+    )
     found = np.full(8, reached)
     threshold.search(
         column.entries(id_bits, class_bits), column.weight, column.counts(slice(None)), column.distinct, rules,
-        Limits(2.0, 0.0, 1.0, scale, float(rows)), units, np.diff(units), function_of(criterion.loop, types.goodness.signature),
+        GrowthLimits(2.0, 0.0, 1.0, scale, float(rows)), units, np.diff(units), function_of(criterion.loop, types.goodness.signature),
         np.zeros((6, classes)), np.zeros((3, classes), np.int64), np.zeros(classes + 1, np.int64), found,
     )  # fmt: skip
     return found

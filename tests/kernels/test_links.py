@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.kernels.compiler import load
-from modelsel.tree import cutting
-from modelsel.tree.grow import grow
-from modelsel.tree.growth import Growth
-from modelsel.tree.node import LEAF, Cut
+from modelsel.tree.growing.grow import grow
+from modelsel.tree.growing.growth import GrowthParams
+from modelsel.tree.structure import cutting
+from modelsel.tree.structure.node import LEAF, PrunedView
 
 
 @pytest.mark.skipif(load("links") is None, reason="only the twin is there")
@@ -23,9 +23,9 @@ def test_both_collapse_alike(seed: int) -> None:
     kind, names = ("numeric", ()) if rng.random() < 0.5 else ("nominal", tuple("wxyz"))
     features = tuple(Feature(f"f{i}", kind, names) for i in range(3))
     task = Task(name="t", features=features, values=values, rows=np.arange(60), classes=tuple("abc"), target=target)
-    tree = grow(task, positions(task), make("criterion", "gini"), Growth(nominal="multiway"))
+    tree = grow(task, positions(task), make("criterion", "gini"), GrowthParams(nominal="multiway"))
     leaf = (tree.test == LEAF) | (rng.random(len(tree)) < rng.choice([0.0, 0.2]))
-    cut = Cut(tree, leaf, tree.counts.argmax(axis=1).astype(np.int32), tree.counts)
+    cut = PrunedView(tree, leaf, tree.counts.argmax(axis=1).astype(np.int32), tree.counts)
     price = rng.choice([1.0 + np.arange(len(tree)) % 2, rng.random(len(tree)) + 0.1])
     risk = rng.choice([rng.integers(0, 5, len(tree)) * tree.size.astype(float), rng.random(len(tree)) * tree.weight])
     plain = cutting._collapse(tree, *cutting._links(cut, risk, price), 1e-9)

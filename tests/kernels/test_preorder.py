@@ -5,7 +5,7 @@ import numpy as np
 from modelsel.core.types import Integers
 from modelsel.kernels.compiler import load
 from modelsel.kernels.layout import BRANCHES, DEPTH, FIRST, PARENT, RECORD
-from modelsel.tree.assemble import preorder
+from modelsel.tree.growing.assemble import preorder
 
 
 def made(rng: np.random.Generator, inner: int) -> Integers:

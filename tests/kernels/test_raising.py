@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task
 from modelsel.kernels.compiler import load
-from modelsel.pruner import _raising
-from modelsel.pruner._compiled_raising import raised
-from modelsel.pruner._limits import charge
 from modelsel.pruner.error_based import SLACK, ErrorBased
-from modelsel.tree.grow import grow
-from modelsel.tree.growth import Growth
-from modelsel.tree.reroute import Growing
-from modelsel.tree.truncate import NONE, truncate
+from modelsel.pruner.limits import charge
+from modelsel.pruner.raising import plain
+from modelsel.pruner.raising.compiled import raised
+from modelsel.tree.growing.grow import grow
+from modelsel.tree.growing.growth import GrowthParams
+from modelsel.tree.pruning.truncate import NONE, truncate
+from modelsel.tree.routing.reroute import RerouteState
 
 pytestmark = pytest.mark.skipif(load("raising") is None, reason="only the twin is there")
 SETTINGS = [
@@ -48,10 +48,10 @@ def test_whole_rows_are_raised_as_by_hand(seed, policy, weighted, bound, confide
     (missing, nominal, holes), rng = policy, np.random.default_rng(seed)
     task = noisy(rng, holes, weighted)
     rows = rng.integers(0, len(task), len(task))  # some more than once
-    tree = grow(task, rows, make("criterion", "gini"), Growth(missing=missing, nominal=nominal))
+    tree = grow(task, rows, make("criterion", "gini"), GrowthParams(missing=missing, nominal=nominal))
     cut, pruner = truncate(tree, NONE._replace(max_depth=depth)), ErrorBased(confidence, True, bound)
-    by_hand = _raising.raised(cut, Growing(tree, task, rows), pruner.estimate, SLACK)
-    compiled = raised(cut, Growing(tree, task, rows), *charge(bound, confidence), SLACK)
+    by_hand = plain.raised(cut, RerouteState(tree, task, rows), pruner.estimate, SLACK)
+    compiled = raised(cut, RerouteState(tree, task, rows), *charge(bound, confidence), SLACK)
     assert (compiled.tree is tree) == (by_hand.tree is tree)
     for name in ("parent", "test", "feature", "threshold"):
         np.testing.assert_array_equal(getattr(compiled.tree, name), getattr(by_hand.tree, name))
@@ -64,8 +64,8 @@ def test_whole_rows_are_raised_as_by_hand(seed, policy, weighted, bound, confide
 def test_rows_that_are_divided_or_go_by_surrogates_are_left_to_the_other(missing):
     task = noisy(np.random.default_rng(3), 0.3, weighted=False)
     rows = np.arange(len(task))
-    tree = grow(task, rows, make("criterion", "gini"), Growth(missing=missing, nominal="equality"))
-    assert raised(truncate(tree, NONE), Growing(tree, task, rows), *charge("normal", 0.25), SLACK) is None
+    tree = grow(task, rows, make("criterion", "gini"), GrowthParams(missing=missing, nominal="equality"))
+    assert raised(truncate(tree, NONE), RerouteState(tree, task, rows), *charge("normal", 0.25), SLACK) is None
 
 
 def test_most_of_the_trees_above_have_a_branch_raised():
@@ -73,7 +73,7 @@ def test_most_of_the_trees_above_have_a_branch_raised():
     moved = 0
     for seed in range(20):
         task = noisy(np.random.default_rng(seed), 0.0, weighted=False)
-        tree = grow(task, np.arange(len(task)), make("criterion", "gini"), Growth())
+        tree = grow(task, np.arange(len(task)), make("criterion", "gini"), GrowthParams())
         cut = truncate(tree, NONE)
-        moved += raised(cut, Growing(tree, task, np.arange(len(task))), *charge("normal", 0.25), SLACK).tree is not tree
+        moved += raised(cut, RerouteState(tree, task, np.arange(len(task))), *charge("normal", 0.25), SLACK).tree is not tree
     assert moved >= 8

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from modelsel.kernels.compiler import load
-from modelsel.tree.columns import _compiled, _in_numpy
+from modelsel.tree.growing.columns import _compiled, _in_numpy
 
 SHAPE = (3, 400)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modelsel.kernels import ranks
+from modelsel.kernels.rows import ranks
 from modelsel.statistics.auc import auc
 
 

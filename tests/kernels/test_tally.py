@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from modelsel.kernels import tally
+from modelsel.kernels.growth import tally
 
 
 @njit

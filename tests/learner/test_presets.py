@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.learner.tree import Splits, Tree
-from modelsel.tree.contests import contests
-from modelsel.tree.growth import MISSING, NOMINAL, Growth
-from modelsel.tree.node import MULTIWAY
+from modelsel.tree.growing.contests import contests
+from modelsel.tree.growing.growth import MISSING, NOMINAL, GrowthParams
+from modelsel.tree.structure.node import MULTIWAY
 from tests.learner.test_tree import fitted, recipe
 
 PRESETS = ("id3", "c45", "cart", "kaariainen")
@@ -167,7 +167,7 @@ def test_the_order_of_columns_changes_nothing_where_the_best_test_is_unique(name
     rng = np.random.default_rng(seed)
     task, learner = drawn(rng, exact=True), replace(preset(name), pruner=make("pruner", "unpruned"), collapse=False)
     one = fitted(learner, task).cut
-    growth = Growth(learner.missing, learner.splits.nominal, "midpoint", float(learner.min_leaf), learner.min_leaf_rule)
+    growth = GrowthParams(learner.missing, learner.splits.nominal, "midpoint", float(learner.min_leaf), learner.min_leaf_rule)
     for contest in contests(one, task, positions(task), learner.criterion, growth):
         ranked = sorted(rival.goodness for rival in contest.rivals)
         assume(len(ranked) == 1 or ranked[-1] - ranked[-2] > 1e-9)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from modelsel.core.types import Feature, Task, positions
-from modelsel.learner._tree_model import restore
 from modelsel.learner.tree import Tree
+from modelsel.learner.trees.model import restore
 
 
 def noise(rows: int) -> Task:

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelsel.ledger.entry import Entry, broken, entry_hash, follow, genesis, heads
+from modelsel.ledger.entry import LedgerEntry, broken, entry_hash, follow, genesis, heads
 
 
-def chain(length: int, replica: str = "r1") -> list[Entry]:
-    entries: list[Entry] = []
+def chain(length: int, replica: str = "r1") -> list[LedgerEntry]:
+    entries: list[LedgerEntry] = []
     for index in range(length):
         entries.append(follow(entries[-1] if entries else None, replica, "note", {"text": f"entry {index}"}))
     return entries

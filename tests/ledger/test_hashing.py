@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from benchmarks import guard_identity
-from modelsel.guard._subject import subject_of
-from modelsel.kernels import blake
-from modelsel.ledger import hashing, sorting
-from modelsel.ledger.hashing import MANY, hashed
-from modelsel.ledger.home import Key
-from modelsel.ledger.order import Dense
+from modelsel.guard.identity.fingerprints import subject_of
+from modelsel.kernels.rows import blake
+from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.rows import hashing, sorting
+from modelsel.ledger.rows.hashing import MANY, hashed
+from modelsel.ledger.rows.order import Dense
 
 
 @pytest.mark.parametrize("width", [1, 2, 15, 16, 17, 31, 32, 33, 100])
@@ -19,7 +19,7 @@ from modelsel.ledger.order import Dense
 def test_the_kernel_says_what_hashlib_says(width: int, secret: bytes) -> None:
     words = np.random.default_rng(width).integers(0, 2**64, (60, width), dtype=np.uint64)
     words[:3] = [[0], [2**64 - 1], [1]]
-    found = hashing._at_once(blake, words, Key(secret), b"modelsel.row.1")
+    found = hashing._at_once(blake, words, IdentityKey(secret), b"modelsel.row.1")
     for row, value in zip(words, found):
         raw = hashlib.blake2b(row.astype("<u8").tobytes(), digest_size=8, key=secret, person=b"modelsel.row.1").digest()
         assert int(value) == int.from_bytes(raw, "little")
@@ -29,19 +29,19 @@ def test_many_rows_go_to_the_kernel_and_a_key_too_long_for_it_does_not(monkeypat
     asked = []
     monkeypatch.setattr(hashing, "load", lambda name: asked.append(name))
     words = np.arange(2 * MANY, dtype=np.uint64).reshape(MANY, 2)
-    hashed(words, Key(b"k" * 32), b"p")
+    hashed(words, IdentityKey(b"k" * 32), b"p")
     assert asked == ["blake"]
-    hashed(words[:-1], Key(b"k" * 32), b"p")
+    hashed(words[:-1], IdentityKey(b"k" * 32), b"p")
     assert asked == ["blake"]
     with pytest.raises(ValueError, match="key"):
-        hashed(words, Key(b"k" * 65), b"p")
+        hashed(words, IdentityKey(b"k" * 65), b"p")
 
 
 def test_where_no_kernel_can_be_had_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     words = np.random.default_rng(0).integers(0, 2**64, (MANY, 21), dtype=np.uint64)
-    compiled = hashed(words, Key(b"k" * 32), b"p")
+    compiled = hashed(words, IdentityKey(b"k" * 32), b"p")
     monkeypatch.setattr(hashing, "load", lambda name: None)
-    assert np.array_equal(hashed(words, Key(b"k" * 32), b"p"), compiled)
+    assert np.array_equal(hashed(words, IdentityKey(b"k" * 32), b"p"), compiled)
 
 
 @pytest.mark.parametrize("rows", [900, 9000, 30_000])
@@ -55,7 +55,7 @@ def test_a_table_has_the_digests_that_it_had_before_there_were_kernels(rows: int
         30000: "42181f33f02f8ed4bd982818acff2a0d f575bcbd4ed995a29cd30497ed84c415 071d21dc3a2301b4e2ce0f4982f2cf77 "
         "05876d80a69f1637 2d8ec2e500ba3152 aa6297e6c669653f",
     }  # fmt: skip
-    subject = subject_of(guard_identity.sealing(guard_identity.table(rows)), Key(b"k" * 32))
+    subject = subject_of(guard_identity.sealing(guard_identity.table(rows)), IdentityKey(b"k" * 32))
     ranked = hashlib.sha256(subject.test.arrays["ranked"].astype("<u8").tobytes()).hexdigest()[:16]
     unbound = hashlib.sha256(subject.test.arrays["unbound"].astype("<u8").tobytes()).hexdigest()[:16]
     sketch = hashlib.sha256("".join(one.digest for one in subject.sketches).encode()).hexdigest()[:16]

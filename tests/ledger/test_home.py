@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from modelsel.core.errors import ConfigurationError, LedgerError, StoreError
-from modelsel.ledger.home import Home, Key
+from modelsel.ledger.home import Home, IdentityKey
 
 
 def test_modelsel_home_decides(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_a_key_is_made_once_and_private(tmp_path: Path) -> None:
 
 def test_a_key_from_the_environment_wins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MODELSEL_KEY", "ab" * 32)
-    assert Home(tmp_path).key() == Key(b"\xab" * 32)
+    assert Home(tmp_path).key() == IdentityKey(b"\xab" * 32)
     monkeypatch.setenv("MODELSEL_KEY", "not hexadecimal")
     with pytest.raises(LedgerError, match="MODELSEL_KEY"):
         Home(tmp_path).key()

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelsel.core.types import Feature, Table
-from modelsel.ledger.home import Key
-from modelsel.ledger.identity import bound, columns, number_tokens, set_digest, text_tokens, unbound
+from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.rows.identity import bound, columns, number_tokens, set_digest, text_tokens, unbound
 
-KEY = Key(b"k" * 32)
+KEY = IdentityKey(b"k" * 32)
 
 
 def mixed(rows: int = 500, seed: int = 0) -> Table:
@@ -45,7 +45,7 @@ def test_names_are_part_of_a_bound_hash_and_not_of_an_unbound_one() -> None:
 
 def test_another_key_gives_other_hashes() -> None:
     cells = columns(mixed())
-    assert not np.isin(bound(cells, KEY), bound(cells, Key(b"x" * 32))).any()
+    assert not np.isin(bound(cells, KEY), bound(cells, IdentityKey(b"x" * 32))).any()
 
 
 def test_the_hash_is_the_keyed_blake2b_of_the_cells() -> None:

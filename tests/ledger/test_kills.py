@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.ledger.engines import sqlite_url
+from modelsel.ledger.database.engines import sqlite_url
+from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.entry import broken
-from modelsel.ledger.store import Ledger
 
 WRITER = """
 import os, sys
-from modelsel.ledger.store import Ledger
+from modelsel.ledger.database.store import Ledger
 ledger = Ledger.open(sys.argv[1], sys.argv[2])
 index = sum(entry.replica == sys.argv[2] for entry in ledger.entries())
 while True:

@@ -6,12 +6,12 @@ import pytest
 from benchmarks._disguise_tables import drawn as drawn_table
 from benchmarks.guard_disguises import DISGUISES
 from modelsel.core.types import Feature, Task
-from modelsel.ledger.home import Key
-from modelsel.ledger.likeness import Halves, Likeness, likeness
-from modelsel.ledger.portrait import Portrait, drawn, variables
-from modelsel.ledger.rowset import RowSet
+from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.rows.likeness import Halves, Likeness, likeness
+from modelsel.ledger.rows.portrait import Portrait, drawn, variables
+from modelsel.ledger.rows.row_set import RowSet
 
-KEY = Key(b"k" * 32)
+KEY = IdentityKey(b"k" * 32)
 
 
 def portrait(task: Task) -> tuple[Portrait, Halves]:

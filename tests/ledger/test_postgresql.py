@@ -11,9 +11,9 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
 from modelsel.core.errors import LedgerError, StoreError
+from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.entry import broken, follow
 from modelsel.ledger.home import Home
-from modelsel.ledger.store import Ledger
 from tests.guard.studies import Rule, Study, numbers
 from tests.ledger.postgresql import Server
 

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from modelsel.core.errors import LedgerError
 from modelsel.core.types import Feature, Table
-from modelsel.ledger.channels import quasi_keys, ranked
-from modelsel.ledger.home import Key
-from modelsel.ledger.identity import Columns, bound, columns
-from modelsel.ledger.matching import matched, settled, sketches
-from modelsel.ledger.rowset import RowSet, containment, identifiability, shared
+from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.rows.channels import quasi_keys, ranked
+from modelsel.ledger.rows.identity import TokenTable, bound, columns
+from modelsel.ledger.rows.matching import matched, settled, sketches
+from modelsel.ledger.rows.row_set import RowSet, containment, identifiability, shared
 
-KEY = Key(b"k" * 32)
+KEY = IdentityKey(b"k" * 32)
 
 
 @given(st.lists(st.integers(0, 8)), st.lists(st.integers(0, 8)))
@@ -53,7 +53,7 @@ def test_identifiability() -> None:
     assert identifiability(np.array([1, 1, 2, 3], np.uint64)) == 0.75
 
 
-def nominal(names: tuple[str, ...], values: np.ndarray) -> Columns:
+def nominal(names: tuple[str, ...], values: np.ndarray) -> TokenTable:
     features = tuple(Feature(name, "nominal", tuple(f"l{i}" for i in range(30))) for name in names)
     return columns(Table(name="t", features=features, values=values.astype(np.float64), rows=np.arange(len(values))))
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from modelsel.core.errors import ConfigurationError, LedgerError, StoreError
-from modelsel.ledger.engines import on_network, shown, sqlite_url
+from modelsel.ledger.database.engines import on_network, shown, sqlite_url
+from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.entry import broken
-from modelsel.ledger.store import Ledger
 
 
 @pytest.fixture

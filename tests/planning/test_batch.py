@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate
-from modelsel.dataset.waveform import Waveform
+from modelsel.dataset.bundled.waveform import Waveform
 from modelsel.planning.batch import batches, growing
 from tests.doubles import Double, candidates
 

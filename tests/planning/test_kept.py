@@ -8,7 +8,7 @@ from modelsel.core.types import Candidate
 from modelsel.learner.majority import Majority
 from modelsel.learner.tree import Tree
 from modelsel.planning import kept
-from modelsel.planning.kept import Figures
+from modelsel.planning.kept import ProbeCache
 from modelsel.planning.make import make
 from modelsel.planning.probe import estimate
 from tests import doubles
@@ -22,7 +22,7 @@ def never():
 
 
 def written(folder, shape="rows", **figures):
-    some = Figures(folder, shape)
+    some = ProbeCache(folder, shape)
     for key, numbers in figures.items():
         some.get(key, lambda numbers=numbers: numbers)
     some.keep()
@@ -31,13 +31,13 @@ def written(folder, shape="rows", **figures):
 
 def test_a_figure_is_measured_once_per_machine_and_shape(tmp_path):
     written(tmp_path, a=(0.25, 0.1), b=(1e-9,))
-    again = Figures(tmp_path, "rows")
+    again = ProbeCache(tmp_path, "rows")
     assert again.get("a", never) == (0.25, 0.1)
     assert again.get("b", never) == (1e-9,)
     with pytest.raises(AssertionError):
         again.get("c", never)
     with pytest.raises(AssertionError):
-        Figures(tmp_path, "other rows").get("a", never)
+        ProbeCache(tmp_path, "other rows").get("a", never)
 
 
 @pytest.mark.parametrize("cut", range(0, 260, 7))
@@ -45,7 +45,7 @@ def test_a_torn_file_is_as_good_as_none(tmp_path, cut):
     path = written(tmp_path, a=(0.25,))
     whole = path.read_text()
     path.write_text(whole[: min(cut, len(whole) - 1)])
-    assert Figures(tmp_path, "rows").get("a", lambda: (9.0,)) == (9.0,)
+    assert ProbeCache(tmp_path, "rows").get("a", lambda: (9.0,)) == (9.0,)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_torn_file_is_as_good_as_none(tmp_path, cut):
 def test_an_altered_or_foreign_file_is_as_good_as_none(tmp_path, change):
     path = written(tmp_path, a=(0.25,))
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
-    assert Figures(tmp_path, "rows").get("a", lambda: (9.0,)) == (9.0,)
+    assert ProbeCache(tmp_path, "rows").get("a", lambda: (9.0,)) == (9.0,)
 
 
 @pytest.mark.parametrize("figures", [{"a": [-1.0]}, {"a": [1e999]}, {"a": 3}, {"a": [None]}, "a"])
@@ -71,19 +71,19 @@ def test_what_is_no_time_is_not_believed_even_when_it_is_whole(tmp_path, figures
     except ValueError:  # no sum can be taken of infinity
         body["sum"] = ""
     path.write_text(json.dumps(body))
-    assert Figures(tmp_path, "rows").get("a", lambda: (9.0,)) == (9.0,)
+    assert ProbeCache(tmp_path, "rows").get("a", lambda: (9.0,)) == (9.0,)
 
 
 def test_another_machine_does_not_read_these(tmp_path, monkeypatch):
     written(tmp_path, a=(0.25,))
     monkeypatch.setattr(kept, "machine", lambda: "another")
     with pytest.raises(AssertionError):
-        Figures(tmp_path, "rows").get("a", never)
+        ProbeCache(tmp_path, "rows").get("a", never)
 
 
 def test_a_folder_that_cannot_be_written_costs_nothing_but_time(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    some = Figures(tmp_path / "file", "rows")
+    some = ProbeCache(tmp_path / "file", "rows")
     assert some.get("a", lambda: (1.0,)) == (1.0,)
     some.keep()
 

@@ -22,7 +22,7 @@ from tests.runner.studies import study
 
 PACKAGE = Path(modelsel.__file__).parent
 GROUPS = ("learner", "preparer", "criterion", "pruner", "softener", "distance", "measure")  # kinds are imported by name
-STARTS = ("modelsel.runner.cell", "modelsel.runner.work", "modelsel.runner.families")
+STARTS = ("modelsel.runner.evaluation.cell", "modelsel.runner.evaluation.context", "modelsel.runner.families")
 
 
 def modules():

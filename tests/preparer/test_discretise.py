@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modelsel.core.types import Description, Feature, positions
-from modelsel.preparer._binned import Distinct
-from modelsel.preparer._mdl import mdl_cuts
 from modelsel.preparer.discretise_frequency import DiscretiseFrequency, frequency_cuts
 from modelsel.preparer.discretise_mdl import DiscretiseMdl
 from modelsel.preparer.discretise_width import DiscretiseWidth
+from modelsel.preparer.discretising.binning import Distinct
+from modelsel.preparer.discretising.mdl_cuts import mdl_cuts
 from modelsel.statistics.information import entropy
 
 NOTHING = np.random.default_rng(0)

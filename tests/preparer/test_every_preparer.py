@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import yaml
 
-from modelsel.core.protocols import Selected
+from modelsel.core.protocols import SelectedColumns
 from modelsel.core.spec import class_of, make
 from modelsel.core.types import positions
 
@@ -110,7 +110,7 @@ def test_rows_identity_and_target_stay(preparer, mixed):
 def test_a_selection_says_which_columns_it_keeps(preparer, mixed):
     task = mixed(6)
     step = preparer.fit(task, positions(task), rng())
-    if isinstance(step, Selected):
+    if isinstance(step, SelectedColumns):
         assert step.apply(task).features == tuple(task.features[c] for c in step.columns)
     else:
         assert len(step.apply(task).features) == len(task.features)

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from modelsel.core.types import Description, Feature, positions
-from modelsel.preparer._merit import chi_square, gain_ratio, merits
+from modelsel.preparer.discretising.merit import chi_square, gain_ratio, merits
 from modelsel.preparer.impute import Impute
 from modelsel.preparer.select_top import SelectTop
 

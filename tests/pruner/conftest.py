@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from modelsel.core.types import Feature
-from modelsel.tree.node import LEAF, MULTIWAY, THRESHOLD, Cut, Tree
+from modelsel.tree.structure.node import LEAF, MULTIWAY, THRESHOLD, DecisionTree, PrunedView
 
-Grow = Callable[..., Cut]
+Grow = Callable[..., PrunedView]
 
 
 def _structure(rng: np.random.Generator, inner: int) -> list[int]:
@@ -37,7 +37,7 @@ def _weights(rng: np.random.Generator, classes: int, amounts: str) -> np.ndarray
     return rng.integers(0, 12, classes) / 4 if amounts == "quarters" else np.round(rng.exponential(1, classes), 3)
 
 
-def _cut(rng: np.random.Generator, inner: int = 5, classes: int = 3, amounts: str = "whole") -> Cut:
+def _cut(rng: np.random.Generator, inner: int = 5, classes: int = 3, amounts: str = "whole") -> PrunedView:
     parents = np.array(_structure(rng, inner), np.int32)
     n = len(parents)
     children = [[int(c) for c in np.flatnonzero(parents == node)] for node in range(n)]
@@ -51,7 +51,7 @@ def _cut(rng: np.random.Generator, inner: int = 5, classes: int = 3, amounts: st
             scores[node] = scores[parents[node]]
     kinds = [LEAF if not c else THRESHOLD if len(c) == 2 else MULTIWAY for c in children]
     features = (Feature("x", "numeric"), *(Feature(f"n{k}", "nominal", tuple("abcd"[:k])) for k in (3, 4)))
-    tree = Tree(
+    tree = DecisionTree(
         features=features,
         classes=tuple(f"c{k}" for k in range(classes)),
         parent=parents,
@@ -64,7 +64,7 @@ def _cut(rng: np.random.Generator, inner: int = 5, classes: int = 3, amounts: st
         goodness=np.where([bool(c) for c in children], np.round(rng.random(n), 1), np.nan),
         subset={},
     )
-    return Cut(tree, np.array([not c for c in children]), scores.argmax(axis=1).astype(np.int32), scores)
+    return PrunedView(tree, np.array([not c for c in children]), scores.argmax(axis=1).astype(np.int32), scores)
 
 
 @pytest.fixture(scope="session")
@@ -73,7 +73,7 @@ def grow() -> Grow:
     return _cut
 
 
-def _prunings(cut: Cut, node: int = 0) -> Iterator[frozenset[int]]:
+def _prunings(cut: PrunedView, node: int = 0) -> Iterator[frozenset[int]]:
     yield frozenset({node})
     if not cut.leaf[node]:
         for below in product(*(list(_prunings(cut, int(child))) for child in cut.tree.children(node))):
@@ -81,16 +81,16 @@ def _prunings(cut: Cut, node: int = 0) -> Iterator[frozenset[int]]:
 
 
 @pytest.fixture(scope="session")
-def prunings() -> Callable[[Cut], Iterator[frozenset[int]]]:
+def prunings() -> Callable[[PrunedView], Iterator[frozenset[int]]]:
     """Every pruning of a cut tree with the same root, as the set of its leaves."""
     return _prunings
 
 
 @pytest.fixture(scope="session")
-def leaf_set() -> Callable[[Cut], frozenset[int]]:
+def leaf_set() -> Callable[[PrunedView], frozenset[int]]:
     """The leaves that stand, found by walking (an independent twin of `reached`)."""
 
-    def walk(cut: Cut) -> frozenset[int]:
+    def walk(cut: PrunedView) -> frozenset[int]:
         found, waiting = set(), [0]
         while waiting:
             node = waiting.pop()
@@ -104,10 +104,10 @@ def leaf_set() -> Callable[[Cut], frozenset[int]]:
 
 
 @pytest.fixture(scope="session")
-def nodes_of() -> Callable[[Cut, frozenset[int]], int]:
+def nodes_of() -> Callable[[PrunedView, frozenset[int]], int]:
     """How many nodes the pruning with these leaves has."""
 
-    def count(cut: Cut, leaves: frozenset[int]) -> int:
+    def count(cut: PrunedView, leaves: frozenset[int]) -> int:
         nodes = set(leaves)
         for leaf in leaves:
             node = leaf

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from modelsel.pruner.cost_complexity import CostComplexity
-from modelsel.tree.cutting import leaves
-from modelsel.tree.evidence import Evidence
+from modelsel.tree.structure.cutting import leaves
+from modelsel.tree.structure.evidence import PruningData
 
 
 def exact_risk(cut, leaf, impurity="misclassification"):
@@ -29,7 +29,7 @@ def test_it_is_the_smallest_of_the_best_at_every_strength(grow, prunings, leaf_s
         total = cut.tree.counts[0].sum()
         if total == 0:
             continue
-        path = CostComplexity(impurity=impurity).path(cut, Evidence(float(total)))
+        path = CostComplexity(impurity=impurity).path(cut, PruningData(float(total)))
         risks = {kept: sum(exact_risk(cut, leaf, impurity) for leaf in kept) for kept in prunings(cut)}
         ours = path.steps()
         between = [(a + b) / 2 for a, b in pairwise(ours)]
@@ -60,7 +60,7 @@ def test_the_sequence_of_strengths_is_the_hull_of_risk_over_leaves(grow, pruning
             slope, size = min(((least[n] - least[size]) / (size - n), n) for n in least if n < size)
             hull.append((slope, size))
         total = cut.tree.counts[0].sum()
-        path = CostComplexity().path(cut, Evidence(float(total)))
+        path = CostComplexity().path(cut, PruningData(float(total)))
         found = {0.0: leaves(path.cut(CostComplexity(0.0)))}
         found |= {float(a): leaves(path.cut(CostComplexity(float(a)))) for a in path.steps()}
         assert list(found.values()) == [n for _, n in hull]
@@ -69,7 +69,7 @@ def test_the_sequence_of_strengths_is_the_hull_of_risk_over_leaves(grow, pruning
 
 def test_path_stands_for_one_strength_inside_each_interval(grow):
     cut = grow(np.random.default_rng(11), inner=7)
-    evidence = Evidence(float(cut.tree.counts[0].sum()))
+    evidence = PruningData(float(cut.tree.counts[0].sum()))
     family = CostComplexity("path")
     members = family.members(cut, evidence)
     path = family.path(cut, evidence)
@@ -90,8 +90,8 @@ def test_costs_go_with_misclassification_alone():
 
 def test_a_single_leaf_stays_one(grow):
     cut = grow(np.random.default_rng(0), inner=0)
-    assert leaves(CostComplexity().path(cut, Evidence(1.0)).cut(CostComplexity(3.0))) == 1
-    assert CostComplexity("path").alphas(cut, Evidence(1.0)).tolist() == [0.0]
+    assert leaves(CostComplexity().path(cut, PruningData(1.0)).cut(CostComplexity(3.0))) == 1
+    assert CostComplexity("path").alphas(cut, PruningData(1.0)).tolist() == [0.0]
 
 
 def test_with_a_cost_matrix_the_risk_is_the_mean_cost(grow, prunings, leaf_set):
@@ -104,7 +104,7 @@ def test_with_a_cost_matrix_the_risk_is_the_mean_cost(grow, prunings, leaf_set):
             continue
         cheapest = np.argmin(cut.counts @ costs, axis=1).astype(np.int32)
         cut = replace(cut, prediction=cheapest)
-        path = CostComplexity().path(cut, Evidence(total, cost_matrix=costs))
+        path = CostComplexity().path(cut, PruningData(total, cost_matrix=costs))
         for alpha in (0.0, 0.03, 0.2):
             price = {
                 kept: sum(cut.tree.counts[leaf] @ costs[:, cheapest[leaf]] for leaf in kept) / total + alpha * len(kept)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from modelsel.pruner.critical_value import CriticalValue
-from modelsel.tree.cutting import leaves
-from modelsel.tree.evidence import Evidence
+from modelsel.tree.structure.cutting import leaves
+from modelsel.tree.structure.evidence import PruningData
 
 
 def neither_node_nor_descendant_reaches(cut, node, threshold):
@@ -18,7 +18,7 @@ def test_a_node_goes_when_neither_it_nor_a_descendant_reaches_the_goodness(grow,
     rng = np.random.default_rng(4)
     for _ in range(300):
         cut = grow(rng, inner=int(rng.integers(0, 9)))
-        path = CriticalValue().path(cut, Evidence(1.0))
+        path = CriticalValue().path(cut, PruningData(1.0))
         for threshold in (0.0, 0.3, 0.5, 0.95, 2.0):
             kept = leaf_set(path.cut(CriticalValue(threshold)))
             grown = leaf_set(cut)
@@ -41,7 +41,7 @@ def _above(cut, ends):
 def test_a_goodness_equal_to_the_threshold_reaches_it(grow):
     cut = grow(np.random.default_rng(2), inner=1)
     goodness = float(cut.tree.goodness[0])
-    path = CriticalValue().path(cut, Evidence(1.0))
+    path = CriticalValue().path(cut, PruningData(1.0))
     assert leaves(path.cut(CriticalValue(goodness))) == leaves(cut)
     assert leaves(path.cut(CriticalValue(goodness + 1e-9))) == 1
 

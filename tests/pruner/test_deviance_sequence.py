@@ -11,11 +11,11 @@ from modelsel.learner.tree import Splits, Tree
 from modelsel.pruner.cost_complexity import CostComplexity
 from modelsel.pruner.deviance_sequence import DevianceSequence
 from modelsel.statistics.auc import auc
-from modelsel.tree.evidence import Evidence
+from modelsel.tree.structure.evidence import PruningData
 
 
 def sequence(cut, held_back):
-    return DevianceSequence().path(cut, Evidence(float(cut.counts[0].sum()) or 1.0, pruning_counts=held_back))
+    return DevianceSequence().path(cut, PruningData(float(cut.counts[0].sum()) or 1.0, pruning_counts=held_back))
 
 
 def deviance(cut, leaves, held_back):
@@ -35,7 +35,7 @@ def test_sizes_and_deviances_are_those_of_the_trees_counted_leaf_by_leaf(grow, l
         held_back = rng.integers(0, 5, cut.tree.counts.shape).astype(float)
         path = sequence(cut, held_back)
         for k, strength in enumerate(path.strengths):
-            evidence = Evidence(float(cut.counts[0].sum()) or 1.0)
+            evidence = PruningData(float(cut.counts[0].sum()) or 1.0)
             total = CostComplexity(impurity="entropy", alpha=float(strength))
             leaves = leaf_set(total.path(cut, evidence).cut(total))
             assert path.splits[k] == len(leaves) - 1
@@ -76,7 +76,7 @@ def test_of_equal_deviances_the_smaller_tree_is_the_first_step():
 
 def test_it_needs_rows_that_were_held_back(grow):
     with pytest.raises(ValueError, match="held-back"):
-        DevianceSequence().path(grow(np.random.default_rng(0)), Evidence(1.0))
+        DevianceSequence().path(grow(np.random.default_rng(0)), PruningData(1.0))
 
 
 def task_of(rng, rows=300):

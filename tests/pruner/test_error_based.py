@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from modelsel.pruner.error_based import ErrorBased
-from modelsel.tree.cutting import leaves, reached
-from modelsel.tree.evidence import Evidence
-from modelsel.tree.export import from_dict, to_dict
+from modelsel.tree.export.nested import from_dict, to_dict
+from modelsel.tree.structure.cutting import leaves, reached
+from modelsel.tree.structure.evidence import PruningData
 
 FEATURES = [
     {"name": "x", "kind": "numeric", "levels": []},
@@ -167,7 +167,7 @@ def test_every_confidence_equals_the_recursion_over_rows(bound, raising):
     raises = 0
     for _ in range(60):
         cut, rows = problem(rng, rows=int(rng.integers(10, 90)), classes=int(rng.integers(2, 4)))
-        path = ErrorBased(raising=raising, bound=bound).path(cut, Evidence(float(len(rows.target)), reroute=rows))
+        path = ErrorBased(raising=raising, bound=bound).path(cut, PruningData(float(len(rows.target)), reroute=rows))
         for confidence in (0.5, 0.25, 0.1, 0.01):
             pruner = ErrorBased(confidence, raising, bound)
             twin = Twin(cut, rows, pruner)
@@ -184,7 +184,7 @@ def test_a_raised_tree_is_whole(leaf_set):
     other_trees = 0
     for _ in range(80):
         cut, rows = problem(rng)
-        pruned = ErrorBased(0.1).path(cut, Evidence(60.0, reroute=rows)).cut(ErrorBased(0.1))
+        pruned = ErrorBased(0.1).path(cut, PruningData(60.0, reroute=rows)).cut(ErrorBased(0.1))
         assert to_dict(from_dict(to_dict(pruned))) == to_dict(pruned)
         assert reached(pruned)[list(leaf_set(pruned))].all()
         inner = np.flatnonzero(reached(pruned) & ~pruned.leaf)
@@ -204,14 +204,14 @@ def test_truncated_trees_are_pruned_on_their_own(leaf_set):
         twin = Twin(short, rows, pruner)
         t = twin.grown()
         twin.prune(t, np.arange(60), rows.weights)
-        pruned = pruner.path(short, Evidence(60.0, reroute=rows)).cut(pruner)
+        pruned = pruner.path(short, PruningData(60.0, reroute=rows)).cut(pruner)
         assert shape(pruned) == twin.shape(t, np.arange(60), rows.weights)
         assert leaves(pruned) <= leaves(short)
 
 
 def test_raising_asks_for_the_rows(grow):
     with pytest.raises(ValueError, match="raising=false"):
-        ErrorBased().path(grow(np.random.default_rng(0)), Evidence(1.0))
+        ErrorBased().path(grow(np.random.default_rng(0)), PruningData(1.0))
 
 
 def test_leaves_may_rise_as_the_confidence_falls():
@@ -224,5 +224,5 @@ def test_leaves_may_rise_as_the_confidence_falls():
 
     nodes = [node(0, None, [41, 1], (1, 2)), node(1, 0, [1, 1]), node(2, 0, [40, 0])]
     cut = from_dict({"classes": ["a", "b"], "features": FEATURES, "nodes": nodes})
-    path = ErrorBased(raising=False).path(cut, Evidence(42.0))
+    path = ErrorBased(raising=False).path(cut, PruningData(42.0))
     assert [leaves(path.cut(ErrorBased(cf, raising=False))) for cf in (0.5, 0.1, 0.01)] == [1, 1, 2]

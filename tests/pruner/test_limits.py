@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
-from modelsel.pruner._limits import LIMITS
+from modelsel.pruner.limits import LIMITS
 
 LEAVES = [(14.0, 5.0), (6.0, 1.0), (100.0, 20.0), (30.0, 2.0), (9.0, 3.0)]
 

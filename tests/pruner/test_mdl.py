@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from modelsel.pruner.mdl import Mdl, class_bits, structure_bits
-from modelsel.tree.cutting import leaves
-from modelsel.tree.evidence import Evidence
+from modelsel.tree.structure.cutting import leaves
+from modelsel.tree.structure.evidence import PruningData
 
 
 def test_class_bits_count_the_arrangements_and_the_compositions():
@@ -38,7 +38,7 @@ def test_the_tree_kept_is_the_shortest_message_of_all_prunings(grow, prunings, l
     for _ in range(200):
         cut = grow(rng, inner=int(rng.integers(0, 7)))
         bits, price = class_bits(cut.tree.counts), structure_bits(cut.tree)
-        path = Mdl().path(cut, Evidence(1.0))
+        path = Mdl().path(cut, PruningData(1.0))
         for weight in (0.0, 0.2, 1.0, 3.0):
             kept = leaf_set(path.cut(Mdl(weight)))
             best = min(_message(cut, ends, bits, weight * price) for ends in prunings(cut))
@@ -62,7 +62,7 @@ def _tests(cut, ends):
 def test_leaves_never_rise_with_the_weight(grow):
     rng = np.random.default_rng(1)
     for _ in range(100):
-        path = Mdl().path(grow(rng, inner=9, amounts="fractions"), Evidence(1.0))
+        path = Mdl().path(grow(rng, inner=9, amounts="fractions"), PruningData(1.0))
         sizes = [leaves(path.cut(Mdl(w))) for w in np.linspace(0, 4, 30)]
         assert sizes == sorted(sizes, reverse=True)
 

@@ -7,9 +7,9 @@ import pytest
 
 from modelsel.core.types import Feature
 from modelsel.pruner.minimum_error import MinimumError
-from modelsel.tree.cutting import leaves
-from modelsel.tree.evidence import Evidence
-from modelsel.tree.export import from_dict
+from modelsel.tree.export.nested import from_dict
+from modelsel.tree.structure.cutting import leaves
+from modelsel.tree.structure.evidence import PruningData
 
 
 def recursion(cut, m, prior, costs, node=0):
@@ -42,7 +42,7 @@ def test_every_m_equals_the_exact_recursion(grow, leaf_set, prior, with_costs):
         if not total:
             continue
         p = [c / total for c in root] if prior == "root" else [Fraction(1, 3)] * 3
-        evidence = Evidence(float(total), cost_matrix=np.array(costs, float) if with_costs else None)
+        evidence = PruningData(float(total), cost_matrix=np.array(costs, float) if with_costs else None)
         path = MinimumError(prior=prior).path(cut, evidence)
         for m in (0, 0.5, 1, 2, 8, 64):
             pruned = leaf_set(path.cut(MinimumError(m, prior)))
@@ -59,7 +59,7 @@ def test_laplace_is_m_of_as_many_as_classes_with_a_uniform_prior(grow, leaf_set)
     rng = np.random.default_rng(9)
     for _ in range(50):
         cut = grow(rng, inner=6)
-        path = MinimumError("laplace").path(cut, Evidence(float(cut.tree.counts[0].sum())))
+        path = MinimumError("laplace").path(cut, PruningData(float(cut.tree.counts[0].sum())))
         assert leaf_set(path.cut(MinimumError("laplace"))) == leaf_set(path.cut(MinimumError(3.0, "uniform")))
 
 
@@ -80,5 +80,5 @@ def test_a_larger_m_may_keep_more_leaves():
     ]
     x = Feature("x", "numeric")
     cut = from_dict({"classes": ["a", "b"], "features": [{"name": x.name, "kind": x.kind, "levels": []}], "nodes": nodes})
-    path = MinimumError().path(cut, Evidence(5.0))
+    path = MinimumError().path(cut, PruningData(5.0))
     assert [leaves(path.cut(MinimumError(m))) for m in (1.0, 2.0)] == [2, 3]

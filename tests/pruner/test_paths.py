@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from modelsel.core.spec import make
-from modelsel.tree.cutting import ends, leaves, reached
-from modelsel.tree.evidence import Evidence
+from modelsel.tree.structure.cutting import ends, leaves, reached
+from modelsel.tree.structure.evidence import PruningData
 
 STRENGTHS = {
     "unpruned": [{}],
@@ -27,7 +27,7 @@ def test_one_path_answers_all_strengths_as_a_path_of_its_own_would(kind, grow, l
     rng = np.random.default_rng(len(kind))
     for _ in range(60):
         cut = grow(rng, inner=int(rng.integers(0, 8)), amounts="fractions")
-        evidence = Evidence(float(cut.counts[0].sum()) or 1.0, pruning_counts=cut.tree.counts)
+        evidence = PruningData(float(cut.counts[0].sum()) or 1.0, pruning_counts=cut.tree.counts)
         pruners = [make("pruner", kind, **values) for values in STRENGTHS[kind]]
         shared = pruners[0].path(cut, evidence)
         assert len({pruner.sharing() for pruner in pruners}) == 1
@@ -53,7 +53,7 @@ def test_what_a_stopping_limit_cut_off_has_no_say(kind, grow, leaf_set):
             pruner = make("pruner", kind, **values)
             answers = []
             for each in (short, other):
-                evidence = Evidence(float(cut.counts[0].sum()) or 1.0, pruning_counts=each.tree.counts)
+                evidence = PruningData(float(cut.counts[0].sum()) or 1.0, pruning_counts=each.tree.counts)
                 answers.append(leaf_set(pruner.path(each, evidence).cut(pruner)))
             assert answers[0] == answers[1]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from modelsel.pruner.pessimistic import Pessimistic
-from modelsel.tree.cutting import leaves
-from modelsel.tree.evidence import Evidence
+from modelsel.tree.structure.cutting import leaves
+from modelsel.tree.structure.evidence import PruningData
 
 
 def top_down(cut, s, node=0):
@@ -36,7 +36,7 @@ def test_every_strength_is_quinlans_rule(grow, leaf_set, amounts):
     rng = np.random.default_rng(len(amounts))
     for _ in range(300):
         cut = grow(rng, inner=int(rng.integers(0, 9)), amounts=amounts)
-        path = Pessimistic().path(cut, Evidence(float(cut.tree.counts[0].sum())))
+        path = Pessimistic().path(cut, PruningData(float(cut.tree.counts[0].sum())))
         for s in (0.0, 0.3, 1.0, 2.5):
             assert leaf_set(path.cut(Pessimistic(s))) == top_down(cut, s)
 
@@ -44,7 +44,7 @@ def test_every_strength_is_quinlans_rule(grow, leaf_set, amounts):
 def test_leaves_never_rise_with_the_strength(grow):
     rng = np.random.default_rng(0)
     for _ in range(100):
-        path = Pessimistic().path(grow(rng, inner=9), Evidence(1.0))
+        path = Pessimistic().path(grow(rng, inner=9), PruningData(1.0))
         sizes = [leaves(path.cut(Pessimistic(s))) for s in np.linspace(0, 4, 30)]
         assert sizes == sorted(sizes, reverse=True)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from modelsel.pruner.reduced_error import ReducedError
-from modelsel.tree.evidence import Evidence
+from modelsel.tree.structure.evidence import PruningData
 
 COSTS = np.array([[0.0, 1.0, 3.0], [2.0, 0.0, 1.0], [0.5, 4.0, 0.0]])
 
@@ -28,7 +28,7 @@ def test_it_is_the_best_of_all_prunings_and_the_smallest_of_those(
     for _ in range(250):
         cut = grow(rng, inner=int(rng.integers(0, 7)), amounts=amounts)
         counts = _held_back(rng, cut, amounts)
-        evidence = Evidence(cut.counts[0].sum(), counts, COSTS if with_costs else None)
+        evidence = PruningData(cut.counts[0].sum(), counts, COSTS if with_costs else None)
         pruned = ReducedError(relabel=relabel).path(cut, evidence).cut(ReducedError(relabel=relabel))
         kept = leaf_set(pruned)
         errors = sum(float(counts[leaf] @ costs[:, pruned.prediction[leaf]]) for leaf in kept)
@@ -52,7 +52,7 @@ def test_leaves_take_class_and_scores_of_the_held_back_rows_where_any_arrive(gro
     for _ in range(100):
         cut = grow(rng)
         counts = _held_back(rng, cut, "whole")
-        pruned = ReducedError().path(cut, Evidence(cut.counts[0].sum(), counts)).cut(ReducedError())
+        pruned = ReducedError().path(cut, PruningData(cut.counts[0].sum(), counts)).cut(ReducedError())
         arrived = counts.sum(axis=1) > 0
         assert (pruned.counts[arrived] == counts[arrived]).all()
         assert (pruned.counts[~arrived] == cut.counts[~arrived]).all()
@@ -63,14 +63,14 @@ def test_leaves_take_class_and_scores_of_the_held_back_rows_where_any_arrive(gro
 def test_without_relabelling_class_and_scores_stay_as_grown(grow):
     cut = grow(np.random.default_rng(1))
     counts = _held_back(np.random.default_rng(2), cut, "whole")
-    pruned = ReducedError(relabel=False).path(cut, Evidence(1.0, counts)).cut(ReducedError(relabel=False))
+    pruned = ReducedError(relabel=False).path(cut, PruningData(1.0, counts)).cut(ReducedError(relabel=False))
     assert (pruned.counts == cut.counts).all()
     assert (pruned.prediction == cut.prediction).all()
 
 
 def test_it_says_what_it_misses(grow):
     with pytest.raises(ValueError, match="held-back rows"):
-        ReducedError().path(grow(np.random.default_rng(0)), Evidence(1.0))
+        ReducedError().path(grow(np.random.default_rng(0)), PruningData(1.0))
 
 
 def test_only_the_share_is_part_of_growing():

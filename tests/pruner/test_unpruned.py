@@ -3,10 +3,10 @@
 import numpy as np
 
 from modelsel.pruner.unpruned import Unpruned
-from modelsel.tree.evidence import Evidence
+from modelsel.tree.structure.evidence import PruningData
 
 
 def test_nothing_is_cut(grow):
     cut = grow(np.random.default_rng(0))
-    assert Unpruned().path(cut, Evidence(1.0)).cut(Unpruned()) is cut
+    assert Unpruned().path(cut, PruningData(1.0)).cut(Unpruned()) is cut
     assert Unpruned().growing() == {}

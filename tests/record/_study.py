@@ -12,10 +12,10 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from modelsel.core.fingerprint import digest
-from modelsel.core.outcome import Outcome, TestResult
+from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.selection import Assessed, Losses, Selection
 from modelsel.core.types import Candidate, Feature, Fold, Resampling, Scoreboard, Task
-from modelsel.record.finished import Finished, Pair
+from modelsel.record.content.study_record import Pair, StudyRecord
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,12 @@ def resampling(data: Task) -> Resampling:
 
 
 @lru_cache(maxsize=1)
-def finished() -> Finished:
+def finished() -> StudyRecord:
     with threadpool_limits(1):
         return _computed()
 
 
-def _computed() -> Finished:
+def _computed() -> StudyRecord:
     data = task()
     parts, candidates = resampling(data), space()
     predicted = np.full((len(candidates), len(data)), -1, np.int32)
@@ -102,7 +102,7 @@ def _computed() -> Finished:
     return assemble(data, parts, candidates, predicted, scores, size.mean(1), training.mean(1))
 
 
-def assemble(data, parts, candidates, predicted, scores, complexity, training) -> Finished:
+def assemble(data, parts, candidates, predicted, scores, complexity, training) -> StudyRecord:
     losses = (predicted != data.target).astype(np.float64)
     folds = np.stack([losses[:, fold.assessment].mean(1) for fold in parts.folds], axis=1)
     status = ["ok"] * len(candidates)
@@ -140,7 +140,7 @@ def assemble(data, parts, candidates, predicted, scores, complexity, training) -
              float(mean[i] - mean[winner]) + 0.03, 0.03, 0.06, "corrected resampled t")
         for i in best[1:]
     )  # fmt: skip
-    return Finished(outcome(data, parts, selection), selection, CONFIG, data, parts, audit=AUDIT, pairs=pairs,
+    return StudyRecord(outcome(data, parts, selection), selection, CONFIG, data, parts, audit=AUDIT, pairs=pairs,
                     command=("modelsel", "run", "dataset=breast_cancer", "space=[cart,knn,naive_bayes]"))  # fmt: skip
 
 
@@ -150,10 +150,10 @@ def _best_of_others(candidates, board, winner):
             yield min((i for i, c in enumerate(candidates) if c.entry == entry), key=lambda i: board.cost[i])
 
 
-def outcome(data: Task, parts: Resampling, selection: Selection) -> Outcome:
+def outcome(data: Task, parts: Resampling, selection: Selection) -> StudySummary:
     board, winner = selection.board, selection.winner
     candidate = selection.candidates[winner]
-    return Outcome(
+    return StudySummary(
         study="breast_cancer-quick",
         spec_id=digest("a study"),
         seed=0,

@@ -39,7 +39,7 @@ def folder(finished, tmp_path) -> RunFolder:
 @pytest.fixture(scope="session")
 def empty_store(tmp_path_factory) -> Path:
     """An MLflow database without runs, made once."""
-    from modelsel.record import mlflow_store
+    from modelsel.record.mlflow import store as mlflow_store
 
     store = mlflow_store.embedded(tmp_path_factory.mktemp("store"))
     mlflow_store.prepare(store)
@@ -51,7 +51,7 @@ def store(folder, empty_store):
     """The embedded store of the recorded run's `runs/`."""
     import shutil
 
-    from modelsel.record import mlflow_store
+    from modelsel.record.mlflow import store as mlflow_store
 
     made = mlflow_store.embedded(folder.root)
     shutil.copy(empty_store, made.sqlite)

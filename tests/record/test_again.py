@@ -5,9 +5,9 @@ from filelock import FileLock
 from mlflow import MlflowClient
 
 from modelsel.record.folder import RunFolder
-from modelsel.record.mlflow_client import Client
-from modelsel.record.runs import project
-from modelsel.record.sync import sync
+from modelsel.record.mlflow.client import Client
+from modelsel.record.mlflow.runs import project
+from modelsel.record.mlflow.sync import sync
 
 
 @pytest.fixture

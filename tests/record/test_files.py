@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelsel.core.errors import UNWRITABLE, StoreError
-from modelsel.record import files
-from modelsel.record.losses import Archive
+from modelsel.record.content import files
+from modelsel.record.content.losses import LossArchive
 
 
 def test_the_old_file_survives_a_failure_at_every_point(tmp_path, monkeypatch):
@@ -85,7 +85,7 @@ def test_a_large_array_is_written_without_a_copy_and_read_when_it_is_asked_for(t
     matrix[::3] = 1
     tracemalloc.start()
     (tmp_path / "a.npz").write_bytes(files.npz({"losses": matrix, "row": np.arange(4000)}, compress=True))
-    archive = Archive(tmp_path / "a.npz")
+    archive = LossArchive(tmp_path / "a.npz")
     assert list(archive) == ["losses", "row"]
     np.testing.assert_array_equal(archive["row"], np.arange(4000))
     most = tracemalloc.get_traced_memory()[1]

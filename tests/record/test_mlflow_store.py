@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from modelsel.core.errors import ConfigurationError
-from modelsel.record import mlflow_store
-from modelsel.record.mlflow_store import Store, at, embedded, locate, quieten
+from modelsel.record.mlflow import store as mlflow_store
+from modelsel.record.mlflow.store import TrackingStore, at, embedded, locate, quieten
 
 START = """
 import os, sys
 from pathlib import Path
 from modelsel.record import mlflow_store
-from modelsel.record.mlflow_client import Client
+from modelsel.record.mlflow.client import Client
 mlflow_store.quieten(os.environ)
 store = mlflow_store.embedded(Path(sys.argv[1]))
 mlflow_store.prepare(store)
@@ -47,9 +47,9 @@ def test_the_address_is_absolute_whatever_the_working_directory(tmp_path, monkey
 
 def test_the_persons_own_address_wins_over_the_embedded_store():
     theirs = {"MLFLOW_TRACKING_URI": "http://theirs:5000", "OTHER": "http://other:5000"}
-    assert locate(settings(), Path("runs"), theirs) == Store("http://theirs:5000")
-    assert locate(settings(uri_env="OTHER"), Path("runs"), theirs) == Store("http://other:5000")
-    assert locate(settings(uri="http://said:5000"), Path("runs"), theirs) == Store("http://said:5000")
+    assert locate(settings(), Path("runs"), theirs) == TrackingStore("http://theirs:5000")
+    assert locate(settings(uri_env="OTHER"), Path("runs"), theirs) == TrackingStore("http://other:5000")
+    assert locate(settings(uri="http://said:5000"), Path("runs"), theirs) == TrackingStore("http://said:5000")
     assert locate(settings(kind="off"), Path("runs"), theirs) is None
 
 

@@ -1,10 +1,10 @@
 """What could not be written into MLflow waits with its last error, is said, and is taken along by the next study."""
 
-from modelsel.cli.doctor import outbox
-from modelsel.record import pending
+from modelsel.cli.setup.doctor import outbox
 from modelsel.record.folder import RunFolder
-from modelsel.record.sync import sync
-from modelsel.record.track import Tracker
+from modelsel.record.mlflow import pending
+from modelsel.record.mlflow.sync import sync
+from modelsel.record.mlflow.track import Tracker
 from tests.record.test_track import tracking
 
 

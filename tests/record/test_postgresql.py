@@ -10,9 +10,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from modelsel.record import mlflow_bulk, mlflow_store
-from modelsel.record.runs import KEY
-from modelsel.record.sync import sync
+from modelsel.record.mlflow import bulk as mlflow_bulk
+from modelsel.record.mlflow import store as mlflow_store
+from modelsel.record.mlflow.runs import KEY
+from modelsel.record.mlflow.sync import sync
 
 pytestmark = pytest.mark.slow
 

@@ -12,18 +12,19 @@ from mlflow.entities import ViewType
 
 from modelsel.core.errors import BAD_CONFIGURATION, UNWRITABLE, ModelselError, StoreError
 from modelsel.core.types import Description, positions
-from modelsel.record import mlflow_bulk, mlflow_store
-from modelsel.record.finished import FinalModel
+from modelsel.record.content.study_record import FinalModel
 from modelsel.record.folder import RunFolder
-from modelsel.record.mlflow_client import Client
-from modelsel.record.mlflow_store import Store
-from modelsel.record.runs import CHANGED, KEY, LONGEST_PARAM, project
-from modelsel.record.sync import store_of, sync
+from modelsel.record.mlflow import bulk
+from modelsel.record.mlflow import store as mlflow_store
+from modelsel.record.mlflow.client import Client
+from modelsel.record.mlflow.runs import CHANGED, KEY, LONGEST_PARAM, project
+from modelsel.record.mlflow.store import TrackingStore
+from modelsel.record.mlflow.sync import store_of, sync
 
 TABLES = ("runs", "tags", "params", "metrics", "latest_metrics", "experiments", "datasets", "inputs", "input_tags")
 
 
-def runs_of(store: Store) -> dict:
+def runs_of(store: TrackingStore) -> dict:
     """Key to run, as MLflow's own client reads it."""
     client = MlflowClient(store.uri)
     experiments = [e.experiment_id for e in client.search_experiments(view_type=ViewType.ALL)]
@@ -34,14 +35,14 @@ def runs_of(store: Store) -> dict:
     return keyed
 
 
-def tables_of(store: Store) -> dict:
+def tables_of(store: TrackingStore) -> dict:
     """The rows of MLflow's tables with run ids replaced by keys, in no order."""
     with sqlite3.connect(store.sqlite) as connection:
         key_of = dict(connection.execute("SELECT run_uuid, value FROM tags WHERE key = ?", (KEY,)).fetchall())
         return {table: sorted(_rows(connection, table, key_of)) for table in TABLES}
 
 
-def sizes_of(store: Store) -> dict:
+def sizes_of(store: TrackingStore) -> dict:
     """How many rows each of MLflow's tables has."""
     with sqlite3.connect(store.sqlite) as connection:
         tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -132,7 +133,7 @@ def test_a_look_after_the_first_pass_adds_its_params(folder, store):
 
 
 def test_both_writers_leave_the_same_rows(folder, store, empty_store, tmp_path):
-    other = Store(f"sqlite:///{tmp_path / 'other.db'}", store.artifacts)
+    other = TrackingStore(f"sqlite:///{tmp_path / 'other.db'}", store.artifacts)
     other.sqlite.write_bytes(empty_store.read_bytes())
     assert sync(folder, store, "bulk").writer == "bulk"
     assert sync(folder, other, "client").writer == "client"
@@ -143,7 +144,7 @@ def test_both_writers_leave_the_same_rows(folder, store, empty_store, tmp_path):
 
 
 def test_both_writers_read_back_equal_through_mlflow(folder, store, empty_store, tmp_path):
-    other = Store(f"sqlite:///{tmp_path / 'other.db'}", store.artifacts)
+    other = TrackingStore(f"sqlite:///{tmp_path / 'other.db'}", store.artifacts)
     other.sqlite.write_bytes(empty_store.read_bytes())
     sync(folder, store, "bulk")
     sync(folder, other, "client")
@@ -206,22 +207,22 @@ def test_a_bulk_write_that_fails_leaves_nothing(folder, store):
     before = tables_of(store)
     spoiled = [*runs.children[:5], replace(runs.children[5], params={"k": None})]
     with pytest.raises(Exception, match="NOT NULL"):
-        mlflow_bulk.write_children(store, experiment, parent, spoiled, {})
+        bulk.write_children(store, experiment, parent, spoiled, {})
     assert tables_of(store) == before
 
 
 def test_the_revisions_that_are_written_directly_are_those_compared_here(store):
     """One more in KNOWN needs its own comparison: with an MLflow that has it, these tests."""
     with sqlite3.connect(store.sqlite) as connection:
-        assert {revision for (revision,) in connection.execute("SELECT version_num FROM alembic_version")} == mlflow_bulk.KNOWN
+        assert {revision for (revision,) in connection.execute("SELECT version_num FROM alembic_version")} == bulk.KNOWN
 
 
 def test_an_unknown_revision_is_left_to_the_client(folder, store):
     with sqlite3.connect(store.sqlite) as connection:
         connection.execute("UPDATE alembic_version SET version_num = 'of_the_future'")
-    assert not mlflow_bulk.knows(store)
+    assert not bulk.knows(store)
     with pytest.raises(ModelselError, match="of_the_future") as error:
-        mlflow_bulk.knows(store, strict=True)
+        bulk.knows(store, strict=True)
     assert error.value.exit_code == BAD_CONFIGURATION
 
 
@@ -300,7 +301,7 @@ def test_the_model_is_logged_once_and_loads_as_a_pyfunc(finished, tmp_path, empt
 def _majority(task):
     from modelsel.core.spec import class_of
     from modelsel.core.types import Candidate
-    from modelsel.runner.final import fit
+    from modelsel.runner.final_fit import fit
 
     fitted = fit(Candidate(class_of("learner", "majority")()), task, seed=0)
     return FinalModel(task.features, task.classes, fitted.learner, (), task.take(positions(task)[:5]))
@@ -311,7 +312,7 @@ def test_our_mlmodel_says_what_mlflow_itself_would_write(finished, tmp_path):
     from mlflow.types import ColSpec, ParamSchema, ParamSpec, Schema
     from mlflow.types.schema import AnyType
 
-    from modelsel.record.model import save
+    from modelsel.record.model.model import save
 
     saved = save(tmp_path / "model", _majority(finished.task), "0.1.0")
     ours = Model.load(str(saved / "MLmodel"))
@@ -326,7 +327,7 @@ def test_our_mlmodel_says_what_mlflow_itself_would_write(finished, tmp_path):
 
 def test_a_store_that_cannot_be_written_is_exit_6_and_says_how_to_go_on(folder):
     with pytest.raises(StoreError, match="modelsel sync") as error:
-        sync(folder, Store("http://127.0.0.1:9"))
+        sync(folder, TrackingStore("http://127.0.0.1:9"))
     assert error.value.exit_code == UNWRITABLE
     assert "does not answer" in str(error.value)
 
@@ -334,12 +335,12 @@ def test_a_store_that_cannot_be_written_is_exit_6_and_says_how_to_go_on(folder):
 def test_a_replay_goes_where_the_study_said(folder, monkeypatch):
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     assert store_of(folder) == mlflow_store.embedded(folder.root)
-    assert store_of(folder, "http://given:1") == Store("http://given:1")
+    assert store_of(folder, "http://given:1") == TrackingStore("http://given:1")
     folder.write_config({"tracking": {"kind": "server", "uri": "http://said:2", "on_error": "warn"}})
-    assert store_of(folder) == Store("http://said:2")
+    assert store_of(folder) == TrackingStore("http://said:2")
     folder.write_config({"tracking": {"kind": "off"}})
     assert store_of(folder) == mlflow_store.embedded(folder.root)
-    assert store_of(folder, "http://given:1") == Store("http://given:1")
+    assert store_of(folder, "http://given:1") == TrackingStore("http://given:1")
     folder.write_config({"tracking": {"kind": "server", "uri": "http://me:secret-77@said:2"}})
     with pytest.raises(ModelselError, match="uri_env"):
         store_of(folder)

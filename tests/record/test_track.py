@@ -19,9 +19,9 @@ from mlflow import MlflowClient
 from mlflow.entities import ViewType
 
 from modelsel.core.errors import UNWRITABLE, StoreError
-from modelsel.record import mlflow_store
-from modelsel.record.sync import sync
-from modelsel.record.track import PATIENCE, Tracker
+from modelsel.record.mlflow import store as mlflow_store
+from modelsel.record.mlflow.sync import sync
+from modelsel.record.mlflow.track import PATIENCE, Tracker
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")  # files that nobody closed
 BUSY = 1.5  # seconds that a busy machine may add to what is promised
@@ -49,7 +49,7 @@ def test_a_study_is_recorded_by_another_process(folder, store):
     result = tracker.finish()
     assert result.state == "recorded", result.message
     assert folder.read_json("mlflow.json")["run_id"] == result.run_id
-    assert "mlflow" not in {name.partition(".")[0] for name in vars(sys.modules["modelsel.record.track"])}
+    assert "mlflow" not in {name.partition(".")[0] for name in vars(sys.modules["modelsel.record.mlflow.track"])}
     assert tracker.outbox.process.wait(30) == 0
 
 
@@ -278,7 +278,7 @@ def test_what_was_handed_over_is_written_although_nobody_listens_any_more(tmp_pa
     import subprocess
     import sys
 
-    words = [sys.executable, "-m", "modelsel.record.worker"]
+    words = [sys.executable, "-m", "modelsel.record.mlflow.worker"]
     store = tmp_path / "mlflow.db"
     jobs = [{"uri": f"sqlite:///{store}", "artifacts": ""}, {"nonsense": 1}, {"warm": True}]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as worker:

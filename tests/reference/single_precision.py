@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.types import Task
-from modelsel.tree.node import DIVIDED, LEAF, MULTIWAY, THRESHOLD, Tree
+from modelsel.tree.structure.node import DIVIDED, LEAF, MULTIWAY, THRESHOLD, DecisionTree
 
 SMALL = 1e-3
 
@@ -233,7 +233,7 @@ def leaves(node: Node) -> int:
     return sum(map(leaves, node.below)) if node.below else 1
 
 
-def as_tree(root: Node, twin: C45, slack: float = 0.0) -> Tree:
+def as_tree(root: Node, twin: C45, slack: float = 0.0) -> DecisionTree:
     """The twin's tree in the package's arrays, so that the package can prune it.
 
     Thresholds are the largest values of the training rows up to the midpoint; `slack`: or so much above it.
@@ -248,7 +248,7 @@ def as_tree(root: Node, twin: C45, slack: float = 0.0) -> Tree:
     branches = np.array([len(node.below) for node in flat])
     cuts = [bool(n.below) and not twin.nominal[n.feature] for n in flat]
     seen = [task.values[:, n.feature][task.values[:, n.feature] <= n.cut + slack] for n in flat]
-    return Tree(
+    return DecisionTree(
         features=task.features,
         classes=task.classes,
         parent=above,

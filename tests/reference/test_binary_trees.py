@@ -16,9 +16,9 @@ import pytest
 
 from modelsel.core.spec import make
 from modelsel.core.types import Task, positions
-from modelsel.learner._tree_path import TreePath
 from modelsel.learner.tree import Splits, Tree
-from modelsel.tree.node import Tree as Grown
+from modelsel.learner.trees.path import TreePath
+from modelsel.tree.structure.node import DecisionTree as Grown
 
 
 @dataclass(frozen=True)

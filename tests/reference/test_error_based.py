@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from modelsel.core.spec import make
-from modelsel.learner._tree_path import TreePath
 from modelsel.learner.tree import Splits, Tree
-from modelsel.tree.evidence import Evidence
-from modelsel.tree.reroute import Growing
+from modelsel.learner.trees.path import TreePath
+from modelsel.tree.routing.reroute import RerouteState
+from modelsel.tree.structure.evidence import PruningData
 from tests.learner.test_tree import recipe
 from tests.reference.single_precision import C45 as Twin
 from tests.reference.single_precision import as_tree
@@ -54,7 +54,7 @@ def grown_by_j48(task, min_leaf):
     """By its twin, for which values within a hundred-thousandth are one."""
     twin = Twin(task, min_leaf, np.float64, apart=1e-5)
     tree, rows = as_tree(twin.grown(), twin), np.arange(len(task))
-    evidence = Evidence(total=float(len(task)), reroute=Growing(tree, task, rows))
+    evidence = PruningData(total=float(len(task)), reroute=RerouteState(tree, task, rows))
     return TreePath(tree, evidence, task, rows, certain=False)
 
 

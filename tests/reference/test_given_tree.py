@@ -11,9 +11,9 @@ from modelsel.pruner.cost_complexity import CostComplexity
 from modelsel.pruner.error_based import ErrorBased
 from modelsel.pruner.minimum_error import MinimumError
 from modelsel.pruner.reduced_error import ReducedError
-from modelsel.tree.cutting import leaves, reached
-from modelsel.tree.evidence import Evidence
-from modelsel.tree.node import LEAF, MULTIWAY, Cut, Tree
+from modelsel.tree.structure.cutting import leaves, reached
+from modelsel.tree.structure.evidence import PruningData
+from modelsel.tree.structure.node import LEAF, MULTIWAY, DecisionTree, PrunedView
 
 
 def given(case):
@@ -29,7 +29,7 @@ def given(case):
     above = np.array(parents, np.int32)
     branches = np.bincount(above[1:], minlength=len(flat))
     inner = branches > 0
-    tree = Tree(
+    tree = DecisionTree(
         features=(Feature("any", "nominal", tuple("abcdefgh")),),
         classes=tuple(case["class_values"]),
         parent=above,
@@ -45,7 +45,7 @@ def given(case):
     prediction = counts.argmax(axis=1).astype(np.int32)
     for node in np.flatnonzero(counts.sum(axis=1) == 0):
         prediction[node] = prediction[above[node]]
-    return Cut(tree, ~inner, prediction, counts), flat
+    return PrunedView(tree, ~inner, prediction, counts), flat
 
 
 def cases(shared, pattern):
@@ -65,7 +65,7 @@ def test_cost_complexity_gives_the_weakest_link_sequence(shared):
     for name, case in cases(shared, "ccp_*.json"):
         cut, _ = given(case)
         total = float(cut.counts[0].sum())
-        path = CostComplexity().path(cut, Evidence(total))
+        path = CostComplexity().path(cut, PruningData(total))
         expected = case["expected"]["steps"]
         assert path.steps()[path.steps() > 0] == pytest.approx([float(Fraction(s["alpha"])) for s in expected[1:]]), name
         for step in expected:
@@ -81,7 +81,7 @@ def test_reduced_error_gives_the_smallest_of_the_best_prunings(shared):
         cut, flat = given(case)
         counts = np.array([node["prune_counts"] for node in flat], float)
         pruner = ReducedError(relabel=False)
-        pruned = pruner.path(cut, Evidence(float(cut.counts[0].sum()), counts)).cut(pruner)
+        pruned = pruner.path(cut, PruningData(float(cut.counts[0].sum()), counts)).cut(pruner)
         ends = np.flatnonzero(reached(pruned) & pruned.leaf)
         errors = sum(counts[node].sum() - counts[node, pruned.prediction[node]] for node in ends)
         assert errors == case["expected"]["best_prune_errors"], name
@@ -92,7 +92,7 @@ def test_reduced_error_gives_the_smallest_of_the_best_prunings(shared):
 def test_minimum_error_gives_the_exact_rational_prunings(shared):
     for name, case in cases(shared, "minerr_*.json"):
         cut, flat = given(case)
-        evidence = Evidence(float(cut.counts[0].sum()))
+        evidence = PruningData(float(cut.counts[0].sum()))
         for key, expected in case["expected"].items():
             m = "laplace" if key.startswith("laplace") else float(Fraction(key.partition("m=")[2]))
             pruned = MinimumError(m).path(cut, evidence).cut(MinimumError(m))
@@ -103,7 +103,7 @@ def test_minimum_error_gives_the_exact_rational_prunings(shared):
 def test_error_based_gives_what_j48_leaves_without_raising(shared):
     for name, case in cases(shared, "pessimistic_*.json"):
         cut, flat = given(case)
-        evidence = Evidence(float(cut.counts[0].sum()))
+        evidence = PruningData(float(cut.counts[0].sum()))
         weight = cut.counts.sum(axis=1)
         errors = weight - cut.counts.max(axis=1)
         for confidence, expected in case["expected_by_CF"].items():
@@ -147,7 +147,7 @@ def test_cost_complexity_by_impurity_gives_scikit_learns_path(answers):
             impurity = record["params"]["criterion"]
             cut = binary(record["tree_seed0"], reference["class_values"])
             total = float(cut.counts[0].sum())
-            path = CostComplexity(impurity=impurity).path(cut, Evidence(total))
+            path = CostComplexity(impurity=impurity).path(cut, PruningData(total))
             alphas = np.array(record["ccp_path_seed0"]["ccp_alphas"])
             last = np.append(np.diff(alphas) > 1e-9, True) & (alphas > 1e-9)
             assert path.steps()[path.steps() > 1e-9] == pytest.approx(alphas[last], rel=1e-6, abs=1e-9), (name, run)
@@ -167,7 +167,7 @@ def binary(arrays, classes):
     parent = np.full(len(left), -1, np.int32)
     parent[left[inner]] = parent[right[inner]] = np.flatnonzero(inner)
     counts = np.array(arrays["class_counts"], float)
-    tree = Tree(
+    tree = DecisionTree(
         features=(Feature("any", "numeric"),),
         classes=tuple(classes),
         parent=parent,
@@ -180,7 +180,7 @@ def binary(arrays, classes):
         goodness=np.where(inner, 0.5, np.nan),
         subset={},
     )
-    return Cut(tree, ~inner, counts.argmax(axis=1).astype(np.int32), counts)
+    return PrunedView(tree, ~inner, counts.argmax(axis=1).astype(np.int32), counts)
 
 
 def _impurity(counts, kind):

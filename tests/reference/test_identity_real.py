@@ -9,7 +9,7 @@ import pytest
 
 from modelsel.core.spec import make
 from modelsel.core.types import Task
-from modelsel.guard.audit import audit
+from modelsel.guard.reporting.audit import audit
 from tests.guard.studies import Rule, Study, renamed, shuffled
 
 NAMES = ["credit_g", "tic_tac_toe", "vote", "kr_vs_kp", "monks1_test", "soybean", "balance_scale"]

@@ -7,22 +7,22 @@ import pytest
 
 from modelsel.core.spec import make
 from modelsel.core.types import Task
-from modelsel.tree.assemble import midpoint
-from modelsel.tree.columns import columns
-from modelsel.tree.growth import Growth
-from modelsel.tree.node import MULTIWAY, THRESHOLD
-from modelsel.tree.numpy_column import Column
-from modelsel.tree.numpy_tests import best_test
+from modelsel.tree.growing.assemble import midpoint
+from modelsel.tree.growing.columns import columns
+from modelsel.tree.growing.growth import GrowthParams
+from modelsel.tree.growing.numpy_column import NodeColumn
+from modelsel.tree.growing.numpy_tests import best_test
+from modelsel.tree.structure.node import MULTIWAY, THRESHOLD
 
-GROWTH = Growth("fractional")  # gains over the known rows; the missing ones count in split information
+GROWTH = GrowthParams("fractional")  # gains over the known rows; the missing ones count in split information
 
 
-def at_root(task: Task, scores: dict) -> Iterator[tuple[str, Column, np.ndarray, dict]]:
+def at_root(task: Task, scores: dict) -> Iterator[tuple[str, NodeColumn, np.ndarray, dict]]:
     ranked, ones = columns(task), np.ones(len(task))
     for index, feature in enumerate(task.features):
         if feature.name in scores["attributes"]:
             values = ranked.values[index]
-            column = Column(ranked.codes[index], task.target, ones, len(values), len(task.classes))
+            column = NodeColumn(ranked.codes[index], task.target, ones, len(values), len(task.classes))
             yield feature.name, column, values, scores["attributes"][feature.name]
 
 

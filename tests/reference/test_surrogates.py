@@ -14,8 +14,8 @@ import pytest
 from modelsel.core.spec import make
 from modelsel.core.types import Task, positions
 from modelsel.learner.tree import Splits, Tree
-from modelsel.tree.node import Tree as Grown
-from modelsel.tree.reroute import position
+from modelsel.tree.routing.reroute import position
+from modelsel.tree.structure.node import DecisionTree as Grown
 
 # Rows of the node, feature tested, surrogates with threshold and agreement.
 RPART = {

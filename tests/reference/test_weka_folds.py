@@ -14,10 +14,10 @@ import pytest
 
 from modelsel.core.spec import make
 from modelsel.core.types import Task, positions
-from modelsel.learner._tree_path import TreePath
 from modelsel.learner.tree import Tree
-from modelsel.tree.evidence import Evidence
-from modelsel.tree.reroute import Growing
+from modelsel.learner.trees.path import TreePath
+from modelsel.tree.routing.reroute import RerouteState
+from modelsel.tree.structure.evidence import PruningData
 from tests.reference.single_precision import C45 as Twin
 from tests.reference.single_precision import as_tree
 from tests.reference.test_error_based import JOBS, c45
@@ -37,7 +37,7 @@ def grown_by_j48(task: Task, min_leaf: int) -> TreePath:
     twin = Twin(task, min_leaf, np.float64, apart=TOLERANCES["apart"])
     twin.tie = TOLERANCES["tie"]
     tree, rows = as_tree(twin.grown(), twin, TOLERANCES["slack"]), positions(task)
-    return TreePath(tree, Evidence(float(len(task)), reroute=Growing(tree, task, rows)), task, rows, certain=False)
+    return TreePath(tree, PruningData(float(len(task)), reroute=RerouteState(tree, task, rows)), task, rows, certain=False)
 
 
 def different(grow: Grow, task: Task, fold: np.ndarray, jobs: dict, folds: Iterable[int]) -> set[int]:

@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from modelsel.core.outcome import Outcome, TestResult
+from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.selection import Assessed, Losses, Selection
 from modelsel.core.types import Candidate, Feature, Fold, Resampling, Scoreboard, Task
-from modelsel.record.finished import Finished, Pair
+from modelsel.record.content.study_record import Pair, StudyRecord
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Knn:
     k: int = 1
 
 
-def finished() -> Finished:
+def finished() -> StudyRecord:
     candidates = (Candidate(Tree(2), entry="cart"), Candidate(Tree(None), entry="cart"), Candidate(Knn(3), entry="knn"),
                   Candidate(Knn(99), entry="knn"))  # fmt: skip
     folds = np.array([[0.1, 0.2], [0.1, 0.3], [0.2, 0.3], [np.nan, np.nan]])
@@ -51,14 +51,14 @@ def finished() -> Finished:
     )
     pair = Pair(board.ids[0], board.ids[2], 0.1, -0.02, 0.22, 0.04, 0.04, "corrected resampled t")
     command = ("modelsel", "run", "dataset=small", "space=[cart,knn]")
-    return Finished(outcome(selection, task), selection, {"seed": 0, "tracking": {"kind": "sqlite"}}, task, parts,
+    return StudyRecord(outcome(selection, task), selection, {"seed": 0, "tracking": {"kind": "sqlite"}}, task, parts,
                     audit=AUDIT, pairs=(pair,), command=command)  # fmt: skip
 
 
-def outcome(selection: Selection, task: Task) -> Outcome:
+def outcome(selection: Selection, task: Task) -> StudySummary:
     won = selection.candidates[0]
     corrected = {"method": "bbc", "mean": 0.18, "low": 0.05, "high": 0.31}
-    return Outcome(
+    return StudySummary(
         study="small-cart",
         spec_id="5" * 32,
         seed=0,
@@ -83,17 +83,17 @@ def outcome(selection: Selection, task: Task) -> Outcome:
     )  # fmt: skip
 
 
-def untested(study: Finished) -> Finished:
+def untested(study: StudyRecord) -> StudyRecord:
     return replace(study, outcome=replace(study.outcome, test=None))
 
 
-def refused(study: Finished) -> Finished:
+def refused(study: StudyRecord) -> StudyRecord:
     return replace(
         study, outcome=replace(study.outcome, test=replace(study.outcome.test, score=None, refused="the look is used up"))
     )
 
 
-def replayed(study: Finished) -> Finished:
+def replayed(study: StudyRecord) -> StudyRecord:
     return replace(
         study, outcome=replace(study.outcome, test=replace(study.outcome.test, replay=True, interval=None, errors=None))
     )

@@ -8,9 +8,9 @@ from scipy.stats import binom
 
 from modelsel.core.types import Feature, positions
 from modelsel.learner.tree import Tree
-from modelsel.reporting.bounds import NOTHING, Errors, TreeCode, coded, of_candidates, of_trees, section
 from modelsel.reporting.page import render
-from modelsel.reporting.view import View
+from modelsel.reporting.sections.bounds import NOTHING, Errors, TreeCode, coded, of_candidates, of_trees, section
+from modelsel.reporting.sections.view import View
 from tests import doubles
 
 NOMINAL = (Feature("sky", "nominal", ("clear", "grey", "rain")), Feature("wind", "nominal", ("no", "yes")))

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelsel.reporting.cd_diagram import FILE, SIDE, WIDTH, diagram
-from modelsel.reporting.svg import Plot
-from modelsel.statistics.ranks_test import cliques, critical_difference
+from modelsel.reporting.charts.cd_diagram import FILE, SIDE, WIDTH, diagram
+from modelsel.reporting.charts.svg import Plot
+from modelsel.statistics.tests.ranks import cliques, critical_difference
 
 SPACE = "{http://www.w3.org/2000/svg}"
 DEMSAR = ("C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf")

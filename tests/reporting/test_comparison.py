@@ -7,23 +7,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from modelsel.comparison.runs import Best, Run
+from modelsel.comparison.across_tables.runs import ComparedRun, EntryResult
 from modelsel.core.errors import ConfigurationError
+from modelsel.reporting.charts.document import Document, DocumentTable, markdown, text
 from modelsel.reporting.comparison import check, of_runs, page, write
-from modelsel.reporting.document import Document, Table, markdown, text
 
 GOLDEN = Path(__file__).with_name("golden")
 LEARNERS = {"cart": 0.20, "knn": 0.22, "naive_bayes": 0.25, "majority": 0.5}
 
 
-def run(number: int, learners: dict[str, float] | None = None, tried: int = 3) -> Run:
+def run(number: int, learners: dict[str, float] | None = None, tried: int = 3) -> ComparedRun:
     """Ten folds whose scores go up and down a little, so that every figure is the same on every machine."""
     wave = np.array([np.sin(np.arange(10) * (k + 2) + number) / 40 for k in range(len(learners or LEARNERS))])
     best = tuple(
-        Best(name, f"id-{name}", float(np.mean(mean + w)), mean + w, tried, 5.0 + number, "leaves")
+        EntryResult(name, f"id-{name}", float(np.mean(mean + w)), mean + w, tried, 5.0 + number, "leaves")
         for (name, mean), w in zip((learners or LEARNERS).items(), wave)
     )
-    return Run(f"set{number}-all", f"set{number}", f"task{number}", f"folds{number}", "error", 1 / 9, best)
+    return ComparedRun(f"set{number}-all", f"set{number}", f"task{number}", f"folds{number}", "error", 1 / 9, best)
 
 
 def compare(name: str, found: str) -> None:
@@ -77,5 +77,5 @@ def test_an_ending_says_what_is_written(tmp_path: Path) -> None:
 
 
 def test_a_star_stands_by_every_best_of_a_row() -> None:
-    table = Table("T", ("", "a", "b"), (("x", "1", "1"), ("y", "2", "3")), marked=frozenset({(0, 1), (0, 2), (1, 1)}))
+    table = DocumentTable("T", ("", "a", "b"), (("x", "1", "1"), ("y", "2", "3")), marked=frozenset({(0, 1), (0, 2), (1, 1)}))
     assert text(Document("d", "", (), (table,))).splitlines()[1:4] == ["    a   b", "x  1*  1*", "y  2*  3"]

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from modelsel.reporting import floor, leaderboard, page
-from modelsel.reporting.verdict import verdict
-from modelsel.reporting.view import View
+from modelsel.reporting import page
+from modelsel.reporting.sections import leaderboard
+from modelsel.reporting.sections.view import View
+from modelsel.reporting.text import baselines
+from modelsel.reporting.text.verdict import verdict
 
 
 def line(learner, mean, candidate=False, reason=""):
@@ -31,7 +33,7 @@ def test_a_line_stands_below_the_candidates_that_are_as_good(small, recorded, me
 def test_a_line_that_is_a_candidate_too_is_not_shown_twice(small, recorded):
     view = View(recorded(study_with(small, line("majority", 0.5, candidate=True))))
     assert "floor" not in [row["mark"] for row in leaderboard.section(view)["rows"]]
-    assert floor.sentence(view.outcome, higher_is_better=False) == "majority 0.5000 ± –"
+    assert baselines.sentence(view.outcome, higher_is_better=False) == "majority 0.5000 ± –"
 
 
 def test_a_line_without_a_score_gives_its_reason(small, recorded):
@@ -45,10 +47,10 @@ def test_a_line_without_a_score_gives_its_reason(small, recorded):
 )
 def test_a_winner_no_better_than_guessing_is_said_so(small, mean, higher, worse):
     outcome = study_with(small, line("majority", mean)).outcome  # the winner's mean is 0.15
-    assert floor.sentence(outcome, higher).endswith("the winner is no better than guessing") == worse
+    assert baselines.sentence(outcome, higher).endswith("the winner is no better than guessing") == worse
 
 
 def test_a_record_without_a_floor_says_nothing_of_one(small, recorded):
     folder = recorded(small.finished())
-    assert floor.sentence(folder.outcome(), higher_is_better=False) == ""
+    assert baselines.sentence(folder.outcome(), higher_is_better=False) == ""
     assert "\n  floor " not in verdict(folder)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from modelsel.reporting.predictions import area_words, calibration, confusion, roc
+from modelsel.reporting.sections.predictions import area_words, calibration, confusion, roc
 
 
 @given(st.integers(0, 10_000), st.integers(2, 5), st.integers(1, 60))

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from modelsel.config.settings import shows
+from modelsel.config.fields.settings import shows
 from modelsel.reporting import show
-from modelsel.reporting.shows import overfitting, pruning_path
+from modelsel.reporting.experiments import overfitting, pruning_path
 
 HOSTILE = '<script>alert(1)</script> & "so" on\''
 STEP = {"alpha": 0.0, "used": 0.0, "leaves": 3, "training": 0.1, "mean": 0.2, "se": 0.05}

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from modelsel.reporting.shows._soft_choices import _largest
-from modelsel.reporting.shows._soft_findings import CANNOT, ELSEWHERE, NO, PARTLY, YES, judged
-from modelsel.reporting.shows._soft_grid import LEAVES, METHODS, Grid
-from modelsel.reporting.shows._soft_published import FINDINGS, PUBLISHED
+from modelsel.reporting.experiments.softening.choices import _largest
+from modelsel.reporting.experiments.softening.findings import CANNOT, ELSEWHERE, NO, PARTLY, YES, judged
+from modelsel.reporting.experiments.softening.grid import LEAVES, METHODS, SofteningGrid
+from modelsel.reporting.experiments.softening.published import FINDINGS, PUBLISHED
 
 TREES, SETS = 4, 3
 SPLITS = np.array([[30], [20], [9], [3]]) + np.arange(SETS)
@@ -20,7 +20,9 @@ GAINS = {
 }  # fmt: skip
 
 
-def grid_of(gains: dict[str, float], hard: Iterable[float] = (90.0, 89.5, 89.0, 86.0), splits: np.ndarray = SPLITS) -> Grid:
+def grid_of(
+    gains: dict[str, float], hard: Iterable[float] = (90.0, 89.5, 89.0, 86.0), splits: np.ndarray = SPLITS
+) -> SofteningGrid:
     area = np.empty((TREES, len(METHODS), len(LEAVES), SETS))
     noise = np.linspace(0, 0.02, SETS)
     for tree, base in enumerate(hard):
@@ -30,7 +32,7 @@ def grid_of(gains: dict[str, float], hard: Iterable[float] = (90.0, 89.5, 89.0, 
     area[0, METHODS.index("DR(2)")] += 0.3  # DR(2) is best on one tree
     area[1, METHODS.index("square")] += 0.5  # square beats the start on one tree of four, and on another
     area[2, METHODS.index("square")] += 0.5
-    return Grid(area, area - 1.0, splits, np.zeros(area.shape[:3], np.int64))
+    return SofteningGrid(area, area - 1.0, splits, np.zeros(area.shape[:3], np.int64))
 
 
 CART = grid_of(GAINS)
@@ -39,7 +41,7 @@ C45 = grid_of(
 )
 
 
-def verdicts(data: str = "magic", **grids: Grid) -> dict[int, str]:
+def verdicts(data: str = "magic", **grids: SofteningGrid) -> dict[int, str]:
     return {int(str(each["number"])): str(each["verdict"]) for each in judged(grids, data)}
 
 
@@ -52,7 +54,7 @@ def test_cells_as_the_paper_has_them_reproduce_every_finding_that_can_be_tested(
     assert set(found.values()) == {YES}
 
 
-def without(method: str) -> Grid:
+def without(method: str) -> SofteningGrid:
     area = CART.area.copy()
     area[:, METHODS.index(method)] = np.nan
     return replace(CART, area=area)

@@ -2,7 +2,7 @@
 
 import io
 
-from modelsel.reporting.terminal import EVERY_SECONDS, Lines, Live, progress
+from modelsel.reporting.text.terminal import EVERY_SECONDS, Lines, Live, progress
 
 
 class Clock:

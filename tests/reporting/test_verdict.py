@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from modelsel.record.folder import RunFolder
-from modelsel.reporting.sweep import Job, table
-from modelsel.reporting.verdict import cross_validated, verdict
+from modelsel.reporting.text.sweep import SweepJob, table
+from modelsel.reporting.text.verdict import cross_validated, verdict
 
 GOLDEN = Path(__file__).with_name("golden")
 
@@ -42,12 +42,12 @@ def test_without_tracking_no_ui_is_offered(small, recorded):
 
 def test_a_sweep_ends_in_one_table(small):
     outcome = small.untested(small.finished()).outcome
-    jobs = [Job("dataset=iris", outcome), Job("dataset=breast_cancer seed=1", None, 3)]
+    jobs = [SweepJob("dataset=iris", outcome), SweepJob("dataset=breast_cancer seed=1", None, 3)]
     compare("sweep.txt", table(jobs))
 
 
 def test_a_sweep_shows_no_test_score(small):
-    assert "0.2000" not in table([Job("a", small.finished().outcome)])
+    assert "0.2000" not in table([SweepJob("a", small.finished().outcome)])
 
 
 @pytest.mark.parametrize("said", [True, False])

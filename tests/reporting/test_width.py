@@ -7,10 +7,10 @@ from scipy.stats import binomtest
 
 from modelsel.core.outcome import TestResult
 from modelsel.reporting.width import sentence
-from modelsel.statistics.certificate import Standing, interval
+from modelsel.statistics.reuse.certificate import SpendingState, interval
 
 
-def result(errors: int, n: int, standing: Standing) -> TestResult:
+def result(errors: int, n: int, standing: SpendingState) -> TestResult:
     ends = interval(errors, errors, n, standing.nats(0.05))
     return TestResult(score=errors / n, errors=errors, n=n, look=standing.look, replay=False, price=1.0, spent=standing.spent,
                       interval=ends, level=0.95, policy="warn", release="full")  # fmt: skip
@@ -25,19 +25,19 @@ def exact(errors: int, n: int, tail: float) -> float:
 @pytest.mark.parametrize(("errors", "n"), [(10, 60), (80, 400), (200, 2000), (0, 100), (400, 400)])
 def test_a_first_look_at_a_declared_space_says_by_how_much_it_is_wider(errors: int, n: int) -> None:
     """.01 a side (.05 / 2 · 4/5 / 2) in the place of .025: 12 to 24 % by counts."""
-    line = sentence(result(errors, n, Standing(1, 0.0, 12, member=False)))
+    line = sentence(result(errors, n, SpendingState(1, 0.0, 12, member=False)))
     assert "tested at 0.04, not 0.05, and ln 2 more for the declared space" in line
     assert line.endswith(f"{exact(errors, n, 0.01) / exact(errors, n, 0.025) - 1:.0%} wider than plain Clopper–Pearson")
 
 
 def test_without_a_declared_space_and_later() -> None:
-    assert "declared space" not in sentence(result(80, 400, Standing(1, 0.0)))
-    later = sentence(result(80, 400, Standing(2, 6.0)))
+    assert "declared space" not in sentence(result(80, 400, SpendingState(1, 0.0)))
+    later = sentence(result(80, 400, SpendingState(2, 6.0)))
     assert "tested at 0.005, not 0.05" in later
     assert "6 nats more" in later
 
 
 def test_nothing_is_said_where_no_errors_were_shown() -> None:
-    shown = result(80, 400, Standing(1, 0.0))
+    shown = result(80, 400, SpendingState(1, 0.0))
     silent = [replace(shown, errors=None), replace(shown, interval=None), replace(shown, replay=True)]
     assert [sentence(one) for one in (*silent, replace(shown, release="ladder"))] == [""] * 4

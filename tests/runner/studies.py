@@ -1,8 +1,8 @@
 """A run on doubles in one call, for the tests of this room."""
 
 from modelsel.planning.make import make
-from modelsel.runner.journal import Journal
-from modelsel.runner.pool import Pool
+from modelsel.runner.execution.executors import Pool
+from modelsel.runner.journal.journal import Journal
 from modelsel.runner.run import run
 from tests import doubles
 from tests.doubles import Wrong, identity

@@ -5,10 +5,10 @@ import time
 import pytest
 
 from modelsel.core.types import Candidate
-from modelsel.runner.apart import Failure, apart
-from modelsel.runner.final import fit_and_answer
-from modelsel.runner.limits import UNLIMITED, Limits
-from modelsel.runner.pool import Pool
+from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits
+from modelsel.runner.execution.executors import Pool
+from modelsel.runner.execution.single_job import Failure, apart
+from modelsel.runner.final_fit import fit_and_answer
 from tests import doubles
 from tests.doubles import Double
 from tests.runner.studies import study
@@ -43,12 +43,12 @@ def test_a_fit_that_kills_its_worker_is_crashed():
 @pytest.mark.parametrize("deed", ["stall_fit", "long_c_call_fit"])
 def test_a_fit_that_takes_too_long_is_stopped(deed):
     began = time.monotonic()
-    assert final(PROCESSES, Limits(seconds=0.5), deed=deed).status == "timeout"
+    assert final(PROCESSES, CellLimits(seconds=0.5), deed=deed).status == "timeout"
     assert time.monotonic() - began < 30
 
 
 def test_a_fit_that_takes_too_much_memory_is_stopped():
-    assert final(PROCESSES, Limits(memory=300 << 20), deed="hoard_fit").status == "memory"
+    assert final(PROCESSES, CellLimits(memory=300 << 20), deed="hoard_fit").status == "memory"
 
 
 @pytest.mark.parametrize("kind", ["sequential", "threads", "processes"])

@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelsel.core.interrupts import Interrupted
+from modelsel.core.system.interrupts import Interrupted
 from modelsel.core.types import Candidate, Fold
 from modelsel.kernels.stop import Stopped
 from modelsel.learner.naive_bayes import NaiveBayes
 from modelsel.planning.batch import batches, growing
 from modelsel.preparer.discretise_frequency import DiscretiseFrequency
 from modelsel.preparer.select_top import SelectTop
-from modelsel.runner.cell import evaluate
-from modelsel.runner.cell_result import STATUSES
+from modelsel.runner.evaluation.cell import evaluate
+from modelsel.runner.evaluation.cell_result import STATUSES
+from modelsel.runner.evaluation.limits import CellTimeout, DeadlineExceeded
+from modelsel.runner.evaluation.preprocessing import prepare
 from modelsel.runner.families import resolve
-from modelsel.runner.final import fit
-from modelsel.runner.limits import Late, Overtime
-from modelsel.runner.prepared import prepare
+from modelsel.runner.final_fit import fit
 from tests import doubles
 from tests.doubles import Double, candidates, spread
 
@@ -149,7 +149,7 @@ class Compiled(Double):
     """Meets a signal's exception as compiled code does: it comes out as the cause of a SystemError."""
 
     what: str = ""
-    signals = {"interrupt": Interrupted, "stop": Stopped, "deadline": Late, "alarm": Overtime}
+    signals = {"interrupt": Interrupted, "stop": Stopped, "deadline": DeadlineExceeded, "alarm": CellTimeout}
 
     def fit_path(self, task, rows, rng):
         inner = SystemError("returned a result with an exception set")

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from modelsel.planning.batch import growing
-from modelsel.runner.cell import evaluate
-from modelsel.runner.cell_result import CODE, COLUMNS, MEASURED, OK, CellResult, numbers
-from modelsel.runner.journal import Journal
-from modelsel.runner.pool import Pool
-from modelsel.runner.record import encoded
-from modelsel.runner.score_matrix import ScoreMatrix
+from modelsel.runner.aggregation.score_matrix import ScoreMatrix
+from modelsel.runner.evaluation.cell import evaluate
+from modelsel.runner.evaluation.cell_result import CODE, COLUMNS, MEASURED, OK, CellResult, numbers
+from modelsel.runner.execution.executors import Pool
+from modelsel.runner.journal.codec import encoded
+from modelsel.runner.journal.journal import Journal
 from tests import doubles
 from tests.doubles import Agreement, Double, DoublePath, Quadratic, Wrong, candidates, spread
 from tests.runner.studies import study
@@ -163,7 +163,7 @@ def test_who_left_nothing_but_a_reason_has_every_column():
 ONE_MORE = """
 import re, sys
 from pathlib import Path
-import modelsel.runner.cell_result as module
+import modelsel.runner.evaluation.cell_result as module
 source = Path(module.__file__).read_text()
 line = re.search(r"    training_error: Floats = measured\\(\\).*\\n", source)[0]
 more = source.replace(line, line + "    leaves_twice: Floats = measured()\\n")

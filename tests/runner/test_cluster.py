@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from modelsel.core.errors import ConfigurationError
-from modelsel.runner.pool import Pool
+from modelsel.runner.execution.executors import Pool
 from tests.doubles import Double, candidates, spread
 from tests.runner.studies import answer, study
 

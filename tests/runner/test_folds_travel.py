@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modelsel.core.types import Fold, Resampling
-from modelsel.runner.work import Work
+from modelsel.runner.evaluation.context import RunContext
 from tests import doubles
 
 ROWS, FOLDS = 100_000, 50
@@ -40,7 +40,7 @@ def test_fifty_folds_of_many_rows_travel_as_a_byte_per_row():
 def test_so_do_they_within_the_work_that_processes_map(tmp_path):
     task = doubles.task(1_000)
     folds = doubles.folds(task, 20)
-    joblib.dump(Work(task, folds, None, None), tmp_path / "work")
+    joblib.dump(RunContext(task, folds, None, None), tmp_path / "work")
     assert (tmp_path / "work").stat().st_size < 100 * len(task)
     assert alike(folds, joblib.load(tmp_path / "work", mmap_mode="r").resampling)
 

@@ -9,10 +9,10 @@ from modelsel.planning.batch import growing
 from modelsel.preparer.discretise_mdl import DiscretiseMdl
 from modelsel.preparer.impute import Impute
 from modelsel.preparer.select_top import SelectTop
-from modelsel.runner.cell import evaluate
-from modelsel.runner.cell_result import STATUSES
-from modelsel.runner.final import fit
-from modelsel.runner.prepared import RANKINGS, Fit, LeakError, prepare, rows_digest
+from modelsel.runner.evaluation.cell import evaluate
+from modelsel.runner.evaluation.cell_result import STATUSES
+from modelsel.runner.evaluation.preprocessing import RANKINGS, Fit, LeakError, prepare, rows_digest
+from modelsel.runner.final_fit import fit
 from tests import doubles
 from tests.doubles import Double, Peeping
 from tests.runner.studies import study

@@ -11,10 +11,10 @@ import psutil
 import pytest
 
 from modelsel.config.compose import compose
-from modelsel.core import machine
 from modelsel.core.errors import ConfigurationError
-from modelsel.core.machine import cores, end_children
-from modelsel.runner.limits import Late, Overtime, raised_after
+from modelsel.core.system import machine
+from modelsel.core.system.machine import cores, end_children
+from modelsel.runner.evaluation.limits import CellTimeout, DeadlineExceeded, raised_after
 
 
 @pytest.fixture(params=["system", "thread"])
@@ -32,13 +32,13 @@ def _spin(seconds):
 
 def test_the_event_is_raised_in_the_main_thread_when_time_is_up(timer):
     began = time.monotonic()
-    with pytest.raises(Overtime, match="spent"), raised_after(0.2, Overtime("spent")):
+    with pytest.raises(CellTimeout, match="spent"), raised_after(0.2, CellTimeout("spent")):
         _spin(20)
     assert 0.2 <= time.monotonic() - began < 5
 
 
 def test_nothing_is_raised_in_time_nor_afterwards(timer):
-    with raised_after(0.3, Late()):
+    with raised_after(0.3, DeadlineExceeded()):
         pass
     _spin(0.6)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -46,7 +46,7 @@ def test_nothing_is_raised_in_time_nor_afterwards(timer):
 
 def test_an_interrupt_meanwhile_is_an_interrupt(timer):
     threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
-    with pytest.raises(KeyboardInterrupt), raised_after(5.0, Late()):
+    with pytest.raises(KeyboardInterrupt), raised_after(5.0, DeadlineExceeded()):
         _spin(20)
 
 
@@ -64,7 +64,7 @@ def test_all_that_a_process_started_ends_also_what_does_not_want_to():
 
 def test_cores_are_those_that_this_process_may_use():
     words = "import psutil; psutil.Process().cpu_affinity([psutil.Process().cpu_affinity()[0]])"
-    code = f"{words}; from modelsel.core.machine import cores; print(cores())"
+    code = f"{words}; from modelsel.core.system.machine import cores; print(cores())"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "1\n"
     assert cores() == len(psutil.Process().cpu_affinity())
 

@@ -1,11 +1,11 @@
 """What a person is told while a study runs."""
 
-from modelsel.runner.quiet import Quiet
+from modelsel.runner.progress import NullProgress
 from tests.doubles import Double, candidates, spread
 from tests.runner.studies import study
 
 
-class Heard(Quiet):
+class Heard(NullProgress):
     """Adds up what it is told."""
 
     def __init__(self):

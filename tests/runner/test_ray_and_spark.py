@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from modelsel.core.errors import DataError, Problem
-from modelsel.runner.pool import Pool
+from modelsel.runner.execution.executors import Pool
 from tests.doubles import Double, candidates, spread
 from tests.runner.studies import answer, study
 

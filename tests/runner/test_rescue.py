@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.runner.limits import Limits
-from modelsel.runner.pool import Pool
+from modelsel.runner.evaluation.limits import CellLimits
+from modelsel.runner.execution.executors import Pool
 from tests.doubles import Double, candidates, spread
 from tests.runner.studies import answer, study
 
@@ -51,5 +51,5 @@ def test_of_forty_batches_those_that_kill_their_worker_are_named_and_the_others_
 )
 def test_limits_stop_what_exceeds_them_and_say_so(tmp_path, deed, status):
     some = (*spread(3), *candidates(Double(cut=9.5, deed=deed)))
-    results = study(tmp_path, some, pool=PROCESSES, folds=2, limits=Limits(seconds=0.5, memory=300 << 20))
+    results = study(tmp_path, some, pool=PROCESSES, folds=2, limits=CellLimits(seconds=0.5, memory=300 << 20))
     assert results.status == ("ok", "ok", "ok", status)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from modelsel.core.types import Fold, Resampling
-from modelsel.runner import losses as losses_module
 from modelsel.runner import run as run_module
-from modelsel.runner.losses import LossMatrix, fold_errors
+from modelsel.runner.aggregation import losses as losses_module
+from modelsel.runner.aggregation.losses import LossMatrix, fold_errors
 from tests import doubles
 from tests.doubles import Agreement, Double, Quadratic, candidates, spread
 from tests.runner.studies import answer, study

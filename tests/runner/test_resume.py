@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from modelsel.runner.journal import Journal, older_journals
+from modelsel.runner.journal.journal import Journal, older_journals
 from tests.doubles import Agreement, Double, Quadratic, candidates, spread
 from tests.runner.studies import answer, study
 
@@ -115,7 +115,7 @@ def test_a_journal_knows_what_it_holds(tmp_path):
 STUDY = """
 import sys
 from pathlib import Path
-from modelsel.runner.pool import Pool
+from modelsel.runner.execution.executors import Pool
 from tests.runner.studies import answer, study
 from tests.doubles import spread
 folder, name, kind, *older = sys.argv[1:]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 
 from modelsel.core.errors import StoreError
-from modelsel.runner.record import Damage, Entry, Place, encoded, read, scan
-from modelsel.runner.segment import Segment
+from modelsel.runner.journal.codec import CorruptRecord, RecordHeader, RecordLocation, encoded, read, scan
+from modelsel.runner.journal.segment import Segment
 
 ARRAYS = {"x": np.arange(7, dtype=np.uint8), "y": np.eye(3), "empty": np.zeros((0, 4))}
 
@@ -60,7 +60,7 @@ def test_a_torn_tail_is_told_at_every_length_and_the_records_before_it_are_whole
         torn.write_bytes(whole[:length])
         *before, tail = scan(torn)
         assert [entry.facts["key"] for entry in before] == ["0", "1"]
-        assert tail == Damage(str(torn), places[2].offset, torn=True)
+        assert tail == CorruptRecord(str(torn), places[2].offset, torn=True)
 
 
 def test_every_flipped_bit_is_detected_and_costs_no_other_record(tmp_path):
@@ -74,7 +74,7 @@ def test_every_flipped_bit_is_detected_and_costs_no_other_record(tmp_path):
         hurt[byte] ^= 1 << int(rng.integers(8))
         path.write_bytes(hurt)
         assert read(victim) is None
-        found = [entry.facts.get("key") for entry in scan(path) if isinstance(entry, Entry)]
+        found = [entry.facts.get("key") for entry in scan(path) if isinstance(entry, RecordHeader)]
         assert found[0] == "0"
         assert found[-1] == "2"
         assert read(places[0]) is not None
@@ -82,7 +82,7 @@ def test_every_flipped_bit_is_detected_and_costs_no_other_record(tmp_path):
 
 
 def test_a_record_that_is_not_there_is_none(tmp_path):
-    assert read(Place(str(tmp_path / "gone.segment"), 0, 100)) is None
+    assert read(RecordLocation(str(tmp_path / "gone.segment"), 0, 100)) is None
 
 
 def test_an_empty_segment_holds_nothing(tmp_path):
@@ -96,7 +96,7 @@ def test_the_i_th_system_call_may_fail_for_every_i(tmp_path, monkeypatch, call):
     real = getattr(os, call)
     for failing in range(12):
         calls, folder = iter(range(1000)), tmp_path / f"{call}{failing}"
-        monkeypatch.setattr("modelsel.runner.segment.SYNC_RECORDS", 2)
+        monkeypatch.setattr("modelsel.runner.journal.segment.SYNC_RECORDS", 2)
 
         def fails(*arguments, calls=calls, failing=failing):
             if next(calls) == failing:
@@ -115,10 +115,10 @@ def test_the_i_th_system_call_may_fail_for_every_i(tmp_path, monkeypatch, call):
                 assert "No space left" in str(problem)  # noqa: PT017
         monkeypatch.undo()
         entries = [entry for path in folder.glob("*") for entry in scan(path)]
-        found = {entry.facts["key"]: entry.place for entry in entries if isinstance(entry, Entry)}
+        found = {entry.facts["key"]: entry.place for entry in entries if isinstance(entry, RecordHeader)}
         assert refused <= 1
         assert all(found[number] == place and read(place) is not None for number, place in acknowledged)
-        assert not any(isinstance(entry, Damage) for entry in entries)
+        assert not any(isinstance(entry, CorruptRecord) for entry in entries)
 
 
 def test_a_record_is_a_multiple_of_eight_bytes():

@@ -16,10 +16,10 @@ from modelsel.core.types import Candidate
 from modelsel.learner.knn import Knn
 from modelsel.learner.sklearn import Sklearn
 from modelsel.planning.make import make
-from modelsel.runner.journal import Journal
-from modelsel.runner.limits import Limits
-from modelsel.runner.pool import Pool, chosen
-from modelsel.runner.quiet import Quiet
+from modelsel.runner.evaluation.limits import CellLimits
+from modelsel.runner.execution.executors import Pool, chosen
+from modelsel.runner.journal.journal import Journal
+from modelsel.runner.progress import NullProgress
 from modelsel.runner.run import run
 from tests import doubles
 from tests.doubles import Double, Wrong, candidates, spread
@@ -29,7 +29,7 @@ HERE = str(Path(__file__).parents[2])
 SLOW = """
 import sys
 from pathlib import Path
-from modelsel.runner.pool import Pool
+from modelsel.runner.execution.executors import Pool
 from modelsel.runner.run import run
 from tests.runner.studies import answer, study
 from tests.doubles import spread
@@ -76,7 +76,7 @@ import sys
 from pathlib import Path
 from modelsel.core.types import Candidate
 from modelsel.learner.knn import Knn
-from modelsel.runner.pool import Pool
+from modelsel.runner.execution.executors import Pool
 from tests import doubles
 from tests.runner.studies import study
 folder, kind, workers = sys.argv[1:]
@@ -168,11 +168,11 @@ def test_wrong_data_end_the_study(tmp_path):
 def test_a_limit_that_nobody_can_hold_is_refused_before_anything_is_run(tmp_path):
     for kind in ("threads", "sequential"):
         with pytest.raises(ConfigurationError, match=r"MSEL-532.*cannot be stopped, limit; use pool=processes"):
-            study(tmp_path, spread(2), pool=Pool(kind), limits=Limits(seconds=1))
-    assert chosen(Pool("auto"), Limits(seconds=1)).kind == "processes"
-    assert chosen(Pool("auto"), Limits(), [Candidate(Sklearn("DummyClassifier"))]).kind == "processes"
-    assert chosen(Pool("auto"), Limits(), [Candidate(Knn())]).kind == "threads"
-    assert chosen(Pool("auto"), Limits(), spread(1)).kind == "processes", "not our own code"
+            study(tmp_path, spread(2), pool=Pool(kind), limits=CellLimits(seconds=1))
+    assert chosen(Pool("auto"), CellLimits(seconds=1)).kind == "processes"
+    assert chosen(Pool("auto"), CellLimits(), [Candidate(Sklearn("DummyClassifier"))]).kind == "processes"
+    assert chosen(Pool("auto"), CellLimits(), [Candidate(Knn())]).kind == "threads"
+    assert chosen(Pool("auto"), CellLimits(), spread(1)).kind == "processes", "not our own code"
 
 
 def test_an_unknown_pool_and_a_pool_that_is_not_installed_are_named(tmp_path):
@@ -189,7 +189,7 @@ def test_a_plan_of_other_rows_is_refused(tmp_path):
         run(plan, other, doubles.folds(other), Wrong(), Pool("sequential"), journal)
 
 
-class Heard(Quiet):
+class Heard(NullProgress):
     def __init__(self):
         self.said, self.cells, self.done, self.best = [], 0, 0, []
 
@@ -215,6 +215,6 @@ def test_the_progress_hears_of_every_cell_and_of_what_was_found(tmp_path):
 
 def test_limits_of_the_process_are_put_back(tmp_path):
     before = resource.getrlimit(resource.RLIMIT_AS)
-    with Limits(memory=1 << 30).enforced():
+    with CellLimits(memory=1 << 30).enforced():
         assert resource.getrlimit(resource.RLIMIT_AS) != before
     assert resource.getrlimit(resource.RLIMIT_AS) == before

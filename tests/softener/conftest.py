@@ -8,7 +8,7 @@ import pytest
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task
 from modelsel.learner.tree import Splits, Tree
-from modelsel.tree.node import Cut
+from modelsel.tree.structure.node import PrunedView
 
 
 def _task(rng: np.random.Generator, rows: int = 150, classes: int = 2, missing: float = 0.0, weighted: bool = False) -> Task:
@@ -32,7 +32,7 @@ def _task(rng: np.random.Generator, rows: int = 150, classes: int = 2, missing: 
                 classes=tuple("abc"[:classes]), target=target, weights=weights)  # fmt: skip
 
 
-def _grown(task: Task, missing: str = "node_mode", nominal: str = "multiway", depth: int | None = 4) -> Cut:
+def _grown(task: Task, missing: str = "node_mode", nominal: str = "multiway", depth: int | None = 4) -> PrunedView:
     learner = Tree(make("criterion", "entropy"), Splits(nominal=nominal), missing, min_leaf=3, max_depth=depth)
     return learner.fit(task, np.arange(len(task)), np.random.default_rng(0)).cut
 
@@ -44,6 +44,6 @@ def table() -> Callable[..., Task]:
 
 
 @pytest.fixture(scope="session")
-def grown() -> Callable[..., Cut]:
+def grown() -> Callable[..., PrunedView]:
     """grown(task, missing="node_mode", nominal="multiway", depth=4): only nodes that stand."""
     return _grown

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from modelsel.learner._leaf import frequencies
-from modelsel.tree import numpy_soft
-from modelsel.tree.route import route
-from modelsel.tree.soft import Widths, layout, met, ramps, said, soft_route, walk
+from modelsel.learner.trees.leaf import frequencies
+from modelsel.tree.routing.route import route
+from modelsel.tree.softening import numpy_soft
+from modelsel.tree.softening.soft import Widths, layout, met, ramps, said, soft_route, walk
 
 POLICIES = [
     ("node_mode", "multiway"),
@@ -48,7 +48,7 @@ def test_the_compiled_walk_is_its_twin(table, grown, missing, nominal):
 
 
 def test_parts_of_a_row_sum_to_one_and_its_scores_are_their_mean(table, grown):
-    from modelsel.kernels import soft
+    from modelsel.kernels.trees import soft
 
     rng = np.random.default_rng(3)
     task = table(rng)

@@ -9,9 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from modelsel.statistics import prices
-from modelsel.statistics.certificate import (
-    Standing,
+from modelsel.statistics.reuse import prices
+from modelsel.statistics.reuse.certificate import (
+    SpendingState,
     empirical_bernstein,
     hoeffding,
     index_weight,
@@ -26,7 +26,7 @@ LEVEL = log(2 / 0.05)
 
 
 def at(look: int, spent: float, low: int = E, high: int = E) -> list[float]:
-    return [round(limit, 6) for limit in interval(low, high, N, Standing(look, spent).nats(0.05))]
+    return [round(limit, 6) for limit in interval(low, high, N, SpendingState(look, spent).nats(0.05))]
 
 
 FULL = {
@@ -77,7 +77,7 @@ def test_a_committed_look_pays_its_index_alone(look: int) -> None:
      (10**4, [0.071228, 0.134859]), (10**6, [0.066617, 0.141830])],
 )  # fmt: skip
 def test_a_declared_space_bounds_any_number_of_looks(space: int, limits: list[float]) -> None:
-    nats = Standing(10**6, 1e9, space, member=True).nats(0.05)
+    nats = SpendingState(10**6, 1e9, space, member=True).nats(0.05)
     assert [round(limit, 6) for limit in interval(E, E, N, nats)] == limits
 
 
@@ -166,7 +166,7 @@ def _misses(n: int, looks: int, delta: float, certified: bool) -> float:
     majority = (signs @ (2 * fixed - 1) > 0).astype(int)
     every = np.hstack([counts, (labels != majority).sum(axis=1)[:, None]])
     for look in range(1, looks + 1):
-        nats = Standing(look, (look - 1) * prices.full(n)).nats(delta) if certified else log(2 / delta)
+        nats = SpendingState(look, (look - 1) * prices.full(n)).nats(delta) if certified else log(2 / delta)
         table = np.array([low <= 0.5 <= high for low, high in (interval(e, e, n, nats) for e in range(n + 1))])
         missed |= ~table[every[:, look - 1]]
     return float(missed.mean())
@@ -191,7 +191,7 @@ def test_no_deterministic_analyst_gets_past_the_level(seed: int, delta: float) -
         for look in range(1, looks + 1):
             guess = np.random.default_rng([seed, look, *story]).integers(0, 2, n)
             errors = int((guess != truth).sum())
-            low, high = interval(errors, errors, n, Standing(look, (look - 1) * prices.full(n)).nats(delta))
+            low, high = interval(errors, errors, n, SpendingState(look, (look - 1) * prices.full(n)).nats(delta))
             wrong |= not low <= 0.5 <= high
             story = (*story, errors)
         missed += wrong
@@ -201,16 +201,16 @@ def test_no_deterministic_analyst_gets_past_the_level(seed: int, delta: float) -
 def test_one_look_outside_a_declared_space_and_ten_inside_stay_within_delta() -> None:
     """Were ln 2 charged inside the space alone, eleven independent looks would miss together more often than δ."""
     n, delta, space = 200, 0.05, 10
-    inside = _table(n, Standing(10**9, 0.0, space, member=True).nats(delta))
+    inside = _table(n, SpendingState(10**9, 0.0, space, member=True).nats(delta))
 
-    def worst(outside: Standing) -> float:
+    def worst(outside: SpendingState) -> float:
         """The largest chance of a miss, over true rates."""
         table = _table(n, outside.nats(delta))
         rates = np.arange(0.01, 0.501, 0.002)
         return max(1 - _covers(table, rate) * _covers(inside, rate) ** space for rate in rates)
 
-    assert round(worst(Standing(1, 0.0, space, member=False)), 3) == 0.042
-    assert round(worst(Standing(1, 0.0)), 2) == 0.06
+    assert round(worst(SpendingState(1, 0.0, space, member=False)), 3) == 0.042
+    assert round(worst(SpendingState(1, 0.0)), 2) == 0.06
 
 
 def _table(n: int, nats: float) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from modelsel.statistics.auc import auc
-from modelsel.statistics.delong import areas, placements
+from modelsel.statistics.tests.delong import areas, placements
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,12 @@ from math import exp, log
 
 import pytest
 
-from modelsel.guard._afterwards import log_most_candidates
-from modelsel.statistics import leaderboard, prices
+from modelsel.guard.checks.post_release import log_most_candidates
+from modelsel.statistics import leaderboard
 from modelsel.statistics.bounds import agnostic_excess
-from modelsel.statistics.certificate import Standing, hoeffding, interval
 from modelsel.statistics.optimism import best_of
+from modelsel.statistics.reuse import prices
+from modelsel.statistics.reuse.certificate import SpendingState, hoeffding, interval
 
 DELTA = 0.05
 
@@ -71,7 +72,7 @@ def test_the_tenth_look_beside_ten_shards() -> None:
         "foreseen": prices.predicted_grid(10, 100, 2000, 0.1, 2000),
         "committed": 0.0,
     }
-    widths = {name: hoeffding(Standing(10, 9 * price).nats(DELTA), 2000) for name, price in paid.items()}
+    widths = {name: hoeffding(SpendingState(10, 9 * price).nats(DELTA), 2000) for name, price in paid.items()}
     assert {name: round(width, 3) for name, width in widths.items()} == {
         "full": 0.140, "grid": 0.113, "foreseen": 0.069, "committed": 0.049,
     }  # fmt: skip

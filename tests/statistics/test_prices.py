@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelsel.statistics import prices
-from modelsel.statistics.certificate import Standing, interval
+from modelsel.statistics.reuse import prices
+from modelsel.statistics.reuse.certificate import SpendingState, interval
 
 
 def test_what_agrees_with_cross_validation_is_cheap() -> None:
@@ -25,7 +25,7 @@ def test_the_ladder_by_hand() -> None:
         price = prices.ladder(rounds, updates, board, improved, steps)
         if improved:
             low, high = prices.counts_of(prices.cell_of(errors, n, steps), n, steps)
-            shown[rounds + 1] = interval(low, high, n, Standing(rounds + 1, spent).nats(0.05))
+            shown[rounds + 1] = interval(low, high, n, SpendingState(rounds + 1, spent).nats(0.05))
             board, updates = prices.cell_of(errors, n, steps), updates + 1
         boards.append(board)
         paid.append(round(price, 4))

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from modelsel.tree.export import from_dict
-from modelsel.tree.node import Cut
+from modelsel.tree.export.nested import from_dict
+from modelsel.tree.structure.node import PrunedView
 
 
 def _leaf(id: int, parent: int, depth: int, weights: list[float], prediction: int | None = None) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def _inner(id, parent, depth, weights, children, feature, kind, **more) -> dict[
 
 
 @pytest.fixture
-def weather() -> Cut:
+def weather() -> PrunedView:
     """Outlook; humidity under sunny; wind under rain (Mitchell 1997, figure 3.1)."""
     features = [
         {"name": "outlook", "kind": "nominal", "levels": ["sunny", "overcast", "rain"]},
@@ -43,7 +43,7 @@ def weather() -> Cut:
 
 
 @pytest.fixture
-def mixed() -> Cut:
+def mixed() -> PrunedView:
     """Thresholds on one path twice, an ordered feature, equality, a subset, divided rows, an empty branch."""
     features = [
         {"name": "age", "kind": "numeric", "levels": []},

@@ -16,9 +16,9 @@ from scipy.stats import chi2_contingency
 
 from modelsel.core.spec import make
 from modelsel.core.types import Task, positions
-from modelsel.tree.grow import grow
-from modelsel.tree.growth import MISSING, NOMINAL, Growth
-from modelsel.tree.node import EQUALITY, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
+from modelsel.tree.growing.grow import grow
+from modelsel.tree.growing.growth import MISSING, NOMINAL, GrowthParams
+from modelsel.tree.structure.node import EQUALITY, LEAF, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
 from tests.contract.plain_tree import step
 from tests.tree.test_grow import CRITERIA, drawn_task, valid
 
@@ -95,7 +95,7 @@ GOODNESS = {
 class Node:
     """Rows with their weights at one node, and every admissible test of them."""
 
-    def __init__(self, task: Task, rows: list[int], weight: list[float], growth: Growth) -> None:
+    def __init__(self, task: Task, rows: list[int], weight: list[float], growth: GrowthParams) -> None:
         self.task, self.rows, self.weight, self.growth = task, rows, weight, growth
         self.whole = sum(weight)
 
@@ -207,7 +207,7 @@ class Node:
     def lost(self, feature: int) -> bool:
         return any(math.isnan(self.task.values[row, feature]) for row in self.rows)
 
-    def sent(self, tree: Tree, node: int) -> list["Node"]:
+    def sent(self, tree: DecisionTree, node: int) -> list["Node"]:
         """The rows by the test that stands at a node of the tree, one after the other."""
         feature, many = int(tree.feature[node]), len(tree.children(node))
         parts: list[tuple[list[int], list[float]]] = [([], []) for _ in range(many)]
@@ -238,7 +238,7 @@ class Node:
 def test_no_test_is_better_than_the_one_made(kind: str, missing: str, seed: int) -> None:
     task = drawn_task(np.random.default_rng(seed), rows=20, levels=5)
     for nominal in NOMINAL:
-        growth = Growth(missing, nominal, min_leaf=TINY)
+        growth = GrowthParams(missing, nominal, min_leaf=TINY)
         if valid(kind, growth):
             tree = grow(task, positions(task), make("criterion", kind), growth)
             root = Node(task, positions(task).tolist(), task.row_weights.tolist(), growth)
@@ -246,7 +246,7 @@ def test_no_test_is_better_than_the_one_made(kind: str, missing: str, seed: int)
             follow(tree, 0, root, kind, list(range(len(task.features))))
 
 
-def follow(tree: Tree, at: int, node: Node, kind: str, features: list[int], depth: int = 0) -> None:
+def follow(tree: DecisionTree, at: int, node: Node, kind: str, features: list[int], depth: int = 0) -> None:
     """Check a node and those below it, down to depth 2."""
     counts = np.zeros(len(tree.classes))
     np.add.at(counts, node.task.target[node.rows], node.weight)

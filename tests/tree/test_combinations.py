@@ -9,12 +9,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from modelsel.config.schema import kinds
+from modelsel.config.fields.schema import kinds
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Table, Task, positions
-from modelsel.learner._leaf import Leaf
 from modelsel.learner.tree import Splits, Tree
-from modelsel.tree.growth import MISSING, NOMINAL
+from modelsel.learner.trees.leaf import Leaf
+from modelsel.tree.growing.growth import MISSING, NOMINAL
 
 COSTS = ((0, 1, 3), (2, 0, 1), (0.5, 4, 0))
 COUNT_ERRORS = ("error_based", "pessimistic", "mdl")  # as if each cost as much

@@ -8,12 +8,12 @@ import pytest
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task
-from modelsel.dataset.play_tennis import PlayTennis
+from modelsel.dataset.bundled.play_tennis import PlayTennis
 from modelsel.learner.tree import Splits, Tree
-from modelsel.tree.conditions import branch_words
-from modelsel.tree.contests import contests
-from modelsel.tree.growth import MISSING, Growth
-from modelsel.tree.node import EQUALITY, THRESHOLD, Cut
+from modelsel.tree.growing.contests import contests
+from modelsel.tree.growing.growth import MISSING, GrowthParams
+from modelsel.tree.structure.conditions import branch_words
+from modelsel.tree.structure.node import EQUALITY, THRESHOLD, PrunedView
 
 NOISY = ("entropy", "gini", "gain_ratio", "chi_square", "hellinger", "nunez")
 
@@ -28,8 +28,8 @@ def _task(rng: np.random.Generator) -> Task:
                 target=rng.integers(0, 3, n).astype(np.int32))  # fmt: skip
 
 
-def _fitted(learner: Tree, task: Task) -> tuple[Cut, Growth]:
-    growth = Growth(learner.missing, learner.splits.nominal, learner.splits.threshold, float(learner.min_leaf))
+def _fitted(learner: Tree, task: Task) -> tuple[PrunedView, GrowthParams]:
+    growth = GrowthParams(learner.missing, learner.splits.nominal, learner.splits.threshold, float(learner.min_leaf))
     return learner.fit(task, np.arange(len(task)), generator(0)).cut, growth
 
 

@@ -5,20 +5,20 @@ import sys
 import numpy as np
 import pytest
 
-from modelsel.config.schema import kinds
+from modelsel.config.fields.schema import kinds
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
-from modelsel.criterion._base import Criterion, decrease, shares
+from modelsel.criterion.base import BaseCriterion, decrease, shares
 from modelsel.learner.tree import Tree
-from modelsel.tree.draw import to_html
-from modelsel.tree.export import from_dict, to_dict, to_dot
-from modelsel.tree.rules import to_rules
-from modelsel.tree.text import to_text
+from modelsel.tree.export.draw import to_html
+from modelsel.tree.export.nested import from_dict, to_dict, to_dot
+from modelsel.tree.export.rules import to_rules
+from modelsel.tree.export.text import to_text
 
 ROWS = 1500
 
 
-class PlainGini(Criterion):
+class PlainGini(BaseCriterion):
     """Grown in NumPy."""
 
     def goodness(self, tables: np.ndarray) -> np.ndarray:
@@ -35,7 +35,7 @@ def task() -> Task:
 
 
 @pytest.mark.parametrize("criterion", [make("criterion", "gini"), PlainGini()], ids=["compiled", "numpy"])
-def test_it_grows_and_is_written_in_every_form(task: Task, criterion: Criterion) -> None:
+def test_it_grows_and_is_written_in_every_form(task: Task, criterion: BaseCriterion) -> None:
     model = Tree(criterion=criterion).fit(task, positions(task), np.random.default_rng(0))
     assert model.depth > ROWS * 0.9 > sys.getrecursionlimit()
     assert (model.predict(task) == task.target).all()

@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from modelsel.tree.cutting import reached
-from modelsel.tree.draw import to_html, to_svg, top
-from modelsel.tree.soft import Widths
+from modelsel.tree.export.draw import to_html, to_svg, top
+from modelsel.tree.softening.soft import Widths
+from modelsel.tree.structure.cutting import reached
 
 NAMESPACE = {"svg": "http://www.w3.org/2000/svg"}
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from modelsel.tree.export import from_dict, to_dict, to_dot
-from modelsel.tree.soft import Widths
+from modelsel.tree.export.nested import from_dict, to_dict, to_dot
+from modelsel.tree.softening.soft import Widths
 
 FIELDS = {"id", "parent", "depth", "weights", "prediction", "test", "children"}
 

@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
-from modelsel.criterion._base import Criterion
+from modelsel.criterion.base import BaseCriterion
 from modelsel.kernels import stop
 from modelsel.kernels.compiler import load
-from modelsel.tree.assemble import assemble
-from modelsel.tree.columns import columns
-from modelsel.tree.grow import grow
-from modelsel.tree.growth import MISSING, NOMINAL, Growth
-from modelsel.tree.node import EQUALITY, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
-from modelsel.tree.numpy_grower import grow as grow_in_numpy
-from modelsel.tree.numpy_router import walk
-from modelsel.tree.route import route
-from modelsel.tree.rows import Rows
+from modelsel.tree.growing.assemble import assemble
+from modelsel.tree.growing.columns import columns
+from modelsel.tree.growing.grow import grow
+from modelsel.tree.growing.growth import MISSING, NOMINAL, GrowthParams
+from modelsel.tree.growing.numpy_grower import grow as grow_in_numpy
+from modelsel.tree.growing.rows import WeightedRows
+from modelsel.tree.routing.numpy_router import walk
+from modelsel.tree.routing.route import route
+from modelsel.tree.structure.node import EQUALITY, LEAF, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
 
 CRITERIA = ("entropy", "gini", "gain_ratio", "misclassification", "twoing", "chi_square", "symmetric_uncertainty",
             "hellinger", "dkm", "tan_schlimmer", "nunez")  # fmt: skip
@@ -46,17 +46,17 @@ def drawn_task(rng: np.random.Generator, rows: int = 50, missing: bool = True, w
     )  # fmt: skip
 
 
-def valid(kind: str, growth: Growth) -> bool:
+def valid(kind: str, growth: GrowthParams) -> bool:
     multiway = growth.nominal == "multiway"
     return not (multiway and (make("criterion", kind).binary or growth.missing == "surrogate"))
 
 
-def both(task: Task, rows: np.ndarray, criterion: Any, growth: Growth) -> tuple[Tree, Tree]:
-    ranked, chosen = columns(task), Rows.of(task, rows)
+def both(task: Task, rows: np.ndarray, criterion: Any, growth: GrowthParams) -> tuple[DecisionTree, DecisionTree]:
+    ranked, chosen = columns(task), WeightedRows.of(task, rows)
     return grow(task, rows, criterion, growth), assemble(grow_in_numpy(chosen, ranked, criterion, growth), task, ranked, None)
 
 
-def assert_same(one: Tree, other: Tree) -> None:
+def assert_same(one: DecisionTree, other: DecisionTree) -> None:
     for name in ("parent", "test", "feature", "first", "child", "missing_to"):
         assert getattr(one, name).tolist() == getattr(other, name).tolist(), name
     for name in ("threshold", "goodness", "counts"):
@@ -83,7 +83,7 @@ def test_the_compiled_grower_and_its_twin_agree(kind: str, missing: str, seed: i
     rows = positions(task) if rng.random() < 0.5 else rng.integers(0, len(task), len(task))
     for nominal in NOMINAL:
         rule = str(rng.choice(["plain", "c45"]))
-        growth = Growth(missing, nominal, min_leaf=float(rng.choice([1, 2, 5])), min_leaf_rule=rule)
+        growth = GrowthParams(missing, nominal, min_leaf=float(rng.choice([1, 2, 5])), min_leaf_rule=rule)
         if valid(kind, growth):
             compiled, plain = both(task, rows, make("criterion", kind), growth)
             assert_same(compiled, plain)
@@ -113,7 +113,7 @@ def check_a_long_task(seed: int, most: int = 700) -> None:
     rng = np.random.default_rng(seed)
     task = long_task(rng, most)
     rows = positions(task) if rng.random() < 0.5 else rng.permutation(len(task))[: len(task) * 3 // 4]
-    growth = Growth(str(rng.choice(MISSING[:4])), min_leaf=float(rng.choice([1, 3, 20])),
+    growth = GrowthParams(str(rng.choice(MISSING[:4])), min_leaf=float(rng.choice([1, 3, 20])),
                     min_leaf_rule=str(rng.choice(["plain", "c45"])))  # fmt: skip
     for kind in ("entropy", "gini", "gain_ratio"):
         assert_same(*both(task, rows, make("criterion", kind), growth))
@@ -146,7 +146,7 @@ def test_tables_of_few_values_grow_the_tree_of_the_twin(seed: int) -> None:
     task = tabled_task(rng)
     rows = positions(task) if rng.random() < 0.5 else rng.permutation(len(task))[: len(task) * 3 // 4]
     depth = int(rng.integers(1, 9)) if rng.random() < 0.3 else None
-    growth = Growth(str(rng.choice(MISSING[:4])), min_leaf=float(rng.choice([1, 3, 20])), max_depth=depth)
+    growth = GrowthParams(str(rng.choice(MISSING[:4])), min_leaf=float(rng.choice([1, 3, 20])), max_depth=depth)
     for kind in ("entropy", "gini", "gain_ratio"):
         assert_same(*both(task, rows, make("criterion", kind), growth))
     assert_same(*both(task, rows, make("criterion", "gain_ratio", numeric_penalty=False), growth))
@@ -158,7 +158,7 @@ def test_tables_of_few_values_grow_the_tree_of_the_twin(seed: int) -> None:
 @given(seed=st.integers(0, 2**32 - 1))
 def test_no_test_at_the_root_is_better_than_the_one_made(kind: str, nominal: str, seed: int) -> None:
     """Brute force, without missing values: every cut, level and set of levels of every feature."""
-    growth = Growth(nominal=nominal, min_leaf=1e-6)
+    growth = GrowthParams(nominal=nominal, min_leaf=1e-6)
     if not valid(kind, growth):
         return
     task = drawn_task(np.random.default_rng(seed), rows=25, missing=False)
@@ -201,7 +201,7 @@ def _weights(task: Task, mask: np.ndarray) -> np.ndarray:
     return np.bincount(task.target[mask], task.row_weights[mask], len(task.classes)).astype(float)
 
 
-class PlainGini(Criterion):
+class PlainGini(BaseCriterion):
     """What somebody writes in ten lines, without a loop."""
 
     convex = True  # else all sets of levels are tried, and among equal ones another may win
@@ -219,7 +219,7 @@ class PlainGini(Criterion):
 def test_a_criterion_of_ones_own_grows_the_trees_of_the_built_in(missing: str, seed: int) -> None:
     task = drawn_task(np.random.default_rng(seed))
     for nominal in ("equality", "subset", "multiway"):
-        growth = Growth(missing, nominal)
+        growth = GrowthParams(missing, nominal)
         if valid("gini", growth):
             assert_same(
                 grow(task, positions(task), PlainGini(), growth), grow(task, positions(task), make("criterion", "gini"), growth)
@@ -231,7 +231,7 @@ def test_a_criterion_of_ones_own_grows_the_trees_of_the_built_in(missing: str, s
 def test_the_order_of_rows_does_not_matter(seed: int) -> None:
     rng = np.random.default_rng(seed)
     task = drawn_task(rng)
-    growth = Growth(str(rng.choice(MISSING[:4])), str(rng.choice(list(NOMINAL))))
+    growth = GrowthParams(str(rng.choice(MISSING[:4])), str(rng.choice(list(NOMINAL))))
     order = rng.permutation(len(task))
     criterion = make("criterion", "gini")
     assert_same(grow(task, positions(task), criterion, growth), grow(task.take(order), positions(task), criterion, growth))
@@ -244,7 +244,7 @@ def test_weights_are_repeats(seed: int) -> None:
     task = drawn_task(rng, weighted=False)
     repeats = rng.integers(0, 4, len(task))
     repeats[0] = 1
-    growth = Growth(str(rng.choice(MISSING[:4])), str(rng.choice(list(NOMINAL))), min_leaf=2)
+    growth = GrowthParams(str(rng.choice(MISSING[:4])), str(rng.choice(list(NOMINAL))), min_leaf=2)
     criterion = make("criterion", str(rng.choice(["entropy", "gini", "chi_square"])))
     weighted = replace(task, weights=repeats.astype(float))
     repeated = np.repeat(positions(task), repeats)
@@ -256,7 +256,7 @@ def test_weights_are_repeats(seed: int) -> None:
 def test_a_monotone_transform_parts_the_training_rows_alike(seed: int) -> None:
     rng = np.random.default_rng(seed)
     task = drawn_task(rng)
-    growth = Growth(str(rng.choice(MISSING[:4])), "equality")
+    growth = GrowthParams(str(rng.choice(MISSING[:4])), "equality")
     numeric = np.array([feature.kind == "numeric" for feature in task.features])
     stretched = task.with_features(task.features, np.where(numeric, np.exp(task.values) - 3, task.values))
     criterion = make("criterion", "entropy")
@@ -274,7 +274,7 @@ def test_columns_in_another_order_find_the_same_goodness_at_the_root(seed: int) 
     task = drawn_task(rng)
     order = rng.permutation(len(task.features))
     other = task.with_features(tuple(task.features[i] for i in order), task.values[:, order])
-    growth, criterion = Growth("node_mode", "subset"), make("criterion", "gini")
+    growth, criterion = GrowthParams("node_mode", "subset"), make("criterion", "gini")
     one, two = (grow(each, positions(task), criterion, growth) for each in (task, other))
     np.testing.assert_allclose(one.goodness[0], two.goodness[0], atol=1e-12)
 
@@ -289,7 +289,7 @@ def numbers(values: list[float], target: list[int], kind: str = "numeric") -> Ta
 
 def test_mitchells_temperatures_are_cut_at_54_then_85() -> None:
     task = numbers([40, 48, 60, 72, 80, 90], [0, 0, 1, 1, 1, 0])
-    tree = grow(task, positions(task), make("criterion", "entropy"), Growth())
+    tree = grow(task, positions(task), make("criterion", "entropy"), GrowthParams())
     assert tree.threshold[tree.test == THRESHOLD].tolist() == [54.0, 85.0]
 
 
@@ -300,7 +300,7 @@ def test_a_test_of_no_gain_is_made_where_it_helps_later() -> None:
         features=(Feature("a", "numeric"), Feature("b", "numeric")),
         values=np.array([[0, 0, 1, 1], [0, 1, 0, 1]], float).T,
     )
-    tree = grow(task, positions(task), make("criterion", "entropy"), Growth())
+    tree = grow(task, positions(task), make("criterion", "entropy"), GrowthParams())
     assert tree.goodness[0] == pytest.approx(0.0, abs=1e-12)
     assert (tree.counts[tree.test == LEAF].max(axis=1) == 1).all()
     assert (tree.test == LEAF).sum() == 4
@@ -308,20 +308,20 @@ def test_a_test_of_no_gain_is_made_where_it_helps_later() -> None:
 
 def test_empty_branches_are_leaves_and_absent_levels_go_with_the_larger_side() -> None:
     task = numbers([0, 0, 2, 2, 2, 4], [0, 0, 1, 1, 1, 1], "nominal")
-    multiway = grow(task, positions(task), make("criterion", "entropy"), Growth(nominal="multiway"))
+    multiway = grow(task, positions(task), make("criterion", "entropy"), GrowthParams(nominal="multiway"))
     assert multiway.test.tolist() == [MULTIWAY] + [LEAF] * 6
     assert multiway.weight[1:].tolist() == [2, 0, 3, 0, 1, 0]
-    subset = grow(task, positions(task), make("criterion", "entropy"), Growth(nominal="subset"))
+    subset = grow(task, positions(task), make("criterion", "entropy"), GrowthParams(nominal="subset"))
     assert subset.test[0] == SUBSET
     assert subset.subset[0].tolist() == [True, False, False, False, False, False]
-    assert grow(task, positions(task), make("criterion", "gini"), Growth(nominal="equality")).test[0] == EQUALITY
+    assert grow(task, positions(task), make("criterion", "gini"), GrowthParams(nominal="equality")).test[0] == EQUALITY
 
 
 @pytest.mark.parametrize("missing", MISSING)
 def test_nothing_to_test_gives_one_leaf(missing: str) -> None:
     for values in ([np.nan] * 4, [1.0] * 4):
         task = numbers(values, [0, 1, 0, 1])
-        assert len(grow(task, positions(task), make("criterion", "gini"), Growth(missing, "equality"))) == 1
+        assert len(grow(task, positions(task), make("criterion", "gini"), GrowthParams(missing, "equality"))) == 1
 
 
 def test_the_divided_example_of_the_c45_book() -> None:
@@ -329,10 +329,10 @@ def test_the_divided_example_of_the_c45_book() -> None:
     outlook = [0, 0, 1, 2, 2, 2, 1, 0, 0, 2, 0, np.nan, 1, 2]
     play = [0, 0, 1, 1, 1, 0, 1, 0, 1, 1, 1, 1, 1, 0]
     task = replace(numbers(outlook, play, "nominal"), features=(Feature("outlook", "nominal", ("sunny", "overcast", "rain")),))
-    tree = grow(task, positions(task), make("criterion", "entropy"), Growth("fractional", "multiway"))
+    tree = grow(task, positions(task), make("criterion", "entropy"), GrowthParams("fractional", "multiway"))
     assert tree.goodness[0] == pytest.approx(0.19904070834647855, abs=1e-12)
     ratio = make("criterion", "gain_ratio", average_gain=False, numeric_penalty=False)
-    tree = grow(task, positions(task), ratio, Growth("fractional", "multiway"))
+    tree = grow(task, positions(task), ratio, GrowthParams("fractional", "multiway"))
     assert tree.goodness[0] == pytest.approx(0.1100158659900511, abs=1e-12)
     shares = np.array([5, 3, 5]) / 13  # so the unknown row is divided
     np.testing.assert_allclose(tree.counts[1:4].sum(axis=1), [5 + 5 / 13, 3 + 3 / 13, 5 + 5 / 13])
@@ -344,9 +344,9 @@ def test_a_request_to_stop_is_heard() -> None:
     stop.request()
     try:
         with pytest.raises(stop.Stopped):
-            grow(task, positions(task), make("criterion", "gini"), Growth())
+            grow(task, positions(task), make("criterion", "gini"), GrowthParams())
         with pytest.raises(stop.Stopped):
-            grow(task, positions(task), PlainGini(), Growth())
+            grow(task, positions(task), PlainGini(), GrowthParams())
     finally:
         stop.clear()
 
@@ -361,5 +361,5 @@ def test_thresholds_between_neighbouring_floats_and_infinities_part_them() -> No
         [-1e308, -1e308, 1e308, 1.5e308],
     ):
         task = numbers(values, [0, 0, 1, 1])
-        tree = grow(task, positions(task), make("criterion", "gini"), Growth())
+        tree = grow(task, positions(task), make("criterion", "gini"), GrowthParams())
         assert route(tree, task, positions(task)).leaf.tolist() == [1, 1, 2, 2]

@@ -9,17 +9,17 @@ from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.kernels.compiler import load
 from modelsel.learner.tree import Tree as TreeLearner
-from modelsel.tree.assemble import assemble
-from modelsel.tree.columns import columns
-from modelsel.tree.grow import grow
-from modelsel.tree.growth import Growth
-from modelsel.tree.late import LateTree
-from modelsel.tree.numpy_grower import grow as by_numpy
-from modelsel.tree.route import route
-from modelsel.tree.rows import Rows
+from modelsel.tree.growing.assemble import assemble
+from modelsel.tree.growing.columns import columns
+from modelsel.tree.growing.grow import grow
+from modelsel.tree.growing.growth import GrowthParams
+from modelsel.tree.growing.late_surrogates import LateTree
+from modelsel.tree.growing.numpy_grower import grow as by_numpy
+from modelsel.tree.growing.rows import WeightedRows
+from modelsel.tree.routing.route import route
 from tests.tree.test_grow import assert_same
 
-GROWTH = Growth("surrogate", "subset", min_leaf=2)
+GROWTH = GrowthParams("surrogate", "subset", min_leaf=2)
 
 
 def complete(seed: int, rows: int = 200, features: int = 5, classes: int = 3) -> Task:
@@ -41,7 +41,7 @@ def with_holes(task: Task, share: float = 0.3) -> Task:
 
 def whole(task: Task, rows: np.ndarray) -> object:
     """The tree of the NumPy grower, which finds surrogates on its way."""
-    chosen, ranked = Rows.of(task, rows), columns(task)
+    chosen, ranked = WeightedRows.of(task, rows), columns(task)
     return assemble(by_numpy(chosen, ranked, make("criterion", "gini"), GROWTH), task, ranked, None)
 
 

@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 
 from modelsel.core.spec import make
 from modelsel.core.types import Floats, positions
-from modelsel.criterion._base import Criterion, decrease, shares
+from modelsel.criterion.base import BaseCriterion, decrease, shares
 from modelsel.kernels import types
 from modelsel.kernels.compiler import function_of, load
-from modelsel.tree.columns import columns
-from modelsel.tree.grow import _compiled, grow
-from modelsel.tree.growth import MISSING, NOMINAL, Growth
-from modelsel.tree.rows import Rows
+from modelsel.tree.growing.columns import columns
+from modelsel.tree.growing.grow import _compiled, grow
+from modelsel.tree.growing.growth import MISSING, NOMINAL, GrowthParams
+from modelsel.tree.growing.rows import WeightedRows
 from tests.tree.test_grow import assert_same, drawn_task, valid
 
 
 @dataclass(frozen=True)
-class OwnGini(Criterion):
+class OwnGini(BaseCriterion):
     """Decrease of Σ p (1 − p); `convex` as the built-in: else all sets of levels are tried, and another may tie."""
 
     convex = True
@@ -34,7 +34,7 @@ class OwnGini(Criterion):
 
 
 @dataclass(frozen=True)
-class TenLines(Criterion):
+class TenLines(BaseCriterion):
     """As on the page about criteria: nothing said but the goodness."""
 
     def goodness(self, tables: Floats) -> Floats:
@@ -67,16 +67,16 @@ class FastGini(OwnGini):
     loop = staticmethod(own_loop)
 
 
-def records(criterion: Criterion, task: Any, growth: Growth) -> Any:
+def records(criterion: BaseCriterion, task: Any, growth: GrowthParams) -> Any:
     """Of the compiled growers, None where the criterion has no form for them."""
-    return _compiled(Rows.of(task, positions(task)), columns(task), criterion, growth) if criterion.loop else None
+    return _compiled(WeightedRows.of(task, positions(task)), columns(task), criterion, growth) if criterion.loop else None
 
 
 @pytest.mark.skipif(load("grow") is None, reason="only the NumPy grower is there")
 def test_only_the_one_with_a_loop_is_grown_by_the_kernel() -> None:
     task = drawn_task(np.random.default_rng(3))
-    assert records(OwnGini(), task, Growth()) is None
-    assert records(FastGini(), task, Growth()) is not None
+    assert records(OwnGini(), task, GrowthParams()) is None
+    assert records(FastGini(), task, GrowthParams()) is not None
 
 
 @pytest.mark.parametrize("criterion", [OwnGini(), FastGini()], ids=["numpy", "compiled"])
@@ -84,11 +84,11 @@ def test_only_the_one_with_a_loop_is_grown_by_the_kernel() -> None:
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_its_trees_are_those_of_the_built_in_on_mixed_data_with_missing_values(
-    criterion: Criterion, missing: str, seed: int
+    criterion: BaseCriterion, missing: str, seed: int
 ) -> None:
     task = drawn_task(np.random.default_rng(seed))
     for nominal in NOMINAL:
-        growth = Growth(missing, nominal)
+        growth = GrowthParams(missing, nominal)
         if valid("gini", growth):
             built_in = grow(task, positions(task), make("criterion", "gini"), growth)
             assert_same(grow(task, positions(task), criterion, growth), built_in)
@@ -101,7 +101,7 @@ def test_goodness_alone_gives_the_same_trees_but_where_sets_of_levels_of_two_cla
     """There, up to ten levels, the first test is as good; what `convex` adds is which of equal ones comes first."""
     task = drawn_task(np.random.default_rng(seed))
     for nominal in NOMINAL:
-        growth = Growth(missing, nominal)
+        growth = GrowthParams(missing, nominal)
         if valid("gini", growth):
             own, built_in = (grow(task, positions(task), each, growth) for each in (TenLines(), make("criterion", "gini")))
             if nominal == "subset" and len(task.classes) == 2:

@@ -9,11 +9,11 @@ from modelsel.core.spec import make
 from modelsel.core.types import Feature, Floats, RowTable, Table, Task, positions
 from modelsel.estimator import classifier
 from modelsel.kernels.compiler import load
-from modelsel.tree.grow import grow
-from modelsel.tree.growth import MISSING, NOMINAL, Growth
-from modelsel.tree.node import Tree
-from modelsel.tree.numpy_router import walk
-from modelsel.tree.route import route
+from modelsel.tree.growing.grow import grow
+from modelsel.tree.growing.growth import MISSING, NOMINAL, GrowthParams
+from modelsel.tree.routing.numpy_router import walk
+from modelsel.tree.routing.route import route
+from modelsel.tree.structure.node import DecisionTree
 
 pytestmark = pytest.mark.skipif(load("route") is None, reason="only the twin is there")
 LEVELS = (3, 7, 1)
@@ -38,7 +38,7 @@ def task_of(values: Floats, rng: np.random.Generator) -> Task:
     )
 
 
-def same(tree: Tree, table: Table, by_row: RowTable, rows: np.ndarray) -> None:
+def same(tree: DecisionTree, table: Table, by_row: RowTable, rows: np.ndarray) -> None:
     twin = walk(tree, table, rows)
     for sent in (route(tree, table, rows), route(tree, by_row, rows)):
         assert sent.owner.tolist() == twin.owner.tolist()
@@ -55,7 +55,7 @@ def test_every_row_ends_where_the_twin_sends_it(missing: str, nominal: str) -> N
     rng = np.random.default_rng(len(missing) * 100 + len(nominal))
     for holes in (0.0, 0.02, 0.4):
         task = task_of(drawn(rng, 300, holes), rng)
-        tree = grow(task, positions(task), make("criterion", "gini"), Growth(missing, nominal))
+        tree = grow(task, positions(task), make("criterion", "gini"), GrowthParams(missing, nominal))
         for fresh, count in ((0.0, 1), (0.01, 8), (0.3, 777)):
             values = drawn(rng, count, fresh, beyond=2)
             table = Table(name="new", features=task.features, values=np.asfortranarray(values), rows=np.arange(count))
@@ -67,8 +67,8 @@ def test_every_row_ends_where_the_twin_sends_it(missing: str, nominal: str) -> N
 def test_no_row_and_no_test() -> None:
     rng = np.random.default_rng(0)
     task = task_of(drawn(rng, 40, 0.1), rng)
-    stump = grow(task, positions(task), make("criterion", "gini"), Growth(max_depth=0))
-    for tree in (stump, grow(task, positions(task), make("criterion", "gini"), Growth())):
+    stump = grow(task, positions(task), make("criterion", "gini"), GrowthParams(max_depth=0))
+    for tree in (stump, grow(task, positions(task), make("criterion", "gini"), GrowthParams())):
         by_row = RowTable(name="new", features=task.features, values=np.ascontiguousarray(task.values), rows=task.rows)
         for rows in (positions(task), positions(task)[:0]):
             same(tree, task, by_row, rows)

@@ -3,8 +3,8 @@
 import pytest
 
 from modelsel.core.types import Feature
-from modelsel.tree.conditions import Condition
-from modelsel.tree.rules import rules_text, to_rules
+from modelsel.tree.export.rules import rules_text, to_rules
+from modelsel.tree.structure.conditions import Condition
 
 
 def test_each_leaf_is_a_rule_with_each_feature_named_once(mixed):

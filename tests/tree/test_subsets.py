@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from modelsel.config.schema import kinds
+from modelsel.config.fields.schema import kinds
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.learner.tree import Splits, Tree
-from modelsel.tree.grow import grow
-from modelsel.tree.growth import Growth
+from modelsel.tree.growing.grow import grow
+from modelsel.tree.growing.growth import GrowthParams
 
-SUBSET = Growth(nominal="subset", min_leaf=1e-6)
+SUBSET = GrowthParams(nominal="subset", min_leaf=1e-6)
 COMPARED = [kind for kind in kinds("criterion") if kind not in ("gain_ratio", "tan_schlimmer", "nunez")]  # not goodness alone
 
 

@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from modelsel.core.disk import locked
 from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.system.disk import locked
 from modelsel.examination.sit import NAME
 from modelsel.ledger.home import write_whole
 

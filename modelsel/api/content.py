@@ -1,0 +1,81 @@
+"""What a table in memory held, beside the record of its study: digests of its columns and rows, and the type of its target.
+
+    content.npz   column (names), digest (of the cells of each), row (a number per row), target (bool, int, float or str),
+                  by_estimator (whether new rows are read as estimators read them)
+
+With it the study can be repeated on the same table, and on another one it is said what changed.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.errors import DataError, Problem
+from modelsel.dataset.columns.column import rows_said
+from modelsel.dataset.tables.untyped import UntypedTable
+from modelsel.record.content.files import npz, write
+from modelsel.record.folder import RunFolder
+
+FILE = "content.npz"
+
+
+def keep(folder: RunFolder, table: UntypedTable, target: str) -> None:
+    """Write content.npz."""
+    arrays = {
+        "column": np.array(list(table.digests), np.str_), "digest": np.array(list(table.digests.values()), np.str_),
+        "row": table.rows, "target": np.array(table.types.get(target, "str"), np.str_),
+        "by_estimator": np.array(table.by_estimator),
+    }  # fmt: skip
+    write(folder.path / FILE, npz(arrays, compress=True))
+
+
+def target_type(folder: RunFolder) -> str:
+    """bool, int, float or str; text for studies on files."""
+    return str(_kept(folder, "target", "str"))
+
+
+def by_estimator(folder: RunFolder) -> bool:
+    """Whether the study's rows came as estimators read them."""
+    return bool(_kept(folder, "by_estimator", False))
+
+
+def _kept(folder: RunFolder, name: str, otherwise: Any) -> Any:
+    path = folder.path / FILE
+    if not path.exists():
+        return otherwise
+    with np.load(path, allow_pickle=False) as kept:
+        return kept.get(name, otherwise)
+
+
+def same(folder: RunFolder, table: UntypedTable) -> None:
+    """Raise DataError that says what changed (rows, columns, cells) where the table is not that of the study."""
+    recorded = folder.config()["dataset"].get("content")
+    if recorded == table.content:
+        return
+    changes = tuple(_changes(folder.path / FILE, table))
+    fix = "hand over the table of the study, or run a study of its own on this one"
+    raise DataError(Problem("MSEL-808", f"this is another table: {'; '.join(changes)}", str(folder.path), fix))
+
+
+def _changes(path: Path, table: UntypedTable) -> Iterator[str]:
+    if not path.exists():
+        yield "the study was not on a table in memory"
+        return
+    with np.load(path, allow_pickle=False) as kept:
+        before = dict(zip(kept["column"].tolist(), kept["digest"].tolist(), strict=True))
+        rows = kept["row"]
+    now = table.digests
+    if len(table) != len(rows):
+        yield f"{len(table):,} rows where there were {len(rows):,}"
+    if gone := [name for name in before if name not in now]:
+        yield f"columns that are gone: {', '.join(gone)}"
+    if new := [name for name in now if name not in before]:
+        yield f"new columns: {', '.join(new)}"
+    changed = [name for name in now if name in before and now[name] != before[name]]
+    if changed and len(table) == len(rows):
+        differ = np.flatnonzero(table.rows != rows)
+        yield f"cells of {', '.join(changed)} in {len(differ):,} rows ({rows_said(differ)})"
+    elif not (gone or new or changed) and len(table) == len(rows):
+        yield "columns in another order, or of other kinds"

@@ -1,0 +1,264 @@
+"""An exam from Python: its rows as data frames, an answer in one call; where the examiner's key is, or over a server."""
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlencode, urlsplit
+from urllib.request import Request, urlopen
+
+import numpy as np
+import pandas as pd
+
+from modelsel.core.errors import BAD_DATA, REFUSED, ConfigurationError, DataError, ModelselError, Problem, RefusedError
+from modelsel.dataset.tables.in_memory import is_frame
+
+SECONDS = 60.0
+
+
+def exam(place: Any, token: str | None = None) -> "Exam":
+    """An exam's folder (where its examiner's key is), or the address of its server with a token.
+
+    Examples
+    --------
+    >>> import modelsel
+    >>> modelsel.exam("https://exams.example.org/loans", token="...").address
+    'https://exams.example.org/loans'
+    """
+    text = str(place)
+    return RemoteExam(text.rstrip("/"), token) if text.startswith(("http://", "https://")) else LocalExam(Path(text))
+
+
+def create_exam(
+    table: str | Path, folder: str | Path, target: str, *settings: str, name: str = "", release: str = "predicted",
+    resolution: float | str = "count", delta: float = 0.05, target_rate: float | None = None, budget: int = 10,
+    looks: int | None = 20, nats: float | None = None, class_counts: bool = False, all: bool = False, parquet: bool = False,
+    accept_overlap: bool = False,
+) -> "Exam":  # fmt: skip
+    """Make an exam from a table, as `modelsel exam create` does; `settings` are those of split, dataset and measure.
+
+    Raises RefusedError where rows were tested or chosen on before, unless `accept_overlap` says that this is known.
+    """
+    from modelsel.cli.exams.exam import created
+    from modelsel.examination.create import Wanted
+
+    wanted = Wanted(
+        name, release, resolution, delta, target_rate, budget, looks, nats, class_counts, all, parquet, accept_overlap
+    )
+    created(str(table), target, Path(folder), wanted, settings)
+    return LocalExam(Path(folder))
+
+
+def certify(place: Any, path: str | Path = "certificate.zip", whole: bool = False, stamp: str | None = None) -> Path:
+    """Write a certificate of a run's final test, or of an exam, and return where it lies.
+
+    `place` is a run (folder, name, `latest`, an outcome) or an exam's folder. `whole` shows the contents of every entry of the
+    ledger; `stamp` is the address of a time-stamping authority (RFC 3161).
+    """
+    from modelsel.examination.certificate import certify as written
+
+    return written(str(getattr(place, "folder", place)), Path(path), whole, stamp)
+
+
+def verify(certificate: str | Path, key: str | None = None) -> dict[str, Any]:
+    """Recompute what a certificate says: what `held`, the `faults`, what is `unknown`, and the `exit_code` (0 or 5).
+
+    A fault is no exception: the certificate is somebody else's, and `faults` says what is wrong with it.
+    """
+    from modelsel.examination.verifier import verify as checked
+
+    found = checked(certificate, key)
+    return {"held": found.held, "faults": found.faults, "unknown": found.unknown, "exit_code": found.code}
+
+
+class Exam:
+    """What an asker has: `terms`, `development`, `questions` (data frames, a token per row), `answer`, `board`, `status`.
+
+    A score is shown as the terms say, and each answer has a price: docs/guard/exam.md.
+    """
+
+    @property
+    def terms(self) -> Mapping[str, Any]:
+        """exam.json."""
+        raise NotImplementedError
+
+    @property
+    def development(self) -> pd.DataFrame:
+        """Rows with their classes."""
+        return self._side("development")
+
+    @property
+    def questions(self) -> pd.DataFrame:
+        """Rows without."""
+        return self._side("questions")
+
+    def answer(self, predictions: Any, name: str, forecast: tuple[float, int] | None = None) -> dict[str, Any]:
+        """Hand in predictions under a name, and return what is shown.
+
+        Parameters
+        ----------
+        predictions
+            A data frame with the token column, or one class per question in their order, or a matrix of class scores
+            (questions × classes, in the order of `terms["classes"]`).
+        forecast
+            The error rate that is foreseen, and the rows that it comes from.
+
+        Raises
+        ------
+        DataError
+            Rows or cells that do not fit.
+        RefusedError
+            The budget is used up, or the exam is closed.
+        """
+        raise NotImplementedError
+
+    def board(self) -> pd.DataFrame:
+        """Answers as they were shown; after the close with verdicts."""
+        raise NotImplementedError
+
+    def status(self) -> dict[str, Any]:
+        """Who has handed in how much, and what is left."""
+        raise NotImplementedError
+
+    def _side(self, side: str) -> pd.DataFrame:
+        raise NotImplementedError
+
+    def _table(self, predictions: Any) -> Any:
+        """Predictions with the tokens of their rows."""
+        token = self.terms["columns"]["token"]
+        if isinstance(predictions, str | Path) or is_frame(predictions):
+            return predictions
+        values = np.asarray(predictions)
+        asked = self.questions[token]
+        if len(values) != len(asked):
+            what = f"{len(values):,} predictions for {len(asked):,} questions"
+            raise DataError(Problem("MSEL-820", what, "predictions", "predict every row of `questions`, in their order"))
+        columns = {"prediction": values} if values.ndim == 1 else dict(zip(self.terms["classes"], values.T))
+        return pd.DataFrame({token: asked, **columns})
+
+    def __repr__(self) -> str:
+        terms = self.terms
+        return f"<Exam {terms['name']}: {terms['rows']['questions']} questions, shown as {terms['policy']['release']}>"
+
+
+class LocalExam(Exam):
+    """Where the examiner's key is."""
+
+    def __init__(self, folder: Path) -> None:
+        from modelsel.examination.terms import read
+
+        self.folder = folder
+        self._terms = read(folder)
+
+    @property
+    def terms(self) -> Mapping[str, Any]:
+        return self._terms.facts
+
+    def answer(self, predictions: Any, name: str, forecast: tuple[float, int] | None = None) -> dict[str, Any]:
+        return asdict(self._opened().answer(self._table(predictions), name, forecast))
+
+    def board(self) -> pd.DataFrame:
+        from modelsel.examination.board import board
+
+        return pd.DataFrame(board(self._opened()))
+
+    def status(self) -> dict[str, Any]:
+        from modelsel.examination.board import status
+
+        return status(self._opened())
+
+    def close(self) -> dict[str, Any]:
+        """End the exam: every score at its own index, and verdicts of pairs."""
+        from modelsel.examination.board import close
+
+        return close(self._opened())
+
+    def audit(self) -> dict[str, Any]:
+        """What touched the rows, what it cost, and whether all is as it was put on record."""
+        from modelsel.examination.board import audit
+
+        return audit(self._opened())
+
+    def _opened(self) -> Any:
+        from modelsel.examination.sit import Exam as Opened
+
+        return Opened(self.folder)
+
+    def _side(self, side: str) -> pd.DataFrame:
+        return _frame((self.folder / self.terms["files"][side]["name"]).read_bytes(), self.terms)
+
+
+class RemoteExam(Exam):
+    """On a server."""
+
+    def __init__(self, address: str, token: str | None) -> None:
+        self.address = address
+        self._token = token
+        self._terms: Mapping[str, Any] | None = None
+
+    @property
+    def terms(self) -> Mapping[str, Any]:
+        if self._terms is None:
+            self._terms = dict(json.loads(self._asked("/terms")))
+        return self._terms
+
+    def answer(self, predictions: Any, name: str, forecast: tuple[float, int] | None = None) -> dict[str, Any]:
+        table = self._table(predictions)
+        body = Path(table).read_bytes() if isinstance(table, str | Path) else _csv(table)
+        query = {"name": name, **({"rate": forecast[0], "rows": forecast[1]} if forecast else {})}
+        return dict(json.loads(self._asked(f"/answers?{urlencode(query)}", body)))
+
+    def board(self) -> pd.DataFrame:
+        return pd.DataFrame(json.loads(self._asked("/board")))
+
+    def status(self) -> dict[str, Any]:
+        return dict(json.loads(self._asked("/budget")))
+
+    def _side(self, side: str) -> pd.DataFrame:
+        return _frame(self._asked(f"/{side}"), self.terms)
+
+    def _asked(self, path: str, body: bytes | None = None) -> bytes:
+        headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        kind = "application/vnd.apache.parquet" if body and body.startswith(b"PAR1") else "text/csv"
+        request = Request(self.address + path, body, {**headers, **({"Content-Type": kind} if body else {})})  # noqa: S310  http alone
+        try:
+            with urlopen(request, timeout=SECONDS) as reply:  # noqa: S310
+                return bytes(reply.read())
+        except HTTPError as error:
+            raise _told(error, urlsplit(self.address).netloc) from error
+        except URLError as error:
+            fix = "check the address, and that `modelsel exam serve` runs there"
+            raise ConfigurationError(Problem("MSEL-821", f"no answer ({error.reason})", self.address, fix)) from error
+
+
+def _told(error: HTTPError, where: str) -> ModelselError:
+    """What the server says, as the error that it would be here."""
+    try:
+        said = json.loads(error.read())
+        kinds = {BAD_DATA: DataError, REFUSED: RefusedError}
+        kind = kinds.get(int(said["exit_code"]), ConfigurationError)
+        return kind(Problem("MSEL-822", str(said["error"]), where, "the terms say what is allowed"))
+    except (ValueError, KeyError, TypeError):
+        return ConfigurationError(
+            Problem("MSEL-821", f"the server says {error.code}", where, "check the address and the token")
+        )
+
+
+def _frame(data: bytes, terms: Mapping[str, Any]) -> pd.DataFrame:
+    """A file's rows; tokens and levels are texts, and nothing but an empty cell is missing."""
+    if data.startswith(b"PAR1"):
+        return pd.read_parquet(io.BytesIO(data))
+    columns: Sequence[str] = [one["name"] for one in terms["features"] if one["kind"] != "numeric"]
+    names = dict.fromkeys((*columns, terms["columns"]["token"], terms["columns"]["target"]), str)
+    return pd.read_csv(io.BytesIO(data), dtype=names, keep_default_na=False, na_values=[""])
+
+
+def _csv(table: Any) -> bytes:
+    import narwhals as nw
+
+    frame = nw.from_native(table, eager_only=True)
+    written: str = frame.write_csv()
+    return written.encode()

@@ -1,0 +1,85 @@
+"""A paragraph for the methods section: what was compared, how it was judged, what the final number may claim."""
+
+from modelsel.core.outcome import StudySummary, TestResult
+from modelsel.record.folder import RunFolder
+from modelsel.reporting.text.words import interval, ordinal, percent, plural, score
+
+
+def methods(folder: RunFolder) -> str:
+    """Scheme, number of candidates, correction, looks, interval, versions, in sentences to paste."""
+    outcome = folder.outcome()
+    return " ".join((*_rows(outcome), *_selection(outcome), *_estimate(outcome), _test(outcome), _version(outcome)))
+
+
+def _rows(outcome: StudySummary) -> list[str]:
+    task = outcome.task
+    sealed = f", {task['test_rows']:,} were sealed for the final test" if task["test_rows"] else ", none were held back"
+    return [
+        f"Of the {task['rows']:,} rows ({plural(int(task['features']), 'feature')}, {len(task['classes'])} classes), "
+        f"{task['development_rows']:,} were used to choose{sealed}."
+    ]
+
+
+def _selection(outcome: StudySummary) -> list[str]:
+    counts, scheme = outcome.candidates, outcome.scheme
+    failed = counts.get("failed", 0) + counts.get("skipped", 0)
+    beside = f" ({failed} of them did not finish)" if failed else ""
+    winner = outcome.winner
+    same = len(winner.get("indistinguishable", ()))
+    told = (
+        f"; {plural(same, 'other candidate')} could not be told from it (paired differences over folds with the corrected "
+        "resampled variance, Holm-adjusted, 5 %)" if same else ""
+    )  # fmt: skip
+    return [
+        f"{plural(counts['distinct'], 'candidate')} declared beforehand{beside} were compared by {_words(outcome.measure)} on "
+        f"the same {plural(int(scheme['folds']), 'fold')} ({_words(scheme['name'])}, seed {outcome.seed}), and one was chosen "
+        f"by the rule “{_words(outcome.rule)}”: {winner.get('entry') or winner['learner']} with "
+        f"{winner['complexity']['value']:g} {winner['complexity']['name']}{told}."
+    ]
+
+
+def _estimate(outcome: StudySummary) -> list[str]:
+    cv, corrected = outcome.winner["cv"], outcome.winner.get("corrected")
+    said = [f"Its cross-validated {_words(outcome.measure)} was {score(cv['mean'])} (standard error {score(cv['se'])})"]
+    if corrected:
+        ends = interval((corrected["low"], corrected["high"]))
+        said[0] += (
+            f"; corrected for having been chosen as the best ({corrected['method'].upper()}), {score(corrected['mean'])} {ends}"
+            f"{' (' + corrected['caution'] + ')' if 'caution' in corrected else ''}"
+        )
+    if nested := outcome.extra.get("nested"):
+        ends = interval((nested["low"], nested["high"]))
+        said.append(f"Nested cross-validation of the whole selection gave {score(nested['mean'])} {ends}")
+    return [f"{sentence}." for sentence in said]
+
+
+def _test(outcome: StudySummary) -> str:
+    result = outcome.test
+    if not outcome.task["test_rows"]:
+        return "No rows were sealed, so that there is no score on rows that took no part in the choice."
+    if result is None:
+        return "The sealed test rows have not been looked at."
+    if result.refused:
+        return f"A look at the sealed test rows was refused ({result.refused})."
+    return f"{_look(result)}{_interval(result)}."
+
+
+def _look(result: TestResult) -> str:
+    errors = "" if result.errors is None else f" ({result.errors} of {plural(result.n, 'row')} wrong)"
+    which = "a replay of an earlier look" if result.replay else f"the {ordinal(result.look)} look at these rows on record"
+    return f"On the sealed test rows, {which} (policy {result.policy}), it scored {score(result.score)}{errors}"
+
+
+def _interval(result: TestResult) -> str:
+    if not result.interval:
+        flags = f" (flags {', '.join(result.flags)})" if result.flags else ""
+        return f"; no interval is certified{flags}"
+    return f", {percent(result.level)} interval {interval(result.interval)}, valid after all looks on record"
+
+
+def _version(outcome: StudySummary) -> str:
+    return f"Computed with modelsel {outcome.modelsel}; specification {outcome.spec_id}, data {outcome.task['fingerprint']}."
+
+
+def _words(name: str) -> str:
+    return str(name).replace("_", " ")

@@ -1,0 +1,78 @@
+"""The final model of a study as a scikit-learn estimator: columns of a table matched by name, labels as they came in."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from modelsel.core.errors import DataError
+from modelsel.core.types import Feature, Table
+from modelsel.dataset.tables.in_memory import columns, is_frame
+from modelsel.dataset.tables.prediction_rows import like
+from modelsel.estimator import Classifier
+from modelsel.record.model.columns import told
+from modelsel.runner.final_fit import Final
+
+READERS: Mapping[str, Any] = {"bool": {"true": True, "false": False}.__getitem__, "int": int, "float": float}
+
+
+class StudyClassifier(Classifier):
+    """A fitted `Classifier` that reads tables as its study did; `fit` makes it an ordinary one."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels, one per row; a table's columns are found by name, and others left aside."""
+        return super().predict(X)
+
+    def _known(self, X: Any) -> Table:
+        check_is_fitted(self)
+        features, missing = getattr(self, "read_as_", ((), ()))
+        if not features:
+            return super()._known(X)
+        if not is_frame(X):
+            X = _by_position(X, features)
+        try:
+            return told(like(tuple(columns(X).values()), features, "table", "data", missing).table)
+        except DataError as error:  # what scikit-learn's callers catch
+            raise ValueError(str(error)) from error
+
+
+def fitted(
+    final: Final, spec: Mapping[str, Any], seed: int, labels: NDArray[Any], missing: Sequence[str] = (),
+    by_estimator: bool = False,
+) -> StudyClassifier:  # fmt: skip
+    """An estimator around a model that is fitted already; `by_estimator`: on a table that was read as estimators do."""
+    made = StudyClassifier(dict(spec), None, seed)
+    made.final_, made.classes_ = final, labels
+    made.n_features_in_ = len(final.features)
+    names = [feature.name for feature in final.features]
+    if not by_estimator or names != [f"x{index}" for index in range(len(names))]:  # what columns without names are called
+        made.feature_names_in_ = np.array(names, object)
+    made.read_as_ = ((), ()) if by_estimator else (final.features, tuple(missing))
+    return made
+
+
+def labels(classes: Sequence[str], kind: str) -> NDArray[Any]:
+    """Classes as what the target's column held: bool, int, float, or text.
+
+    >>> labels(("false", "true"), "bool").tolist()
+    [False, True]
+    """
+    read = READERS.get(kind, str)
+    try:
+        return np.array([read(name) for name in classes], None if kind in READERS else object)
+    except (KeyError, ValueError):  # a class that was made of rare ones
+        return np.array(classes, object)
+
+
+def _by_position(X: Any, features: Sequence[Feature]) -> Any:
+    import pandas as pd
+
+    given = np.asarray(X)
+    table = given if given.dtype.kind in "biuf" else np.asarray(X, object)
+    if table.ndim != 2 or table.shape[1] != len(features):
+        raise ValueError(f"X has shape {table.shape}, but the model was fitted on {len(features)} features.")
+    if table.dtype == object and all(feature.kind == "numeric" for feature in features):
+        table = table.astype(np.float64)
+    return pd.DataFrame(table, columns=[feature.name for feature in features]).infer_objects()

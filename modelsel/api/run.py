@@ -1,0 +1,169 @@
+"""`modelsel.run` and `modelsel.plan`: a study on overrides, on settings by keyword, on data in memory."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from modelsel.api import content
+from modelsel.api.outcome import Outcome
+from modelsel.api.progress import progress
+from modelsel.api.results.mlflow_models import under_the_open_run
+from modelsel.config.compose import Config, compose, recompose
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.dataset.formats.memory import NAME
+from modelsel.dataset.tables.in_memory import OF_A_TASK, given
+from modelsel.dataset.tables.read_table import kind_of_file
+from modelsel.dataset.tables.untyped import UntypedTable, hold
+from modelsel.record.folder import RunFolder
+from modelsel.reporting.forecast import Forecast, forecast
+
+ROLES = ("target", "weights", "groups", "id")
+
+
+def run(
+    *overrides: Any, data: Any = None, target: Any = None, weights: Any = None, groups: Any = None, id: Any = None,
+    config: str | Path | None = None, config_dir: str | None = None, **settings: Any,
+) -> Outcome:  # fmt: skip
+    """Run a study, and return what it found.
+
+    Parameters
+    ----------
+    *overrides
+        As on the command line (`"space=trees"`, `"scheme.folds=5"`); the first may be the data.
+    data
+        A pandas, Polars or PyArrow table, a NumPy array, `(X, y)`, a `Task`, or the path of a file. Without it `dataset` says.
+    target, weights, groups, id
+        Names of columns, or arrays with an entry per row.
+    config
+        A recorded run to repeat: its folder, study or id. Another table than its own is refused, and it is said what changed.
+    config_dir
+        A `conf/` of one's own, searched before the package's.
+    **settings
+        Groups and settings by keyword: `space=["trees", "knn"]`, `space={"mine": {"learner": "cart", "sweep": {"max_depth":
+        [1, 2]}}}`, `scheme={"kind": "stratified_kfold", "folds": 5}`, `rule="one_standard_error"`, `final_test=False`.
+
+    Raises
+    ------
+    ModelselError
+        With `code`, `exit_code` and all problems at once. A look that the guard refuses is none: `outcome.test.refused`.
+    KeyboardInterrupt
+        What is finished stays: the same call goes on where it was interrupted.
+    """
+    composed, table = _composed(overrides, data, _roles(target, weights, groups, id), config, config_dir, settings)
+    return _done(composed, table, _command(overrides))
+
+
+def _done(config: Config, table: UntypedTable | None, command: tuple[str, ...]) -> Outcome:
+    from modelsel.study import perform
+
+    composed, shown = under_the_open_run(config), progress()
+    for note in composed.notes:
+        shown.say(note)
+    try:
+        done = perform(composed, shown, command)
+    except KeyboardInterrupt as error:
+        error.add_note("interrupted; the same call goes on where it stopped")
+        raise
+    folder = RunFolder.open(done.folder)
+    if table is not None:
+        content.keep(folder, table, composed.dataset.target)
+    return Outcome.at(folder, table)
+
+
+def plan(
+    *overrides: Any, data: Any = None, target: Any = None, weights: Any = None, groups: Any = None, id: Any = None,
+    config: str | Path | None = None, config_dir: str | None = None, **settings: Any,
+) -> Forecast:  # fmt: skip
+    """What `run` would do with the same arguments, and what it would cost; `findings` are those of the data and of the plan.
+
+    Nothing is fitted, opened or written.
+    """
+    composed, _table = _composed(overrides, data, _roles(target, weights, groups, id), config, config_dir, settings)
+    return forecast(composed)
+
+
+def open_run(
+    run: str | Path = "latest", data: Any = None, target: Any = None, weights: Any = None, groups: Any = None, id: Any = None
+) -> Outcome:
+    """The outcome of any run on disk: a folder, `latest`, a study's name (its newest run) or an MLflow run id.
+
+    For a study on data in memory, `data` (with `target` and the other roles, as `run` was given them) hands its table over
+    again, which `open_test`, recipes and `candidate(id).fit()` need; DataError says what changed in another table.
+    """
+    folder = RunFolder.open(run)
+    folder.outcome()
+    if data is None:
+        return Outcome.at(folder)
+    table = hold(given(data, **_roles(target, weights, groups, id)).table)
+    content.same(folder, table)
+    return Outcome.at(folder, table)
+
+
+def run_on_all(table: UntypedTable, settings: Mapping[str, Any]) -> Outcome:
+    """A study on a task that is made already; no rows are sealed."""
+    held = hold(table)
+    dataset = {"kind": NAME, "content": held.content, "target": OF_A_TASK}
+    return _done(compose((), None, {"split": "none", "dataset": dataset, **settings}), held, ("modelsel.SelectionCV",))
+
+
+def _composed(
+    overrides: Sequence[Any], data: Any, roles: Mapping[str, Any], config: str | Path | None, config_dir: str | None,
+    settings: dict[str, Any],
+) -> tuple[Config, UntypedTable | None]:  # fmt: skip
+    words, data = _sorted(overrides, data)
+    if config is not None:
+        return _again(config, words, data, roles, config_dir, settings)
+    if data is None:
+        return compose(words, config_dir, _with(settings, roles)), None
+    if isinstance(data, str | Path):
+        return compose(words, config_dir, _with(settings, {"kind": kind_of_file(data), "path": str(data), **roles})), None
+    taken = given(data, **roles)
+    table = hold(taken.table)
+    composed = compose(words, config_dir, _with(settings, {"kind": NAME, "content": table.content, **taken.roles}))
+    return replace(composed, notes=(*taken.notes, *composed.notes)), table
+
+
+def _again(
+    run: str | Path, words: Sequence[str], data: Any, roles: Mapping[str, Any], config_dir: str | None, settings: dict[str, Any]
+) -> tuple[Config, UntypedTable | None]:
+    """A recorded study once more, on its own table where that was in memory."""
+    if words:
+        fix = "change settings by keyword: seed=1"
+        raise ConfigurationError(Problem("MSEL-809", "overrides beside config=", " ".join(words), fix))
+    folder = RunFolder.open(run)
+    recorded = folder.config()
+    if data is None:
+        return recompose(recorded, _with(settings, roles), config_dir), None
+    table = hold(given(data, **roles).table)
+    content.same(folder, table)
+    return recompose(recorded, settings, config_dir), table
+
+
+def _sorted(overrides: Sequence[Any], data: Any) -> tuple[list[str], Any]:
+    """Overrides, and the data that may stand before them."""
+    first = overrides[0] if overrides and not isinstance(overrides[0], str) else None
+    if first is not None and data is not None:
+        raise ConfigurationError(Problem("MSEL-809", "the data are given twice", "run", "hand them over once"))
+    words = list(overrides if first is None else overrides[1:])
+    strange = [type(word).__name__ for word in words if not isinstance(word, str)]
+    if strange:
+        fix = "overrides are texts like 'space=trees'; settings go by keyword"
+        raise ConfigurationError(Problem("MSEL-809", f"a {strange[0]} is no override", "run", fix))
+    return words, data if first is None else first
+
+
+def _with(settings: Mapping[str, Any], dataset: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with what was said of the data; `dataset={...}` beside it adds features, costs, missing, ..."""
+    said = settings.get("dataset") or {}
+    own = {"kind": said} if isinstance(said, str) else dict(said)
+    merged = {**own, **{key: value for key, value in dataset.items() if value is not None}}
+    return {**settings, "dataset": merged} if merged else dict(settings)
+
+
+def _roles(*said: Any) -> dict[str, Any]:
+    return {role: value for role, value in zip(ROLES, said, strict=True) if value is not None}
+
+
+def _command(overrides: Sequence[Any]) -> tuple[str, ...]:
+    return ("modelsel.run", *(word for word in overrides if isinstance(word, str)))

@@ -1,0 +1,113 @@
+"""All cells of a plan computed in memory: no folder, no journal, no ledger."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from modelsel.comparison.optimism.bbc import bbc
+from modelsel.core.fingerprint import generator
+from modelsel.core.protocols import Measure
+from modelsel.core.types import Floats, Resampling, Scoreboard, Task
+from modelsel.planning.make import Cell, Plan
+from modelsel.runner.aggregation.losses import LossMatrix, fold_errors
+from modelsel.runner.aggregation.results import Results
+from modelsel.runner.aggregation.score_matrix import ScoreMatrix
+from modelsel.runner.evaluation.cell_result import CellResult
+from modelsel.runner.evaluation.context import CellJob, RunContext
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateScores:
+    """Scores of all candidates, seconds per candidate and fold (those of a fit divided among whom it answers), losses."""
+
+    work: RunContext
+    board: Scoreboard
+    reasons: Sequence[str]
+    seconds: Floats
+    losses: NDArray[np.float32] | None  # rows × candidates; None where no correction can be had
+
+    def corrected(self, rule: Any, winner: int, sign: float, offset: float) -> tuple[float, float, float] | None:
+        """The winner's score without the optimism of the choice, and its interval (BBC-CV)."""
+        if self.losses is None:
+            return None
+        task = self.work.task
+        rng = generator(self.work.seed, self.work.resampling.fingerprint, "bbc")
+        found = bbc(self.losses, self.board, rule, winner=winner, groups=task.groups, weights=task.weights, rng=rng)
+        if found is None:
+            return None
+        low, high = sorted((sign * found.low + offset, sign * found.high + offset))
+        return sign * found.mean + offset, low, high
+
+
+def answered(plan: Plan, task: Task, resampling: Resampling, measure: Measure, seed: int, workers: int) -> CandidateScores:
+    """Compute every cell. Raises DataError for data that a learner finds unusable."""
+    work = RunContext(task, resampling, plan, measure, seed)
+    scores, seconds = ScoreMatrix(len(plan.candidates), plan.folds), np.zeros((len(plan.candidates), plan.folds))
+    matrix = LossMatrix(task, resampling, len(plan.candidates)) if measure.over_rows else None
+    for job, result in _on_one_thread_each(_computed(work, workers)):
+        members = np.array(job.members)
+        scores.add(job.cell.fold, members, work.scored(job.cell.fold, result))
+        seconds[members, job.cell.fold] = result.seconds / len(members)
+        if matrix is not None:
+            _enter(matrix, work, job, result)
+    status = scores.eligible
+    losses = None if matrix is None else np.asarray(matrix.finish(status))
+    board = Scoreboard(
+        ids=tuple(candidate.id for candidate in plan.candidates), folds=scores.score, mean=scores.mean("score"),
+        se=fold_errors(scores.score, resampling) if matrix is None else matrix.standard_errors(),
+        complexity=scores.mean("complexity"), unit=tuple(str(candidate.learner.unit) for candidate in plan.candidates),
+        eligible=status, higher_is_better=measure.higher_is_better,
+    )  # fmt: skip
+    return CandidateScores(work, board, scores.verdicts()[1], seconds, losses if whole(resampling, task) else None)
+
+
+def of_results(results: Results) -> CandidateScores:
+    """The same from the cells that a study has computed."""
+    work, seconds = results.book.work, np.zeros(results.board.folds.shape)
+    for fold, members, result in results.book.records(results.kept):
+        seconds[members, fold.index] = result.seconds / len(members)
+    kept = results.losses.matrix is not None and len(results.kept) == len(results.candidates)
+    losses = np.asarray(results.losses.matrix) if kept and whole(work.resampling, work.task) else None
+    return CandidateScores(work, results.board, results.reasons, seconds, losses)
+
+
+def whole(resampling: Resampling, task: Task) -> bool:
+    """Each row that counts is assessed once in every repeat, by what was fitted on all others."""
+    counts = task.row_weights > 0
+    times = np.zeros((len(task), resampling.repeats), np.int64)
+    for fold in resampling.folds:
+        times[fold.assessment, fold.repeat] += 1
+    full = all(len(fold.analysis) + len(fold.assessment) in (counts.sum(), len(task)) for fold in resampling.folds)
+    return full and bool((times[counts] == 1).all())
+
+
+def _computed(work: RunContext, workers: int) -> Any:
+    """Jobs with their results, in the plan's order whatever the number of threads."""
+    jobs = [CellJob(cell, _members(work.plan, cell)) for cell in work.plan.cells]
+    if workers == 1:
+        yield from ((job, work.evaluate(job)) for job in jobs)
+        return
+    with ThreadPoolExecutor(None if workers < 1 else workers) as threads:
+        yield from zip(jobs, threads.map(work.evaluate, jobs), strict=True)
+
+
+def _on_one_thread_each(found: Any) -> Any:
+    """Libraries with threads of their own get one: the cells are what is done side by side."""
+    with threadpool_limits(1):
+        yield from found
+
+
+def _members(plan: Plan, cell: Cell) -> tuple[int, ...]:
+    return tuple(plan.batches[cell.batch].members)
+
+
+def _enter(matrix: LossMatrix, work: RunContext, job: CellJob, result: CellResult) -> None:
+    rows, ok = work.resampling.folds[job.cell.fold].assessment, result.ok
+    if len(ok):
+        losses = work.measure.losses(work.task.target[rows], result.outputs(ok), len(work.task.classes))
+        matrix.add(rows, np.array(job.members)[ok], losses)

@@ -1,0 +1,271 @@
+"""`modelsel.SelectionCV`: in the place of scikit-learn's GridSearchCV, with one fit for all candidates that one fit can answer.
+
+Nothing is written to disk and no ledger is opened (`record=True` makes it a study, with a folder under runs/).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.model_selection import check_cv
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from modelsel.api.search.cells import CandidateScores, answered
+from modelsel.api.search.scoring import Scoring, scoring_of
+from modelsel.config.build import Builder
+from modelsel.config.expand import expand
+from modelsel.config.sources.folders import Folders
+from modelsel.core.errors import ConfigurationError, DataError, Problem
+from modelsel.core.types import Candidate, Fold, Resampling, Task
+from modelsel.estimator import Classifier, task_of
+from modelsel.planning.make import make
+from modelsel.record.content.candidates import differing
+from modelsel.runner.families import resolve
+from modelsel.runner.final_fit import fit
+
+GIVEN = "given"  # the scheme's name of folds that a splitter made
+
+
+def _refitted(search: "SelectionCV") -> bool:
+    """AttributeError where no final estimator was wanted."""
+    if not search.refit:
+        raise AttributeError("this SelectionCV was made with refit=False: there is no best_estimator_ to ask")
+    return True
+
+
+class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Choose among the candidates of a space by cross-validation, and fit the winner on all rows.
+
+    Parameters
+    ----------
+    space
+        Names of spaces or learners, or entries (`{"mine": {"learner": "cart", "sweep": {"max_depth": [1, 2, 4]}}}`).
+    cv
+        Folds as in scikit-learn: an int (stratified, not shuffled), a splitter, or pairs of indices; five folds unless said.
+    scheme
+        Or a scheme of modelsel (`"repeated_kfold"`, `{"kind": "stratified_kfold", "folds": 10}`), on the `groups` of `fit`.
+    scoring
+        A name of scikit-learn's (higher is better) or a callable; accuracy unless said.
+    measure
+        Or a measure of modelsel (`"log_loss"`): scores have scikit-learn's sign, so that higher is better.
+    rule
+        Who wins: `"best"` (ties: the simpler, then the one declared first), `"one_standard_error"`, ...
+    refit
+        Fit the winner on all rows as `best_estimator_`.
+    n_jobs
+        Threads; the answer does not depend on it.
+    seed
+        Of learners that draw.
+    record
+        Make it a study (`outcome_`): a run's folder, tracking, a ledger. What is reported is what the study computed. A mapping
+        has settings of the study: `{"name": "mine", "tracking": "off"}`.
+
+    Attributes
+    ----------
+    best_estimator_, best_params_, best_score_, best_index_, cv_results_, n_splits_, refit_time_, classes_
+        As in GridSearchCV. `std_test_score` is over folds. One fit answers many candidates: its time is divided among them.
+    corrected_score_
+        `best_score_` without the optimism of having picked the best (BBC-CV), as (score, low, high); None for folds that
+        overlap or leave rows out, and for scores that are no mean over rows.
+    """
+
+    __metadata_request__fit = {"sample_weight": None, "groups": None}
+
+    def __init__(
+        self, space: Any = "trees", *, cv: Any = None, scheme: Any = None, scoring: Any = None, measure: Any = None,
+        rule: Any = "best", refit: bool = True, n_jobs: int | None = None, seed: int = 0,
+        record: bool | Mapping[str, Any] = False,
+    ) -> None:  # fmt: skip
+        self.space = space
+        self.cv = cv
+        self.scheme = scheme
+        self.scoring = scoring
+        self.measure = measure
+        self.rule = rule
+        self.refit = refit
+        self.n_jobs = n_jobs
+        self.seed = seed
+        self.record = record
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Select on rows × features. `sample_weight` counts in fits and scores, `groups` go to the splitter.
+
+        Raises ConfigurationError with every problem of space, scheme, measure and rule, ValueError for unusable rows.
+        """
+        groups, weights = params.pop("groups", None), params.pop("sample_weight", None)
+        if params:
+            raise TypeError(f"SelectionCV.fit() takes sample_weight and groups, not {', '.join(params)}")
+        task, self.classes_ = task_of(self, X, y, weights)
+        if self.scheme is not None and groups is not None:
+            task = replace(task, groups=np.unique(np.asarray(groups), return_inverse=True)[1])
+        scoring, rule, candidates = self._parts(task)
+        resampling = self._resampling(task, groups)
+        found = self._answered(task, resampling, scoring, candidates)
+        if not found.board.eligible.any():
+            raise ValueError(f"no candidate finished every fold: {next(filter(None, found.reasons), '')}")
+        self.n_splits_ = len(resampling.folds)
+        self.best_index_ = int(rule.choose(found.board))
+        self._tell(found, scoring, candidates)
+        self.corrected_score_ = found.corrected(rule, self.best_index_, scoring.sign, scoring.offset)
+        if self.refit:
+            self._refit(candidates[self.best_index_], task)
+        return self
+
+    @available_if(_refitted)  # type: ignore[untyped-decorator]
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels by the best estimator."""
+        check_is_fitted(self)
+        labels: NDArray[Any] = self.best_estimator_.predict(X)
+        return labels
+
+    @available_if(_refitted)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Class scores by the best estimator."""
+        check_is_fitted(self)
+        scores: NDArray[np.float64] = self.best_estimator_.predict_proba(X)
+        return scores
+
+    @available_if(_refitted)  # type: ignore[untyped-decorator]
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The best estimator by `scoring`, higher is better."""
+        check_is_fitted(self)
+        return float(scoring_of(self.scoring, self.measure).scorer(self.best_estimator_, X, y, sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _parts(self, task: Task) -> tuple[Scoring, Any, tuple[Candidate, ...]]:
+        """Measure, rule and candidates; raises ConfigurationError with every problem."""
+        builder = Builder(Folders.of())
+        rule = builder.part("rule", _named(self.rule), "rule")
+        scoring = scoring_of(self.scoring, self.measure, builder)
+        space = expand(_entries(self.space), builder, self.seed)
+        ConfigurationError.raise_if(builder.problems)
+        return scoring, rule, resolve(space.candidates, task, self.seed)
+
+    def _resampling(self, task: Task, groups: Any) -> Resampling:
+        if self.scheme is None:
+            splitter = check_cv(self.cv, task.target, classifier=True)
+            return given(task, list(splitter.split(np.zeros(len(task)), self.classes_[task.target], groups)))
+        builder = Builder(Folders.of())
+        scheme = builder.part("scheme", _named(self.scheme), "scheme")
+        ConfigurationError.raise_if(builder.problems)
+        if reasons := list(scheme.problems(task)):
+            raise ValueError("; ".join(reasons))
+        resampling: Resampling = scheme.instantiate(task, self.seed)
+        return resampling
+
+    def _tell(self, found: CandidateScores, scoring: Scoring, candidates: Sequence[Candidate]) -> None:
+        scores = scoring.sign * found.board.folds + scoring.offset
+        self.cv_results_ = results(found, scores, parameters(candidates))
+        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
+
+    def _refit(self, candidate: Candidate, task: Task) -> None:
+        from time import perf_counter
+
+        began = perf_counter()
+        best = Classifier(dict(candidate.spec), None, self.seed)
+        try:
+            best.final_ = fit(candidate, task, self.seed, np.flatnonzero(task.row_weights > 0))
+        except DataError as error:
+            raise ValueError(str(error)) from error
+        best.classes_, best.n_features_in_ = self.classes_, self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            best.feature_names_in_ = self.feature_names_in_
+        self.best_estimator_, self.refit_time_ = best, perf_counter() - began
+
+    def _answered(
+        self, task: Task, resampling: Resampling, scoring: Scoring, candidates: tuple[Candidate, ...]
+    ) -> CandidateScores:
+        """What all candidates answer on all folds: in memory, or by a study that is kept as `outcome_`."""
+        if not self.record:
+            return answered(make(candidates, task, resampling), task, resampling, scoring.measure, self.seed, self.n_jobs or 1)
+        from modelsel.api import recorded
+
+        ConfigurationError.raise_if(self._unrecorded())
+        task = replace(task, classes=recorded.classes_of(self.classes_))
+        scheme: Any = _named(self.scheme)
+        if self.scheme is None:
+            (task, resampling), scheme = recorded.with_folds(task, resampling), "predefined"
+        settings = {
+            "space": _entries(self.space), "rule": self.rule, "seed": self.seed, "scheme": scheme,
+            "measure": self.measure or "error", "pool": {"kind": "auto", "n_jobs": self.n_jobs or 1},
+            **({} if self.record is True else self.record),
+        }  # fmt: skip
+        self.outcome_, found = recorded.studied(task, resampling, candidates, self.classes_, scoring.measure, settings)
+        return found
+
+    def _unrecorded(self) -> Iterator[Problem]:
+        """A study is judged by a measure of modelsel's."""
+        if self.scoring not in (None, "accuracy"):
+            fix = 'give measure= ("auc", "log_loss", "brier", "balanced_error", ...), or record=False'
+            yield Problem("MSEL-814", "a study has no scorer of scikit-learn's", "record=True, scoring=", fix)
+
+
+def given(task: Task, splits: Sequence[tuple[Any, Any]]) -> Resampling:
+    """Folds of a splitter; rows of weight 0 take no part. A row that is assessed again belongs to a further repeat."""
+    times, counts = np.zeros(len(task), np.int64), task.row_weights > 0
+    if not counts.any():
+        raise ValueError("All sample weights are zero: no row is left to fit on.")
+    folds: list[Fold] = []
+    for analysis, assessment in splits:
+        rows, others = (np.arange(len(task))[part] for part in (assessment, analysis))
+        rows, others = rows[counts[rows]], others[counts[others]]
+        if len(rows) and len(others):
+            folds.append(Fold(len(folds), int(times[rows].max()), others, rows))
+            times[rows] += 1
+    return Resampling(GIVEN, task.fingerprint, tuple(folds))
+
+
+def parameters(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
+    """What tells each candidate from the others of its entry, with the learner's name."""
+    by_entry: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        by_entry.setdefault(candidate.entry, []).append(candidate)
+    telling = {entry: differing([one.parameters for one in own]) for entry, own in by_entry.items()}
+    return [
+        {"learner": one.entry, **{name: value for name, value in one.parameters.items() if name in telling[one.entry]}}
+        for one in candidates
+    ]
+
+
+def results(found: CandidateScores, scores: NDArray[np.float64], params: list[dict[str, Any]]) -> dict[str, Any]:
+    """`cv_results_` with scikit-learn's keys; candidates that failed have NaN and the last rank."""
+    mean = np.where(found.board.eligible, scores.mean(axis=1), np.nan)
+    ranked = np.where(np.isnan(mean), -np.inf, np.round(mean, 12))
+    order = (ranked[None, :] > ranked[:, None]).sum(axis=1) + 1
+    names = dict.fromkeys(name for one in params for name in one)
+    return {
+        "mean_fit_time": found.seconds.mean(axis=1), "std_fit_time": found.seconds.std(axis=1),
+        "mean_score_time": np.zeros(len(params)), "std_score_time": np.zeros(len(params)),
+        **{f"param_{name}": _masked([one.get(name, np.ma.masked) for one in params]) for name in names},
+        "params": params,
+        **{f"split{index}_test_score": scores[:, index] for index in range(scores.shape[1])},
+        "mean_test_score": mean, "std_test_score": scores.std(axis=1), "rank_test_score": order.astype(np.int32),
+    }  # fmt: skip
+
+
+def _masked(values: list[Any]) -> Any:
+    made = np.ma.MaskedArray(np.empty(len(values), object), mask=True)
+    for index, value in enumerate(values):
+        if value is not np.ma.masked:
+            made[index] = value
+    return made
+
+
+def _named(part: Any) -> Any:
+    return {"kind": part} if isinstance(part, str) else dict(part) if isinstance(part, Mapping) else part
+
+
+def _entries(space: Any) -> Any:
+    from modelsel.config.keywords import plain
+
+    return plain(space, "space")

@@ -1,0 +1,148 @@
+"""Learners compared over data sets: Friedman with Iman–Davenport, Nemenyi's critical difference, Wilcoxon with Holm, Bayes.
+
+Each learner is represented on each data set by the mean over folds of what was chosen on the other folds (`choice`), so that
+many candidates are no advantage. Source: Demšar (2006); Benavoli, Corani, Demšar & Zaffalon (2017).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from modelsel.comparison.across_tables.per_dataset import duels
+from modelsel.comparison.across_tables.runs import ComparedRun, common_learners, left_out
+from modelsel.core.fingerprint import digest, generator
+from modelsel.core.types import Floats, Integers
+from modelsel.statistics.tests.bayesian import Posterior, bayes_signed_rank
+from modelsel.statistics.tests.paired import holm
+from modelsel.statistics.tests.ranks import Friedman, cliques, critical_difference, friedman, wilcoxon
+
+
+@dataclass(frozen=True)
+class SetPair:
+    """Two learners over data sets: median of `second` minus `first`, Wilcoxon's p, Holm's p, the Bayesian signed rank."""
+
+    first: str
+    second: str
+    median: float
+    p: float
+    adjusted: float
+    posterior: Posterior
+
+
+@dataclass(frozen=True, eq=False)
+class OverSets:
+    """The table (data sets × learners), its ranks, and the critical-difference diagram: `bars` join what is not told apart.
+
+    `won` counts the data sets on which the row's learner is told apart as better than the column's; `sizes` is the
+    complexity of each learner's best candidate, in `unit` (empty where the learners' units differ).
+    """
+
+    data: tuple[str, ...]
+    learners: tuple[str, ...]
+    measure: str
+    table: Floats
+    friedman: Friedman
+    difference: float
+    bars: tuple[tuple[int, ...], ...]
+    pairs: tuple[SetPair, ...]
+    won: Integers
+    sizes: Floats
+    unit: str
+    left_out: Mapping[str, tuple[str, ...]]
+    chosen: bool
+    higher_is_better: bool
+
+
+def over_sets(runs: Sequence[ComparedRun], rope: float = 0.01, alpha: float = 0.05) -> OverSets:
+    """Compare the learners that all runs share, in the order of their mean ranks; each run is one data set."""
+    learners = _best_first(runs)
+    table = _means(runs, learners)
+    ranked = friedman(table, runs[0].higher_is_better)
+    difference = critical_difference(len(learners), len(runs), alpha)
+    return OverSets(
+        data=tuple(run.data for run in runs), learners=learners, measure=runs[0].measure, table=table, friedman=ranked,
+        difference=difference, bars=cliques(ranked.ranks, difference), pairs=_pairs(table, learners, rope),
+        won=duels(runs, learners, alpha), sizes=np.array([[run.of(name).complexity for name in learners] for run in runs]),
+        unit=_unit(runs, learners), left_out=left_out(runs), chosen=any(best.tried > 1 for run in runs for best in run.best),
+        higher_is_better=runs[0].higher_is_better,
+    )  # fmt: skip
+
+
+def sentences(of: OverSets, rope: float = 0.01, alpha: float = 0.05) -> tuple[str, ...]:
+    """What the comparison says, as it can be quoted."""
+    ranks = ", ".join(f"{name} {rank:.2f}" for name, rank in zip(of.learners, of.friedman.ranks))
+    return (
+        f"Mean ranks by {of.measure} over {len(of.data)} data sets (1 is best): {ranks}.",
+        f"Friedman's test with Iman–Davenport's correction: F = {_f(of.friedman.f)}, {_p(of.friedman.f_p)}: the learners "
+        f"{'differ' if of.friedman.f_p <= alpha else 'are not told apart'} at {alpha:g}.",
+        f"Nemenyi's critical difference of mean ranks at {alpha:g} is {of.difference:.2f}.",
+        *(f"Not told apart by Nemenyi's test: {', '.join(of.learners[i] for i in bar)}." for bar in of.bars),
+        *_told(of, rope, alpha),
+        *_too_few(len(of.data), len(of.pairs), alpha),
+        *(f"Left out: {name}, which has no score on {', '.join(data)}." for name, data in of.left_out.items()),
+        *(_CHOSEN for _ in range(of.chosen)),
+    )
+
+
+_CHOSEN = (
+    "The settings of each learner were chosen for every fold on the other folds, so that many candidates are no advantage."
+)
+
+
+def _told(of: OverSets, rope: float, alpha: float) -> Iterator[str]:
+    """A sentence per pair that Wilcoxon's test tells apart, and one for all others."""
+    pairs, told = of.pairs, [pair for pair in of.pairs if pair.adjusted <= alpha]
+    for pair in told:
+        better, worse = (pair.first, pair.second) if (pair.median > 0) != of.higher_is_better else (pair.second, pair.first)
+        yield (
+            f"{better} is better than {worse}, in the median by {abs(pair.median):.4f} (Wilcoxon {_p(pair.p)}, Holm "
+            f"{_p(pair.adjusted)}); practically equal (within {rope:g}) with probability {pair.posterior.within:.2f}."
+        )
+    if len(told) < len(pairs):
+        others = f"{len(pairs) - len(told)} of {len(pairs)} pairs"
+        yield f"Not told apart by Wilcoxon's test with Holm's correction at {alpha:g}: {others}."
+
+
+def _too_few(sets: int, pairs: int, alpha: float) -> Iterator[str]:
+    """The smallest p-value of Wilcoxon's test over n data sets is 2^(1 - n)."""
+    least = 2.0 ** (1 - sets)
+    if least * pairs > alpha:
+        yield f"{sets} data sets are too few for that test of {pairs} pairs: its smallest p-value is {least:.4f}."
+
+
+def _f(value: float) -> str:
+    """All data sets agree on the ranks where F is infinite."""
+    return f"{value:.2f}" if np.isfinite(value) else "∞"
+
+
+def _p(value: float) -> str:
+    return "p < 0.0001" if value < 0.0001 else f"p = {value:.4f}"
+
+
+def _means(runs: Sequence[ComparedRun], learners: Sequence[str]) -> Floats:
+    return np.array([[run.of(name).mean for name in learners] for run in runs])
+
+
+def _best_first(runs: Sequence[ComparedRun]) -> tuple[str, ...]:
+    names = common_learners(runs)
+    ranks = friedman(_means(runs, names), runs[0].higher_is_better).ranks
+    return tuple(names[i] for i in np.argsort(ranks, kind="stable"))
+
+
+def _unit(runs: Sequence[ComparedRun], learners: Sequence[str]) -> str:
+    units = {run.of(name).unit for run in runs for name in learners}
+    return units.pop() if len(units) == 1 else ""
+
+
+def _pairs(table: Floats, learners: tuple[str, ...], rope: float) -> tuple[SetPair, ...]:
+    names = list(combinations(range(len(learners)), 2))
+    p = [wilcoxon(table[:, b], table[:, a]) for a, b in names]
+    made = []
+    for (a, b), own, adjusted in zip(names, p, holm(p)):
+        differences = np.sort(np.round(table[:, b] - table[:, a], 12))  # the order of the data sets is nobody's business
+        rng = generator(0, digest([learners[a], learners[b], differences.tolist()]))
+        posterior = bayes_signed_rank(differences, rng, rope)
+        made.append(SetPair(learners[a], learners[b], float(np.median(differences)), own, float(adjusted), posterior))
+    return tuple(made)

@@ -1,0 +1,49 @@
+"""Which estimate corrects the winner's score for having been chosen: BBC, nested cross-validation, or BBC with a caution.
+
+BBC resamples out-of-fold losses of one sample, whose chance all candidates share; where there is little to learn it stays
+optimistic. Nested cross-validation chooses anew on other rows and is not; it costs a selection per outer fold. With `auto`
+that is paid where BBC lies within two standard errors of the floor, or where there is no BBC: `benchmarks/nested_worth.py`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from modelsel.comparison.optimism.near_floor import is_near
+from modelsel.comparison.optimism.nested import NestedResult
+from modelsel.core.selection import Selection
+
+BBC, AUTO = "bbc", "auto"
+CAUTION = "near the floor BBC stays optimistic: candidates share the rows' chance; corrected=nested does not"
+
+
+def near_floor(selection: Selection, floor: Iterable[float]) -> bool:
+    """Does the winner's corrected score lie within two standard errors of what guessing costs?"""
+    found = selection.corrected
+    return found is not None and is_near(found["mean"], float(selection.board.se[selection.winner]), floor)
+
+
+def needs_nested(how: str, selection: Selection, near: bool) -> bool:
+    """Is the outer scheme to be gone through: always, but under `auto` where BBC can be trusted?"""
+    return how != AUTO or near or selection.corrected is None
+
+
+def with_caution(selection: Selection, near: bool) -> Selection:
+    """The selection as it is, and near the floor what its correction is worth."""
+    if not near or selection.corrected is None:
+        return selection
+    return replace(selection, corrected={**selection.corrected, "caution": CAUTION})
+
+
+def with_nested(selection: Selection, found: NestedResult, how: str) -> Selection:
+    """The nested estimate in the place of BBC's, which stays beside it; `bbc` leaves the order as it is."""
+    if how == BBC and selection.corrected is not None:
+        return selection
+    own: dict[str, Any] = {key: getattr(found, key) for key in ("method", "mean", "low", "high", "label")}
+    return replace(selection, corrected={**own, "bbc": selection.corrected, **_beside(selection)})
+
+
+def _beside(selection: Selection) -> dict[str, Any]:
+    """The cheap cross-check of the selection's own folds."""
+    found = selection.corrected or {}
+    return {"tibshirani": found["tibshirani"]} if "tibshirani" in found else {}

@@ -1,0 +1,132 @@
+"""The bootstrap of out-of-fold answers for measures that are no mean over rows (AUC, balanced error, F1, kappa, MCC).
+
+A draw gives rows a weight; each fold is scored again under these weights, and fold scores are averaged, as in the study.
+A fold in which a draw leaves the measure undefined (one class only) takes no part in that draw.
+"""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from modelsel.comparison.optimism.bbc import Corrected, draws, summary
+from modelsel.core.protocols import Measure, Rule
+from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Scoreboard
+
+RESAMPLES = (200, 500)  # least and most
+WORK = 1 << 29  # candidates × rows × classes × resamples beyond which fewer resamples are drawn
+LARGEST = 1 << 27  # numbers that are held in memory at once; beyond, there is no correction
+
+
+Scored = Callable[[Floats], Floats]  # weights of a fold's rows -> a score per candidate
+
+
+@dataclass(frozen=True, eq=False)
+class FoldPredictions:
+    """What the candidates said about the assessment rows of one fold (candidates in declared order, unfit ones left out)."""
+
+    rows: Integers
+    truth: Codes
+    outputs: Outputs
+    repeat: int
+
+
+def bbc_of_folds(
+    folds: Sequence[FoldPredictions],
+    candidates: Integers,
+    board: Scoreboard,
+    rule: Rule,
+    measure: Measure,
+    classes: int,
+    *,
+    winner: int,
+    groups: Integers | None = None,
+    weights: Floats | None = None,
+    rng: np.random.Generator,
+    level: float = 0.95,
+) -> Corrected | None:
+    """As `bbc`, from answers instead of losses; `candidates` are the positions of the answering candidates on the board."""
+    rows = np.unique(np.concatenate([fold.rows for fold in folds]))
+    unit_of = np.full(int(rows[-1]) + 1, -1)
+    unit_of[rows] = np.arange(len(rows)) if groups is None else np.unique(groups[rows], return_inverse=True)[1]
+    size = int(unit_of.max()) + 1
+    if size < 2:
+        return None
+    score = _Scores(folds, measure, classes, unit_of, weights)
+    usable = np.zeros(len(board.ids), np.bool_)
+    usable[candidates] = True
+    scores, picked = [], []
+    for counts in draws(size, _resamples(len(candidates) * len(rows) * classes), rng):
+        for draw in counts:
+            drawn = _board(board, candidates, usable, score.all(draw), score.repeat)
+            if drawn.eligible.any():
+                picked.append(rule.choose(drawn))
+                scores.append(_mean(score.one(int(np.searchsorted(candidates, picked[-1])), draw == 0)))
+    return summary(np.array(scores), np.array(picked), winner, level) if np.isfinite(scores).any() else None
+
+
+class _Scores:
+    """Fold scores (folds × candidates) as a function of how often each unit is drawn."""
+
+    def __init__(
+        self, folds: Sequence[FoldPredictions], measure: Any, classes: int, unit_of: Integers, weights: Floats | None
+    ) -> None:
+        self.repeat = np.array([fold.repeat for fold in folds])
+        self._units = [unit_of[fold.rows] for fold in folds]
+        self._weights = [np.ones(len(fold.rows)) if weights is None else weights[fold.rows] for fold in folds]
+        self._folds, self._measure, self._classes = folds, measure, classes
+        self._all = self._prepared(slice(None))
+        self._ones: dict[int, list[Scored]] = {}
+
+    def all(self, draw: Floats) -> Floats:
+        return self._scores(self._all, draw)
+
+    def one(self, candidate: int, left: Booleans) -> Floats:
+        """The fold scores of one candidate on the units that are left."""
+        if candidate not in self._ones:
+            self._ones[candidate] = self._prepared(slice(candidate, candidate + 1))
+        return self._scores(self._ones[candidate], left.astype(np.float64))[:, 0]
+
+    def _scores(self, prepared: Sequence[Scored], draw: Floats) -> Floats:
+        return np.stack([score(draw[unit] * own) for score, unit, own in zip(prepared, self._units, self._weights)])
+
+    def _prepared(self, which: slice) -> list[Scored]:
+        return [_reweighted(self._measure, _cut(fold, which), self._classes) for fold in self._folds]
+
+
+def _cut(fold: FoldPredictions, which: slice) -> FoldPredictions:
+    scores = None if fold.outputs.scores is None else fold.outputs.scores[which]
+    return replace(fold, outputs=Outputs(fold.outputs.predicted[which], scores))
+
+
+def _reweighted(measure: Any, fold: FoldPredictions, classes: int) -> Scored:
+    if hasattr(measure, "reweighted"):
+        prepared: Scored = measure.reweighted(fold.truth, fold.outputs, classes)
+        return prepared
+    return lambda weights: np.asarray(measure.score(fold.truth, fold.outputs, weights, classes))
+
+
+def _board(board: Scoreboard, candidates: Integers, usable: Booleans, each: Floats, repeat: Integers) -> Scoreboard:
+    """The scoreboard of one draw: means of fold scores; se as sd over the folds of a repeat / √k, averaged over repeats."""
+    mean, se = np.full(len(board.ids), np.nan), np.full(len(board.ids), np.nan)
+    with warnings.catch_warnings(), np.errstate(invalid="ignore", divide="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)  # a mean over no defined fold is NaN, and that is what is meant
+        mean[candidates] = np.nanmean(each, axis=0)
+        spreads = []
+        for number in np.unique(repeat):
+            part = each[repeat == number]
+            spreads.append(np.nanstd(part, axis=0, ddof=1) / np.sqrt(np.isfinite(part).sum(axis=0)))
+        se[candidates] = np.nanmean(spreads, axis=0)
+    return replace(board, mean=mean, se=np.where(np.isfinite(se), se, 0.0), eligible=usable & np.isfinite(mean))
+
+
+def _mean(scores: Floats) -> float:
+    known = scores[np.isfinite(scores)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+def _resamples(cells: int) -> int:
+    least, most = RESAMPLES
+    return min(most, max(least, WORK // max(cells, 1)))

@@ -1,0 +1,47 @@
+"""The winner and the best of every other learner, compared on the same folds.
+
+Several folds: corrected resampled t with its interval. One holdout: McNemar's exact test for 0/1 loss (with the interval of a
+paired t), a paired t for other row losses. Holm over the comparisons shown; they were picked as the best of many, so that
+even the adjusted p-values are on the small side.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.comparison.ratio import assessed_per_analysed
+from modelsel.comparison.winner.indistinguishable import p_values
+from modelsel.comparison.winner.kept import kept, part, place
+from modelsel.core.selection import Selection
+from modelsel.core.types import Integers, Resampling, Scoreboard
+from modelsel.record.content.study_record import Pair
+from modelsel.statistics.tests.paired import Paired, corrected_t, holm, paired_t
+
+
+def pairs(selection: Selection, resampling: Resampling) -> tuple[Pair, ...]:
+    """The winner against each other candidate of `selection.assessed`; none where a single fold has no row losses."""
+    columns, matrix = kept(selection.board, selection.losses), selection.losses.matrix
+    board, winner = part(selection.board, columns), place(columns, selection.winner)
+    others = np.array([board.ids.index(name) for name in selection.assessed.ids[1:]], np.int64)
+    if not len(others) or (board.folds.shape[1] == 1 and matrix is None):
+        return ()
+    ratio = assessed_per_analysed(resampling)
+    test, method = _differences(board, winner, others, ratio, matrix)
+    p = p_values(board, winner, others, ratio, matrix)
+    return tuple(
+        Pair(board.ids[winner], board.ids[other], float(mean), float(low), float(high), float(own), float(adjusted), method)
+        for other, mean, low, high, own, adjusted in zip(others, test.mean, test.low, test.high, p, holm(p))
+    )
+
+
+def _differences(
+    board: Scoreboard, winner: int, others: Integers, ratio: float, matrix: NDArray[Any] | None
+) -> tuple[Paired, str]:
+    """Mean differences (other minus winner) with their intervals, and how they were tested."""
+    if matrix is None or board.folds.shape[1] > 1:
+        return corrected_t(np.round(board.folds[others] - board.folds[winner], 12), ratio), "corrected resampled t"
+    rows = np.flatnonzero(~np.isnan(matrix[:, winner]))
+    mine, theirs = matrix[rows, winner].astype(np.float64), matrix[np.ix_(rows, others)].astype(np.float64).T
+    binary = np.isin(mine, (0, 1)).all() and np.isin(theirs, (0, 1)).all()
+    return paired_t(theirs - mine), "McNemar exact" if binary else "paired t over rows"

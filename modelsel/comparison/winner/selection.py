@@ -1,0 +1,126 @@
+"""From results to the choice: the rule's winner, who cannot be told from it, what its score is worth."""
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from modelsel.comparison.optimism.bbc import Corrected, bbc
+from modelsel.comparison.optimism.few_rows import decided_by_few
+from modelsel.comparison.optimism.fold_predictions import LARGEST, FoldPredictions, bbc_of_folds
+from modelsel.comparison.optimism.tibshirani import tibshirani
+from modelsel.comparison.ratio import assessed_per_analysed
+from modelsel.comparison.winner.indistinguishable import indistinguishable
+from modelsel.comparison.winner.kept import part, place
+from modelsel.core.errors import NoCandidateError, Problem
+from modelsel.core.fingerprint import generator
+from modelsel.core.protocols import Rule
+from modelsel.core.selection import Selection
+from modelsel.core.spec import kind_of
+from modelsel.core.types import Finding, Integers, Outputs, Resampling, Scoreboard
+from modelsel.runner.aggregation.results import Results
+
+
+def choose(results: Results, rule: Rule, resampling: Resampling, seed: int) -> Selection:
+    """Apply the rule; NoCandidateError (exit 7) when no candidate finished all folds with a finite score."""
+    if not results.board.eligible.any():
+        raise NoCandidateError(_nobody(results))
+    winner = rule.choose(results.board)
+    results = results.including(winner)
+    corrected = _corrected(results, rule, winner, generator(seed, resampling.fingerprint, "bbc"))
+    assessed = results.assessed([winner, *best_of_each(results, winner)])
+    return Selection(
+        candidates=results.candidates,
+        status=results.status,
+        reasons=results.reasons,
+        board=results.board,
+        means=results.means,
+        losses=results.losses,
+        assessed=assessed,
+        winner=winner,
+        indistinguishable=_near(results, winner, assessed_per_analysed(resampling)),
+        corrected=None if corrected is None else {**corrected.to_dict(), **_beside(results, winner)},
+        findings=tuple(_few_rows(results, winner)),
+    )
+
+
+def best_of_each(results: Results, winner: int) -> list[int]:
+    """The best candidate of every space entry but the winner's, best first."""
+    entry = [candidate.entry for candidate in results.candidates]
+    best: dict[str, int] = {}
+    for position in ranked(results.board):
+        best.setdefault(entry[position], position)
+    return [position for name, position in best.items() if name != entry[winner]]
+
+
+def ranked(board: Scoreboard) -> list[int]:
+    """Eligible candidates, best mean first; ties: simpler, then declared order."""
+    cost = board.cost
+    return sorted((i for i in range(len(board.ids)) if board.eligible[i]), key=lambda i: (cost[i], board.complexity[i], i))
+
+
+def _near(results: Results, winner: int, ratio: float) -> tuple[int, ...]:
+    """Who cannot be told from the winner: by the folds of all, or by the rows (one fold) of those whose rows were kept."""
+    if results.board.folds.shape[1] > 1:
+        return indistinguishable(results.board, winner, ratio)
+    kept = results.kept
+    near = indistinguishable(part(results.board, kept), place(kept, winner), ratio, results.losses.matrix)
+    return tuple(kept[list(near)].tolist())
+
+
+def _corrected(results: Results, rule: Rule, winner: int, rng: np.random.Generator) -> Corrected | None:
+    """BBC-CV from the loss matrix, or from the answers where the measure is no mean over rows.
+
+    In a very large space the choice is repeated among the candidates whose rows were kept: the best, and the winner.
+    """
+    task, board, winner = results.book.work.task, part(results.board, results.kept), place(results.kept, winner)
+    if results.losses.matrix is not None:
+        return bbc(results.losses.matrix, board, rule, winner=winner, groups=task.groups, weights=task.weights, rng=rng)
+    work, candidates = results.book.work, np.flatnonzero(board.eligible)
+    classes = len(task.classes)
+    if len(candidates) * len(task) * classes * work.resampling.repeats > LARGEST:
+        return None
+    return bbc_of_folds(
+        _answered(results, results.kept[candidates]), candidates, board, rule, work.measure, classes,
+        winner=winner, groups=task.groups, weights=task.weights, rng=rng,
+    )  # fmt: skip
+
+
+def _answered(results: Results, candidates: Integers) -> list[FoldPredictions]:
+    """All answers of the candidates, a table per fold."""
+    work = results.book.work
+    task, place = work.task, np.full(len(results.candidates), -1)
+    place[candidates] = np.arange(len(candidates))
+    made: dict[int, FoldPredictions] = {}
+    for fold, members, result in chain(results.book.records(candidates), results.book.afresh(candidates.tolist())):
+        if fold.index not in made:
+            shape = (len(candidates), len(fold.assessment))
+            scores = np.empty((*shape, len(task.classes))) if work.measure.needs_scores else None
+            outputs = Outputs(np.empty(shape, np.int32), scores)
+            made[fold.index] = FoldPredictions(fold.assessment, task.target[fold.assessment], outputs, fold.repeat)
+        said = made[fold.index].outputs
+        said.predicted[place[members]] = result.predicted
+        if said.scores is not None:
+            said.scores[place[members]] = result.scores
+    return [made[index] for index in sorted(made)]
+
+
+def _beside(results: Results, winner: int) -> dict[str, Any]:
+    """Another estimate of the same thing: the cheap cross-check."""
+    return {"tibshirani": tibshirani(results.board, winner)}
+
+
+def _few_rows(results: Results, winner: int) -> Iterator[Finding]:
+    """Rows that decide the winner's log loss."""
+    measure, losses = results.book.work.measure, results.losses
+    if kind_of(measure) == "log_loss" and losses.matrix is not None:
+        column = np.asarray(losses.matrix[:, place(results.kept, winner)], np.float64)
+        yield from decided_by_few(column, losses.row, measure.floor)  # type: ignore[attr-defined]
+
+
+def _nobody(results: Results) -> Problem:
+    first = next((reason for reason in results.reasons if reason), "no candidate finished all folds")
+    return Problem(
+        "MSEL-701", f"none of {len(results.candidates)} candidates is eligible", "space", f"the first reason: {first}"
+    )

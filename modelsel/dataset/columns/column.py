@@ -1,0 +1,160 @@
+"""A column as it stands in a source: distinct texts and a code per row, or numbers; before its kind is settled.
+
+Everything that looks at texts looks at the *distinct* ones, so that 200,000 rows cost little more than their levels.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from modelsel.core.types import Booleans, Codes, Floats, Kind
+
+SOME = 4096  # texts above which a column keeps them as Arrow does
+NAMED = 3  # rows that a message names before it counts the rest
+
+
+class Texts(Sequence[str]):
+    """Many texts as Arrow keeps them, a tenth of what as many Python strings take."""
+
+    def __init__(self, array: pa.Array) -> None:
+        self.array = array
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.array[place].as_py() if isinstance(place, int | np.integer) else tuple(self.array[place].to_pylist())
+
+    def __iter__(self) -> Iterator[str]:
+        for start in range(0, len(self.array), SOME):
+            yield from self.array.slice(start, SOME).to_pylist()
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        return np.array(self.array.to_pylist(), object)
+
+
+@dataclass(frozen=True, eq=False)
+class RawColumn:
+    """Texts (`codes` into `texts`, −1 missing) or, where the source is typed, `numbers` (NaN missing).
+
+    `kind` and `levels` are what the source itself declares (ARFF, Parquet categories), None and () where it says nothing.
+    """
+
+    name: str
+    texts: Sequence[str] = ()
+    codes: Codes | None = None
+    numbers: Floats | None = None
+    kind: Kind | None = None
+    levels: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.per_row)
+
+    @property
+    def per_row(self) -> Any:
+        """The array that has an entry per row."""
+        return self.codes if self.numbers is None else self.numbers
+
+    @property
+    def absent(self) -> Booleans:
+        """Mask of the rows without a value."""
+        return np.asarray(self.per_row < 0 if self.numbers is None else np.isnan(self.numbers))
+
+    def without(self, missing: Collection[str]) -> "RawColumn":
+        """The column with cells that read (trimmed) as one of `missing` taken as missing, unused texts dropped."""
+        if self.codes is None:
+            return self
+        gone = _among(self.texts, missing)
+        if not gone.any():
+            return self
+        kept = np.flatnonzero(~gone).tolist()
+        code = np.full(len(self.texts) + 1, -1, np.int32)
+        code[kept] = np.arange(len(kept))
+        levels = tuple(level for level in self.levels if level.strip() not in missing)  # one that says it is missing
+        return replace(
+            self, texts=_texts(arrow(self.texts).take(pa.array(kept, pa.int64()))), codes=code[self.codes], levels=levels
+        )
+
+    def as_text(self) -> "RawColumn":
+        """The same column with texts: numbers are written as short as they can be read back (1, not 1.0)."""
+        if self.numbers is None:
+            return self
+        values, inverse = np.unique(self.numbers, return_inverse=True, equal_nan=True)
+        codes = inverse.astype(np.int32)
+        codes[np.isnan(self.numbers)] = -1
+        return RawColumn(self.name, tuple(number_text(v) for v in values[~np.isnan(values)].tolist()), codes, kind=self.kind)
+
+    def extend(self, other: "RawColumn") -> "RawColumn":
+        """The rows of another source beneath this one."""
+        if self.numbers is not None and other.numbers is not None:
+            return replace(self, numbers=np.concatenate([self.numbers, other.numbers]))
+        top, bottom = self.as_text(), other.as_text()
+        assert top.codes is not None
+        assert bottom.codes is not None
+        place = {text: code for code, text in enumerate(dict.fromkeys((*top.texts, *bottom.texts)))}
+        move = np.array([*(place[text] for text in bottom.texts), -1], np.int32)
+        return replace(top, texts=tuple(place), codes=np.concatenate([top.codes, move[bottom.codes]]))
+
+
+def _among(texts: Sequence[str], words: Collection[str]) -> Booleans:
+    """Which texts, trimmed, are one of some words."""
+    trimmed = pc.utf8_trim_whitespace(arrow(texts))
+    return np.asarray(pc.is_in(trimmed, pa.array(list(words), pa.string())).to_numpy(zero_copy_only=False))
+
+
+def text_column(name: str, cells: Any, kind: Kind | None = None, levels: tuple[str, ...] = ()) -> RawColumn:
+    """A column of texts from a sequence or an Arrow array of strings (null = missing)."""
+    array = cells if isinstance(cells, pa.Array | pa.ChunkedArray) else pa.array(cells, pa.string())
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    coded = array.dictionary_encode()
+    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    return RawColumn(name, _texts(coded.dictionary), codes, kind=kind, levels=levels)
+
+
+def coded_column(name: str, chunks: Sequence[pa.Array]) -> RawColumn:
+    """A column from the dictionary-encoded blocks of a file."""
+    if not chunks:
+        return RawColumn(name, codes=np.zeros(0, np.int32))
+    same = pa.chunked_array(chunks).unify_dictionaries()
+    codes = np.concatenate([np.asarray(chunk.indices.to_numpy(), np.int32) for chunk in same.chunks])
+    return RawColumn(name, _texts(same.chunks[0].dictionary), codes)
+
+
+def arrow(texts: Sequence[str]) -> pa.Array:
+    """Texts as an Arrow array, the one that they are kept in where there is one."""
+    return texts.array if isinstance(texts, Texts) else pa.array(texts, pa.string())
+
+
+def _texts(array: pa.Array) -> Sequence[str]:
+    return Texts(array) if len(array) > SOME else tuple(array.to_pylist())
+
+
+def number_text(value: float) -> str:
+    """
+    >>> number_text(1.0), number_text(0.1)
+    ('1', '0.1')
+    """
+    return str(int(value)) if float(value).is_integer() and abs(value) < 2**53 else repr(float(value))
+
+
+def rows_said(rows: Sequence[int] | NDArray[Any]) -> str:
+    """Data rows as messages name them, counted from 0.
+
+    >>> rows_said([4, 9, 11, 12, 30])
+    'rows 4, 9, 11, +2 more; the first row is 0'
+    """
+    listed = np.asarray(rows)
+    more = f", +{len(listed) - NAMED} more" if len(listed) > NAMED else ""
+    return f"row{'s' if len(listed) > 1 else ''} {', '.join(str(r) for r in listed[:NAMED])}{more}; the first row is 0"
+
+
+def examples(texts: Sequence[str]) -> str:
+    """Some texts as messages quote them."""
+    more = ", ..." if len(texts) > NAMED else ""
+    return ", ".join(repr(text) for text in texts[:NAMED]) + more

@@ -1,0 +1,195 @@
+"""From a column to a feature: the declared kind checked, or a kind inferred from the distinct texts.
+
+Inferred: all texts are numbers → numeric, and so they are when the only words among them are those with which programs write
+a missing number, which is said; other words → nominal, said where there are numbers too; nearly all numbers, doubtful commas or
+dates → an error that asks for a declaration, because each guess would be wrong for somebody.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.errors import Problem
+from modelsel.core.types import Feature, Finding, Floats, Integers
+from modelsel.dataset.columns.column import RawColumn, examples, rows_said
+from modelsel.dataset.columns.numbers import EITHER, like_dates, numbers, read, seconds, with_comma
+from modelsel.dataset.columns.settings import TableSettings, declared
+
+EXACT = 2.0**53  # integers beyond this are no longer told apart as float64
+OTHER = "(other levels)"
+ABSENT = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "-", "--", ".", "missing"})  # beside numbers
+
+
+@dataclass(frozen=True, eq=False)
+class ParsedFeature:
+    """A feature with its values, or the problems that kept it from becoming one."""
+
+    feature: Feature | None = None
+    values: Floats | None = None
+    problems: tuple[Problem, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    inferred: bool = False
+    comma: bool = False  # recognised as the decimal point
+
+
+def make(column: RawColumn, settings: TableSettings, decimal: str = ".") -> ParsedFeature:
+    """The feature of a column whose missing cells are already marked."""
+    said = settings.features.get(column.name)
+    kind, levels = declared(said) if said is not None else (column.kind, column.levels)
+    if kind == "numeric":
+        return _numeric(column, decimal)
+    if kind is not None:
+        return _nominal(column, str(kind), levels or column.levels, settings)
+    if column.numbers is not None:
+        return _numeric(column, decimal)
+    return _inferred(column, settings, decimal)
+
+
+def _inferred(column: RawColumn, settings: TableSettings, decimal: str) -> ParsedFeature:
+    found, sign = read(column.texts, decimal)
+    strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
+    if not strange:
+        return replace(_as_numbers(column, found, inferred=True), comma=sign == "," and decimal == EITHER)
+    if len(strange) < len(column.texts) and all(text.strip().casefold() in ABSENT for text in strange):
+        return _without_absent(column, strange, settings, decimal)
+    if problem := _doubtful(column, strange, settings, decimal):
+        return ParsedFeature(problems=(problem,))
+    made = _nominal(column, "nominal", (), settings, inferred=True)
+    return replace(made, findings=(*made.findings, *_numbers_among(column, strange)))
+
+
+def _doubtful(column: RawColumn, strange: list[str], settings: TableSettings, decimal: str) -> Problem | None:
+    """Why nobody should guess what is in this column."""
+    where, many = f"column '{column.name}'", len(column.texts)
+    if like_dates(column.texts):
+        fix = f"declare dataset.features.{column.name} as numeric (seconds since 1970), nominal or ignore"
+        return Problem("MSEL-343", f"looks like dates: {examples(column.texts)}", where, fix)
+    if decimal == EITHER and with_comma(column.texts):
+        what = f"commas that may part thousands or fractions: {examples(strange)}"
+        return Problem("MSEL-342", what, where, "set dataset.decimal=',', or write the numbers without them")
+    if decimal == "." and with_comma(column.texts):
+        return Problem("MSEL-342", f"decimal commas: {examples(strange)}", where, "set dataset.decimal=','")
+    if many > 10 and 1 - len(strange) / many >= settings.near:
+        share = f"{many - len(strange)} of {many} different values are numbers"
+        what = f"{share}, not {examples(strange)} ({rows_said(_rows_of(column, strange))})"
+        fix = f"declare dataset.features.{column.name} as nominal, or add the words to dataset.missing"
+        return Problem("MSEL-341", what, where, fix)
+    return None
+
+
+def _without_absent(column: RawColumn, words: list[str], settings: TableSettings, decimal: str) -> ParsedFeature:
+    """A column of numbers in which programs wrote words where there is none."""
+    rows = len(_rows_of(column, words))
+    made = _inferred(column.without({word.strip() for word in words}), settings, decimal)
+    message = f"column '{column.name}' holds numbers, and {examples(words)} in {rows} rows, which were taken as missing"
+    said = Finding("WORDS_FOR_MISSING", "low", message, f"declare dataset.features.{column.name}=nominal if they say something")
+    return replace(made, findings=(*made.findings, said))
+
+
+def _numbers_among(column: RawColumn, strange: list[str]) -> Iterator[Finding]:
+    """Half of the values are numbers: perhaps all should be."""
+    many = len(column.texts)
+    if 2 * len(strange) <= many:
+        message = (
+            f"column '{column.name}' was read as nominal, though {many - len(strange)} of {many} different values are numbers"
+        )
+        do = (
+            f"it also holds {examples(strange)}: add them to dataset.missing, or declare dataset.features.{column.name}=nominal"
+        )
+        yield Finding("NUMBERS_AS_LEVELS", "medium", message, do)
+
+
+def _numeric(column: RawColumn, decimal: str) -> ParsedFeature:
+    if column.numbers is not None:
+        return _as_numbers(RawColumn(column.name, numbers=column.numbers), column.numbers)
+    found, _ = read(column.texts, decimal)
+    if like_dates(column.texts):
+        found = seconds(column.texts)
+    strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
+    if strange:
+        what = f"not a number: {examples(strange)} ({rows_said(_rows_of(column, strange))})"
+        return _wrong(
+            "MSEL-346", what, f"column '{column.name}'", "correct them, add them to dataset.missing or declare nominal"
+        )
+    return _as_numbers(column, found)
+
+
+def _as_numbers(column: RawColumn, found: Floats, inferred: bool = False) -> ParsedFeature:
+    values = found if column.codes is None else np.append(found, np.nan)[column.codes]
+    infinite = np.flatnonzero(np.isinf(values))
+    if len(infinite):
+        what = f"infinite value in {len(infinite)} rows ({rows_said(infinite)})"
+        return _wrong("MSEL-340", what, f"column '{column.name}'", "correct them or make them missing")
+    feature = Feature(column.name, "numeric")
+    return ParsedFeature(feature, values, findings=tuple(_large(column, values)), inferred=inferred)
+
+
+def _nominal(
+    column: RawColumn, kind: str, levels: tuple[str, ...], settings: TableSettings, inferred: bool = False
+) -> ParsedFeature:
+    column = column.as_text()
+    assert column.codes is not None
+    where = f"column '{column.name}'"
+    if kind == "ordered" and not levels:
+        fix = f"write dataset.features.{column.name}={{ordered: [lowest, ..., highest]}}"
+        return _wrong("MSEL-347", "an ordered column needs its levels in order", where, fix)
+    findings: tuple[Finding, ...] = ()
+    if not levels:
+        levels, column, findings = _capped(column, settings.max_levels)
+    place = {level: code for code, level in enumerate(levels)}
+    strange = [text for text in column.texts if text not in place]
+    if strange:
+        what = f"not among the declared levels: {examples(strange)} ({rows_said(_rows_of(column, strange))})"
+        return _wrong("MSEL-344", what, where, f"the levels are {examples(levels)}; correct the cells or the declaration")
+    code = np.array([*(place[text] for text in column.texts), np.nan], np.float64)
+    return ParsedFeature(Feature(column.name, _kind(kind), levels), code[column.codes], findings=findings, inferred=inferred)
+
+
+def sorted_levels(texts: Sequence[str]) -> tuple[str, ...]:
+    """Levels in the order of their numbers where all are numbers, else of their characters.
+
+    >>> sorted_levels(("10", "9", "2"))
+    ('2', '9', '10')
+    """
+    found = numbers(texts)
+    if np.isfinite(found).all():
+        return tuple(text for _, text in sorted(zip(found.tolist(), texts)))
+    return tuple(sorted(texts))
+
+
+def _capped(column: RawColumn, most: int) -> tuple[tuple[str, ...], RawColumn, tuple[Finding, ...]]:
+    """The levels of a nominal column; beyond `most`, the rarest become one level, which is said."""
+    if len(column.texts) <= most:
+        return sorted_levels(column.texts), column, ()
+    assert column.codes is not None
+    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.texts))
+    kept = np.argsort(-counts, kind="stable")[: most - 1]
+    rename = np.full(len(column.texts) + 1, most - 1, np.int32)
+    rename[kept] = np.arange(most - 1)
+    rename[-1] = -1
+    texts = (*(column.texts[i] for i in kept.tolist()), OTHER)
+    message = f"column '{column.name}' has {len(column.texts)} levels: the rarest became '{OTHER}', {most} are left"
+    finding = Finding("MANY_LEVELS", "medium", message, "declare it as ignore or dataset.id, or raise dataset.max_levels")
+    return (*sorted_levels(texts[:-1]), OTHER), RawColumn(column.name, texts, rename[column.codes]), (finding,)
+
+
+def _large(column: RawColumn, values: Floats) -> Iterator[Finding]:
+    big = int(np.sum(np.abs(values) > EXACT))
+    if big and (column.codes is None or all(text.strip().lstrip("+-").isdigit() for text in column.texts)):
+        message = f"column '{column.name}' holds {big} integers beyond 2^53, which numbers cannot tell apart: is it an id?"
+        yield Finding("BIG_INTEGERS", "medium", message, f"set dataset.id={column.name}, or declare it as nominal or ignore")
+
+
+def _rows_of(column: RawColumn, texts: list[str]) -> Integers:
+    wanted = np.isin(np.array(column.texts, object), np.array(texts, object))
+    return np.flatnonzero(np.append(wanted, False)[column.codes])
+
+
+def _kind(name: str) -> Any:
+    return "ordered" if name == "ordered" else "nominal"
+
+
+def _wrong(code: str, what: str, where: str, fix: str) -> ParsedFeature:
+    return ParsedFeature(problems=(Problem(code, what, where, fix),))

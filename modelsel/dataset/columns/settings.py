@@ -1,0 +1,102 @@
+"""What may be said about the columns of any source: which is the target, of what kind the others are, what they are for."""
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from modelsel.core.errors import Problem
+from modelsel.core.spec import number, one_of, plain, whole
+
+KINDS = ("numeric", "nominal", "ordered", "ignore")
+ROLES = ("target", "weights", "groups", "id", "time", "fold", "held_out")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSettings:
+    """Columns by name. `features` declares kinds; what it does not name is inferred, and said (`others=ignore`: left out)."""
+
+    target: str | None = plain(None, help="the column to predict")
+    features: Mapping[str, Any] = plain({}, help="name: numeric | nominal | ordered | ignore, or {ordered: [low, mid, high]}")
+    others: str = one_of("infer", "ignore", help="columns that `features` does not name")
+    missing: tuple[str, ...] = plain(("", "?"), help="cells that count as missing; NA is a level unless listed")
+    weights: str | None = plain(None, help="column of row weights, all above 0")
+    groups: str | None = plain(None, help="column of groups that must not be split (patients, documents)")
+    id: str | tuple[str, ...] | None = plain(None, help="column or columns that identify a row; never a feature")
+    time: str | None = plain(None, help="column of times, numbers or ISO 8601")
+    fold: str | None = plain(None, help="column of fold numbers for scheme=predefined, -1: never assessed")
+    held_out: str | None = plain(None, help="column that marks the test rows for split=predefined")
+    costs: Mapping[str, float] = plain({}, help="feature: what it costs to know, above 0; 1 where not said")
+    rare: str = one_of("keep", "drop", "merge", help="classes below rare_below rows: keep, drop their rows, merge into one")
+    rare_below: int = whole(2, least=2, help="rows below which a class is rare, for rare=drop and rare=merge")
+    max_levels: int = whole(
+        5000, least=2, help="a nominal column with more levels keeps its most frequent ones; the rest is one level"
+    )
+    near: float = number(
+        0.9, least=0, most=1, help="a column with at least this share of numbers, but not all, is an error and no nominal"
+    )
+
+    def roles(self) -> dict[str, str]:
+        """A role of each column that has one: such a column is no feature."""
+        return {name: role for role in ROLES for name in listed(getattr(self, role))}
+
+    def header_problems(self, names: Sequence[str]) -> Iterator[Problem]:
+        """What is wrong with the settings, by themselves or against the names of the columns."""
+        if self.target is None:
+            yield Problem("MSEL-304", "no target is set", "dataset.target", f"choose one of {_some(names)}")
+        for role in ROLES:
+            for name in listed(getattr(self, role)):
+                if name not in names:
+                    yield _unknown(name, f"dataset.{role}", names)
+        for setting in ("features", "costs"):
+            for name in getattr(self, setting):
+                if name not in names:
+                    yield _unknown(name, f"dataset.{setting}", names)
+        yield from self._own_problems()
+
+    def _own_problems(self) -> Iterator[Problem]:
+        for name, said in self.features.items():
+            if declared(said)[0] not in KINDS or (isinstance(said, Mapping) and len(said) != 1):
+                hint = f"use one of {', '.join(KINDS)}, or {{ordered: [levels]}}"
+                yield Problem("MSEL-305", f"'{said}' is no kind", f"dataset.features.{name}", hint)
+        for name, cost in self.costs.items():
+            if not (isinstance(cost, int | float) and cost > 0):
+                yield Problem("MSEL-305", f"cost {cost!r} is not above 0", f"dataset.costs.{name}", "give a number above 0")
+        others = [role for role in ROLES[1:] if self.target in listed(getattr(self, role))]
+        if others:
+            yield Problem(
+                "MSEL-305", f"'{self.target}' has two roles", f"dataset.target and dataset.{others[0]}", "give it one"
+            )
+
+
+def listed(value: Any) -> tuple[str, ...]:
+    """One name, several or none, as a tuple."""
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def declared(said: Any) -> tuple[str, tuple[str, ...]]:
+    """Kind and levels of a declaration: `nominal` or `{ordered: [low, high]}`.
+
+    >>> declared({"ordered": ["low", 2]})
+    ('ordered', ('low', '2'))
+    """
+    if isinstance(said, Mapping) and said:
+        kind, levels = next(iter(said.items()))
+        return str(kind), tuple(str(level) for level in levels)
+    return str(said), ()
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """ "did you mean", or the names there are."""
+    close = difflib.get_close_matches(name, names, n=1) or [n for n in names if n.casefold() == name.casefold()]
+    return f"did you mean '{close[0]}'? " if close else ""
+
+
+def _unknown(name: str, where: str, names: Sequence[str]) -> Problem:
+    return Problem("MSEL-303", f"there is no column '{name}'", where, f"{nearest(name, names)}columns: {_some(names)}")
+
+
+def _some(names: Sequence[str], most: int = 20) -> str:
+    return ", ".join(names[:most]) + (f", +{len(names) - most} more" if len(names) > most else "")

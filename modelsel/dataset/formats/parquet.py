@@ -1,0 +1,51 @@
+"""Parquet files: their own types are the declaration (categories keep their levels and order, booleans are nominal)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as arrow
+
+from modelsel.core.errors import DataError, Problem
+from modelsel.dataset.columns.settings import declared
+from modelsel.dataset.reading.arrow import column, known
+from modelsel.dataset.reading.file import File, Raw
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parquet(File):
+    """A table written by pandas, Arrow, Spark, ... Index columns of pandas are not read."""
+
+    def header(self, path: Path) -> tuple[str, ...]:
+        return tuple(_columns(_opened(path).schema_arrow))
+
+    def raw(self, path: Path) -> Raw:
+        opened = _opened(path)
+        names = _columns(opened.schema_arrow)
+        table = opened.read(columns=names)
+        DataError.raise_if(self._problems(table, path))
+        if not table.num_rows:
+            raise DataError(Problem("MSEL-311", "a schema and no rows", str(path), "the file needs rows"))
+        return Raw(tuple(column(name, table.column(name)) for name in table.column_names))
+
+    def _problems(self, table: pa.Table, path: Path) -> Iterator[Problem]:
+        for name, data in zip(table.column_names, table.columns):
+            said = self.features.get(name)
+            if not known(data.type) and (said is None or declared(said)[0] != "ignore"):
+                fix = f"declare dataset.features.{name}=ignore, or write it as numbers or texts"
+                yield Problem("MSEL-365", f"type {data.type} cannot be read", f"column '{name}'", fix)
+
+
+def _opened(path: Path) -> arrow.ParquetFile:
+    try:
+        return arrow.ParquetFile(path)
+    except (pa.ArrowInvalid, OSError) as error:
+        what = f"not a Parquet file ({str(error).splitlines()[0]})"
+        raise DataError(Problem("MSEL-364", what, str(path), "check dataset.path")) from error
+
+
+def _columns(schema: pa.Schema) -> list[str]:
+    """Column names without the index that pandas stores."""
+    index = (schema.pandas_metadata or {}).get("index_columns", [])
+    return [name for name in schema.names if name not in index]

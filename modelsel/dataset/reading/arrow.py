@@ -1,0 +1,78 @@
+"""Columns of Arrow, as Parquet files and data frames hand them over: their own types are the declaration.
+
+Categories keep their levels and order, booleans and texts are nominal, numbers numeric, dates are left to be declared.
+"""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from modelsel.dataset.columns.column import RawColumn, number_text, text_column
+
+EXACT = 2**53
+
+
+def known(kind: pa.DataType) -> bool:
+    """Whether cells of this type can be read at all."""
+    return not (
+        pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_duration(kind)
+    )
+
+
+def column(name: str, data: pa.ChunkedArray) -> RawColumn:
+    """A column of a table; one of an unreadable type has no values."""
+    kind = data.type
+    if pa.types.is_dictionary(kind):
+        return _categories(name, data)
+    if pa.types.is_boolean(kind):
+        return text_column(name, data.cast(pa.string()), "nominal", ("false", "true"))
+    if pa.types.is_null(kind) or not known(kind):  # the latter only where it is ignored
+        return RawColumn(name, numbers=np.full(len(data), np.nan))
+    if pa.types.is_integer(kind) and (pc.max(pc.abs(data.cast(pa.decimal128(20)))).as_py() or 0) > EXACT:
+        return text_column(name, data.cast(pa.string()))
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return RawColumn(name, numbers=np.array(_doubles(data).to_numpy(), np.float64))
+    return text_column(name, data.cast(pa.string()), None if pa.types.is_temporal(kind) else "nominal")
+
+
+def _doubles(data: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Numbers of 64 bits; those of 32 and 16 bits, and decimals, as what a CSV file of them says (the shortest text).
+
+    >>> _doubles(pa.chunked_array([pa.array([0.1], pa.float32())])).to_pylist()
+    [0.1]
+    """
+    if pa.types.is_float16(data.type):
+        found, inverse = np.unique(data.to_numpy(), return_inverse=True)
+        return pa.chunked_array([np.array([float(str(value)) for value in found])[inverse]])
+    written = pa.types.is_float32(data.type) or pa.types.is_decimal(data.type)
+    return data.cast(pa.string() if written else data.type).cast(pa.float64())
+
+
+def _categories(name: str, data: pa.ChunkedArray) -> RawColumn:
+    """The categories in their order, unused ones too; of several chunks, in order of appearance."""
+    chunks = data.unify_dictionaries().chunks
+    if not chunks:
+        return text_column(name, pa.array([], pa.string()), "nominal")
+    said = chunks[0].dictionary.to_pylist()
+    known = [place for place, level in enumerate(said) if level is not None]  # a dictionary may hold null itself
+    levels = tuple(_text(said[place]) for place in known)
+    code_of = np.full(len(said) + 1, -1, np.int32)
+    code_of[known] = np.arange(len(known))
+    signed = (chunk.indices.cast(pa.int64()).fill_null(-1) for chunk in chunks)
+    codes = code_of[np.concatenate([each.to_numpy(zero_copy_only=False) for each in signed])]
+    used = np.unique(codes[codes >= 0])
+    place = np.full(len(levels) + 1, -1, np.int32)
+    place[used] = np.arange(len(used))
+    texts = tuple(levels[code] for code in used.tolist())
+    return RawColumn(name, texts, place[codes], kind="ordered" if data.type.ordered else "nominal", levels=levels)
+
+
+def _text(level: object) -> str:
+    """A category as a CSV file would spell it.
+
+    >>> _text(1.0), _text(True), _text("a")
+    ('1', 'true', 'a')
+    """
+    if isinstance(level, bool):
+        return str(level).lower()
+    return number_text(level) if isinstance(level, float) else str(level)

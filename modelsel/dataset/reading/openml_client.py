@@ -1,0 +1,148 @@
+"""OpenML's answers, fetched once and kept on disk: a description, what it says of the columns, the ARFF file.
+
+One attempt each, with a limit on waiting, and none for a minute after nobody answered. Kept under `MODELSEL_HOME`, else the
+platform's cache directory; what was kept is read without asking, so that a data set can be used offline and does not change
+under a study.
+"""
+
+import hashlib
+import json
+import os
+import re
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote
+from urllib.request import Request, urlopen
+
+import platformdirs
+
+from modelsel.core.errors import ConfigurationError, Problem
+
+API = "https://www.openml.org/api/v1/json/data"
+REFUSED = 412  # the status with which OpenML says that it has no such data set
+GZIP = 16 + zlib.MAX_WBITS
+
+
+QUIET_FOR = 60.0  # seconds without another attempt: a sweep over ten data sets waits once
+
+
+class NoAnswerError(Exception):
+    """Nobody answered, or not with data: being online may help."""
+
+
+class NoDataSetError(Exception):
+    """OpenML says that it has no such data set."""
+
+
+@dataclass(frozen=True)
+class FailedRequest:
+    """Nobody answered this process."""
+
+    why: str
+    until: float
+
+
+_silence: list[FailedRequest] = []  # the last one
+
+
+@dataclass(frozen=True)
+class ResponseCache:
+    """A folder of answers, `seconds` to wait for one that is not in it."""
+
+    folder: Path
+    seconds: float
+
+    @classmethod
+    def of(cls, folder: str | None, seconds: float) -> "ResponseCache":
+        return cls(Path(folder) if folder else usual_folder(), seconds)
+
+    def number(self, name: str, version: int) -> int:
+        """The id of a name and version, also where it was withdrawn from the list of active ones."""
+        where = f"{API}/list/data_name/{quote(name.lower(), safe='')}/limit/2/data_version/{version}"
+        key = f"name/{quote(name.lower(), safe='')}-{version}.json"
+        try:
+            found = self._json(key, where)
+        except NoDataSetError:
+            found = self._json(key, f"{where}/status/deactivated")
+        return int(found["data"]["dataset"][0]["did"])
+
+    def description(self, number: int) -> dict[str, Any]:
+        """Name, version, target, address and checksum of the file, status."""
+        return dict(self._json(f"{number}/description.json", f"{API}/{number}")["data_set_description"])
+
+    def columns(self, number: int) -> list[dict[str, Any]]:
+        """Name, and whether it is the target, a row's identifier or to be ignored, per column."""
+        return list(self._json(f"{number}/features.json", f"{API}/features/{number}")["data_features"]["feature"])
+
+    def arff(self, number: int, description: dict[str, Any]) -> Path:
+        """The file, whole: ValueError where its checksum is another (it is then not kept)."""
+        address = re.sub("^http:", "https:", str(description["url"]))
+        expected = str(description.get("md5_checksum") or "")
+
+        def check(content: bytes) -> None:
+            if expected and hashlib.md5(content, usedforsecurity=False).hexdigest() != expected:
+                raise ValueError(f"the file of {address} has not the checksum {expected} that OpenML says it has")
+
+        path = self._kept(f"{number}/data.arff", address, check)
+        check(path.read_bytes())
+        return path
+
+    def _json(self, key: str, address: str) -> dict[str, Any]:
+        """A JSON answer; ValueError where it is none."""
+        return dict(json.loads(self._kept(key, address, json.loads).read_text("utf-8")))
+
+    def _kept(self, key: str, address: str, check: Callable[[bytes], object]) -> Path:
+        """Where an answer lies, fetched and checked when it is not there yet; a file appears whole or not at all."""
+        path = self.folder / key
+        if not path.is_file():
+            content = _fetched(address, self.seconds)
+            check(content)
+            _write(path, content)
+        return path
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+        beside.write_bytes(content)
+        beside.replace(path)
+    except OSError as error:
+        what, fix = f"cannot write {path} ({error.strerror})", "set dataset.cache to a folder that can be written"
+        raise ConfigurationError(Problem("MSEL-302", what, "dataset.cache", fix)) from error
+
+
+def usual_folder() -> Path:
+    """Where answers are kept unless said."""
+    home = os.environ.get("MODELSEL_HOME")
+    return (Path(home).expanduser() if home else Path(platformdirs.user_cache_dir("modelsel", appauthor=False))) / "openml"
+
+
+def _fetched(address: str, seconds: float) -> bytes:
+    """The body of an answer. Raises NoAnswerError or NoDataSetError, with the reason."""
+    if not address.startswith("https://"):
+        raise ValueError(f"the address {address!r} is not of the web")
+    if _silence and time.monotonic() < _silence[-1].until:
+        raise NoAnswerError(f"not asked again so soon: {_silence[-1].why}")
+    try:
+        request = Request(address, headers={"Accept-Encoding": "gzip"})  # noqa: S310 as above
+        with urlopen(request, timeout=seconds) as answer:  # noqa: S310
+            content: bytes = answer.read()
+            packed = answer.headers.get("Content-Encoding") == "gzip"
+        return zlib.decompress(content, GZIP) if packed else content
+    except HTTPError as error:
+        with error:
+            if error.code == REFUSED:
+                raise NoDataSetError(str(error.reason)) from error
+            raise NoAnswerError(f"the answer is {error.code} {error.reason}") from error
+    except (OSError, HTTPException, zlib.error) as error:
+        reason = error.reason if isinstance(error, URLError) else error
+        why = f"no answer ({str(reason) or type(error).__name__})"
+        _silence[:] = [FailedRequest(why, time.monotonic() + QUIET_FOR)]
+        raise NoAnswerError(why) from error

@@ -1,0 +1,173 @@
+"""Tables that people hold (pandas, Polars, Arrow, NumPy arrays, `(X, y)`, tasks), and what was said of their columns."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
+from modelsel.core.errors import ConfigurationError, DataError, Problem
+from modelsel.core.types import Task
+from modelsel.dataset.columns.cells import cells as cells_of
+from modelsel.dataset.columns.cells import kinds, to_arrow, type_of
+from modelsel.dataset.columns.column import RawColumn
+from modelsel.dataset.reading import arrow
+from modelsel.dataset.tables.untyped import UntypedTable
+
+ROLES = ("target", "weights", "groups", "id")
+OF_A_TASK = "(of the task)"  # in the place of a target's name
+Cells = Mapping[str, Any]  # column name to an Arrow array, or to whatever Arrow can make one of
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryTable:
+    """A table in memory and what was said about its columns, as settings of `conf/dataset/memory.yaml`.
+
+    `notes` are for people: what of the table takes no part.
+    """
+
+    table: UntypedTable
+    roles: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+
+
+def given(data: Any, **roles: Any) -> MemoryTable:
+    """Take a table in. `roles` (target, weights, groups, id) are names of its columns, or arrays beside it.
+
+    Raises ConfigurationError for what is no table, DataError for columns that cannot be read, each with all problems.
+    """
+    roles = {role: said for role, said in roles.items() if said is not None}
+    if isinstance(data, Task):
+        ConfigurationError.raise_if(_roles_of_a_task(roles))
+        return MemoryTable(UntypedTable(task=data), {"target": OF_A_TASK})
+    if isinstance(data, tuple) and len(data) == 2:
+        data, roles = data[0], {"target": data[1], **roles}
+    cells = dict(cells_of(data))
+    ConfigurationError.raise_if(_misplaced(data, cells, roles))
+    named = {role: _role(role, said, cells) for role, said in roles.items()}
+    return MemoryTable(_held(cells), named, tuple(_index_left_out(data)))
+
+
+def columns(data: Any) -> dict[str, RawColumn]:
+    """The columns of a table, by name. Raises as `given`."""
+    return {column.name: column for column in _held(dict(cells_of(data))).columns}
+
+
+def is_frame(data: Any) -> bool:
+    """Whether narwhals takes it for a table: pandas, Polars, Arrow, ...
+
+    >>> is_frame([[1.0]])
+    False
+    """
+    return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
+
+
+def _index_names(data: Any) -> list[str]:
+    """Names of the row index of pandas, where it has some."""
+    return [str(name) for name in getattr(getattr(data, "index", None), "names", ()) if name is not None]
+
+
+def _index_left_out(data: Any) -> Iterator[str]:
+    for name in _index_names(data):
+        yield f"the row index {name!r} is no column of the table and takes no part; data.reset_index() makes it one"
+
+
+def _misplaced(data: Any, cells: Cells, roles: Mapping[str, Any]) -> Iterator[Problem]:
+    """Roles that are in the row index, and arrays whose rows stand in another order than the table's."""
+    for role, said in roles.items():
+        if isinstance(said, str) and said not in cells and said in _index_names(data):
+            yield Problem(
+                "MSEL-382", f"{said!r} is the row index of the table, no column", role, "hand over data.reset_index()"
+            )
+        if _shuffled(getattr(said, "index", None), getattr(data, "index", None)):
+            fix = f"{role}.loc[data.index], or {role}.to_numpy() if its rows are the table's"
+            yield Problem("MSEL-382", f"{role} has the row index of the table in another order", role, fix)
+
+
+def _shuffled(one: Any, other: Any) -> bool:
+    """Two indices of pandas with the same labels, differently arranged."""
+    if not (hasattr(one, "equals") and hasattr(other, "equals")) or len(one) != len(other) or one.equals(other):
+        return False
+    return bool(one.is_unique and other.is_unique and one.isin(other).all())
+
+
+def _role(role: str, said: Any, cells: dict[str, Any]) -> Any:
+    """The column's name; an array becomes a column of its own. Several id columns stay a list of names."""
+    if isinstance(said, str) or (isinstance(said, list | tuple) and role == "id" and all(isinstance(s, str) for s in said)):
+        return said
+    if (isinstance(said, int | np.integer) and not isinstance(said, bool)) or (isinstance(said, tuple) and str(said) in cells):
+        return str(said)
+    said = _flat(role, said)
+    rows = len(next(iter(cells.values())))
+    try:
+        length = len(said)
+    except TypeError:
+        length = -1
+    if length != rows:
+        found = f"has {length} entries" if length >= 0 else f"is a {type(said).__name__}"
+        fix = "give the name of a column, or an array with an entry per row"
+        raise ConfigurationError(Problem("MSEL-382", f"{role} {found}, the table has {rows} rows", role, fix))
+    own = getattr(said, "name", None)
+    name = own if isinstance(own, str) and own not in cells else role if role not in cells else f"({role})"
+    cells[name] = said
+    return name
+
+
+def _flat(role: str, said: Any) -> Any:
+    """A table of one column as that column; ConfigurationError for one of several."""
+    shape: tuple[int, ...] = getattr(said, "shape", ())
+    if len(shape) != 2:
+        return said
+    if shape[1] != 1:
+        what = f"{role} has {shape[1]} columns"
+        raise ConfigurationError(
+            Problem("MSEL-382", what, role, "give the name of a column, or an array with an entry per row")
+        )
+    if isinstance(said, np.ndarray):
+        return said[:, 0]
+    _, column = next(cells_of(said))
+    return column.to_native() if isinstance(column, nw.Series) else column
+
+
+def _held(cells: Cells) -> UntypedTable:
+    """Columns of Arrow, all that cannot be read said at once."""
+    problems: list[Problem] = []
+    made, types = [], {}
+    for name, data in cells.items():
+        array = _array(name, data, problems)
+        if array is not None and (column := _column(name, array, problems)) is not None:
+            made.append(column)
+            types[name] = type_of(array.type)
+    DataError.raise_if(problems)
+    if made and not len(made[0]):
+        raise DataError(Problem("MSEL-311", "columns and no rows", "data", "the table needs rows"))
+    return UntypedTable(tuple(made), types)
+
+
+def _array(name: str, data: Any, problems: list[Problem]) -> pa.ChunkedArray | None:
+    try:
+        return to_arrow(data)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        found = kinds(data)
+        what = f"cells of several types ({', '.join(found)})" if len(found) > 1 else f"cells that no table holds ({error})"
+        problems.append(Problem("MSEL-383", what, f"column '{name}'", f"make them one type: frame[{name!r}].astype(str)"))
+        return None
+
+
+def _column(name: str, array: pa.ChunkedArray, problems: list[Problem]) -> RawColumn | None:
+    reason = ""
+    try:
+        if arrow.known(array.type):
+            return arrow.column(name, array)
+    except pa.ArrowException as error:
+        reason = f" ({error})"
+    fix = "make it numbers or texts, or take the column out"
+    problems.append(Problem("MSEL-365", f"type {array.type} cannot be read{reason}", f"column '{name}'", fix))
+    return None
+
+
+def _roles_of_a_task(roles: Mapping[str, Any]) -> Iterator[Problem]:
+    for role in roles:
+        yield Problem("MSEL-382", f"a task has its {role} already", role, "leave it out, or hand over a table")

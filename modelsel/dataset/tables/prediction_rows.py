@@ -1,0 +1,112 @@
+"""New rows for a fitted model: columns matched by name, levels mapped to the task's codes, unseen levels counted."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.errors import DataError, Problem
+from modelsel.core.types import Feature, Finding, Floats, Table, names
+from modelsel.dataset.columns.column import RawColumn, examples, rows_said
+from modelsel.dataset.columns.kinds import ABSENT, OTHER
+from modelsel.dataset.columns.numbers import like_dates, read, seconds
+from modelsel.dataset.columns.settings import nearest
+from modelsel.dataset.reading.bytes import bare
+from modelsel.dataset.reading.file import Raw
+from modelsel.dataset.tables.read_table import reader
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionRows:
+    """Rows that a model can predict, and what was noticed about them."""
+
+    table: Table
+    findings: tuple[Finding, ...]
+    ids: Mapping[str, Sequence[str]] = field(default_factory=dict)  # columns that identify the rows, as they stand there
+
+
+def read_like(path: str | Path, features: Sequence[Feature], ids: Sequence[str] = (), **settings: Any) -> PredictionRows:
+    """Read the rows of a file as the features of a model; other columns of the file are left aside.
+
+    A level that the features do not list becomes the code len(levels). Raises DataError for missing columns and cells
+    that are no numbers, all in one pass.
+    """
+    source = reader(path, **settings)
+    raw: Raw = source.raw(Path(path))
+    made = like(raw.columns, features, bare(path).stem, str(path), source.missing, raw.decimal)
+    return replace(made, ids={column.name: _cells(column) for column in raw.columns if column.name in ids})
+
+
+def _cells(column: RawColumn) -> list[str]:
+    """The texts of all rows, empty where there is none."""
+    text = column.as_text()
+    return list(np.array([*text.texts, ""], object)[text.codes])
+
+
+def like(
+    given: Sequence[RawColumn],
+    features: Sequence[Feature],
+    name: str,
+    where: str,
+    missing: Collection[str] = (),
+    decimal: str = ".",
+) -> PredictionRows:
+    """Columns of any source as the features of a model, as `read_like` reads those of a file."""
+    columns = {column.name: column.without(missing) for column in given}
+    problems = [*_missing(features, columns, where)]
+    findings: list[Finding] = []
+    values = [
+        _values(feature, columns[feature.name], decimal, problems, findings) for feature in features if feature.name in columns
+    ]
+    DataError.raise_if(problems)
+    rows = np.arange(len(given[0]))
+    matrix = np.column_stack(values) if values else np.empty((len(rows), 0))
+    return PredictionRows(Table(name=name, features=tuple(features), values=matrix, rows=rows), tuple(findings))
+
+
+def _missing(features: Sequence[Feature], columns: dict[str, RawColumn], path: str) -> Iterator[Problem]:
+    for name in names(features):
+        if name not in columns:
+            yield Problem(
+                "MSEL-370", f"the column '{name}' is missing", path, f"{nearest(name, list(columns))}the model needs it"
+            )
+
+
+def _values(feature: Feature, column: RawColumn, decimal: str, problems: list[Problem], findings: list[Finding]) -> Floats:
+    if feature.kind != "numeric":
+        return _levels(feature, column, findings)
+    return _numeric(column.without(_absent(column)), decimal, problems)
+
+
+def _absent(column: RawColumn) -> set[str]:
+    """The words among a column's texts with which programs write a missing number."""
+    return {text.strip() for text in column.texts if text.strip().casefold() in ABSENT} if column.codes is not None else set()
+
+
+def _numeric(column: RawColumn, decimal: str, problems: list[Problem]) -> Floats:
+    if column.numbers is not None:
+        values = column.numbers
+    else:
+        found = seconds(column.texts) if like_dates(column.texts) else read(column.texts, decimal)[0]
+        values = np.append(found, np.nan)[column.codes]
+    wrong = np.flatnonzero((np.isnan(values) & ~column.absent) | np.isinf(values))
+    if len(wrong):
+        fix = "correct them or make them missing"
+        problems.append(Problem("MSEL-346", f"not a finite number ({rows_said(wrong)})", f"column '{column.name}'", fix))
+    return values
+
+
+def _levels(feature: Feature, column: RawColumn, findings: list[Finding]) -> Floats:
+    text = column.as_text()
+    place = {level: code for code, level in enumerate(feature.levels)}
+    other = place.get(OTHER, len(place))  # where rare levels were made one, a new level is one of them
+    unseen = [level for level in text.texts if level not in place] if OTHER not in place else []
+    code = np.array([*(place.get(level, other) for level in text.texts), np.nan], np.float64)
+    values = np.asarray(code[text.codes])
+    if unseen:
+        count = int((values == len(place)).sum())
+        message = f"column '{feature.name}': {count} rows hold levels that the model has not seen: {examples(unseen)}"
+        findings.append(Finding("UNSEEN_LEVELS", "medium", message, "a tree sends them with the majority"))
+    return values

@@ -1,0 +1,65 @@
+"""`modelsel.read_table`: the reader chosen by the file's suffix."""
+
+from pathlib import Path
+from typing import Any
+
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.spec import make
+from modelsel.core.types import Task
+from modelsel.dataset.reading.bytes import bare
+from modelsel.dataset.reading.file import File
+from modelsel.dataset.tables.in_memory import ROLES, given
+from modelsel.dataset.tables.untyped import hold
+
+READERS = {
+    ".csv": "csv",
+    ".data": "csv",
+    ".txt": "csv",
+    ".tsv": "csv",
+    ".arff": "arff",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+
+
+def kind_of_file(path: str | Path) -> str:
+    """The kind of `conf/dataset/` that reads a file; ConfigurationError for an unknown suffix."""
+    suffix = bare(path).suffix.lower()
+    if suffix not in READERS:
+        fix = f"use one of {', '.join(READERS)}"
+        raise ConfigurationError(Problem("MSEL-306", f"no reader for the suffix '{suffix}'", str(path), fix))
+    return READERS[suffix]
+
+
+def reader(path: str | Path, **settings: Any) -> File:
+    """The dataset part that reads a file; ConfigurationError for an unknown suffix or setting."""
+    kind, suffix = kind_of_file(path), bare(path).suffix.lower()
+    if suffix == ".tsv":
+        settings.setdefault("delimiter", "\t")
+    made: File = _made(kind, f"reading {path}", path=str(path), **settings)
+    return made
+
+
+def read_table(data: Any, target: Any = None, **settings: Any) -> Task:
+    """Read a CSV, ARFF or Parquet file, or a table in memory, as a task; settings are those of conf/dataset/.
+
+    `data` is a path, a pandas, Polars or PyArrow table, a NumPy array, or `(X, y)`; of a table, `target`, `weights`, `groups`
+    and `id` may be arrays as well as names. Raises ConfigurationError (missing file, no such column) and DataError (the
+    contents), each with all problems.
+    """
+    if isinstance(data, str | Path):
+        return reader(data, target=target, **settings).read()
+    if isinstance(data, Task):
+        return data
+    roles = {role: settings.pop(role) for role in ROLES[1:] if role in settings}
+    taken = given(data, target=target, **roles)
+    table = hold(taken.table)
+    return _made("memory", "reading a table", content=table.content, **taken.roles, **settings).read()  # type: ignore[no-any-return]
+
+
+def _made(kind: str, where: str, **settings: Any) -> Any:
+    try:
+        return make("dataset", kind, **settings)
+    except TypeError as error:
+        word = str(error).rpartition("argument ")[2]
+        raise ConfigurationError(Problem("MSEL-305", f"unknown setting {word}", where, "see conf/dataset/")) from error

@@ -1,0 +1,104 @@
+"""A distance, fitted: per feature how two values differ, and how the differences are put together.
+
+    d(x, y) = (Σ_f t_f(x_f, y_f)^p)^(1/p), the largest t_f for p = ∞, or the mean of t_f over the features known in both
+
+t_f is |x − y| · scale for a number, 0 or 1 for a name that is or is not the same, or an entry of a table of levels; a
+missing value on either side counts `missing_f`. A new distance fills in this form and gets every search engine with it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.types import Feature, Floats, Integers, Table, Task
+
+NUMBER, NAME, LEVELS = range(3)
+DECIMALS = 9  # of scaled values, when a row's digest is taken: shifted and rescaled data keep their ties
+
+
+@dataclass(frozen=True, eq=False)
+class FittedDistance:
+    """What a `Distance` is once it has seen the analysis rows; arrays have an entry per feature."""
+
+    kinds: NDArray[np.int8]  # NUMBER, NAME or LEVELS
+    center: Floats
+    scale: Floats  # 0 where the analysis rows have no spread: the feature then says nothing
+    missing: Floats
+    sizes: Integers  # levels (unseen included) of a table, 0 elsewhere
+    tables: Floats = field(default_factory=lambda: np.empty(0))  # the tables one after the other, row by row
+    power: float = 2.0
+    known_only: bool = False
+    rounded: bool = True  # values were scaled, so that equal ones may differ in their last digits
+
+    def __post_init__(self) -> None:
+        if len({len(self.kinds), len(self.center), len(self.scale), len(self.missing), len(self.sizes)}) != 1:
+            raise ValueError("a metric needs the same number of entries per feature")
+        if not np.isin(self.kinds, (NUMBER, NAME, LEVELS)).all() or np.any(self.sizes < 0):
+            raise ValueError("a metric's kinds or sizes are out of range")
+        if int((self.sizes**2).sum()) != len(self.tables) or np.any((self.sizes > 0) != (self.kinds == LEVELS)):
+            raise ValueError("a metric's tables do not fit its features")
+        if not self.power >= 1:
+            raise ValueError(f"power {self.power} is below 1")
+
+    @property
+    def first(self) -> Integers:
+        """Where each feature's table begins."""
+        return np.concatenate([[0], np.cumsum(self.sizes**2)[:-1]]).astype(np.int64)
+
+    def encode(self, values: Floats, features: tuple[Feature, ...]) -> Floats:
+        """Scaled values, features × rows, in C order; NaN where missing (a rank that was never declared is missing too)."""
+        codes = np.ascontiguousarray(values.T).copy()
+        for index, feature in enumerate(features):
+            if feature.kind == "ordered":
+                codes[index, codes[index] >= len(feature.levels)] = np.nan
+            if self.kinds[index] == LEVELS:
+                np.minimum(codes[index], self.sizes[index] - 1, out=codes[index])
+        return (codes - self.center[:, None]) * self.scale[:, None] + 0.0  # −0 becomes 0
+
+    def facts(self) -> dict[str, Any]:
+        """What is not an array; an infinite power is written as 0."""
+        power = 0.0 if np.isinf(self.power) else self.power
+        return {"power": power, "known_only": self.known_only, "rounded": self.rounded}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {name: getattr(self, name) for name in ("kinds", "center", "scale", "missing", "sizes", "tables")}
+
+    @classmethod
+    def restore(cls, facts: Any, arrays: Any) -> "FittedDistance":
+        """Read back what `facts` and `arrays` gave; ValueError when they do not fit together."""
+        power = float(facts["power"]) or np.inf
+        parts = {name: np.asarray(arrays[name]) for name in ("kinds", "center", "scale", "missing", "sizes", "tables")}
+        return cls(**parts, power=power, known_only=bool(facts["known_only"]), rounded=bool(facts["rounded"]))
+
+
+class Distance(Protocol):
+    """A part of the group `distance`."""
+
+    own_scale: ClassVar[bool]  # True where the definition says how values are scaled: `normalise` is then not asked
+
+    def problems(self, task: Table | None = None) -> Iterable[str]: ...
+
+    def fit(self, task: Task, rows: Integers, normalise: str) -> FittedDistance:
+        """Read scales (and tables of levels) from the analysis rows alone."""
+        ...
+
+
+def row_digests(columns: Floats, decimals: int | None) -> NDArray[np.uint64]:
+    """64 bits per row that depend on the row's values alone, features × rows: what equal distances are resolved by.
+
+    Source of the mixing step: Steele, Lea & Flood (2014), SplitMix64.
+    """
+    state = np.full(columns.shape[1], 0x9E3779B97F4A7C15, np.uint64)
+    for column in columns:
+        value = (column if decimals is None else np.round(column, decimals)) + 0.0
+        state = _mix(state ^ np.where(np.isnan(value), np.nan, value).view(np.uint64))
+    return state
+
+
+def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9) + np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state ^ (state >> np.uint64(31))

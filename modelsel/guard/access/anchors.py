@@ -1,0 +1,66 @@
+"""The anchors of a gate: told of every look, and asked what they saw of a test set."""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from modelsel.core.protocols import Anchor
+from modelsel.core.types import Finding
+from modelsel.guard.policy.findings import flag
+from modelsel.ledger.anchors import LockFile, StateAnchor
+
+Seen = list[tuple[str, Mapping[str, str]]]  # name of the anchor, what it holds
+
+
+@dataclass(frozen=True)
+class AnchorSet:
+    """All anchors under one key."""
+
+    anchors: Sequence[Anchor]
+    key_id: str
+
+    @property
+    def names(self) -> list[str]:
+        return [anchor.name for anchor in self.anchors]
+
+    def tell(self, facts: Mapping[str, str]) -> list[Finding]:
+        """Tell every anchor of a look; those that could not be told are findings."""
+        found = []
+        for anchor in self.anchors:
+            try:
+                anchor.witness(facts)
+            except OSError as error:
+                found.append(flag("G077", f"the anchor {anchor.name} was not told: {error}"))
+        return found
+
+    def unremembered(self, study: str, at: str) -> list[Finding]:
+        """Say where a reviewer looks that nothing was kept of a study."""
+        found = []
+        for anchor in self.anchors:
+            try:
+                if isinstance(anchor, LockFile):
+                    anchor.unremembered(study, at)
+            except OSError as error:
+                found.append(flag("G077", f"the anchor {anchor.name} was not told: {error}"))
+        return found
+
+    def asked(self, testset: str) -> tuple[Seen, list[Finding]]:
+        """What each anchor remembers of a test set, and which anchors could not be asked or speak of other keys."""
+        seen: Seen = []
+        found: list[Finding] = []
+        for anchor in self.anchors:
+            try:
+                seen += [(anchor.name, facts) for facts in anchor.recall(testset)]
+                if isinstance(anchor, LockFile) and anchor.keys() - {self.key_id}:
+                    found.append(flag("G074", f"{anchor.path} counts looks made with another key: overlap is unknown"))
+            except OSError as error:
+                found.append(flag("G077", f"the anchor {anchor.name} cannot be asked: {error}"))
+        return seen, found
+
+    def testsets(self, others: Collection[str]) -> list[str]:
+        """The test sets of our own anchors under this key, but for those of the ledgers named."""
+        found: list[str] = []
+        for anchor in self.anchors:
+            with suppress(OSError):  # said by `asked`
+                found += anchor.testsets(self.key_id, others) if isinstance(anchor, StateAnchor | LockFile) else []
+        return list(dict.fromkeys(found))

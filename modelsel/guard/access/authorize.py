@@ -1,0 +1,243 @@
+"""Replay, refuse or record an intent: decided under the ledger's write lock, so that two looks cannot both be first."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from math import isfinite
+from typing import Any
+
+from modelsel.core.spec import kind_of
+from modelsel.core.types import Finding
+from modelsel.guard.checks.declared_space import declared
+from modelsel.guard.checks.look_context import LookContext
+from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
+from modelsel.guard.checks.post_release import selection
+from modelsel.guard.checks.pre_release import LookReview, noticed
+from modelsel.guard.checks.terms import in_force
+from modelsel.guard.history.entries import ONLY_ERRORS, as_facts, who
+from modelsel.guard.history.history import History, PastLook, is_off
+from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers, joined, related
+from modelsel.guard.matching.overlap import RowSetIndex
+from modelsel.guard.policy.base import CORRECTED
+from modelsel.guard.policy.decision import Question, judge
+from modelsel.guard.policy.findings import flag
+from modelsel.guard.release.mechanisms import ReleaseMechanism, count_channel
+from modelsel.guard.release.score_grid import ScoreGridRelease, bounds_of
+from modelsel.ledger.database.store import WriteTransaction
+from modelsel.ledger.entry import LedgerEntry, heads
+from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.rows.row_set import RowSet
+from modelsel.statistics.reuse.certificate import interval
+
+
+def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Replayed | Refused:
+    """Steps 4 to 6 of a look."""
+    entries = writing.entries()
+    history = History.of(entries)
+    known = _answered_before(history, ask)
+    if known is not None:
+        return _replay(writing, ask, history, known)
+    open_one = _interrupted(history, ask, writing)
+    if open_one is not None:
+        return _resumed(writing, ask, history, open_one)
+    position = position_of(writing, ask, history)
+    terms = in_force(position, (ask.foreseen or (0.5, 1))[0])
+    hidden = str(terms.get("closed", "")) or _hidden(ask, terms)
+    if hidden:
+        closed = (flag("G051", "the quota is used up: no information is left in this test set"),) if "closed" in terms else ()
+        return _refuse(writing, ask, position, terms, closed, hidden)
+    channel = _channel(ask, terms, position.past, int(position.rows.sum()), position.standing.look)
+    seen = LookReview(ask.subject, position, ask.request.sealing.spec_id, ask.request.sealing.config, ask.metric, ask.measure,
+                ask.predictions, relabelled(ask), ask.elsewhere.keys | {ask.key.id}, who()["at"], ask.leaks,
+                ask.since, ask.request.sitting is not None)  # fmt: skip
+    objection = sitting.objection(_facts(position.past), channel.worst) if (sitting := ask.request.sitting) else ""
+    if objection:
+        return _refuse(writing, ask, position, terms, (), objection)
+    findings = (
+        *noticed(seen),
+        *_by_quota(terms, position),
+        *ask.elsewhere.unreached,
+        *selection(ask.request, history, ask.subject),
+    )
+    all_found = (*ask.noticed, *findings)  # the ledger has those of the seal in entries of their own
+    verdict = judge(ask.policy, _question(ask, position, terms, all_found))
+    if verdict.decision == "refuse":
+        return _refuse(writing, ask, position, terms, all_found, verdict.reason)
+    facts = _intent(ask, position, terms, channel, findings)
+    return ApprovedLook(writing.append("intent", facts), channel, position.rows, findings)
+
+
+def _answered_before(history: History, ask: PreparedLook) -> PastLook | None:
+    """The same predictions for the same rows have the same answer, under whatever specification; the latest one."""
+    mine = [look for look in history.looks_at([ask.subject.digest]) if look.status == "revealed" and not is_off(look.facts)]
+    mine = [look for look in mine if look.id not in ask.doubted]
+    same = (look for look in mine if ask.told_by(look.facts))
+    return next((look for look in reversed([*same]) if not relabelled(ask) or _of_that_correction(look, ask)), None)
+
+
+def relabelled(ask: PreparedLook) -> bool:
+    """Is it said that labels were corrected? Nothing that is kept could tell: whoever had it could guess labels by it."""
+    return ask.policy.justify.category == CORRECTED
+
+
+def _of_that_correction(look: PastLook, ask: PreparedLook) -> bool:
+    """Was this look made after that very correction?"""
+    return bool(look.facts.get("justify") == asdict(ask.policy.justify))
+
+
+def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, known: PastLook) -> Replayed:
+    sealing = ask.request.sealing
+    facts = {**who(), "of": known.id, "testset": known.testset, "spec_id": sealing.spec_id, "study": sealing.study,
+             "folder": sealing.folder, "train": ask.subject.train}  # fmt: skip
+    writing.append("replay", facts)
+    return Replayed(
+        known.entry,
+        known.answer,
+        (flag("G002", f"the stored answer of look {known.facts['look']} is shown again"),),
+        None if _own(writing, known) else _resumed(writing, ask, history, known),
+    )
+
+
+def _own(writing: WriteTransaction, look: PastLook) -> bool:
+    """Did this home write that look, or did people look before there were signatures?"""
+    read = writing.entries()
+    return read.signers.get(look.entry.replica, read.me) == read.me
+
+
+def _interrupted(history: History, ask: PreparedLook, writing: WriteTransaction) -> PastLook | None:
+    """An unresolved look that asked the very same: it is resolved now, not counted again."""
+    sealing = ask.request.sealing
+    for look in history.looks_at([ask.subject.digest]):
+        asked = look.status == "open" and look.same_question(ask.subject.digest, ask.metric, sealing.spec_id, ask.subject.train)
+        asked = asked and not is_off(look.facts) and not relabelled(ask) and look.entry.replica == writing.replica
+        if asked and ask.told_by(look.facts):
+            return look
+    return None
+
+
+def _resumed(writing: WriteTransaction, ask: PreparedLook, history: History, look: PastLook) -> ApprovedLook:
+    """The interrupted look goes on as it was: on the rows that were clean then, whatever has been done with them since."""
+    position = position_of(writing, ask, history, until=look.entry)
+    terms, past = in_force(position, (ask.foreseen or (0.5, 1))[0]), history.looks_at(position.charged)
+    channel = _channel(ask, terms, past, int(position.rows.sum()), int(look.facts["look"]))
+    return ApprovedLook(look.entry, channel, position.rows, ())
+
+
+def position_of(
+    writing: WriteTransaction, ask: PreparedLook, history: History, until: LedgerEntry | None = None
+) -> LookContext:
+    """Where a look would stand, with the entries of this ledger and of all others that are known."""
+    whole = joined(history, ask.elsewhere, ask.key.id)
+    before = whole if until is None else whole.before(until)
+    history = before if ask.subject.digest in before.seals else whole  # a stranger may state that he saw nothing
+    found = related(ask.subject, memory_of(writing, history, ask.key, ask.elsewhere), ask.elsewhere)
+    seal = history.seals[ask.subject.digest].facts
+    commits = history.commits_on([ask.subject.digest])
+    spec_id = ask.request.sealing.spec_id
+    used = {look.facts.get("commit") for look in history.looks}
+    mine = (entry for entry in commits if entry.facts["spec_id"] == spec_id and _is_that(entry, ask))
+    free = (entry for entry in mine if entry.facts["id"] not in used)
+    unknown = bool(ask.elsewhere.unreached or history.unnamed)
+    position = LookContext(ask.subject.digest, len(ask.subject.test.bound), history, found, next(free, None), unknown)
+    ids = RowSet.unpack(writing.rowset(seal["candidates"])).arrays["ids"] if seal.get("candidates") else None
+    return replace(position, declared=declared(ask, history, found, ids, bool(position.rows.all())))
+
+
+def _is_that(commit: LedgerEntry, ask: PreparedLook) -> bool:
+    """Is it the very model that was committed to? Its predictions say so, which were on record then."""
+    return bool(commit.facts.get("predictions") == ask.predictions and commit.facts.get("measure") == ask.measure)
+
+
+def memory_of(writing: WriteTransaction, history: History, key: IdentityKey, elsewhere: OtherLedgers = NOTHING) -> RowSetIndex:
+    """The history with its stored row sets, of this ledger or another."""
+    load = elsewhere.load
+    return RowSetIndex(history, load or (lambda digest: RowSet.unpack(writing.rowset(digest))), key)
+
+
+def _hidden(ask: PreparedLook, terms: Mapping[str, Any]) -> str:
+    """Why this measure may not be shown: a set that was sealed, or is by now, to show less than a count shows nothing else."""
+    release = terms["release"]
+    if release == "better" and ask.request.sitting is None:
+        return "these rows are those of an exam, which shows one bit for an answer: hand in predictions (modelsel exam answer)"
+    if release not in ONLY_ERRORS or ask.counted:
+        return ""
+    return f"these rows were sealed with guard.release={release}, which shows plain error rates only; use measure=error"
+
+
+def _by_quota(terms: Mapping[str, Any], position: LookContext) -> Iterator[Finding]:
+    """G053: what the seal promised to show is used up."""
+    sealed = position.history.terms(position.digest)["release"]
+    if terms["release"] == "ladder" != sealed:
+        why = f"guard.quota={terms['quota'][0]:g} is used up" if terms["quota"] else "a set that shares these rows says so"
+        yield flag("G053", f"the answer comes by the ladder, in steps of 1/{terms['steps']}: {why}")
+
+
+def _channel(ask: PreparedLook, terms: Mapping[str, Any], looks: Sequence[PastLook], n: int, look: int) -> ReleaseMechanism:
+    if ask.counted:
+        foreseen = ask.foreseen or (0.5, 1)
+        past = [_shown(one) for one in looks if one.status == "revealed"]
+        return count_channel(terms, n, foreseen, past, look)
+    selected, told = ask.request.selected, terms["release"] == "predicted"
+    expected = (selected.cv_mean, selected.cv_rows) if told and isfinite(selected.cv_mean) else None
+    kind = kind_of(ask.request.sealing.measure)
+    return ScoreGridRelease(kind, n, int(terms["steps"] or n), bounds_of(ask.request.sealing.measure), expected,
+                  ask.foreseen if told else None, rounded=terms["steps"] is not None)  # fmt: skip
+
+
+def _shown(look: PastLook) -> dict[str, Any]:
+    """What an answer showed, about how many rows, and the name that an exam has for its predictions."""
+    handed = (look.facts.get("config") or {}).get("handed")
+    return {**look.answer, "look": look.facts["look"], "n": look.facts["n"], "handed": handed}
+
+
+def _facts(looks: Sequence[PastLook]) -> list[dict[str, Any]]:
+    """What an exam's objection may know of the looks so far."""
+    return [{**look.facts, "status": look.status, "charge": look.price} for look in looks]
+
+
+def _question(ask: PreparedLook, position: LookContext, terms: Mapping[str, Any], findings: tuple[Finding, ...]) -> Question:
+    n, nats = int(position.rows.sum()), position.standing.nats(terms["delta"])
+    middle = round(n * (ask.foreseen or (0.5, 1))[0])
+    low, high = interval(middle, middle, n, nats) if position.certified and ask.counted else (0.0, 1.0)
+    texts = tuple(str(look.facts.get("justify", {}).get("text", "")) for look in position.history.looks)
+    return Question(1 + len(position.past), (high - low) / 2, findings, texts, _exhausted(terms, position.past))
+
+
+def _exhausted(terms: Mapping[str, Any], past: tuple[PastLook, ...]) -> int:
+    """The budget of thresholdout, once it is used up: an answer that nobody has seen yet may differ as well. Else 0."""
+    used = sum(1 for look in past if look.status != "revealed" or look.answer.get("symbol") == "noisy")
+    return int(terms["budget"]) if terms["release"] == "thresholdout" and used >= terms["budget"] else 0
+
+
+def _refuse(
+    writing: WriteTransaction,
+    ask: PreparedLook,
+    position: LookContext,
+    terms: Mapping[str, Any],
+    findings: tuple[Finding, ...],
+    reason: str,
+) -> Refused:
+    sealing, standing = ask.request.sealing, position.standing
+    facts = {**who(), "refused": reason, "testset": ask.subject.digest, "spec_id": sealing.spec_id, "study": sealing.study,
+             "folder": sealing.folder, "flags": as_facts(findings)}  # fmt: skip
+    writing.append("note", facts)
+    return Refused(reason, position.n, standing.look, standing.spent, terms["delta"], terms["release"], findings)
+
+
+def _intent(
+    ask: PreparedLook, position: LookContext, terms: Mapping[str, Any], channel: ReleaseMechanism, findings: tuple[Finding, ...]
+) -> dict[str, Any]:
+    sealing, selected, standing = ask.request.sealing, ask.request.selected, position.standing
+    return {
+        **who(), "testset": ask.subject.digest, "train": ask.subject.train, "metric": ask.metric, "spec_id": sealing.spec_id,
+        "predictions": ask.predictions, "study": sealing.study, "folder": sealing.folder,
+        "config": sealing.config,
+        "winner": selected.winner, "cv_mean": selected.cv_mean, "cv_rows": selected.cv_rows, "cv_error": selected.cv_error,
+        "n": int(position.rows.sum()), "n_clean": int(position.clean.sum()), "certified": position.certified,
+        "look": standing.look, "spent": standing.spent, "space": standing.space, "member": standing.member,
+        "nats": standing.nats(terms["delta"] / channel.numbers), "numbers": channel.numbers,
+        "declared": position.declared.how, "worst": channel.worst, "delta": terms["delta"], "release": terms["release"],
+        "policy": kind_of(ask.policy), "since": ask.since, "commit": position.commit.facts["id"] if position.commit else None,
+        "overlap": [relation.facts() for relation in position.relations if relation.testset != position.digest],
+        "charged": list(position.charged), "seen": {r: e.seq for r, e in heads(position.history.entries).items()},
+        "flags": as_facts(findings), "justify": asdict(ask.policy.justify),
+    }  # fmt: skip

@@ -1,0 +1,157 @@
+"""Is the ledger the one that was left: its chains whole, as long as they were, and knowing every look its anchors saw?"""
+
+from collections.abc import Mapping, Sequence
+from math import log
+from typing import Any
+
+from modelsel.core.errors import LedgerError, Problem
+from modelsel.core.types import Finding
+from modelsel.guard.history.entries import who
+from modelsel.guard.history.history import History
+from modelsel.guard.policy.findings import flag
+from modelsel.guard.release.mechanisms import worst_of
+from modelsel.ledger.database.store import Ledger, WriteTransaction
+from modelsel.ledger.entry import ChainBreak, LedgerEntry, broken, heads
+from modelsel.ledger.home import Home
+from modelsel.ledger.trust import TrustedEntries
+
+Seen = Sequence[tuple[str, Mapping[str, str]]]  # the name of an anchor, and what it saw
+
+
+def checked(home: Home, ledger: Ledger, url: str) -> tuple[Ledger, list[Finding]]:
+    """The ledger to go on with, and what is wrong with its past. LedgerError (5) where a chain does not hold."""
+    remembered = home.state()  # before the entries: a look in between would seem to have been cut off
+    entries = ledger.entries()
+    breaks = damage(home, ledger, entries)
+    if breaks:
+        raise LedgerError(*(Problem("MSEL-501", str(one), ledger.place, "restore the ledger from a backup") for one in breaks))
+    findings = losses(remembered, ledger, url, entries)
+    if not findings:
+        return ledger, []
+    ledger = _begin_anew(home, ledger, url)
+    for finding in findings:
+        ledger.append("note", {**who(), "code": finding.code, "text": finding.message})
+    mark(home, ledger, url)
+    return ledger, findings
+
+
+def damage(home: Home, ledger: Ledger, entries: TrustedEntries) -> list[ChainBreak]:
+    """Where chains do not hold that were whole once: entries that this home signed, or that stood here before, are not there.
+
+    What a stranger wrote into a chain damages nothing: it is kept aside.
+    """
+    mine = [hash_ for hash_, who in entries.lost if who in ("", home.signer().public)]
+    return broken(ledger.everything()) if mine else []
+
+
+def losses(remembered: Mapping[str, Any], ledger: Ledger, url: str, entries: Sequence[LedgerEntry]) -> list[Finding]:
+    """What a home remembered before the entries were read, and the ledger does not show."""
+    return [*_replaced(remembered, ledger, url), *_shortened(remembered, ledger, entries), *_cut(ledger, entries)]
+
+
+def mark(home: Home, ledger: Ledger, url: str) -> None:
+    """Remember the heads of all chains, and which ledger stands at this address."""
+    with home.changing() as state:
+        tops = {replica: [entry.seq, entry.hash] for replica, entry in heads(ledger.entries()).items()}
+        state.setdefault("places", {})[url] = ledger.id
+        state.setdefault("marks", {})[ledger.id] = tops
+
+
+def contradicted(ledger: Ledger, entries: Sequence[LedgerEntry], seen: Seen) -> list[Finding]:
+    """What looks that anchors saw and the ledger does not know say about it."""
+    numbers = {(entry.replica, entry.seq) for entry in entries}
+    unknown = _strange(entries, seen).values()
+    return list(dict.fromkeys(_meaning(ledger, anchor, facts, numbers) for anchor, facts in unknown))
+
+
+def recovered(ledger: Ledger, testset: str, n: int, seen: Seen) -> list[Finding]:
+    """Write down the looks that anchors saw and this ledger does not know; say what that means."""
+    if {facts["head"] for _, facts in seen} <= {entry.place for entry in ledger.entries()}:
+        return []
+    return ledger.write(lambda writing: _recover(writing, ledger, testset, n, seen))
+
+
+def _strange(entries: Sequence[LedgerEntry], seen: Seen) -> dict[str, tuple[str, Mapping[str, str]]]:
+    """Those that stand neither in the chains nor among what was recovered, by the head that they name."""
+    lost = {str(entry.facts.get("head")) for entry in entries if entry.kind == "recovered"}
+    known = lost | {entry.place for entry in entries}
+    copied = {str(entry.facts["mirror"]["hash"]) for entry in entries if "mirror" in entry.facts}
+    strange = [(anchor, facts) for anchor, facts in seen if facts["head"] not in known]
+    return {facts["head"]: (anchor, facts) for anchor, facts in strange if facts["head"].rpartition(":")[2] not in copied}
+
+
+def _recover(writing: WriteTransaction, ledger: Ledger, testset: str, n: int, seen: Seen) -> list[Finding]:
+    entries = writing.entries()
+    strange = _strange(entries, seen)
+    guarded = [facts for _, facts in strange.values() if facts.get("policy") != "off"]
+    present = len(History.of(entries).looks_at([testset]))
+    latest = max(guarded, key=lambda facts: int(facts["look"]), default={"look": "0", "head": ""})
+    numbers = {(entry.replica, entry.seq) for entry in entries}
+    found = {head: _meaning(ledger, anchor, facts, numbers) for head, (anchor, facts) in strange.items()}
+    for head, (anchor, facts) in strange.items():
+        writing.append("recovered", {**_facts(testset, n, head, anchor, facts), "code": found[head].code})
+    for _ in range(int(latest["look"]) - present - len(guarded)):  # it was counted, and no anchor saw it itself
+        counted = _facts(testset, n, latest["head"], "count", {})
+        writing.append("recovered", {**counted, "code": found[latest["head"]].code})
+    return list(dict.fromkeys(found.values()))
+
+
+def _facts(testset: str, n: int, head: str, anchor: str, facts: Mapping[str, str]) -> dict[str, Any]:
+    rows = int(facts.get("n", n))
+    off = facts.get("policy") == "off"
+    worst = worst_of(log(rows + 1) if off else log(10 * (rows + 1)))
+    unknown = dict.fromkeys(("spec_id", "train", "metric", "predictions", "study"), "")
+    return {**who(), "testset": testset, "head": head, "anchor": anchor, "worst": worst, "look": int(facts.get("look", 0)),
+            **unknown, "unguarded": off, "flags": []}  # fmt: skip
+
+
+def _meaning(ledger: Ledger, anchor: str, facts: Mapping[str, str], present: set[tuple[str, int]]) -> Finding:
+    """What it says of the ledger that an anchor saw this look and the ledger does not know it."""
+    replica, seq, _ = facts["head"].split(":")
+    rows = f"test set {facts['testset'][:8]}"
+    if facts.get("policy") == "off":
+        return flag("G076", f"{anchor} saw {rows} opened without a guard")
+    if facts["ledger"] != ledger.id:
+        return flag("G072", f"{anchor} saw look {facts['look']} at {rows} in another ledger, which is not here")
+    if (replica, int(seq)) in present:
+        return flag(
+            "G070", f"{anchor} saw another entry {seq} of replica {replica}, a look at {rows}: the chain was written anew"
+        )
+    return flag("G071", f"{anchor} saw entry {seq} of replica {replica}, a look at {rows}, which is gone")
+
+
+def _replaced(remembered: Mapping[str, Any], ledger: Ledger, url: str) -> list[Finding]:
+    former = remembered.get("places", {}).get(url)
+    if former in (None, ledger.id) or not remembered.get("marks", {}).get(former):
+        return []
+    return [flag("G072", f"the ledger that stood at {ledger.place} is gone; this is another one")]
+
+
+def _shortened(remembered: Mapping[str, Any], ledger: Ledger, entries: Sequence[LedgerEntry]) -> list[Finding]:
+    there = {(entry.replica, entry.seq): entry.hash for entry in entries}
+    found = []
+    for replica, (seq, hash_) in remembered.get("marks", {}).get(ledger.id, {}).items():
+        if (replica, seq) not in there:
+            found.append(flag("G071", f"replica {replica} had {seq} entries when last seen; its end is gone"))
+        elif there[(replica, seq)] != hash_:
+            found.append(flag("G070", f"entry {seq} of replica {replica} is another one than when last seen"))
+    return found
+
+
+def _cut(ledger: Ledger, entries: Sequence[LedgerEntry]) -> list[Finding]:
+    """Signatures whose entries are gone; once that is on record, it is said from there."""
+    if not isinstance(entries, TrustedEntries) or not entries.lost:
+        return []
+    gone = {hash_ for hash_, _ in entries.lost} - {entry.hash for entry in ledger.everything()}
+    said = f"{len(gone)} entries that were signed are gone"
+    known = any(entry.kind == "note" and entry.facts.get("text") == said for entry in entries)
+    return [] if known or not gone else [flag("G071", said)]
+
+
+def _begin_anew(home: Home, ledger: Ledger, url: str) -> Ledger:
+    """Go on under a new replica name: what follows must not pass for what was lost."""
+    with home.changing() as state:
+        generations = state.setdefault("generation", {})
+        generations[url] = generations.get(url, 0) + 1
+    ledger.close()
+    return Ledger.open(url, home.replica(url), home.signer())

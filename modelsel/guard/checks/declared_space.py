@@ -1,0 +1,126 @@
+"""Which models were declared: functions that were fixed before any answer on these or overlapping rows.
+
+An id alone declares nothing: the same candidate trained on corrected labels, on other weights or by another version is
+another function, and as many of them can be made as one likes. A model is one of the |H| declared ones only
+
+    by record   its predictions for these rows were on record before the first answer, or
+    by recipe   its code is modelsel's own and every input is in the commitment of the seal: development rows with labels,
+                weights, groups and order, seed, preparation, versions
+
+and only on exactly the rows that were sealed with H, by the measure that was sealed. Of several spaces over the same rows the
+first one counts; half of δ is there once.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.fingerprint import array_digest, canonical
+from modelsel.core.system.wheel import is_own, versions
+from modelsel.core.types import Floats
+from modelsel.guard.checks.look_requests import PreparedLook
+from modelsel.guard.history.entries import space_hashes
+from modelsel.guard.history.history import History, PastLook
+from modelsel.guard.identity.requests import TestSetDeclaration
+from modelsel.guard.identity.slow_digest import slow
+from modelsel.guard.matching.overlap import Relation
+from modelsel.guard.policy.base import CORRECTED
+from modelsel.ledger.entry import LedgerEntry
+from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.rows.identity import Hashes
+
+RECORD, RECIPE = "by record", "by recipe"
+STRANGER = "it is not one of them"
+
+
+@dataclass(frozen=True)
+class Declared:
+    """How a model was declared: by record, by recipe, or (empty) not at all, and then why."""
+
+    how: str = ""
+    why: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.how)
+
+
+NOBODY = Declared()
+
+
+def commitment(sealing: TestSetDeclaration, weights: Floats | None, key: IdentityKey) -> str:
+    """Keyed digest of every input of a fit and of the rows it answers for. Of sealed labels nothing; of weights a slow one."""
+    mine, theirs = sealing.development, sealing.sealed
+    tested = array_digest(theirs.values, theirs.ids, theirs.groups, theirs.times)
+    facts = [mine.fingerprint, array_digest(mine.ids), theirs.schema_fingerprint, tested, slow(weights, key), versions()]
+    return hashlib.blake2b(canonical(facts).encode(), digest_size=16, key=key.secret, person=b"modelsel.decl.1").hexdigest()
+
+
+def declared(ask: PreparedLook, history: History, relations: Iterable[Relation], ids: Hashes | None, whole: bool) -> Declared:
+    """Whether, and how, the model that asks was declared; `ids` are those of the space, `whole` says that no row is dropped."""
+    seal, winner = history.seals[ask.subject.digest], ask.request.selected.winner
+    if ids is None or not np.isin(space_hashes((winner,)), ids).all():
+        return Declared(why=STRANGER)
+    related = {ask.subject.digest, *(relation.testset for relation in relations if relation.role == "test")}
+    reasons = _objections(ask, history, seal, related, whole)
+    found = next(reasons, "")
+    return Declared(why=found) if found else _how(ask, history, seal, related)
+
+
+def _objections(ask: PreparedLook, history: History, seal: LedgerEntry, related: set[str], whole: bool) -> Iterator[str]:
+    """Why nothing can be a member now, whichever model asks."""
+    looks = history.looks_at(related)
+    if not whole:
+        yield "rows were dropped"
+    if seal.facts["terms"]["measure"] != ask.measure or not is_own(ask.request.sealing.measure):
+        yield "it is judged by another measure"
+    if not all(knows(look, seal) for look in looks):
+        yield "an answer on these rows was known when they were declared"
+    if CORRECTED in (ask.policy.justify.category, *(look.facts.get("justify", {}).get("category") for look in looks)):
+        yield "labels were corrected"
+    if not all(_same_space(other, seal) or _follows(other, seal) for other in history.sealings(related)):
+        yield "other models were declared on these rows before"
+
+
+def _how(ask: PreparedLook, history: History, seal: LedgerEntry, related: set[str]) -> Declared:
+    winner, looks = ask.request.selected.winner, history.looks_at(related)
+    mine = (entry for entry in history.selections if entry.facts["testset"] == ask.subject.digest)
+    noted = [entry for entry in mine if entry.facts["winner"] == winner and entry.facts.get("predictions")]
+    before = [entry for entry in noted if all(knows(look, entry) for look in looks)]
+    shown = [look for look in looks if look.facts.get("member") and look.facts["winner"] == winner]
+    if any(look.facts["predictions"] != ask.predictions for look in shown):
+        return Declared(why="it predicted otherwise at an earlier look")
+    if before:
+        same = before[0].facts["predictions"] == ask.predictions and seal.facts.get("weights") == ask.weights
+        return Declared(RECORD) if same else Declared(why="its predictions on record are others")
+    candidate = ask.request.candidate
+    if candidate is None or candidate.id != winner or not is_own(candidate):
+        return Declared(why="it is not fitted by modelsel's own code alone, and its predictions were not on record")
+    same = seal.facts.get("commitment") == ask.commitment and seal.facts["seed"] == ask.request.sealing.seed
+    return Declared(RECIPE) if same else Declared(why="what it is fitted from, or its version, was not declared")
+
+
+def knows(look: PastLook, entry: LedgerEntry) -> bool:
+    """Was an entry on record when a look began? Of a look that was recovered, nobody can say."""
+    if look.status == "recovered":
+        return False
+    return _on_record(look.entry, entry)
+
+
+def _on_record(later: LedgerEntry, entry: LedgerEntry) -> bool:
+    if later.replica == entry.replica:
+        return later.seq > entry.seq
+    return bool(later.facts.get("seen", {}).get(entry.replica, 0) >= entry.seq)
+
+
+def _same_space(other: LedgerEntry, seal: LedgerEntry) -> bool:
+    """The same functions at the same measure on the same rows; or no declaration at all."""
+    names: tuple[Any, ...] = ("testset", "candidates", "commitment", "seed", "space")
+    alike = all(other.facts.get(name) == seal.facts.get(name) for name in names)
+    return other.facts.get("space") is None or (alike and other.facts["terms"]["measure"] == seal.facts["terms"]["measure"])
+
+
+def _follows(other: LedgerEntry, seal: LedgerEntry) -> bool:
+    return other.replica == seal.replica and other.seq > seal.seq

@@ -1,0 +1,112 @@
+"""What features and groups show without any history: rows copied almost exactly across the split, groups on both sides.
+
+Near duplicates: distances of test rows to their nearest development row, compared with those of development rows to their
+nearest other one (one-sided Kolmogorov-Smirnov, p ≈ exp(−2 D² ab/(a + b))); only an excess of small distances counts.
+Distance: mean over columns of range-scaled difference, 1 for different levels.
+"""
+
+from collections.abc import Iterator
+from math import exp
+
+import numpy as np
+
+from modelsel.core.fingerprint import generator
+from modelsel.core.types import Codes, Feature, Finding, Floats, Integers, Task
+from modelsel.guard.identity.fingerprints import RowFingerprints
+from modelsel.guard.identity.requests import TestSetDeclaration
+from modelsel.guard.policy.findings import flag
+
+SAMPLE = 500
+SURE = 1e-6  # p below which copies are suspected
+EXCESS = 0.05  # and by how much more often they must come near
+AGREEMENT = 5.0  # standard errors by which labels agree within a suspected group
+
+
+def leaks(sealing: TestSetDeclaration, subject: RowFingerprints) -> tuple[Finding, ...]:
+    return (*_near(sealing, subject), *_groups(sealing), *_suspected(sealing))
+
+
+def _near(sealing: TestSetDeclaration, subject: RowFingerprints) -> Iterator[Finding]:
+    development = sealing.development
+    fresh = np.flatnonzero(~subject.duplicated)
+    if len(fresh) < 20 or len(development) < 40 or not subject.identifiable:
+        return
+    rng = generator(0, subject.digest)
+    pool = rng.permutation(len(development))[: 2 * SAMPLE]
+    asked = rng.permutation(fresh)[:SAMPLE]
+    scaled = _scaled(sealing)
+    across = _nearest(scaled[len(development) :][asked], scaled[pool], development.features)
+    within = _nearest(scaled[pool[:SAMPLE]], scaled[pool], development.features, own=True)
+    excess = _excess(across, within)
+    p = exp(-2 * excess**2 * len(across) * len(within) / (len(across) + len(within)))
+    if p < SURE and excess > EXCESS:
+        yield flag("G031", f"test rows lie nearer to development rows than those to each other, {excess:.0%} more often")
+
+
+def _scaled(sealing: TestSetDeclaration) -> Floats:
+    values = np.vstack([sealing.development.values, sealing.sealed.values])
+    for index, feature in enumerate(sealing.development.features):
+        if feature.kind == "numeric":
+            column = values[:, index]
+            finite = column[np.isfinite(column)]
+            values[:, index] = column / (np.ptp(finite) or 1.0) if len(finite) else 0.0
+    return np.where(np.isfinite(values), values, -1e6)
+
+
+def _nearest(rows: Floats, pool: Floats, features: tuple[Feature, ...], own: bool = False) -> Floats:
+    """Distance of each row to the nearest of the pool; `own`: rows are the first of the pool and do not count themselves."""
+    out = np.empty(len(rows))
+    numeric = np.array([feature.kind == "numeric" for feature in features])
+    for index, row in enumerate(rows):
+        away = np.where(numeric, np.minimum(np.abs(pool - row), 1.0), pool != row).mean(axis=1)
+        if own:
+            away[index] = np.inf
+        out[index] = away.min()
+    return out
+
+
+def _excess(across: Floats, within: Floats) -> float:
+    """The largest amount by which the distribution of `across` lies above that of `within`."""
+    grid = np.sort(np.concatenate([across, within]))
+    above = np.searchsorted(np.sort(across), grid, "right") / len(across)
+    below = np.searchsorted(np.sort(within), grid, "right") / len(within)
+    return float((above - below).max())
+
+
+def _groups(sealing: TestSetDeclaration) -> Iterator[Finding]:
+    ours, theirs = sealing.development.groups, sealing.sealed.groups
+    if ours is not None and theirs is not None:
+        both = np.intersect1d(ours, theirs)
+        if len(both):
+            yield flag("G032", f"{len(both)} of {len(np.unique(theirs))} groups of the test rows have rows on both sides")
+
+
+def _suspected(sealing: TestSetDeclaration) -> Iterator[Finding]:
+    """Nominal columns with many levels, met on both sides, within which labels agree far more than by chance."""
+    development, test = sealing.development, sealing.sealed
+    for index, feature in enumerate(development.features):
+        n, own = len(development), development.values[:, index]
+        distinct = len(np.unique(own[~np.isnan(own)]))
+        if feature.kind == "numeric" or not 0.01 * n <= distinct <= 0.5 * n or distinct < 20:
+            continue
+        met = np.isin(test.values[:, index], own).mean()
+        if met > 0.5 and _agreement(development, own) > AGREEMENT:
+            text = f"column {feature.name!r} looks like a group: {met:.0%} of the test rows share one with development rows"
+            yield flag("G032", text, "medium")
+
+
+def _agreement(task: Task, column: Floats) -> float:
+    """Standard errors by which two rows of one level agree in label more often than any two rows."""
+    present = ~np.isnan(column)
+    levels, target = column[present].astype(np.int64), task.target[present]
+    share = np.bincount(target) / len(target)
+    by_chance = float((share**2).sum())
+    order = np.lexsort((generator(0, task.name or "task").permutation(len(levels)), levels))
+    pairs = levels[order][1:] == levels[order][:-1]
+    agree = _equal(target[order], pairs)
+    spread = np.sqrt(by_chance * (1 - by_chance) * max(1, int(pairs.sum())))
+    return float((agree - by_chance * pairs.sum()) / spread) if spread else 0.0
+
+
+def _equal(target: Codes, pairs: Integers) -> int:
+    return int((target[1:] == target[:-1])[pairs].sum())

@@ -1,0 +1,102 @@
+"""Where a look stands among the earlier ones: which rows are clean, its index, what was spent, what was declared.
+
+Answers about rows that are looked at again are charged in full; where they concern at most a tenth of the rows, those
+rows are dropped instead and nothing is charged. Rows that ever helped to choose are always dropped. The index is assigned
+when the model is fixed: at its commitment, else now.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from modelsel.core.types import Booleans
+from modelsel.guard.checks.declared_space import NOBODY, Declared
+from modelsel.guard.history.history import History, PastLook
+from modelsel.guard.matching.overlap import Relation
+from modelsel.ledger.entry import LedgerEntry
+from modelsel.statistics.reuse.certificate import SpendingState
+
+DROPPABLE = 0.10
+FEWEST = 30  # clean rows below which nothing is certified once rows had to be dropped
+
+
+@dataclass(frozen=True, eq=False)
+class LookContext:
+    """Everything about the past that the certificate needs, settled before labels are opened."""
+
+    digest: str
+    n: int
+    history: History
+    relations: tuple[Relation, ...]
+    commit: LedgerEntry | None
+    unknown: bool = False  # there are looks on record that cannot be compared with: nothing is certified
+    declared: Declared = NOBODY
+
+    @cached_property
+    def looked(self) -> tuple[Relation, ...]:
+        """Related test sets that were looked at."""
+        return tuple(r for r in self.relations if r.role == "test" and self.history.looks_at([r.testset]))
+
+    @cached_property
+    def droppable(self) -> bool:
+        """Do other test sets share so few rows that these can be left out?"""
+        foreign = [r for r in self.looked if not r.same]
+        return all(r.exact for r in foreign) and _union(self.n, foreign).mean() <= DROPPABLE
+
+    @cached_property
+    def charged(self) -> tuple[str, ...]:
+        """Identities of the sets whose answers are charged."""
+        counted = (r for r in self.relations if r.role == "test" and (r in self.looked or self.history.commits_on([r.testset])))
+        return (self.digest, *(r.testset for r in counted if r.testset != self.digest and (r.same or not self.droppable)))
+
+    @cached_property
+    def clean(self) -> Booleans:
+        """Test rows on which the answer is computed."""
+        used = [r for r in self.relations if r.role == "selection"]
+        used += [r for r in self.looked if not r.same and self.droppable]
+        clean: Booleans = ~_union(self.n, used)
+        return clean
+
+    @property
+    def certified(self) -> bool:
+        return not self.unknown and self._enough
+
+    @property
+    def _enough(self) -> bool:
+        if any(relation.linked for relation in self.relations):
+            return False
+        return bool(self.clean.all()) or (int(self.clean.sum()) >= FEWEST and all(r.exact for r in self.relations))
+
+    @property
+    def rows(self) -> Booleans:
+        """The clean rows, or all where too few are clean (then nothing is certified)."""
+        return self.clean if self.certified else np.ones(self.n, bool)
+
+    @cached_property
+    def past(self) -> tuple[PastLook, ...]:
+        return self.history.looks_at(self.charged)
+
+    @cached_property
+    def standing(self) -> SpendingState:
+        if self.commit is not None:
+            index, spent = int(self.commit.facts["look"]), float(self.commit.facts["spent"])
+        else:
+            adaptive = sum(1 for look in self.past if not look.facts.get("commit"))
+            index = 1 + adaptive + len(self.history.commits_on(self.charged))
+            spent = sum(look.price for look in self.past)
+        return SpendingState(index, spent, self.space, bool(self.declared))
+
+    @property
+    def space(self) -> int | None:
+        """|H| of these rows, else of the first space over rows that they share: half of δ is given away to it."""
+        related = (self.digest, *(r.testset for r in self.relations if r.role == "test"))
+        seals = (self.history.seals[testset].facts["space"] for testset in related if testset in self.history.seals)
+        return next((space for space in seals if space is not None), None)
+
+
+def _union(n: int, found: list[Relation]) -> Booleans:
+    union = np.zeros(n, bool)
+    for relation in found:
+        union |= relation.seen
+    return union

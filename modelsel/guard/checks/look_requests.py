@@ -1,0 +1,106 @@
+"""What arrives at the ledger before labels are opened, and the three ways in which it is answered there."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from modelsel.core.fingerprint import digest, short
+from modelsel.core.spec import kind_of, resolved
+from modelsel.core.types import Booleans, Finding
+from modelsel.guard.identity.fingerprints import RowFingerprints
+from modelsel.guard.identity.requests import LookRequest
+from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers
+from modelsel.guard.policy.base import Policy
+from modelsel.guard.release.mechanisms import ReleaseMechanism
+from modelsel.ledger.entry import LedgerEntry
+from modelsel.ledger.home import IdentityKey
+
+
+def metric_of(measure: Any) -> str:
+    """The kind of a measure, with a digest of its settings where it has any."""
+    spec = resolved(measure)
+    return kind_of(measure) + (f":{short(spec)}" if len(spec) > 1 else "")
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedLook:
+    """A look as it arrives at the ledger: everything is known but what the labels say."""
+
+    request: LookRequest
+    subject: RowFingerprints
+    policy: Policy
+    predictions: str
+    key: IdentityKey
+    leaks: tuple[Finding, ...]
+    noticed: tuple[Finding, ...] = ()  # what opening the ledger and sealing have shown
+    elsewhere: OtherLedgers = NOTHING
+    doubted: tuple[str, ...] = ()  # ids of looks whose answers labels have contradicted
+    since: str = ""  # the day from which the home remembers
+    commitment: str = ""  # digest of everything that a fit by recipe depends on
+    weights: str = ""  # digest of the test rows' weights
+    former: str = ""  # the predictions as ledgers kept them before
+
+    def told_by(self, look: Mapping[str, Any]) -> bool:
+        """Did a look ask about these very predictions, by this measure?"""
+        return look["metric"] == self.metric and look["predictions"] in (self.predictions, self.former or self.predictions)
+
+    @property
+    def metric(self) -> str:
+        """The kind of the measure, with a digest of its settings where it has any."""
+        return metric_of(self.request.sealing.measure)
+
+    @property
+    def measure(self) -> str:
+        """The digest of the measure, as a seal states it."""
+        return digest(resolved(self.request.sealing.measure))
+
+    @property
+    def counted(self) -> bool:
+        """Is the answer a plain error count?"""
+        return kind_of(self.request.sealing.measure) == "error" and self.request.sealing.development.weights is None
+
+    @property
+    def foreseen(self) -> tuple[float, int] | None:
+        """The error rate that cross-validation found, and its rows."""
+        selected = self.request.selected
+        error = selected.cv_mean if self.counted and selected.cv_error is None else selected.cv_error
+        usable = error is not None and isfinite(error) and 0 <= error <= 1 and selected.cv_rows > 0
+        return (float(error), selected.cv_rows) if usable and error is not None else None
+
+
+@dataclass(frozen=True, eq=False)
+class ApprovedLook:
+    """The intent is on record: labels may be opened for these rows and shown through this channel."""
+
+    intent: LedgerEntry
+    channel: ReleaseMechanism
+    rows: Booleans
+    findings: tuple[Finding, ...]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return self.intent.facts
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """The answer is known already."""
+
+    intent: LedgerEntry
+    answer: Mapping[str, Any]
+    findings: tuple[Finding, ...]
+    again: ApprovedLook | None = None  # how to compute it anew, where another person says it
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The policy says no; the refusal is on record."""
+
+    reason: str
+    n: int
+    look: int
+    spent: float
+    delta: float
+    release: str
+    findings: tuple[Finding, ...]

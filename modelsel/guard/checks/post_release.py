@@ -1,0 +1,89 @@
+"""What the released answer and the selection show together; nothing beyond what is released or recorded is used."""
+
+from collections.abc import Iterator, Mapping
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.types import Finding, Task
+from modelsel.guard.checks.look_context import FEWEST
+from modelsel.guard.history.history import History
+from modelsel.guard.identity.fingerprints import RowFingerprints
+from modelsel.guard.identity.requests import LookRequest
+from modelsel.guard.policy.base import Policy
+from modelsel.guard.policy.findings import FRESH, flag
+from modelsel.guard.release.mechanisms import Released
+from modelsel.statistics.reuse.certificate import NO_INFORMATION
+from modelsel.statistics.reuse.prices import foreseen
+
+IMPLAUSIBLE = 0.01
+LEVEL = 0.05
+
+
+def tried(history: History, train: str) -> int:
+    """Candidates of all studies that chose on these development rows, each study counted once."""
+    by_study = {
+        entry.facts["spec_id"]: int(entry.facts["tried"]) for entry in history.selections if entry.facts["train"] == train
+    }
+    return sum(by_study.values())
+
+
+def selection(request: LookRequest, history: History, subject: RowFingerprints) -> Iterator[Finding]:
+    """G040: so many candidates that the best of them may owe its lead to chance: √((ln K + ln 1/δ) / 2m) ≥ the lead."""
+    count, chosen = tried(history, subject.train), request.selected
+    error = chosen.cv_error
+    if error is None or count < 2 or chosen.cv_rows < 1:
+        return
+    lead = majority_error(request.sealing.development) - error
+    margin = sqrt((log(count) + log(1 / LEVEL)) / (2 * chosen.cv_rows))
+    if margin >= lead:
+        by_chance = f"the best of {count} candidates on {chosen.cv_rows} rows may lead by {margin:.3f} by chance"
+        yield flag("G040", f"{by_chance}, and leads the majority class by {max(0.0, lead):.3f}")
+
+
+def answer(
+    released: Released, intent: Mapping[str, Any], told: tuple[float, int] | None, limits: tuple[float, float] | None,
+    policy: Policy,
+) -> Iterator[Finding]:  # fmt: skip
+    """G041, G050, G051, G052: what the answer to an intent and its interval say themselves."""
+    n = int(intent["n"])
+    if released.errors is not None and told is not None:
+        p = float(np.sum(foreseen(n, *told)[: released.errors + 1]))
+        if p < IMPLAUSIBLE:
+            yield flag("G041", f"{released.errors} errors where cross-validation foresaw {n * told[0]:.0f}: p = {p:.1g}")
+    if limits is None:
+        yield _uncertified(intent)
+        return
+    half = (limits[1] - limits[0]) / 2
+    if half >= NO_INFORMATION:
+        few = "these rows are too few to tell anything" if intent["look"] == 1 else "no information is left in this test set"
+        yield flag("G051", few, "medium" if intent["look"] == 1 else None)
+    elif policy.max_halfwidth is not None and half > 0.8 * policy.max_halfwidth:
+        yield flag("G050", f"the interval is ±{half:.3f} wide, and guard.max_halfwidth={policy.max_halfwidth:g}")
+
+
+def _uncertified(intent: Mapping[str, Any]) -> Finding:
+    """G052: which of three things takes the interval away, and what to do about that one."""
+    clean, n = int(intent["n_clean"]), int(intent["n"])
+    if not intent["certified"]:
+        why = f"earlier studies leave {clean} of {n} test rows, and {FEWEST} are needed"
+        why = why if clean < FEWEST else "which rows are shared with earlier test sets is not known one by one"
+        return flag("G052", f"no interval can be certified: {why}", do=FRESH)
+    if intent["release"] == "thresholdout":
+        return flag("G052", "thresholdout's answers have no certified interval", do="use guard=warn or guard=ladder for one")
+    return flag("G052", f"{intent['metric']}, released as {intent['release']}, has no certified interval")
+
+
+def majority_error(task: Task) -> float:
+    """The error of always predicting the commonest class."""
+    return 1 - float(np.bincount(task.target).max()) / len(task)
+
+
+def log_most_candidates(rows: int, tolerance: float) -> float:
+    """ln of how many candidates a validation set of m rows carries: 2 m τ² − ln 1/δ (the number itself is soon no float).
+
+    >>> round(log_most_candidates(1000, 0.05), 4), round(log_most_candidates(200_000, 0.05))
+    (2.0043, 997)
+    """
+    return 2 * rows * tolerance**2 - log(1 / LEVEL)

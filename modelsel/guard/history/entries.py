@@ -1,0 +1,157 @@
+"""What the gate writes into the ledger: who, when, under which terms, and what was sealed."""
+
+import getpass
+import importlib.metadata
+import platform
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.fingerprint import digest
+from modelsel.core.spec import kind_of, resolved
+from modelsel.guard.history.history import History
+from modelsel.guard.identity.fingerprints import RowFingerprints
+from modelsel.guard.identity.requests import TestSetDeclaration
+from modelsel.guard.policy.base import Policy
+from modelsel.guard.policy.findings import flag
+from modelsel.ledger.rows.identity import Hashes
+from modelsel.ledger.rows.matching import Sketch
+from modelsel.ledger.rows.row_set import RowSet
+from modelsel.statistics.reuse.prices import steps_near
+
+FIXED = ("delta", "release", "resolution", "target", "budget", "steps")  # what a seal decides for good
+CHOSEN = ("metric", "measure")  # what development rows are judged by is free; a look by another measure is flagged
+ONLY_ERRORS = ("passfail", "ladder", "thresholdout", "better")
+
+
+def who() -> dict[str, str]:
+    """Time, person, machine and version, as every entry states them."""
+    try:
+        user = getpass.getuser()
+    except (OSError, KeyError):  # no name for this user id
+        user = "unknown"
+    version = importlib.metadata.version("modelsel")
+    return {"at": now(), "user": user, "host": platform.node(), "version": version}
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def terms_of(policy: Policy, sealing: TestSetDeclaration) -> dict[str, Any]:
+    """The settings as a seal keeps them. ConfigurationError where they do not go together."""
+    metric = kind_of(sealing.measure)
+    weighted = metric != "error"
+    if policy.release in ONLY_ERRORS and weighted:
+        _refuse(f"guard.release={policy.release} shows error rates, and the measure is {metric}", "use measure=error")
+    if policy.release == "passfail" and policy.target is None:
+        _refuse("guard.release=passfail needs a target", "set guard.target, for example guard.target=0.2")
+    return {
+        "policy": kind_of(policy), "rank": policy.rank, "delta": policy.delta, "release": policy.release,
+        "resolution": policy.resolution, "steps": _steps(policy, len(sealing.sealed)), "target": policy.target,
+        "quota": _quota(policy),
+        "budget": policy.budget, "max_looks": policy.max_looks, "metric": metric, "measure": digest(resolved(sealing.measure)),
+    }  # fmt: skip
+
+
+def seal_facts(
+    subject: RowFingerprints, sealing: TestSetDeclaration, terms: Mapping[str, Any], key_id: str, space: int | None
+) -> dict[str, Any]:
+    """The facts of a seal, but for the row sets that are stored beside it."""
+    return {
+        **who(), "testset": subject.digest, "train": subject.train, "source": subject.source, "n": len(subject.test.bound),
+        "rows_in_all": len(subject), "u": round(subject.u["bound"], 6), "key_id": key_id,
+        "names": list(subject.names), "space": space, "seed": sealing.seed,
+        "study": sealing.study, "folder": sealing.folder, "spec_id": sealing.spec_id,
+        "terms": {**terms, "noise": secrets.randbits(62)},
+    }  # fmt: skip
+
+
+def burned(subject: RowFingerprints, sealing: TestSetDeclaration, price: float, history: History) -> dict[str, Any]:
+    """The intent of giving all labels away."""
+    past = history.looks_at([subject.digest])
+    return {
+        **who(), "testset": subject.digest, "train": subject.train, "metric": "labels", "spec_id": sealing.spec_id,
+        "predictions": "", "study": sealing.study, "folder": sealing.folder, "n": len(subject.test.bound), "certified": False,
+        "look": 1 + len(past), "spent": sum(look.price for look in past), "worst": price, "release": "labels", "policy": "burn",
+        "flags": as_facts([flag("G061", "the labels of these rows were given away")]),
+    }  # fmt: skip
+
+
+def table_set(drawn: tuple[Sketch, ...], rows: int) -> RowSet:
+    """The sketches of a table's columns, as they are stored."""
+    facts = {"n": rows, "columns": [[s.name, s.digest, [float(share) for share in s.shares]] for s in drawn]}
+    return RowSet(facts, {str(index): sketch.values for index, sketch in enumerate(drawn)})
+
+
+def table_sketches(stored: RowSet) -> tuple[Sketch, ...]:
+    columns = stored.facts["columns"]
+    return tuple(
+        Sketch(name, digest, stored.arrays[str(index)], np.array(shares))
+        for index, (name, digest, shares) in enumerate(columns)
+    )
+
+
+def declared_space(declared: int | str, candidates: int) -> int:
+    """A size that was typed: at least that of the plan, or its members would pay too little."""
+    if not str(declared).isdecimal() or int(declared) < max(1, candidates):
+        _refuse(f"guard.declared_space={declared}", f"use auto, null or a number of at least {max(1, candidates)}, the plan's")
+    return int(declared)
+
+
+def space_set(ids: tuple[str, ...]) -> RowSet:
+    """The declared candidates, as they are stored."""
+    return RowSet({"n": len(ids)}, {"ids": space_hashes(ids)})
+
+
+def space_hashes(ids: tuple[str, ...]) -> Hashes:
+    return np.array(sorted(int(digest(one)[:16], 16) for one in set(ids)), np.uint64)
+
+
+def weaker(policies: Sequence[Mapping[str, Any]], now: Mapping[str, Any]) -> list[str]:
+    """What a policy takes back of the seal's and of the strictest since: fixed terms, the kind, the number of looks."""
+    changed = [name for name in FIXED if policies[0].get(name) != now.get(name)]
+    if now["rank"] < max(before["rank"] for before in policies):
+        changed.append("policy")
+    limits = [before["max_looks"] for before in policies if before.get("max_looks") is not None]
+    if limits and "policy" not in changed and (now.get("max_looks") or inf) > min(limits):
+        changed.append("max_looks")
+    if any(_looser(before.get("quota"), now.get("quota")) for before in policies):
+        changed.append("quota")
+    return changed
+
+
+def _looser(before: float | None, now: float | None) -> bool:
+    """Does a quota leave more than it did? A number of answers and a half width cannot be compared: that is a change."""
+    return before is not None and (now is None or (before >= 1) != (now >= 1) or now > before)
+
+
+def _quota(policy: Policy) -> float | None:
+    quota = policy.quota
+    if quota is not None and not (0 < quota <= 0.5 or (quota >= 1 and quota == int(quota))):
+        _refuse(f"guard.quota={quota:g}", "give a number of answers (1, 2, ...), a half width up to 0.5, or null")
+    return quota
+
+
+def _steps(policy: Policy, n: int) -> int | None:
+    if policy.resolution == "auto":
+        return steps_near(0.5 / max(1, n) ** 0.5)
+    if policy.resolution == "count":
+        return None
+    if isinstance(policy.resolution, str) or not 0 < policy.resolution <= 0.5:
+        _refuse(f"guard.resolution={policy.resolution}", "use count, auto or a step such as 0.01")
+    return round(1 / float(policy.resolution))
+
+
+def _refuse(what: str, fix: str) -> None:
+    raise ConfigurationError(Problem("MSEL-272", what, "guard", fix))
+
+
+def as_facts(findings: Any) -> list[dict[str, Any]]:
+    return [asdict(finding) for finding in findings]

@@ -1,0 +1,179 @@
+"""The entries of a ledger as a history: what was sealed, who chose on which rows, who looked, and what it cost."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from modelsel.core.fingerprint import canonical
+from modelsel.guard.history.quarantine import judged, quarantined
+from modelsel.ledger.entry import LedgerEntry
+
+Status = Literal["open", "revealed", "failed", "recovered"]
+IMMATERIAL = (
+    "compare", "deadline", "final_test", "guard", "limit", "name", "note", "on_failure", "plugins", "pool", "resume",
+    "retry_failed", "show", "tracking", "dataset.absent", "dataset.cache", "dataset.dir", "dataset.name", "dataset.openml",
+    "dataset.path", "dataset.seconds", "dataset.test_path", "dataset.content", "dataset.delimiter", "dataset.decimal",
+    "dataset.encoding",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PastLook:
+    """One look: its intent, and what became of it. Until it is resolved it costs the most that it could have released."""
+
+    entry: LedgerEntry
+    status: Status
+    answer: Mapping[str, Any]  # the facts of the reveal; empty where there is none
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return self.entry.facts
+
+    @property
+    def id(self) -> str:
+        return str(self.facts["id"])
+
+    @property
+    def testset(self) -> str:
+        return str(self.facts["testset"])
+
+    @property
+    def price(self) -> float:
+        return float(self.answer["price"] if self.status == "revealed" else self.facts["worst"])
+
+    def same_question(self, testset: str, metric: str, spec_id: str, train: str) -> bool:
+        """The replay key."""
+        mine = tuple(self.facts.get(name) for name in ("testset", "metric", "spec_id", "train"))
+        return mine == (testset, metric, spec_id, train)
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """All entries, read once. Order within a replica is by number; between replicas by the clock."""
+
+    entries: tuple[LedgerEntry, ...]
+
+    @classmethod
+    def of(cls, entries: Iterable[LedgerEntry]) -> "History":
+        return cls(tuple(_ordered(judged(entries))))
+
+    @cached_property
+    def looks(self) -> tuple[PastLook, ...]:
+        ends: dict[str, LedgerEntry] = {}
+        for entry in self.entries:
+            if entry.kind in ("reveal", "abort"):
+                ends.setdefault(entry.facts["intent"], entry)  # a later one changes nothing
+        return tuple(_look(e, ends.get(e.facts["id"])) for e in self.entries if e.kind == "intent" or self.is_missing(e))
+
+    def is_missing(self, entry: LedgerEntry) -> bool:
+        """Is this a look that an anchor saw, and that no merge has brought back?"""
+        return entry.kind == "recovered" and entry.facts["head"] not in self._places
+
+    @cached_property
+    def _places(self) -> frozenset[str]:
+        return frozenset(entry.place for entry in self.entries)
+
+    @cached_property
+    def unnamed(self) -> tuple[str, ...]:
+        """Bad entries that name no test set: they may hide a look at any."""
+        return tuple(str(entry.facts["why"]) for entry in quarantined(self.entries) if not entry.facts["testset"])
+
+    @cached_property
+    def seals(self) -> dict[str, LedgerEntry]:
+        """The first seal of each test set; one under `guard=off`, which binds nobody, only where there is no other."""
+        found: dict[str, LedgerEntry] = {}
+        for entry in sorted(self._of_kind("seal"), key=lambda entry: is_off(entry.facts["terms"])):
+            found.setdefault(entry.facts["testset"], entry)
+        return found
+
+    def sealings(self, testsets: Iterable[str]) -> tuple[LedgerEntry, ...]:
+        """Every seal of some test sets, by whichever replica."""
+        wanted = set(testsets)
+        return tuple(entry for entry in self._of_kind("seal") if entry.facts["testset"] in wanted)
+
+    @cached_property
+    def selections(self) -> tuple[LedgerEntry, ...]:
+        return self._of_kind("selection")
+
+    @cached_property
+    def commits(self) -> tuple[LedgerEntry, ...]:
+        return self._of_kind("commit")
+
+    @cached_property
+    def replays(self) -> tuple[LedgerEntry, ...]:
+        return self._of_kind("replay")
+
+    def before(self, intent: LedgerEntry) -> "History":
+        """What stood in the ledger when an intent was written."""
+        seen = intent.facts.get("seen") or {}
+        return History(tuple(entry for entry in self.entries if entry.seq <= seen.get(entry.replica, 0)))
+
+    def looks_at(self, testsets: Iterable[str]) -> tuple[PastLook, ...]:
+        wanted = set(testsets)
+        return tuple(look for look in self.looks if look.testset in wanted)
+
+    def commits_on(self, testsets: Iterable[str]) -> tuple[LedgerEntry, ...]:
+        wanted = set(testsets)
+        return tuple(entry for entry in self.commits if entry.facts["testset"] in wanted)
+
+    def terms(self, testset: str) -> dict[str, Any]:
+        """The terms under which a test set was sealed; they stay in force."""
+        terms: dict[str, Any] = self.seals[testset].facts["terms"]
+        return terms
+
+    def policies(self, testset: str) -> list[dict[str, Any]]:
+        """The policy at sealing and each one since."""
+        changes = [e.facts["terms"] for e in self._of_kind("policy_change") if e.facts["testset"] == testset]
+        return [self.terms(testset), *changes] if testset in self.seals else changes
+
+    def _of_kind(self, kind: str) -> tuple[LedgerEntry, ...]:
+        return tuple(entry for entry in self.entries if entry.kind == kind)
+
+
+def is_off(facts: Mapping[str, Any]) -> bool:
+    """Was this written under `guard=off`?"""
+    return facts.get("policy") == "off"
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """The keys whose values differ between two resolved configurations, dotted; those that decide no answer are left out.
+
+    What stands in one of them alone is named as a whole.
+
+    >>> differences({"a": {"b": 1, "c": 2}, "name": "x"}, {"a": {"b": 3, "c": 2}, "d": 0, "name": "y"})
+    ['a.b', 'd']
+    """
+    return sorted(key for key in _changed(before, after) if _material(key))
+
+
+def _material(key: str) -> bool:
+    return not any(key == name or key.startswith(f"{name}.") for name in IMMATERIAL)
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    for name in before.keys() | after.keys():
+        old, new, key = before.get(name, ...), after.get(name, ...), f"{prefix}{name}"
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            yield from _changed(old, new, f"{key}.")
+        elif ... in (old, new) or canonical(old) != canonical(new):  # as the ledger keeps it: 1.0 is 1 there
+            yield key
+
+
+def _look(intent: LedgerEntry, end: LedgerEntry | None) -> PastLook:
+    if intent.kind == "recovered":
+        return PastLook(intent, "recovered", {})
+    if end is None:
+        return PastLook(intent, "open", {})
+    return PastLook(intent, "revealed" if end.kind == "reveal" else "failed", end.facts if end.kind == "reveal" else {})
+
+
+def _ordered(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
+    """By number within a replica, whatever its clock said; between replicas by the latest time that each has stated."""
+    latest: dict[str, str] = {}
+    stated: dict[tuple[str, int], str] = {}
+    chains = sorted(entries, key=lambda entry: (entry.replica, entry.seq))
+    for entry in chains:
+        latest[entry.replica] = max(latest.get(entry.replica, ""), str(entry.facts.get("at", "")))
+        stated[entry.replica, entry.seq] = latest[entry.replica]
+    return sorted(chains, key=lambda entry: (stated[entry.replica, entry.seq], entry.replica, entry.seq))

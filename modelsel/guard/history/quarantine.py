@@ -1,0 +1,217 @@
+"""Entries of a shared ledger that are not believed, and what they cost: they stop nobody, and hide nothing.
+
+Beside what the chains show (`ledger.trust`), an entry is bad when it lacks a fact of its kind, answers another person's look,
+or states a lower price than its answer has. A bad entry is charged as a look at the highest price of the set that it names;
+one that names none takes every certificate, until the ledger's owner rules that it is void.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import isfinite, log
+from typing import Any
+
+from modelsel.core.fingerprint import canonical
+from modelsel.guard.release.mechanisms import LabelSummary, Released, count_channel, worst_of
+from modelsel.ledger.entry import LedgerEntry
+from modelsel.ledger.trust import RejectedEntry, TrustedEntries
+
+PLACE = "quarantine"  # in place of the chain and of the anchor
+FEWEST = 30  # rows below which a look at part of a set is not believed
+Check = Callable[[Any], bool]
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value >= 0
+
+
+def _count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _mapping(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+def _truth(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _flags(value: Any) -> bool:
+    names = {"code", "severity", "message", "do"}
+    return isinstance(value, list) and all(
+        isinstance(one, dict) and one.keys() == names and all(map(_text, one.values())) for one in value
+    )
+
+
+def _counts(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_count, value.values()))
+
+
+def _or_none(check: Check) -> Check:
+    return lambda value: value is None or check(value)
+
+
+def _real(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+
+
+def _limits(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(map(_real, value))
+
+
+def _terms(value: Any) -> bool:
+    return isinstance(value, dict) and _number(value.get("delta")) and _text(value.get("release")) and _count(value.get("rank"))
+
+
+def _released(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        Released(**{**value, "bounds": tuple(value["bounds"])})
+    except (TypeError, KeyError):
+        return False
+    return True
+
+
+SAME = {"testset": _text, "train": _text, "spec_id": _text}
+FACTS: Mapping[str, Mapping[str, Check]] = {
+    "seal": {**SAME, "n": _count, "key_id": _text, "terms": _terms, "names": _list, "source": _text},
+    "selection": {**SAME, "key_id": _text, "tried": _count},
+    "commit": {**SAME, "look": _count, "spent": _number},
+    "intent": {**SAME, "id": _text, "metric": _text, "predictions": _text, "n": _count, "look": _count, "spent": _number,
+               "worst": _number, "flags": _flags, "certified": _truth, "release": _text,
+               **dict.fromkeys(("config", "justify"), _or_none(_mapping)), "seen": _or_none(_counts)},
+    "reveal": {"intent": _text, "price": _number, "symbol": _text, "score": _or_none(_real), "errors": _or_none(_count),
+               "interval": _or_none(_limits), "released": _released},
+    "abort": {"intent": _text},
+    "replay": {"of": _text, "testset": _text},
+    "policy_change": {"testset": _text, "terms": _terms, "weaker": _list},
+    "recovered": {"testset": _text, "worst": _number, "head": _text},
+}  # fmt: skip
+
+
+def judged(read: Iterable[LedgerEntry]) -> list[LedgerEntry]:
+    """The entries that may be believed, and in place of each bad one a look that is charged.
+
+    Entries that were read without signatures are believed as they are.
+    """
+    if not isinstance(read, TrustedEntries):
+        return list(read)
+    bad = [*read.bad, *_unfit(read)]
+    void = _void(read)
+    bad = [one for one in bad if one.entry.place not in void]
+    if not bad:
+        return list(read)
+    unfit = {one.entry.place for one in bad}
+    good = [entry for entry in read if entry.place not in unfit]
+    return [*good, *_charges(good, bad)]
+
+
+def quarantined(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
+    """The looks that stand in place of bad entries."""
+    return [entry for entry in entries if entry.replica == PLACE]
+
+
+def person(read: TrustedEntries, entry: LedgerEntry) -> str:
+    """Who wrote an entry: the first of the keys that signed for each other; a chain without a key stands for itself."""
+    return _people(read).get(read.signers.get(entry.replica, ""), read.signers.get(entry.replica) or entry.replica)
+
+
+def _people(read: TrustedEntries) -> dict[str, str]:
+    """Keys that vouch for each other are one person's; who is vouched for has to say so too."""
+    said = {(read.signers.get(e.replica, ""), str(e.facts.get("key"))) for e in read if e.kind == "vouch"}
+    root: dict[str, str] = {}
+    for one, other in sorted(said):
+        if one and (other, one) in said:
+            first = min(root.get(one, one), root.get(other, other))
+            root.update(dict.fromkeys((one, other, *(k for k, r in root.items() if r in (one, other))), first))
+    return root
+
+
+def _void(read: TrustedEntries) -> set[str]:
+    """Places of bad entries that the owner's signed rulings set aside."""
+    rulings = (e for e in read if e.kind == "ruling" and read.owner and read.signers.get(e.replica) == read.owner)
+    return {str(place) for ruling in rulings for place in ruling.facts.get("void", ())}
+
+
+def _unfit(read: TrustedEntries) -> Iterator[RejectedEntry]:
+    """Sound as links of a chain, and yet not to be believed."""
+    well = []
+    for entry in read:
+        lacking = [name for name, fits in FACTS.get(entry.kind, {}).items() if not fits(entry.facts.get(name))]
+        if lacking:
+            yield RejectedEntry(entry, f"as {entry.kind} it lacks {', '.join(lacking)}")
+        else:
+            well.append(entry)
+    intents = {entry.facts["id"]: entry for entry in well if entry.kind == "intent"}
+    seals: dict[str, LedgerEntry] = {}
+    for entry in well:
+        if entry.kind == "seal":
+            seals.setdefault(entry.facts["testset"], entry)
+    for entry in well:
+        if entry.kind in ("reveal", "abort"):
+            fault = _fault(read, entry, intents.get(entry.facts["intent"]), seals)
+            if fault:
+                yield RejectedEntry(entry, fault)
+
+
+def _fault(read: TrustedEntries, end: LedgerEntry, intent: LedgerEntry | None, seals: Mapping[str, LedgerEntry]) -> str:
+    if intent is None:
+        return "it answers a look that is not there"
+    if person(read, intent) != person(read, end):
+        return "it answers another person's look"
+    if end.kind == "abort" or read.signers.get(end.replica) in (None, read.me):
+        return ""
+    facts, seal = intent.facts, seals.get(intent.facts["testset"])
+    if seal is not None and facts["metric"] != "labels" and facts["n"] < min(FEWEST, seal.facts["n"]):
+        return f"it is said to be computed on {facts['n']} rows"
+    least = _least(end, intent, seal)
+    return (
+        f"its price is {end.facts['price']:.4g}, and its answer costs {least:.4g}" if end.facts["price"] < least - 1e-6 else ""
+    )
+
+
+def _least(end: LedgerEntry, intent: LedgerEntry, seal: LedgerEntry | None) -> float:
+    """What an answer costs at the least, computed anew from what was released; 0 where that does not say it."""
+    facts, released = intent.facts, end.facts.get("released") or {}
+    symbol, low = str(end.facts.get("symbol")), released.get("low")
+    if seal is None or facts["metric"] != "error" or low is None or symbol.startswith("board"):
+        return 0.0
+    rate = facts.get("cv_error") if isinstance(facts.get("cv_error"), int | float) else facts.get("cv_mean")
+    try:
+        told = (float(rate), int(facts["cv_rows"])) if rate is not None and 0 <= float(rate) <= 1 else (0.5, 1)
+        channel = count_channel(seal.facts["terms"], facts["n"], told, [], facts["look"])
+        again = channel.release(LabelSummary(facts["n"], int(low), 0.0, (), float(facts["n"])))
+    except (ValueError, TypeError, KeyError):
+        return float(facts["worst"])
+    return again.price if again.symbol == symbol else float(facts["worst"])
+
+
+def _charges(good: Sequence[LedgerEntry], bad: Sequence[RejectedEntry]) -> Iterator[LedgerEntry]:
+    """A look in place of each bad entry, at the highest price of the set that it names."""
+    sizes = {entry.facts["testset"]: int(entry.facts["n"]) for entry in good if entry.kind == "seal"}
+    sets = {str(entry.facts.get("id")): str(entry.facts["testset"]) for entry in good if entry.kind == "intent"}
+    highest: dict[str, float] = {}
+    for entry in good:
+        if entry.kind == "intent" and entry.facts["metric"] != "labels":
+            highest[entry.facts["testset"]] = max(highest.get(entry.facts["testset"], 0.0), float(entry.facts["worst"]))
+    for number, one in enumerate(sorted(bad, key=lambda one: one.entry.place), start=1):
+        stated = one.facts
+        named = str(stated.get("testset") or sets.get(str(stated.get("intent"))) or "")
+        testset = named if named in sizes else ""
+        n = sizes.get(testset, 1)
+        worst = max(worst_of(log(10 * (n + 1))), highest.get(testset, 0.0))
+        unknown = dict.fromkeys(("spec_id", "train", "metric", "predictions", "study"), "")
+        facts = {"at": "", "id": f"{PLACE}.{one.entry.place}", "user": str(stated.get("user", "unknown")),
+                 "host": str(stated.get("host", "")), "testset": testset,
+                 "head": one.entry.place, "anchor": PLACE,
+                 "worst": worst, "look": 0, **unknown, "unguarded": False, "flags": [],
+                 "why": str(one), "code": "G079"}  # fmt: skip
+        yield LedgerEntry(PLACE, number, "recovered", canonical(facts), "", one.entry.place)

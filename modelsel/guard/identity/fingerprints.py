@@ -1,0 +1,178 @@
+"""The fingerprints of what is sealed and of what chooses, and the names that a ledger knows its columns by."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+
+import numpy as np
+
+from modelsel.core.types import Booleans, Integers, Table
+from modelsel.guard.identity.requests import TestSetDeclaration
+from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.rows.channels import FINE, KEPT, quasi_keys, ranked
+from modelsel.ledger.rows.identity import Hashes, TokenTable, bound, columns, feature_tokens, met, set_digest, tally, unbound
+from modelsel.ledger.rows.matching import Sketch, keyed, matched, settled, sketches
+from modelsel.ledger.rows.order import Order
+from modelsel.ledger.rows.portrait import Portrait, Variables, drawn, variables
+from modelsel.ledger.rows.row_set import RowSet, identifiability
+from modelsel.ledger.rows.sorting import ascending
+
+IDENTIFIABLE = 0.95  # distinct rows per row from which equal values mean the same row
+COMMON = 0.10  # share of a column's test values met in the development rows from which it identifies nothing
+SAMPLE = 200
+VAST = 1000  # possible rows per row from which rows do not agree by chance
+MANY = 1000  # rows that are all distinct only where rows do not agree by chance
+FEW, ROOMY = 100, 10  # rows below which, and different rows per row from which, being distinct says something
+
+
+@dataclass(frozen=True, eq=False)
+class SideFingerprints:
+    """Hashes of one side of the split, in its order.
+
+    `bound` with the columns' names, `unbound` without names, `ranked` with ranks for numbers, `id` of the declared identities
+    where there are any. Nothing here knows a label.
+    """
+
+    arrays: Mapping[str, Hashes]
+    keys: Mapping[str, Hashes]  # tokens of quasi-key columns, row by row
+
+    @property
+    def bound(self) -> Hashes:
+        return self.arrays["bound"]
+
+    def stored(self, names: Sequence[str], key: IdentityKey) -> RowSet:
+        """As they are remembered: sorted, large sets as sketches, quasi-key columns by their smallest values."""
+        whole = RowSet({"n": len(self.bound), "names": list(names)}, {n: np.sort(a) for n, a in self.arrays.items()}).sketched()
+        return RowSet(whole.facts, {**whole.arrays, **{f"key:{n}": np.sort(known(t, key)) for n, t in self.keys.items()}})
+
+
+@dataclass(frozen=True, eq=False)
+class RowFingerprints:
+    """One sealing as the ledger sees it. `digest` is the identity of the test rows, `train` of the development rows."""
+
+    names: tuple[str, ...]
+    sketches: tuple[Sketch, ...]
+    test: SideFingerprints
+    development: SideFingerprints
+    digest: str
+    train: str
+    source: str
+    u: Mapping[str, float]  # distinct hashes per row over both sides, by kind of hash
+
+    variables: Variables | None  # of the whole table, where it has enough of them
+    portrait: Portrait | None
+    cramped: bool  # so few rows in so small a space that distinct ones mean nothing
+    vast: bool  # so many rows, or so large a space, that a single row met again means something
+    _keyed: dict[str, Hashes] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.test.bound) + len(self.development.bound)
+
+    def tells(self, name: str) -> bool:
+        """Do equal hashes of this kind mean the same row?"""
+        return not self.cramped and self.u[name] >= IDENTIFIABLE
+
+    def remembered(self, key: IdentityKey) -> Mapping[str, Hashes]:
+        """The nearly unique columns of the test rows, as they are remembered."""
+        if not self._keyed:
+            self._keyed.update({name: known(tokens, key) for name, tokens in self.test.keys.items()})
+        return self._keyed
+
+    @property
+    def identifiable(self) -> bool:
+        return self.tells("bound")
+
+    @property
+    def duplicated(self) -> Booleans:
+        """Which test rows stand in the development rows too."""
+        return met(self.test.bound, np.sort(self.development.bound))
+
+
+def subject_of(
+    sealing: TestSetDeclaration, key: IdentityKey, known: Iterable[tuple[tuple[Sketch, ...], Hashes]] = ()
+) -> RowFingerprints:
+    """Fingerprint both sides; `known` are the sketches of stored tables with the rows stored under their names."""
+    table = _whole(sealing)
+    cells, order = columns(table), Order(table)
+    sketched, found = sketches(cells, key), variables(table, order) if len(sealing.sealed) else None
+    room = _room(sketched)
+    cells = cells.renamed(_names(cells, room, sketched, key, known))
+    arrays = {
+        "bound": bound(cells, key), "unbound": unbound(cells, key),
+        "ranked": ranked(table, cells.names, key, order, cells),
+    }  # fmt: skip
+    if table.ids is not None:
+        arrays["id"] = keyed(table.ids.view(np.uint64), key)
+    cut = len(sealing.development)
+    test = SideFingerprints({name: array[cut:] for name, array in arrays.items()}, _quasi_keys(sealing))
+    development = SideFingerprints({name: array[:cut] for name, array in arrays.items()}, {})
+    named = tuple(replace(sketch, name=name) for name, sketch in zip(cells.names, sketched))
+    return RowFingerprints(
+        cells.names, named, test, development,
+        set_digest(test.bound, key), set_digest(development.bound, key), set_digest(arrays["bound"], key),
+        {name: identifiability(array) for name, array in arrays.items()},
+        found, drawn(found, key) if found else None,
+        len(table) < FEW and room < ROOMY * len(table),
+        len(table) >= MANY or room > VAST**2 * len(table),
+    )  # fmt: skip
+
+
+def _room(drawn_of: Iterable[Sketch]) -> float:
+    """How many different rows the values of the columns could make up."""
+    return prod(float(sketch.distinct) for sketch in drawn_of)
+
+
+def known(tokens: Hashes, key: IdentityKey) -> Hashes:
+    """The smallest values of a column, keyed: what is remembered of it, and what a later one is compared by."""
+    return keyed(tally(tokens)[0][:KEPT], key)
+
+
+def _quasi_keys(sealing: TestSetDeclaration) -> dict[str, Hashes]:
+    """Columns of the test rows that nearly identify a row: distinct among them, and not met in the development rows."""
+    found = quasi_keys(sealing.sealed)
+    own = {
+        feature.name: ascending(feature_tokens(feature, sealing.development.values[:, index], FINE))
+        for index, feature in enumerate(sealing.development.features)
+        if feature.name in found
+    }
+    return {name: tokens for name, tokens in found.items() if met(ascending(tokens), own[name]).mean() < COMMON}
+
+
+def _whole(sealing: TestSetDeclaration) -> Table:
+    """The table before its split: development rows, then test rows."""
+    first, second = sealing.development, sealing.sealed
+    ids = None if first.ids is None or second.ids is None else np.concatenate([first.ids, second.ids])
+    values = np.empty((len(first) + len(second), len(second.features)), order="F")  # read by column
+    values[: len(first)], values[len(first) :] = first.values, second.values
+    return Table(name="", features=second.features, values=values, rows=np.arange(len(values)), ids=ids)
+
+
+def _names(
+    cells: TokenTable,
+    room: float,
+    ours: tuple[Sketch, ...],
+    key: IdentityKey,
+    known: Iterable[tuple[tuple[Sketch, ...], Hashes]],
+) -> tuple[str, ...]:
+    """The names of the stored table whose rows these are, else their own."""
+    sample = _sample(len(cells.tokens))
+    best, agreed = cells.names, 0.0
+    enough = 0.05 if room > VAST * len(cells.tokens) else 0.9  # in a small space wrong names make other rows that exist
+    for theirs, rows in known:
+        pairing = matched(ours, theirs)
+        if pairing is None or pairing[0] == cells.names:
+            continue
+
+        ordered = np.sort(rows)
+
+        def agreement(names: tuple[str, ...], ordered: Hashes = ordered) -> float:
+            return float(met(bound(cells.take(sample).renamed(names), key), ordered).mean())
+
+        names = settled(*pairing, agreement)
+        if agreement(names) > max(agreed, agreement(cells.names), enough):
+            best, agreed = names, agreement(names)
+    return best
+
+
+def _sample(n: int) -> Integers:
+    return np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.int64))

@@ -1,0 +1,80 @@
+"""What a study hands to the gate: what it seals, what it declared, and which model it wants to see tested."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from modelsel.core.protocols import Measure
+from modelsel.core.types import Candidate, Outputs, Sealed, Table, Task
+
+
+@dataclass(frozen=True, eq=False)
+class TestSetDeclaration:
+    """The sealed rows and what is said about them before anybody chose anything.
+
+    `development` are the rows that choose (they count as selection rows), `candidates` the ids of the whole declared
+    space, `config` the resolved configuration, from which audits show what changed between two looks.
+    """
+
+    sealed: Sealed
+    development: Task
+    measure: Measure
+    study: str
+    folder: str
+    spec_id: str
+    config: Mapping[str, Any] = field(default_factory=dict)
+    candidates: tuple[str, ...] = ()
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class SelectionSummary:
+    """What selection says of the winner: the candidate's id, its cross-validated score, and from how many rows.
+
+    `cv_error` is the out-of-fold misclassification rate where the measure is another one: it is what the error count is
+    predicted from. `tried` counts the candidates of this study.
+    """
+
+    winner: str
+    cv_mean: float
+    cv_rows: int
+    cv_error: float | None = None
+    tried: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Sitting:
+    """What an exam adds to a look: predictions that somebody else made.
+
+    `objection` is asked under the ledger's lock, with the facts of all looks at these rows and the highest price of the answer;
+    what it says is the reason of a refusal. `earlier` gives the predictions of an earlier answer by the name that the sealing's
+    configuration has for it (`handed`).
+    """
+
+    objection: Callable[[Sequence[Mapping[str, Any]], float], str]
+    earlier: Callable[[str], Outputs]
+
+
+@dataclass(frozen=True, eq=False)
+class Handed:
+    """An answer of an exam when the exam is closed.
+
+    `base` are the nats that were spent when it was handed in, with those of its index: −ln w_t + spent; None where nothing was
+    shown before, and all answers share δ. `certified` says whether an interval may be given.
+    """
+
+    name: str
+    outputs: Outputs
+    base: float | None = None
+    certified: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class LookRequest:
+    """One request for a released answer. `predict` sees features only and is called before labels are opened."""
+
+    sealing: TestSetDeclaration
+    selected: SelectionSummary
+    predict: Callable[[Table], Outputs]  # one candidate × test rows; scores where the measure needs them
+    candidate: Candidate | None = None  # whose fit on the development rows, with the seal's seed, predicts; None: who knows
+    sitting: Sitting | None = None  # an answer to an exam

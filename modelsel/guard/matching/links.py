@@ -1,0 +1,76 @@
+"""Tables that are one although their rows cannot be matched: then the rows that are sealed now were there before.
+
+Only what the rows themselves leave unexplained counts: with c rows matched already, two tables may be as near as c rows make
+them. Such a link names no rows. None is dropped, and nothing is certified.
+"""
+
+from collections.abc import Iterator, Sequence
+from math import log
+
+import numpy as np
+
+from modelsel.guard.identity.fingerprints import RowFingerprints
+from modelsel.guard.matching.overlap import Relation, RowSetIndex
+from modelsel.ledger.entry import LedgerEntry
+from modelsel.ledger.rows.identity import Hashes
+from modelsel.ledger.rows.likeness import Halves, likeness
+from modelsel.ledger.rows.portrait import Portrait
+from modelsel.ledger.rows.row_set import RowSet, shared
+
+LINK = "C6"
+EXPLAINED = 0.98  # share from which a set is known by its rows
+THOROUGH = 50  # tables nearest in size whose columns are matched in every way, and not by their names alone
+ROWS = 3.0  # times as many rows, beyond which portraits tell nothing
+MATCHING = ("bound", "id", "unbound", "ranked")
+
+
+def links(subject: RowFingerprints, memory: RowSetIndex, found: Sequence[Relation]) -> Iterator[Relation]:
+    """Sealed tables of this key that looked or chose, and are the one at hand."""
+    if subject.variables is None:
+        return
+    known = {relation.testset for relation in found if relation.same and relation.share >= EXPLAINED}
+    halves = Halves(subject.variables, subject.source)
+    seals = [entry for entry in memory.history.seals.values() if _comparable(subject, entry, memory)]
+    seals = [entry for entry in seals if entry.facts["testset"] not in {subject.digest, *known}]
+    for place, entry in enumerate(sorted(seals, key=lambda entry: abs(log(entry.facts["rows_in_all"] / len(subject))))):
+        testset, role = entry.facts["testset"], _role(entry.facts["testset"], entry, memory)
+        if role:
+            theirs = Portrait.of(memory.load(entry.facts["portrait"]))
+            if _one(subject, halves, theirs, entry, memory, thorough=place < THOROUGH):
+                yield Relation(testset, role, 0, 0.0, np.zeros(len(subject.test.bound), bool), exact=False, channel=LINK)
+
+
+def _role(testset: str, entry: LedgerEntry, memory: RowSetIndex) -> str:
+    """What the rows of a sealed table were used for; empty where they were only sealed."""
+    if memory.history.looks_at([testset]) or memory.history.commits_on([testset]):
+        return "test"
+    return "selection" if any(one.facts["train"] == entry.facts["train"] for one in memory.history.selections) else ""
+
+
+def _comparable(subject: RowFingerprints, entry: LedgerEntry, memory: RowSetIndex) -> bool:
+    facts = entry.facts
+    if facts["key_id"] != memory.key.id or not facts.get("portrait"):
+        return False
+    ratio = facts["rows_in_all"] / len(subject)
+    return bool(1 / ROWS <= ratio <= ROWS)
+
+
+def _one(
+    subject: RowFingerprints, halves: Halves, theirs: Portrait, entry: LedgerEntry, memory: RowSetIndex, thorough: bool
+) -> bool:
+    """Nearer than chance, and nearer than the rows that are matched make them?"""
+    if subject.portrait is None or not likeness(subject.portrait, halves, theirs, 0, thorough).same:
+        return False
+    common = _common(subject, [memory.load(entry.facts[side]) for side in ("rows", "development")])
+    return common == 0 or likeness(subject.portrait, halves, theirs, common, thorough).same
+
+
+def _common(subject: RowFingerprints, stored: Sequence[RowSet]) -> int:
+    """Rows of both tables that are matched, by the kind of hash that matches most."""
+    names = [name for name in MATCHING if name in subject.test.arrays and all(name in one.arrays for one in stored)]
+    stood = {name: np.concatenate([one.arrays[name] for one in stored]) for name in names}
+    return max((int(shared(_both(subject, name), stood[name], repetitions=True).sum()) for name in names), default=0)
+
+
+def _both(subject: RowFingerprints, name: str) -> Hashes:
+    return np.concatenate([subject.development.arrays[name], subject.test.arrays[name]])

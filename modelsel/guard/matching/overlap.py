@@ -1,0 +1,188 @@
+"""Which remembered sets share rows with the ones now sealed, and whether that is more than chance.
+
+Where all rows are distinct, and not by luck, equal values mean the same row. Elsewhere values coincide by chance, and they
+count only where they are more than that (`_chance`); where they are, and nearly all are distinct (u ≥ .95), a row whose values
+were there was there. What the rows themselves (C1) do not show, the other channels may (`ledger.rows.channels`).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from modelsel.core.types import Booleans
+from modelsel.guard.history.history import History
+from modelsel.guard.identity.fingerprints import RowFingerprints
+from modelsel.guard.matching.chance import MARGIN, more_than_chance
+from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.rows.identity import Hashes, met, tally
+from modelsel.ledger.rows.row_set import RowSet, containment, shared
+
+SAME = 0.9  # shared rows per rows of either set from which two sets are one with a few rows more or less
+ALIKE = 0.5  # shared column names from which equal declared identities mean equal rows
+MORE = 1.5  # times as many rows by which a less telling channel is the stronger one
+QUASI, FEWEST = 0.2, 10  # share and number of a column's values that must be met again
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """A remembered set that shares rows: in which role it was used, how many rows, which ones, and how that is known."""
+
+    testset: str
+    role: str  # test or selection
+    rows: int
+    share: float
+    seen: Booleans  # per test row
+    same: bool = False
+    exact: bool = True  # False where only a sketch was kept: `seen` is then incomplete
+    channel: str = "C1"
+
+    @property
+    def linked(self) -> bool:
+        """Is the table known, and none of its rows?"""
+        return self.rows == 0
+
+    def facts(self) -> dict[str, object]:
+        return {"with": self.testset, "as": self.role, "rows": self.rows, "share": round(self.share, 6), "by": self.channel}
+
+
+@dataclass(frozen=True, eq=False)
+class RowSetIndex:
+    """What sets are compared with: the history, its stored row sets, and the key that hashed them."""
+
+    history: History
+    load: Callable[[str], RowSet]
+    key: IdentityKey
+
+
+def relations(subject: RowFingerprints, memory: RowSetIndex) -> tuple[Relation, ...]:
+    """All of them: the same set first, then by share."""
+    found = [*_tests(subject, memory), *_selections(subject, memory)]
+    return tuple(sorted(found, key=lambda relation: (not relation.same, -relation.share, relation.testset)))
+
+
+def _tests(subject: RowFingerprints, memory: RowSetIndex) -> Iterable[Relation]:
+    n = len(subject.test.bound)
+    if subject.digest in memory.history.seals or memory.history.looks_at([subject.digest]):
+        yield Relation(subject.digest, "test", n, 1.0, np.ones(n, bool), same=True)
+    for testset, entry in memory.history.seals.items():
+        facts = entry.facts
+        if testset != subject.digest and facts["key_id"] == memory.key.id:
+            stored = memory.load(facts["rows"]) if facts.get("rows") else None
+            otherwise = _otherwise(testset, subject, stored, memory.key)
+            relation = _stronger(_by_rows(testset, "test", subject, stored), otherwise)
+            if relation is not None:
+                yield relation
+
+
+def _selections(subject: RowFingerprints, memory: RowSetIndex) -> Iterable[Relation]:
+    """Sets that chose something. What the study's own development rows repeat is a duplicate, not a memory."""
+    done = {subject.train}
+    for entry in memory.history.selections:
+        facts = entry.facts
+        if facts["train"] in done or facts["key_id"] != memory.key.id or not facts.get("development"):
+            continue
+        done.add(facts["train"])
+        stored = memory.load(facts["development"])
+        relation = _by_rows(facts["testset"], "selection", subject, stored, without=subject.duplicated)
+        if relation is not None:
+            yield relation
+
+
+def _by_rows(
+    testset: str, role: str, subject: RowFingerprints, stored: RowSet | None, without: Booleans | None = None
+) -> Relation | None:
+    """C0, C1, C4: hashes of rows, the most telling first: a later one decides where it matches many more."""
+    best: Relation | None = None
+    for channel, name in (("C1", "bound"), ("C0", "id"), ("C1", "unbound"), ("C4", "ranked")):
+        if stored is not None and _comparable(name, subject, stored):
+            seen = _seen(name, subject, stored)
+            if without is not None and subject.identifiable:
+                seen = seen & ~without
+            if seen.any():
+                best = _stronger(best, _relation(testset, role, seen, stored, channel))
+    return best
+
+
+def _stronger(first: Relation | None, second: Relation | None) -> Relation | None:
+    """The more telling one, unless the other matches many more rows."""
+    if first is None or second is None:
+        return first or second
+    return second if second.rows > MORE * first.rows else first
+
+
+def _comparable(name: str, subject: RowFingerprints, stored: RowSet) -> bool:
+    if name not in stored.arrays or name not in subject.test.arrays:
+        return False
+    if name == "id":
+        ours, theirs = set(subject.names), set(stored.facts["names"])
+        return len(ours & theirs) >= ALIKE * len(ours | theirs)
+    return name == "bound" or subject.tells(name)
+
+
+def _relation(testset: str, role: str, seen: Booleans, stored: RowSet, channel: str) -> Relation:
+    rows = int(seen.sum())
+    same, exact = rows >= SAME * max(len(seen), len(stored)), not stored.facts.get("sketch")
+    return Relation(testset, role, rows, rows / len(seen), seen, same, exact, channel)
+
+
+def _seen(name: str, subject: RowFingerprints, stored: RowSet) -> Booleans:
+    """Which test rows stand in a stored set; none where it is no more than chance."""
+    ours, theirs = subject.test.arrays[name], stored.arrays[name]
+    telling = name == "id" or subject.tells(name)
+    if stored.facts.get("sketch"):
+        seen = np.arange(len(ours)) < round(containment(ours, theirs) * len(ours))
+    else:
+        seen = shared(ours, theirs, repetitions=not telling)
+    certain = name == "id" or (telling and subject.u[name] == 1 and subject.vast)
+    margin = min(MARGIN, 2 * (1 - subject.u[name])) if telling else MARGIN
+    counts = certain or enough(ours, subject.development.arrays[name], theirs, bool(stored.facts.get("sketch")), margin)
+    return seen if counts else np.zeros(len(ours), bool)
+
+
+def enough(rows: Hashes, own: Hashes, stored: Hashes, sketch: bool, margin: float = MARGIN) -> bool:
+    """More than chance? A sketch is all of a set up to its largest hash: there, among the rows up to that one."""
+    last = stored.max() if sketch else np.iinfo(stored.dtype).max
+    return more_than_chance(rows[rows <= last], stored, own[own <= last], margin)
+
+
+def _otherwise(testset: str, subject: RowFingerprints, stored: RowSet | None, key: IdentityKey) -> Relation | None:
+    """C2: values of nearly unique columns."""
+    seen = _by_columns(subject, stored, key) if stored is not None else np.zeros(0, bool)
+    return _relation(testset, "test", seen, stored, "C2") if seen.any() and stored is not None else None
+
+
+def _by_columns(subject: RowFingerprints, stored: RowSet, key: IdentityKey) -> Booleans:
+    """Rows whose value in a nearly unique column stands in any such column of the stored set."""
+    best = np.zeros(len(subject.test.bound), bool)
+    theirs = [array for name, array in stored.arrays.items() if name.startswith("key:")]
+    if not theirs or not subject.test.keys:
+        return best
+    remembered = subject.remembered(key)
+    for name, again in _met_again(list(remembered.items()), theirs):
+        tokens = subject.test.keys[name]
+        values = tally(tokens)[0][: len(again)][again]
+        if met(tokens, values).sum() > best.sum():
+            best = met(tokens, values)
+    return best
+
+
+def _met_again(ours: Sequence[tuple[str, Hashes]], theirs: Sequence[Hashes]) -> Iterator[tuple[str, Booleans]]:
+    """Our columns that meet enough of one of theirs, and which of their values: one search in all of them at once."""
+    values, columns = np.concatenate(theirs), np.repeat(np.arange(len(theirs)), [len(one) for one in theirs])
+    order = np.argsort(values, kind="stable")
+    values, columns = values[order], columns[order]
+    asked = np.concatenate([hashes for _, hashes in ours])
+    first, last = np.searchsorted(values, asked, "left"), np.searchsorted(values, asked, "right")
+    if not (last > first).any():
+        return
+    starts = np.cumsum([0, *(len(hashes) for _, hashes in ours)])
+    for (name, hashes), start in zip(ours, starts):
+        mine = slice(start, start + len(hashes))
+        times = last[mine] - first[mine]
+        places = np.repeat(first[mine] - np.cumsum(times) + times, times) + np.arange(times.sum())
+        owners = np.bincount(columns[places], minlength=len(theirs))
+        for column in np.flatnonzero((owners >= FEWEST) & (owners >= QUASI * len(hashes))):
+            again = np.zeros(len(hashes), bool)
+            again[np.repeat(np.arange(len(hashes)), times)[columns[places] == column]] = True
+            yield name, again

@@ -1,0 +1,16 @@
+"""One look; a further one needs a recorded justification, and a grave flag refuses it."""
+
+from dataclasses import dataclass
+
+from modelsel.core.spec import whole
+from modelsel.guard.policy.base import Policy
+
+
+@dataclass(frozen=True)
+class Strict(Policy):
+    """One look; a further one needs a recorded justification, and a grave flag refuses it."""
+
+    vetoes = True
+    rank = 2
+
+    max_looks: int | None = whole(1, least=1)

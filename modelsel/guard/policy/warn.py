@@ -1,0 +1,10 @@
+"""Every look is allowed, priced and said; a repeated one carries a wider interval."""
+
+from dataclasses import dataclass
+
+from modelsel.guard.policy.base import Policy
+
+
+@dataclass(frozen=True)
+class Warn(Policy):
+    """Every look is allowed, priced and said; a repeated one carries a wider interval."""

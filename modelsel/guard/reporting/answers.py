@@ -1,0 +1,19 @@
+"""What a ledger knows of one test set, as plain facts: looks with what became of them, and notes about it."""
+
+from typing import Any
+
+from modelsel.guard.access.session import LedgerSession
+from modelsel.guard.history.history import History
+
+
+def looks(session: LedgerSession, testset: str) -> list[dict[str, Any]]:
+    """Looks at a test set in their order: the facts of the intent, `status`, `charge` (nats) and `answer` (empty: none)."""
+    history = History.of(session.ledger.entries())
+    found = history.looks_at([testset])
+    return [{**look.facts, "status": look.status, "charge": look.price, "answer": dict(look.answer)} for look in found]
+
+
+def notes(session: LedgerSession, exam: str) -> list[dict[str, Any]]:
+    """What was put on record about an exam, in order."""
+    history = History.of(session.ledger.entries())
+    return [entry.facts for entry in history.entries if entry.kind == "note" and entry.facts.get("exam") == exam]

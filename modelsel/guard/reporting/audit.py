@@ -1,0 +1,204 @@
+"""What touched the test rows, what it cost, and whether the ledger is whole: the story as data.
+
+The shape is public (`modelsel audit --json`); fields may be added, never renamed.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from modelsel.core.errors import LedgerError, ModelselError
+from modelsel.core.types import Finding
+from modelsel.guard.access.integrity import contradicted, damage, losses
+from modelsel.guard.checks.selection_effort import choices
+from modelsel.guard.gate import Gate
+from modelsel.guard.history.entries import now
+from modelsel.guard.history.history import History, PastLook, differences
+from modelsel.guard.identity.requests import TestSetDeclaration
+from modelsel.guard.matching.other_ledgers import once
+from modelsel.guard.policy.findings import SEVERITIES, flag
+from modelsel.guard.reporting.concurrent_looks import as_first, superseded
+from modelsel.guard.reporting.forecast import budget, next_look
+from modelsel.guard.reporting.recorded_findings import of_looks, of_record, of_time
+from modelsel.ledger.entry import LedgerEntry
+from modelsel.ledger.trust import TrustedEntries
+
+SETS = ("rows", "development", "table", "candidates")
+
+
+def audit(
+    gate: Gate, sealing: TestSetDeclaration | None = None, study: str | None = None, known: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The whole ledger, the test set of one sealing, or those that a study (its name or its run folder) touched.
+
+    Without a sealing (a gate asks as it looks) anchors are asked, about test sets `known` from elsewhere too, and stored row
+    sets are read.
+    A ledger that does not hold is told, not raised: `ledger.intact` is false and the flags say where.
+    """
+    if not gate.remembers or (sealing and gate.forgotten):
+        said = [one for one in gate.findings if one.code in ("G003", "G004")]
+        return {"ledger": {"url": gate.place, "entries": 0, "intact": None, "head": None}, "test_sets": [],
+                "flags": [_flag(one) for one in said or [flag("G004", "guard.remember=false: nothing was kept")]],
+                "state": "not remembered"}  # fmt: skip
+    history = _counted_once(gate.session.ledger.entries())
+    mine = [gate.subject(sealing).digest] if sealing and len(sealing.sealed) else []
+    wanted = mine if sealing else _touched(history, study)
+    others = known if sealing or study else (*known, *gate.session.remembered())
+    witnessed = Witnessed.of(gate, () if sealing else tuple(dict.fromkeys((*wanted, *others))))
+    entries = gate.session.ledger.entries()  # after all that it is compared with: a look in between is no loss
+    history = _counted_once(entries)
+    sets = [_test_set(history, testset) for testset in wanted]
+    ledger, findings = _ledger(gate, entries, () if sealing else _stored(entries), witnessed)
+    upcoming = next_look(history, wanted[0]) if len(wanted) == 1 else None
+    flags = [*findings, *of_looks(sets), *of_record(history, wanted), *of_time(history)]
+    return {
+        "ledger": ledger, "test_sets": sets, "flags": [_flag(one) for one in flags],
+        "state": gate.policy.__class__.__name__.lower(), "next": upcoming, "at": now(),
+    }  # fmt: skip
+
+
+def gravest(report: Mapping[str, Any]) -> str | None:
+    """The severity of the gravest flag, for `--fail-on`; None where there is none."""
+    return max((str(one["severity"]) for one in report["flags"]), key=SEVERITIES.index, default=None)
+
+
+def _stored(entries: list[LedgerEntry]) -> tuple[str, ...]:
+    """The digests of all row sets that entries name."""
+    kept = (entry.facts.get(name) for entry in entries if entry.kind in ("seal", "selection") for name in SETS)
+    return tuple(dict.fromkeys(digest for digest in kept if digest))
+
+
+@dataclass(frozen=True)
+class Witnessed:
+    """What this home and the anchors remembered before the entries were read; `damaged` where the home's memory is."""
+
+    remembered: Mapping[str, Any]
+    seen: tuple[tuple[str, Mapping[str, str]], ...]
+    unasked: tuple[Finding, ...]
+    damaged: tuple[Finding, ...] = ()
+
+    @classmethod
+    def of(cls, gate: Gate, asked: Sequence[str]) -> "Witnessed":
+        """Ask about some test sets."""
+        answers = [gate.session.witnesses.asked(testset) for testset in asked]
+        seen = tuple(one for found, _ in answers for one in found)
+        unasked = tuple(dict.fromkeys(finding for _, found in answers for finding in found))
+        try:
+            return cls(gate.session.home.state(), seen, unasked)
+        except ModelselError as error:
+            return cls({}, seen, unasked, (flag("G071", str(error)),))
+
+
+def _ledger(
+    gate: Gate, entries: TrustedEntries, stored: Sequence[str], witnessed: Witnessed
+) -> tuple[dict[str, Any], list[Finding]]:
+    breaks = [flag("G070", str(one)) for one in damage(gate.session.home, gate.session.ledger, entries)]
+    for digest in stored:
+        try:
+            gate.session.ledger.rowset(digest)
+        except LedgerError as error:
+            breaks.append(flag("G070", error.problems[0].what))
+    forged = [f"under the digest {digest[:16]} stands a row set that it is not the digest of" for digest in
+              gate.session.ledger.forged_rowsets()]  # fmt: skip
+    missing = [*witnessed.damaged, *losses(witnessed.remembered, gate.session.ledger, gate.session.url, entries)]
+    told = contradicted(gate.session.ledger, entries, witnessed.seen)
+    missing += [finding for finding in told if finding.code in ("G070", "G071")]
+    others = [
+        *(finding for finding in told if finding not in missing),
+        *witnessed.unasked,
+        *(flag("G079", text) for text in forged),
+    ]
+    own = [entry for entry in entries if entry.replica == gate.session.ledger.replica]
+    ledger = {"url": gate.place, "entries": len(entries), "intact": not breaks and not missing,
+              "head": own[-1].place if own else None, "id": gate.session.ledger.id, "chain": gate.session.ledger.replica,
+              "replicas": len({entry.replica for entry in entries}),
+              "anchors": gate.session.witnesses.names, **_of_labels(entries)}  # fmt: skip
+    return ledger, [*breaks, *missing, *others]
+
+
+def _of_labels(entries: list[LedgerEntry]) -> dict[str, int]:
+    """Row sets that were freed of what depended on labels, and entries of that time that hold digests of labels for good."""
+    freed = sum(len(entry.facts.get("stripped", ())) for entry in entries if entry.kind == "note")
+    digests = sum(bool(entry.facts.get("order") or entry.facts.get("labels")) for entry in entries)
+    return {"freed_of_labels": freed, "digests_of_labels": digests}
+
+
+def _counted_once(entries: TrustedEntries) -> History:
+    """The history without copies of what stands there too, and with what is charged for bad entries."""
+    return History.of(once(History.of(entries).entries))
+
+
+def _touched(history: History, study: str | None) -> list[str]:
+    """Test sets in the order in which they were sealed."""
+    every = [*history.seals, *(look.testset for look in history.looks)]
+    facts = [entry.facts for entry in history.entries]
+    mine = {f["testset"] for f in facts if study in (None, f.get("study"), f.get("folder")) and "testset" in f}
+    return [testset for testset in dict.fromkeys(every) if testset in mine]
+
+
+def _test_set(history: History, testset: str) -> dict[str, Any]:
+    seal = history.seals[testset].facts if testset in history.seals else {}
+    looks = history.looks_at([testset])
+    tried = {entry.facts["spec_id"]: entry.facts["tried"] for entry in history.selections if entry.facts["testset"] == testset}
+    return {
+        "id": testset, "rows": seal.get("n") or max((look.facts.get("n", 0) for look in looks), default=0),
+        "looks": sorted([*_looks(looks), *_replays(history, testset)], key=lambda look: (look["at"], look["seq"])),
+        "sealed": {name: seal.get(name) for name in ("at", "user", "host", "study", "u", "space")},
+        "policies": history.policies(testset), "refusals": list(_refusals(history, testset)),
+        "spent": sum(look.price for look in looks), "studies": len(tried), "candidates": sum(tried.values()),
+        "choices": choices(history, testset),
+        "siblings": _siblings(history, testset), "next": next_look(history, testset), "budget": budget(history, testset),
+    }  # fmt: skip
+
+
+def _looks(looks: tuple[PastLook, ...]) -> Iterator[dict[str, Any]]:
+    before: Mapping[str, Any] | None = None
+    for look in looks:
+        facts, answer = look.facts, look.answer
+        yield {
+            **_common(look.entry), "look": facts["look"], "replay": False, "status": look.status,
+            "score": answer.get("score"), "errors": answer.get("errors"), "interval": answer.get("interval"),
+            "price": look.price, "spent": facts.get("spent", 0.0), "n": facts.get("n"), "release": facts.get("release"),
+            "policy": facts.get("policy"), "cv_mean": facts.get("cv_mean"), "metric": facts["metric"],
+            "overlap": facts.get("overlap", []), "flags": [one["code"] for one in facts["flags"]],
+            "findings": facts["flags"], "justification": facts.get("justify"),
+            "changes": differences(before, facts.get("config", {})) if before is not None else [],
+            "charged": facts.get("charged", [look.testset]), "n_clean": facts.get("n_clean"),
+            "as_first": as_first(look), "superseded": superseded(look, looks),
+        }  # fmt: skip
+        before = facts.get("config", {})
+
+
+def _replays(history: History, testset: str) -> Iterator[dict[str, Any]]:
+    looks = {look.id: look for look in history.looks_at([testset])}
+    for entry in history.replays:
+        if entry.facts["of"] in looks:
+            look = looks[entry.facts["of"]]
+            yield {
+                **_common(entry), "look": look.facts["look"], "replay": True, "status": "replay",
+                "score": look.answer["score"], "errors": look.answer["errors"], "interval": look.answer["interval"],
+                "price": 0.0, "spent": look.facts["spent"], "overlap": [], "flags": ["G002"], "changes": [],
+            }  # fmt: skip
+
+
+def _siblings(history: History, testset: str) -> list[dict[str, Any]]:
+    """Every study that chose on the development rows of this test set, tested or not."""
+    names = ("at", "study", "folder", "spec_id", "winner", "cv_mean", "cv_rows", "measure", "tried")
+    return [{n: e.facts.get(n) for n in names} for e in history.selections if e.facts["testset"] == testset]
+
+
+def _refusals(history: History, testset: str) -> Iterator[dict[str, Any]]:
+    for entry in history.entries:
+        if entry.kind == "note" and entry.facts.get("testset") == testset and "refused" in entry.facts:
+            flags = [one["code"] for one in entry.facts["flags"]]
+            yield {**_common(entry), "reason": entry.facts["refused"], "flags": flags}
+
+
+def _common(entry: LedgerEntry) -> dict[str, Any]:
+    facts = entry.facts
+    names = ("at", "study", "spec_id", "user", "host", "folder")
+    return {"seq": entry.seq, "replica": entry.replica, **{name: facts.get(name) for name in names}}
+
+
+def _flag(finding: Finding) -> dict[str, str]:
+    return asdict(finding)

@@ -1,0 +1,97 @@
+"""What one more look at a test set would cost, how wide its interval would come out, and how many looks are left."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from modelsel.guard.history.history import History, PastLook
+from modelsel.statistics.reuse import prices
+from modelsel.statistics.reuse.certificate import SpendingState, hoeffding, interval
+
+MANY = 1000
+WIDTHS = (0.05, 0.1)
+TYPICAL = 1.1  # nats of a rounded answer that cross-validation foresaw
+
+
+@dataclass(frozen=True)
+class LookForecast:
+    """Where the next look would stand: on how many rows, after how many others, at about which error rate."""
+
+    n: int
+    index: int
+    spent: float
+    rate: float
+    delta: float
+    space: int | None
+
+    def interval(self, more: int = 0, price: float = 0.0) -> tuple[float, float]:
+        """The interval of the same error rate after `more` further answers of this price."""
+        errors = round(self.n * self.rate)
+        standing = SpendingState(self.index + more, self.spent + more * price, self.space)
+        return interval(errors, errors, self.n, standing.nats(self.delta))
+
+
+def next_look(history: History, testset: str) -> dict[str, Any] | None:
+    """Price of an answer that agrees with the last cross-validation, and its interval; None where nobody chose yet."""
+    chosen = [entry.facts for entry in history.selections if entry.facts["testset"] == testset]
+    outlook = _outlook(history, testset, _rate(chosen[-1]) if chosen else None)
+    if outlook is None:
+        return None
+    errors, foreseen = round(outlook.n * outlook.rate), history.terms(testset)["release"] == "predicted"
+    price = prices.predicted(errors, outlook.n, outlook.rate, chosen[-1]["cv_rows"]) if foreseen else prices.full(outlook.n)
+    return {"look": outlook.index, "price": price, "interval": list(outlook.interval())}
+
+
+def budget(history: History, testset: str) -> dict[str, Any] | None:
+    """How many more looks keep the half width within .05 and .10, by what is released; and what fresh rows would give."""
+    outlook = _outlook(history, testset, 0.5)
+    if outlook is None:
+        return None
+    costs = {"full": prices.full(outlook.n), "grid": prices.grid(100), "predicted": TYPICAL,
+             "passfail": prices.PASS_OR_FAIL, "committed": 0.0}  # fmt: skip
+    left = {mode: {f"{width:g}": _more(outlook, price, width) for width in WIDTHS} for mode, price in costs.items()}
+    first = SpendingState(1, 0.0).nats(outlook.delta)
+    return {"left": left, "at": outlook.rate, "fresh": {str(n): round(hoeffding(first, n), 4) for n in (500, 2000, 10_000)}}
+
+
+def _outlook(history: History, testset: str, usual: float | None) -> LookForecast | None:
+    """After the last look at these rows (and all that it was charged for), at its error rate or the usual one."""
+    seal, looks = history.seals.get(testset), history.looks_at([testset])
+    if seal is None:
+        return None
+    last = looks[-1] if looks else None
+    if last is not None and not last.facts.get("certified", True):
+        return None
+    charged = [testset, *(last.facts.get("charged", ()) if last else ())]
+    past, rate = history.looks_at(charged), _shown(last, usual)
+    if rate is None:
+        return None
+    adaptive = sum(1 for look in past if not look.facts.get("commit"))
+    return LookForecast(
+        n=int(last.facts.get("n", 0) if last else 0) or int(seal.facts["n"]),
+        index=1 + adaptive + len(history.commits_on(charged)), spent=sum(look.price for look in past),
+        rate=rate, delta=history.terms(testset)["delta"], space=seal.facts["space"],
+    )  # fmt: skip
+
+
+def _shown(last: PastLook | None, usual: float | None) -> float | None:
+    """The last error rate that was shown."""
+    if last is not None and str(last.facts["metric"]) == "error" and last.answer.get("score") is not None:
+        return float(last.answer["score"])
+    return usual
+
+
+def _rate(chosen: Mapping[str, Any]) -> float | None:
+    """The error rate that cross-validation found."""
+    error = chosen["cv_error"] if chosen["cv_error"] is not None else chosen["cv_mean"]
+    return float(error) if isinstance(error, int | float) and 0 <= error <= 1 else None
+
+
+def _more(outlook: LookForecast, price: float, width: float) -> int:
+    more = 0
+    while more < MANY:
+        low, high = outlook.interval(more, price)
+        if (high - low) / 2 > width:
+            break
+        more += 1
+    return more

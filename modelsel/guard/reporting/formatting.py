@@ -1,0 +1,57 @@
+"""The words of an audit: the sentence that can be quoted, intervals, numbers, days."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from modelsel.statistics.reuse.certificate import NO_INFORMATION
+
+
+def sentence(look: Mapping[str, Any], rows: int, level: float = 0.95) -> str:
+    """One look in words that can be quoted.
+
+    >>> sentence({"status": "revealed", "score": 0.1, "errors": 200, "n": 2000, "look": 1, "spent": 0.0, "price": 4.0,
+    ...           "metric": "error", "interval": [0.0866, 0.1147], "as_first": None, "changes": [], "replay": False}, 2000)
+    'Test error 0.100 (200/2000), look 1 of this test set. 95% interval valid whatever is done with the answer: [0.087, 0.115].'
+    """
+    if look["status"] not in ("revealed", "replay"):
+        return f"Look {look['look']} has no answer ({look['status']}); it is charged {look['price']:.2f} nats."
+    n = look.get("n") or rows
+    errors = f" ({look['errors']}/{n})" if look["errors"] is not None else ""
+    shown = "pass or fail" if look["score"] is None else f"{look['score']:.3f}"
+    head = f"Test {str(look.get('metric', 'score')).split(':')[0]} {shown}{errors}, look {look['look']} of this test set"
+    spent = f"; earlier answers cost {look['spent']:.2f} nats" if look["spent"] else ""
+    first = (
+        f" As a first look it would have been {limits_of(look['as_first'])}." if look["spent"] and look.get("as_first") else ""
+    )
+    return f"{head}{spent}. {_certified(look, level)}{first}{_changed(look['changes'])}"
+
+
+def _certified(look: Mapping[str, Any], level: float) -> str:
+    limits = look["interval"]
+    if limits is None:
+        return "No interval is certified."
+    if limits[1] - limits[0] >= 2 * NO_INFORMATION:
+        return "No information is left in this test set."
+    whatever = "was done with those answers" if look["spent"] else "is done with the answer"
+    return f"{level:.0%} interval valid whatever {whatever}: {limits_of(limits)}."
+
+
+def _changed(keys: Sequence[str], most: int = 3) -> str:
+    more = f" and {len(keys) - most} more" if len(keys) > most else ""
+    return f" Since the look before, {', '.join(keys[:most])}{more} changed (G012)." if keys else ""
+
+
+def limits_of(limits: Sequence[float]) -> str:
+    return f"[{limits[0]:.3f}, {limits[1]:.3f}]"
+
+
+def number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+def day(at: str | None) -> str:
+    return (at or "unknown")[:16].replace("T", " ")
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

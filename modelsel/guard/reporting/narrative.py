@@ -1,0 +1,199 @@
+"""The audit as a story for people: titled sections of sentences and tables, which Markdown and HTML then write down."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from modelsel.guard.policy.findings import LOSSES, SEVERITIES
+from modelsel.guard.reporting.checklist import items
+from modelsel.guard.reporting.formatting import day, limits_of, number, plural, sentence
+
+NOT_SHOWN = (
+    "Scores computed by other code: whoever owns the data can evaluate elsewhere. This is evidence, not prevention.",
+    "Test features used while choosing (transductive use); only labels are sealed.",
+    "Looks in a ledger that is neither here nor known to an anchor, or made with another key.",
+    "The certificate holds for exchangeable rows; it says nothing of data that come from elsewhere or later.",
+)  # fmt: skip
+MODES = {
+    "full": "the exact score", "grid": "rounded to .01", "predicted": "rounded, as cross-validation foresaw",
+    "passfail": "pass or fail", "committed": "any, committed to beforehand",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table: head and rows of words."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """`level` 2 stands for itself, 3 belongs to the section before."""
+
+    title: str
+    parts: tuple[str | TextTable, ...]
+    level: int = 2
+
+
+def story(report: Mapping[str, Any]) -> list[Section]:
+    """The sections, in the order in which a reviewer asks."""
+    sections = [Section("In short", (_summary(report),))]
+    for one in report["test_sets"]:
+        sections += [Section(f"Test set {one['id'][:8]}", tuple(_test_set(one))), *_details(one, report)]
+    sections.append(Section("Findings", _findings(report["flags"])))
+    sections.append(Section("The ledger", _ledger(report)))
+    sections.append(Section("What this does not show", NOT_SHOWN))
+    return sections
+
+
+def _summary(report: Mapping[str, Any]) -> str:
+    looks = sum(not look["replay"] for one in report["test_sets"] for look in one["looks"])
+    seen = f"{plural(len(report['test_sets']), 'test set')}, {plural(looks, 'look')}."
+    graves = [flag for flag in report["flags"] if SEVERITIES.index(flag["severity"]) >= SEVERITIES.index("high")]
+    worst = sorted(graves, key=lambda flag: -SEVERITIES.index(flag["severity"]))
+    codes = ", ".join(dict.fromkeys(f"{flag['code']} ({flag['severity']})" for flag in worst))
+    found = f"{plural(len(graves), 'grave finding')}: {codes}." if graves else "No grave finding."
+    return f"{seen} {found} {_whole(report)}"
+
+
+def _whole(report: Mapping[str, Any]) -> str:
+    """Is all there? Chains that hold now say nothing of what was lost before."""
+    intact = report["ledger"]["intact"]
+    lost = sorted({flag["code"] for flag in report["flags"]} & set(LOSSES))
+    if intact and lost:
+        return f"The chains hold, but the record is not whole ({', '.join(lost)})."
+    return {
+        True: "The ledger is whole.",
+        False: "The ledger is NOT WHOLE: trust no number here.",
+        None: "Nothing was kept (guard.remember=false, or a ledger that could not be written under guard=off).",
+    }[intact]
+
+
+def _test_set(one: Mapping[str, Any]) -> Iterator[str | TextTable]:
+    sealed, looks = one["sealed"], [look for look in one["looks"] if not look["replay"]]
+    sealed_by = f"sealed {day(sealed['at'])} by {sealed['user'] or 'unknown'} in study {sealed['study'] or 'unknown'}"
+    yield f"{one['rows']} rows, {sealed_by}{_terms(one)}; {plural(len(looks), 'look')}, {one['spent']:.2f} nats spent."
+    yield from _chosen(one)
+    if looks:
+        yield f"To quote: {sentence(looks[-1], one['rows'], 1 - _delta(one))}"
+        yield from _counted_with(one, looks[-1])
+
+
+def _terms(one: Mapping[str, Any]) -> str:
+    """The policy at the seal and every later one."""
+    said = [f"guard={terms['policy']}, release {terms['release']}, level {1 - terms['delta']:g}" for terms in one["policies"]]
+    return f" under {', then '.join(dict.fromkeys(said))}" if said else ""
+
+
+def _chosen(one: Mapping[str, Any]) -> Iterator[str]:
+    facts = one["choices"]
+    if facts is None:
+        return
+    carried = facts["carried"]
+    chose = f"{plural(one['studies'], 'study', 'studies')} chose among {plural(facts['candidates'], 'candidate')}"
+    luck = (
+        ""
+        if not facts["luck"]
+        else f" The best of so many equal ones is expected to look {facts['luck']:.3f} better than it is."
+    )
+    yield (
+        f"{chose} on its {facts['rows']} development rows; ±{facts['bound']:.3f} holds for all of them at once, ±0.05 for "
+        f"{f'{carried:,}' if carried else 'not even one'} (heuristics, where folds are used).{luck}"
+    )
+
+
+def _counted_with(one: Mapping[str, Any], look: Mapping[str, Any]) -> Iterator[str]:
+    others = [testset[:8] for testset in look.get("charged", ()) if testset != one["id"]]
+    if others:
+        yield f"Looks at test set {', '.join(others)} are counted too: it shares rows with this one."
+    dropped = one["rows"] - (look.get("n") or one["rows"])
+    if dropped > 0:
+        yield f"The answer is computed on {look['n']} rows; {dropped} others were seen before and are left out."
+
+
+def _details(one: Mapping[str, Any], report: Mapping[str, Any]) -> Iterator[Section]:
+    remarks = tuple(_remarks(one))
+    if one["looks"]:
+        head = ("look", "time", "who", "study", "CV", "released", "price", "nats so far", "interval", "flags")
+        yield Section("Timeline", (TextTable(head, tuple(_row(look) for look in one["looks"])), *remarks), 3)
+    elif remarks:
+        yield Section("Timeline", remarks, 3)
+    if one["budget"]:
+        yield Section("Looks left", tuple(_left(one["budget"])), 3)
+    if one["siblings"]:
+        studies = TextTable(("study", "run", "candidates", "winner", "CV"), tuple(_sibling(each) for each in one["siblings"]))
+        yield Section("Studies over the same rows", (studies,), 3)
+    if one["looks"]:
+        answers = tuple((question, _answer(answer)) for question, answer in items(one, report).items())
+        yield Section("Checklist (REFORMS)", (TextTable(("item", "answer"), answers),), 3)
+
+
+def _answer(answer: object) -> str:
+    if isinstance(answer, list):
+        return limits_of(answer)
+    if isinstance(answer, bool):
+        return "yes" if answer else "no"
+    return "–" if answer is None else str(answer)
+
+
+def _left(budget: Mapping[str, Any]) -> Iterator[str | TextTable]:
+    counts = budget["left"]
+    if any(count for widths in counts.values() for count in widths.values()):
+        rows = tuple((MODES[mode], *(str(count) for count in widths.values())) for mode, widths in counts.items())
+        yield TextTable(("if each shows", "within ±0.05", "within ±0.10"), rows)
+    else:
+        yield "Whatever is shown, the interval of a further look would be wider than ±0.10."
+    fresh = ", ".join(f"{int(n):,} rows ±{width:.3f}" for n, width in budget["fresh"].items())
+    yield f"At an error of {budget['at']:.3f}. Fresh test rows would give, as a first look: {fresh}."
+
+
+def _sibling(facts: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        *(str(facts[name])[:60] for name in ("study", "folder", "tried")),
+        str(facts["winner"])[:8],
+        number(facts["cv_mean"]),
+    )
+
+
+def _row(look: Mapping[str, Any]) -> tuple[str, ...]:
+    name = f"{look['look']}{' (replay)' if look['replay'] else ''}"
+    released = look["status"] if look["status"] in ("open", "failed", "recovered") else number(look["score"])
+    limits = limits_of(look["interval"]) if look["interval"] else "none"
+    who = f"{look['user']}@{look['host']}"
+    so_far = "" if look["replay"] else f"{look['spent'] + look['price']:.2f}"
+    return (name, day(look["at"]), who, str(look["study"]), number(look.get("cv_mean")), released,
+            f"{look['price']:.2f}", so_far, limits, " ".join(look["flags"]))  # fmt: skip
+
+
+def _remarks(one: Mapping[str, Any]) -> Iterator[str]:
+    for look in one["looks"]:
+        later, why = look.get("superseded"), look.get("justification") or {}
+        if look["changes"]:
+            yield f"Before look {look['look']}, these were changed: {', '.join(look['changes'])}."
+        if why.get("text"):
+            yield f"Look {look['look']} was justified by {look['user']}@{look['host']} ({why['category']}): {why['text']}"
+        if later:
+            yield (f"Look {look['look']} is superseded after a merge: it counts as look {later['look']}, "
+                   f"interval {limits_of(later['interval']) if later['interval'] else 'none'}.")  # fmt: skip
+    for refusal in one["refusals"]:
+        yield f"Refused {day(refusal['at'])} in study {refusal['study']}: {refusal['reason']}"
+
+
+def _findings(flags: Sequence[Mapping[str, str]]) -> tuple[str | TextTable, ...]:
+    ordered = sorted(flags, key=lambda flag: -SEVERITIES.index(flag["severity"]))
+    rows = tuple((one["code"], one["severity"], one["message"], one["do"]) for one in ordered)
+    return (TextTable(("code", "severity", "what", "what to do"), rows),) if rows else ("None.",)
+
+
+def _ledger(report: Mapping[str, Any]) -> tuple[str, ...]:
+    ledger = report["ledger"]
+    anchors = ", ".join(ledger.get("anchors", ())) or "none (level 0: a rewritten or deleted ledger would not be noticed)"
+    head = str(ledger["head"] or "none").rpartition(":")
+    count = plural(ledger["entries"], "entry", "entries")
+    return (f"{ledger['url']}: {count}. {_whole(report)} Anchors: {anchors}. Head: {head[0]}{head[1]}{head[2][:16]}.",)
+
+
+def _delta(one: Mapping[str, Any]) -> float:
+    return float(one["policies"][0]["delta"]) if one["policies"] else 0.05

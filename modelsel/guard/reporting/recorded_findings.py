@@ -1,0 +1,56 @@
+"""Findings that a ledger remembers: those of its looks, what was found out about it, and clocks that went back."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from modelsel.core.types import Finding
+from modelsel.guard.history.history import History
+from modelsel.guard.history.quarantine import PLACE
+from modelsel.guard.policy.findings import flag
+from modelsel.ledger.entry import LedgerEntry
+
+
+def of_looks(sets: list[dict[str, Any]]) -> list[Finding]:
+    """Findings of all looks, each once; and looks that nobody resolved."""
+    found: dict[tuple[str, str], Finding] = {}
+    for one in sets:
+        for look in one["looks"]:
+            for facts in look.get("findings", ()):
+                found[facts["code"], facts["message"]] = Finding(**facts)
+            if look["status"] == "open":
+                text = f"look {look['look']} of test set {one['id'][:8]} has no answer on record"
+                found["G060", text] = flag("G060", text)
+    return list(found.values())
+
+
+def of_record(history: History, testsets: list[str]) -> Iterator[Finding]:
+    """What was found out about the ledger earlier, settings that were loosened, looks that only an anchor saw."""
+    for entry in history.entries:
+        facts = entry.facts
+        if entry.kind == "note" and "code" in facts:
+            yield flag(facts.get("code", "G072"), f"{facts['text']} (noticed {facts['at'][:10]})")
+        elif entry.kind == "policy_change" and facts["weaker"] and facts["testset"] in testsets:
+            yield flag("G073", f"{', '.join(facts['weaker'])} changed after test set {facts['testset'][:8]} was sealed")
+        elif entry.replica == PLACE:
+            yield flag("G079", f"{facts['why']}: {_charged(facts)}")
+        elif history.is_missing(entry) and facts["testset"] in testsets:
+            what = "opened without a guard" if facts["unguarded"] else "looked at beside this ledger"
+            yield flag(facts.get("code", "G072"), f"{facts['anchor']} saw test set {facts['testset'][:8]} {what}")
+
+
+def _charged(facts: Mapping[str, Any]) -> str:
+    if not facts["testset"]:
+        return "it names no test set, and nothing is certified until it is ruled void"
+    return f"counted as a look at test set {facts['testset'][:8]} at its highest price, {facts['worst']:.2f} nats"
+
+
+def of_time(history: History) -> Iterator[Finding]:
+    """Entries that are dated before the one they follow."""
+    last: dict[str, LedgerEntry] = {}
+    for entry in sorted(history.entries, key=lambda entry: (entry.replica, entry.seq)):
+        former = last.get(entry.replica)
+        if "at" not in entry.facts:
+            continue
+        if former is not None and entry.facts.get("at", "") < former.facts.get("at", ""):
+            yield flag("G075", f"entry {entry.seq} of replica {entry.replica} is dated before the one it follows")
+        last[entry.replica] = entry

@@ -1,0 +1,154 @@
+"""The best cut of a sorted column whose values are all known and whose rows weigh one, by whole numbers alone.
+
+An entry packs row | class | new, where `new` says that the value differs from the one before: cuts need no values. A long
+column is first taken in blocks (`kernels/growth/blocks`), and only blocks that may hold a better cut than the best so far are
+looked at cut by cut.
+
+    entropy   Σ_c l_c·log l_c − n_l·log n_l and the same of the right side, from a table of whole numbers
+    Gini      Σ_c l_c² / n_l + Σ_c r_c² / n_r, 1 / n from a table
+"""
+
+import numpy as np
+
+from modelsel.kernels.compiler import kernel
+from modelsel.kernels.growth.blocks import CORNERS, FIELDS, boundaries, entropy_reach, gini_reach
+from modelsel.kernels.layout import CODE, CUTS, ENTROPY, INFORMATION, NOTHING, TIE, VALUE
+from modelsel.kernels.splits.split_competition import information
+
+SHORT = 64  # rows up to which a column is looked at cut by cut
+STRETCH = 256  # rows looked at together for a first difference
+
+
+@kernel(_nrt=False)
+def _entropy(entries, first, end, left, total, class_bits, table, steps, least, tie, best, at):
+    """The best cut behind one of the rows first … end − 1, whose classes join `left`, if it is better than `best`."""
+    n, mask, bar, s = len(entries), np.int64((1 << class_bits) - 1), best + tie, np.int64(0)
+    for c in range(len(left)):
+        s += table[np.uint64(left[c])] + table[np.uint64(total[c] - left[c])]
+    entry = np.int64(entries[np.uint64(first)])
+    for i in range(first + 1, min(end, n - 1) + 1):
+        label = np.uint64((entry >> 1) & mask)
+        a = left[label]
+        b = total[label] - a
+        left[label] = a + 1
+        s += steps[np.uint64(a)] - steps[np.uint64(b - 1)]
+        entry = np.int64(entries[np.uint64(i)])
+        if entry & 1 and i >= least and n - i >= least:
+            value = float(s - table[np.uint64(i)] - table[np.uint64(n - i)])
+            if value > bar:
+                best, bar, at = value, value + tie, i
+    return best, at
+
+
+@kernel(_nrt=False)
+def _gini(entries, first, end, left, total, class_bits, shares, least, tie, best, at):
+    n, mask, bar, s_left, s_right = len(entries), np.int64((1 << class_bits) - 1), best + tie, np.int64(0), np.int64(0)
+    for c in range(len(left)):
+        s_left += left[c] * left[c]
+        s_right += (total[c] - left[c]) * (total[c] - left[c])
+    entry = np.int64(entries[np.uint64(first)])
+    for i in range(first + 1, min(end, n - 1) + 1):
+        label = np.uint64((entry >> 1) & mask)
+        a = left[label]
+        b = total[label] - a
+        left[label] = a + 1
+        s_left += 2 * a + 1
+        s_right -= 2 * b - 1
+        entry = np.int64(entries[np.uint64(i)])
+        if entry & 1 and i >= least and n - i >= least:
+            value = float(s_left) * shares[np.uint64(i)] + float(s_right) * shares[np.uint64(n - i)]
+            if value > bar:
+                best, bar, at = value, value + tie, i
+    return best, at
+
+
+@kernel(_nrt=False)
+def _cuts(entries, least):
+    """How many admissible cuts there are."""
+    cuts = np.int64(0)
+    for i in range(max(least, 1), len(entries) - max(least, 1) + 1):
+        cuts += np.int64(entries[np.uint64(i)]) & 1
+    return cuts
+
+
+@kernel(_nrt=False)
+def _differ(entries):
+    """Do any two values differ (a stretch at a time: most columns differ early)."""
+    differ = np.uint32(0)
+    for first in range(1, len(entries), STRETCH):
+        for i in range(first, min(first + STRETCH, len(entries))):
+            differ |= entries[np.uint64(i)]
+        if differ & np.uint32(1):
+            return True
+    return False
+
+
+@kernel(inline="always", _nrt=False)
+def _best(entries, total, left, bounds, reach, words, rules, table, steps, shares, least, tie, bar):
+    """The best value above `bar` and the number of rows left of its cut, 0 where there is none."""
+    n, classes, entropy, best, at = len(entries), len(total), rules.fused == ENTROPY, bar, 0
+    block = 32 if n >= 512 else 16 if n >= 128 else 8
+    if n <= SHORT or classes > (FIELDS if entropy else CORNERS):
+        blocks, block = 1, n
+        for c in range(classes):
+            bounds[c, 0] = 0.0
+        reach[0] = np.inf
+    else:
+        blocks = boundaries(entries, block, rules.class_bits, words, bounds, classes)
+        if entropy:
+            entropy_reach(bounds, total, blocks, block, n, table, steps, reach)
+        else:
+            gini_reach(bounds, total, blocks, n, reach)
+    for j in range(blocks):
+        if reach[j] > best + tie:
+            first, end = j * block, min(j * block + block, n)
+            for c in range(classes):
+                left[c] = np.int64(bounds[c, j])
+            if entropy:
+                best, at = _entropy(entries, first, end, left, total, rules.class_bits, table, steps, least, tie, best, at)
+            else:
+                best, at = _gini(entries, first, end, left, total, rules.class_bits, shares, least, tie, best, at)
+    return best, at
+
+
+@kernel(_nrt=False)
+def gauge(total, n, rules, table, scale):
+    """Units of a value, how much closer than that is equal, and the value of the node undivided."""
+    entropy, sums = rules.fused == ENTROPY, np.int64(0)
+    unit = float(n) * (scale if entropy else 1.0)
+    for c in range(len(total)):
+        sums += table[total[c]]
+    return unit, max(TIE * unit, 8.0 if entropy else 0.0), float(sums - table[n]) if entropy else float(sums) / n
+
+
+@kernel(_nrt=False)
+def enter(found, at, best, whole, unit, n, rules, bar):
+    """Write the best cut of a feature (`at` rows left of it, 0: none); returns what the next feature has to exceed."""
+    if at == 0:
+        return bar
+    found[CODE], found[VALUE] = at, (best - whole) / unit
+    if rules.ratio:
+        found[INFORMATION] = information(float(at), float(n - at), 0.0)
+    elif not (rules.average or rules.penalty):
+        return found[VALUE]
+    return bar
+
+
+@kernel(_nrt=False)
+def search(entries, begin, end, here, below, total, left, bounds, reach, words, rules, table, steps, shares, scale, least,
+           found):  # fmt: skip
+    """Write the best cut of each feature offered `here` into `found`: CODE is the number of rows left of it.
+
+    CODE < 0: none, or none better than that of a feature before where goodness alone competes. Constant features are not
+    offered `below`.
+    """
+    n, bar = end - begin, -1.0
+    unit, tie, whole = gauge(total, n, rules, table, scale)
+    for f in range(len(entries)):
+        below[f], found[f, CODE], found[f, CUTS] = 0, NOTHING, NOTHING
+        column = entries[f, begin:end]
+        if not here[f] or not _differ(column):
+            continue
+        below[f], found[f, CUTS] = 1, _cuts(column, least) if rules.penalty else 1
+        best, at = _best(column, total, left, bounds, reach, words, rules, table, steps, shares, least, tie, whole + bar * unit)
+        bar = enter(found[f], at, best, whole, unit, n, rules, bar)

@@ -1,0 +1,56 @@
+"""What `grow` writes down of a test's surrogates and of a set of levels, and where surrogates send rows of missing value."""
+
+from modelsel.kernels.compiler import kernel
+from modelsel.kernels.layout import AGREED, CODE, FLIPPED, NEXT, SURROGATES, WHOLE
+from modelsel.kernels.splits.split_competition import longer
+
+
+@kernel(_nrt=False)
+def send_by_mimics(branch, rows, ranked, found, codes, nominal, level_side):
+    """Rows of missing value go where the first surrogate that is known sends them, or to the larger side."""
+    for i in range(len(branch)):
+        if branch[i] >= 0:
+            continue
+        branch[i] = ranked[SURROGATES]
+        for g in ranked[:SURROGATES]:
+            code = codes[g, rows[i]] if g >= 0 else -1
+            side = -1
+            if code >= 0:
+                side = level_side[g, code] if nominal[g] else int((code <= found[g, CODE]) == (found[g, FLIPPED] == 1.0))
+            if side >= 0:
+                branch[i] = side
+                break
+
+
+@kernel()
+def write_mimics(node, ranked, found, nominal, levels, level_side, mimics, agreement, sides, mimicked, sided):
+    """Surrogates of a node, best first; returns the records with room for them, and how many there are."""
+    mimics, agreement = longer(mimics, mimicked + SURROGATES), longer(agreement, mimicked + SURROGATES)
+    for g in ranked[:SURROGATES]:
+        if g < 0:
+            break
+        mimics[mimicked, 0], mimics[mimicked, 1], mimics[mimicked, 5] = node, g, -1
+        agreement[mimicked, 0] = found[g, AGREED] / found[g, WHOLE]
+        if nominal[g]:
+            sides = longer(sides, sided + levels[g])
+            for level in range(levels[g]):
+                sides[sided + level, 0] = level_side[g, level]
+            mimics[mimicked, 5] = sided
+            sided += levels[g]
+        else:
+            mimics[mimicked, 2], mimics[mimicked, 3] = int(found[g, CODE]), int(found[g, NEXT])
+            mimics[mimicked, 4] = int(found[g, FLIPPED])
+        mimicked += 1
+    return mimics, agreement, sides, mimicked, sided
+
+
+@kernel()
+def write_marks(codes, rows, levels, inside, absent, marks, marked):
+    """Which levels the first branch takes: those of `inside` that occur, and all others if `absent`."""
+    marks = longer(marks, marked + levels)
+    for level in range(levels):
+        marks[marked + level, 0] = absent
+    for i in range(len(rows)):
+        if codes[rows[i]] >= 0:
+            marks[marked + codes[rows[i]], 0] = inside[codes[rows[i]]]
+    return marks

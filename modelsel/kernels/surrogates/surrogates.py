@@ -1,0 +1,149 @@
+"""How well a test on another feature sends rows the way a two-branch test sends them (Breiman et al. 1984, section 5.3).
+
+    agreement = weight sent the same way / weight, of the rows known in both features
+
+What is found is written as weight, as if all rows of the node were known: features compete by their share. A cut may be
+flipped: x ≤ θ then stands for the second branch. A level stands for the branch of most of its weight. θ lies below the next
+larger value that any row of the node has, so that rows known in this feature alone part where they will when predicted (as
+in rpart). A test that agrees on no more than the larger side is none, and is not looked for.
+"""
+
+import numpy as np
+
+from modelsel.kernels import types
+from modelsel.kernels.compiler import kernel
+from modelsel.kernels.layout import AGREED, CODE, FLIPPED, NEXT, NOTHING, SURROGATES, TIE
+from modelsel.kernels.surrogates.agreement import of_all, rank, whole_cut
+
+HALF = 31  # bits of a whole weight
+
+
+@kernel(_nrt=False)
+def _total(weight):
+    """Sum of the weights and whether they may be added as whole numbers."""
+    total, exact = 0.0, True
+    for i in range(len(weight)):
+        total += weight[i]
+        exact &= weight[i] == np.floor(weight[i])
+    return total, exact and total < 1 << HALF
+
+
+@kernel(_nrt=False)
+def _sums(branch, weight):
+    """Weight in the first and in the second branch."""
+    zero, one = 0.0, 0.0
+    for i in range(len(branch)):
+        zero += weight[i] if branch[i] == 0 else 0.0
+        one += weight[i] if branch[i] == 1 else 0.0
+    return zero, one
+
+
+@kernel(_nrt=False)
+def _lean(branch, weight, lean, pair):
+    """Per row its weight, less than nothing in the second branch, and (weight, weight in the second branch) as one number."""
+    for i in range(len(branch)):
+        w, b = np.int64(weight[i]), branch[i]
+        known = np.int64(b >= 0)
+        lean[i] = w * (known - 2 * known * b)
+        pair[i] = w * known * ((np.int64(1) << HALF) + b)
+
+
+@kernel(_nrt=False)
+def _cut(entries, branch, weight, total, missing, rules, found):
+    """The same for weights of any kind; `branch` is −1 where it is not known."""
+    shift, ids = rules.id_bits + rules.class_bits, (1 << rules.id_bits) - 1
+    found[AGREED] = NOTHING
+    zero, one, end = 0.0, 0.0, 0
+    for i in range(len(entries)):
+        if entries[i] >> shift == missing:
+            break
+        end += 1
+        row = entries[i] & ids
+        zero += weight[row] if branch[row] == 0 else 0.0
+        one += weight[row] if branch[row] == 1 else 0.0
+    whole, left_zero, left_one, previous, after = zero + one, 0.0, 0.0, np.int64(-1), np.int64(-1)
+    tie = TIE * whole
+    for i in range(end):
+        row, code = entries[i] & ids, entries[i] >> shift
+        if after == previous:
+            after = code
+        if branch[row] < 0:
+            continue
+        if code != previous and previous >= 0:
+            straight = left_zero + one - left_one
+            for flipped in range(2):
+                agreed = whole - straight if flipped else straight
+                if agreed > found[AGREED] + tie:
+                    found[AGREED], found[CODE], found[NEXT], found[FLIPPED] = agreed, previous, after, flipped
+        previous = after = code
+        left_zero += weight[row] if branch[row] == 0 else 0.0
+        left_one += weight[row] if branch[row] == 1 else 0.0
+    of_all(zero, one, total, found)
+
+
+@kernel(_nrt=False)
+def _whole_levels(codes, rows, pair, total, levels, tally, sides, found):
+    """Write the branch that each level stands for into `sides` (−1: it does not occur), and how well that agrees."""
+    for level in range(levels + 1):
+        tally[level] = 0
+    for i in range(len(rows)):
+        tally[np.uint64(codes[np.uint64(rows[i])] + 1)] += pair[i]
+    agreed, whole, ones = np.int64(0), np.int64(0), np.int64(0)
+    for level in range(levels):
+        both, one = tally[level + 1] >> HALF, tally[level + 1] & ((np.int64(1) << HALF) - 1)
+        whole += both
+        ones += one
+        agreed += max(one, both - one)
+        sides[level] = -1 if both == 0 else np.int64(one > both - one)
+    found[AGREED] = float(agreed)
+    of_all(float(whole - ones), float(ones), total, found)
+
+
+@kernel(_nrt=False)
+def _levels(codes, rows, branch, weight, total, levels, table, sides, found):
+    """The same for weights of any kind."""
+    for level in range(levels):
+        table[level, 0], table[level, 1], sides[level] = 0.0, 0.0, -1
+    zero, one = 0.0, 0.0
+    for i in range(len(rows)):
+        level = codes[rows[i]]
+        if level >= 0 and branch[i] >= 0:
+            table[level, branch[i]] += weight[i]
+            zero += weight[i] if branch[i] == 0 else 0.0
+            one += weight[i] if branch[i] == 1 else 0.0
+            sides[level] = 0
+    found[AGREED] = 0.0
+    for level in range(levels):
+        found[AGREED] += max(table[level, 0], table[level, 1])
+        if table[level, 1] > table[level, 0] + TIE * (zero + one):
+            sides[level] = 1
+    of_all(zero, one, total, found)
+
+
+@kernel(types.mimics.signature, _nrt=False)
+def mimics(order, slot, codes, levels, start, end, rows, weight, branch, f, below, rules, lean, pair, tally, table, sides,
+           found, ranked):  # fmt: skip
+    """The best surrogate by each feature of the test on `f`, which sends rows into `branch` (−1: not known), into `found`.
+
+    ranked: the features of the best surrogates (−1 fills up), and last the branch of most weight (ties: the first).
+    lean, pair, tally, table: room to work.
+    """
+    total, exact = _total(weight)
+    zero, one = _sums(branch, weight)
+    if exact:
+        _lean(branch, weight, lean, pair)
+    for g in range(len(slot)):
+        found[g, AGREED] = NOTHING
+        if g == f or not below[g]:
+            continue
+        if slot[g] < 0 and exact:
+            _whole_levels(codes[g], rows, pair, total, levels[g], tally, sides[g], found[g])
+        elif slot[g] < 0:
+            _levels(codes[g], rows, branch, weight, total, levels[g], table, sides[g], found[g])
+        elif exact:
+            whole_cut(order[slot[g], start:end], lean, np.int64(zero), np.int64(one), total, levels[g],
+                      rules.id_bits + rules.class_bits, rules.id_bits, found[g])  # fmt: skip
+        else:
+            _cut(order[slot[g], start:end], branch, weight, total, levels[g], rules, found[g])
+    rank(found, total, ranked)
+    ranked[SURROGATES] = 1 if one > zero + 1e-9 else 0

@@ -1,0 +1,47 @@
+"""How to fit an estimator again: what is kept of a model that cannot be written down."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from modelsel.core.types import Codes, Description, Floats, Integers, Table, Task
+from modelsel.learner.estimators.model import EstimatorModel, described
+from modelsel.learner.estimators.path import EstimatorPath
+
+
+@dataclass(frozen=True)
+class EstimatorRecipe:
+    """How to fit it again: `rows` is the digest of the analysis rows, `version` what the library was."""
+
+    learner: Any
+    random_state: int
+    rows: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.learner.estimator} ({self.version})"
+
+    def refit(self, task: Task, rows: Integers) -> EstimatorModel:
+        """The same fit on the same rows. Raises ValueError when the rows are others, or the library is another version."""
+        path = EstimatorPath(self.learner, task, rows, self.random_state)
+        if path.digest != self.rows:
+            raise ValueError("these are not the rows that the model was fitted on")
+        if self.learner.source != self.version:
+            raise ValueError(f"the model was fitted with {self.version}, this is {self.learner.source}")
+        return path.model(self.learner)
+
+    def describe(self) -> Description:
+        return described(self.learner, self.random_state, self.rows, self.version)
+
+    def predict(self, table: Table) -> Codes:
+        raise ValueError("only the recipe of this model was kept: refit it on the development rows")
+
+    def scores(self, table: Table) -> Floats:
+        raise ValueError("only the recipe of this model was kept: refit it on the development rows")
+
+
+def restored(learner: Any, description: Description) -> EstimatorRecipe:
+    """What a description holds. Raises ValueError when it is not whole."""
+    facts = description.facts
+    if not isinstance(facts["random_state"], int) or not isinstance(facts["rows"], str):
+        raise ValueError("estimator: not a whole recipe")
+    return EstimatorRecipe(learner, facts["random_state"], facts["rows"], str(facts["version"]))

@@ -1,0 +1,155 @@
+"""A fitted forest: its trees cut back, one after the other, and the votes of their leaves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.types import Codes, Description, Feature, Floats, Integers, Table
+from modelsel.forest.forest_tree import ForestTree
+from modelsel.forest.votes import coded, leaves_of, thresholds
+from modelsel.kernels.compiler import load
+from modelsel.kernels.forests.forest_layout import AT, COLUMN, NODE, PARENT, RIGHT, TEST
+from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD
+
+BLOCK = 4096  # rows that are coded and polled at a time
+
+
+@dataclass(frozen=True, eq=False)
+class ForestModel:
+    """All trees in one array of nodes. A threshold is known by its place among its feature's `cuts`; children and marks are
+    counted from the start of their tree."""
+
+    features: tuple[Feature, ...]
+    classes: int
+    nodes: NDArray[np.int32]
+    trees: Integers  # where each begins, and the end of the last
+    cuts: tuple[Floats, ...]  # thresholds per feature, ascending
+    marks: NDArray[np.uint8]  # levels that take the first branch, of all SUBSET tests
+    first: Integers  # nodes + 1: votes of node i are first[i] … first[i + 1] − 1
+    voted: Codes
+    shares: Integers
+
+    @classmethod
+    def of(cls, features: tuple[Feature, ...], classes: int, trees: Sequence[tuple[ForestTree, Integers]]) -> "ForestModel":
+        """From trees, cut back, with the votes of their nodes."""
+        cuts = thresholds([tree for tree, _ in trees], len(features))
+        placed, marks = [], 0
+        for tree, _ in trees:
+            nodes = tree.nodes.copy()
+            for index, own in enumerate(cuts):
+                tests = (nodes[:, TEST] == THRESHOLD) & (nodes[:, COLUMN] == index)
+                nodes[tests, AT] = np.searchsorted(own, tree.threshold[tests])
+            nodes[nodes[:, TEST] == SUBSET, AT] += marks
+            marks += len(tree.marks)
+            placed.append(nodes)
+        votes = np.vstack([np.where(tree.terminal[:, None], own, 0) for tree, own in trees])
+        node, voted = np.nonzero(votes)
+        first = np.r_[0, np.cumsum(np.bincount(node, minlength=len(votes)))].astype(np.int64)
+        starts = np.r_[0, np.cumsum([len(tree) for tree, _ in trees])].astype(np.int64)
+        return cls(
+            features, classes, np.vstack(placed), starts, cuts, np.concatenate([tree.marks for tree, _ in trees]), first,
+            voted.astype(np.int32), votes[node, voted],
+        )  # fmt: skip
+
+    def predict(self, table: Table) -> Codes:
+        return np.asarray(self._votes(table).argmax(axis=1).astype(np.int32))
+
+    def scores(self, table: Table) -> Floats:
+        votes = self._votes(table)
+        return np.asarray(votes / votes.sum(axis=1, keepdims=True))
+
+    def tree(self, number: int) -> ForestTree:
+        """One of the trees; its thresholds are values again, and no class weights are known."""
+        own = slice(int(self.trees[number]), int(self.trees[number + 1]))
+        nodes, threshold = self.nodes[own], np.full(len(self.nodes[own]), np.nan)
+        for index, cuts in enumerate(self.cuts):
+            tests = (nodes[:, TEST] == THRESHOLD) & (nodes[:, COLUMN] == index)
+            threshold[tests] = cuts[nodes[tests, AT]]
+        return ForestTree(nodes, threshold, np.full(len(nodes), np.nan), np.zeros((len(nodes), self.classes)), self.marks)
+
+    def describe(self) -> Description:
+        facts = {"classes": self.classes, "features": [[f.name, f.kind, list(f.levels)] for f in self.features]}
+        arrays: dict[str, NDArray[Any]] = {
+            "nodes": self.nodes, "trees": self.trees, "cuts": np.concatenate([np.zeros(0), *self.cuts]),
+            "cut_counts": np.array([len(own) for own in self.cuts], np.int64), "marks": self.marks, "first": self.first,
+            "voted": self.voted, "shares": self.shares,
+        }  # fmt: skip
+        return Description("forest", facts, arrays)
+
+    def _votes(self, table: Table) -> Integers:
+        """Votes per row and class."""
+        votes, kernel = np.zeros((len(table), self.classes), np.int64), load("forest_votes")
+        levels = np.array([len(feature.levels) for feature in self.features], np.int64)
+        for start in range(0, len(table), BLOCK):
+            rows = np.arange(start, min(start + BLOCK, len(table)))
+            codes, own = coded(table, rows, self.cuts), votes[start : start + BLOCK]
+            if kernel is not None:
+                kernel.poll(codes, self.nodes, levels, self.marks, self.trees, self.first, self.voted, self.shares, own)
+            else:
+                self._poll(codes, levels, own)
+        return votes
+
+    def _poll(self, codes: NDArray[np.int32], levels: Integers, votes: Integers) -> None:
+        dense = np.zeros((len(self.nodes), self.classes), np.int64)
+        dense[np.repeat(np.arange(len(self.nodes)), np.diff(self.first)), self.voted] = self.shares
+        for number, start in enumerate(self.trees[:-1]):
+            tree = replace(self.tree(number), nodes=self.nodes[start : self.trees[number + 1]])
+            votes += dense[start + leaves_of(tree, codes, levels)]
+
+
+def restore(description: Description) -> ForestModel:
+    """Read a model back; ValueError when it is not whole: every index is checked, so that no walk leaves its arrays."""
+    facts, arrays = description.facts, description.arrays
+    features = tuple(Feature(name, kind, tuple(levels)) for name, kind, levels in facts["features"])
+    counts = np.asarray(arrays["cut_counts"], np.int64)
+    _demand(len(counts) == len(features) and (counts >= 0).all(), "the thresholds do not fit the features")
+    _demand(counts.sum() == len(arrays["cuts"]), "the thresholds do not fit the features")
+    cuts = np.split(np.asarray(arrays["cuts"], np.float64), np.cumsum(counts)[:-1])
+    model = ForestModel(
+        features, int(facts["classes"]), np.ascontiguousarray(arrays["nodes"], np.int32), np.asarray(arrays["trees"], np.int64),
+        tuple(cuts), np.asarray(arrays["marks"], np.uint8), np.asarray(arrays["first"], np.int64),
+        np.asarray(arrays["voted"], np.int32), np.asarray(arrays["shares"], np.int64),
+    )  # fmt: skip
+    _check_votes(model)
+    _check_nodes(model)
+    return model
+
+
+def _check_votes(model: ForestModel) -> None:
+    nodes, first = model.nodes, model.first
+    _demand(nodes.ndim == 2 and nodes.shape[1] == NODE and len(nodes) > 0, "a node has other numbers")
+    _demand(len(first) == len(nodes) + 1 and first[0] == 0 and (np.diff(first) >= 0).all(), "votes do not fit the nodes")
+    _demand(first[-1] == len(model.voted) == len(model.shares), "votes do not fit the nodes")
+    _demand(((model.voted >= 0) & (model.voted < model.classes)).all() and (model.shares > 0).all(), "a vote is out of range")
+    leaf = nodes[:, TEST] == LEAF
+    _demand((np.diff(first)[leaf] > 0).all(), "a leaf has no vote")
+
+
+def _check_nodes(model: ForestModel) -> None:
+    nodes, trees = model.nodes, model.trees
+    _demand(len(trees) > 1 and trees[0] == 0 and trees[-1] == len(nodes) and (np.diff(trees) > 0).all(), "trees do not fit")
+    size = np.repeat(np.diff(trees), np.diff(trees))
+    place = np.arange(len(nodes)) - np.repeat(trees[:-1], np.diff(trees))
+    inner = nodes[:, TEST] != LEAF
+    _demand(np.isin(nodes[:, TEST], (LEAF, THRESHOLD, EQUALITY, SUBSET)).all(), "a test is of no known kind")
+    right = nodes[:, RIGHT]
+    _demand(((right > place + 1) & (right < size))[inner].all(), "a child lies outside its tree")
+    _demand((nodes[1:, PARENT] < place[1:]).all(), "a parent stands after its child")
+    column = nodes[:, COLUMN]
+    _demand(((column >= 0) & (column < len(model.features)))[inner].all(), "a test asks for a feature that is not there")
+    nominal = np.array([feature.kind == "nominal" for feature in model.features])
+    many = np.array([len(feature.levels) for feature in model.features])
+    own = column[inner]
+    test, at = nodes[inner, TEST], nodes[inner, AT]
+    _demand(((test == THRESHOLD) != nominal[own]).all(), "a test does not fit the kind of its feature")
+    bound = np.where(test == THRESHOLD, np.array([len(cuts) for cuts in model.cuts])[own], many[own])
+    bound = np.where(test == SUBSET, len(model.marks) - many[own] + 1, bound)
+    _demand(((at >= 0) & (at < bound)).all(), "a test asks for a value that is not there")
+
+
+def _demand(condition: Any, otherwise: str) -> None:
+    if not condition:
+        raise ValueError(f"not a whole forest: {otherwise}")

@@ -1,0 +1,72 @@
+"""Row sets of earlier versions held a hash per row that depends on its label. Where a ledger is opened, these are removed.
+
+A row set is stored under the digest of its bytes, and entries of the chain name it. So it keeps its name, and a note in the
+chain states the digest of what is left of it. Digests of whole sets of labels stand in seals and intents of that time (`order`,
+`labels`): the chain would break without them, and whoever has key, features and a very good model can try labels against them.
+"""
+
+from datetime import UTC, datetime
+from hashlib import sha256
+
+from sqlalchemy import Connection, select, text, update
+from sqlalchemy.exc import SQLAlchemyError
+
+from modelsel.core.errors import LedgerError
+from modelsel.ledger.database.store import ABOUT, ROWSETS, Ledger, WriteTransaction
+from modelsel.ledger.database.triggers import statements
+from modelsel.ledger.rows.row_set import RowSet
+
+TOLD_BY_LABELS = "labelled"
+LOOKED_THROUGH = "labels"  # the mark of a ledger in which nothing is left to be removed
+
+
+def strip(ledger: Ledger) -> int:
+    """Remove what depends on labels; how many row sets that were."""
+    try:
+        count = ledger.write(_stripped)
+    except SQLAlchemyError:  # on a server only the owner of the tables can
+        return 0
+    if count:
+        ledger.tidy()
+    return count
+
+
+def labelled(ledger: Ledger) -> int:
+    """How many row sets still hold hashes that depend on labels."""
+    return sum(TOLD_BY_LABELS in RowSet.unpack(ledger.rowset(digest)).arrays for digest in ledger.rowset_keys())
+
+
+def _stripped(writing: WriteTransaction) -> int:
+    connection = writing.connection
+    rows = connection.execute(
+        select(ROWSETS.c.digest, ROWSETS.c.blob).where(ROWSETS.c.kind.in_(("test", "development", "merged")))
+    )
+    left = {digest: new for digest, blob in rows if (new := _without(bytes(blob))) is not None}
+    if left:
+        _rewrite(connection, left)
+        facts = {digest: sha256(blob).hexdigest() for digest, blob in left.items()}
+        writing.append("note", {"at": datetime.now(UTC).isoformat(timespec="microseconds"), "stripped": facts})
+    if connection.execute(select(ABOUT.c.value).where(ABOUT.c.name == LOOKED_THROUGH)).first() is None:
+        connection.execute(ABOUT.insert().values(name=LOOKED_THROUGH, value="none"))
+    return len(left)
+
+
+def _without(blob: bytes) -> bytes | None:
+    """The row set without the array; None where it has none, or cannot be read (which the audit says)."""
+    if b'"labelled"' not in blob.partition(b"\n")[0]:
+        return None
+    try:
+        stored = RowSet.unpack(blob)
+    except LedgerError:
+        return None
+    return RowSet(stored.facts, {name: array for name, array in stored.arrays.items() if name != TOLD_BY_LABELS}).pack()
+
+
+def _rewrite(connection: Connection, left: dict[str, bytes]) -> None:
+    """Put what is left in place; the triggers that refuse this are away meanwhile, within the transaction."""
+    lite = connection.dialect.name == "sqlite"
+    connection.execute(text("DROP TRIGGER rowsets_no_update" if lite else "DROP TRIGGER rowsets_fixed ON rowsets"))
+    for digest, blob in left.items():
+        connection.execute(update(ROWSETS).where(ROWSETS.c.digest == digest).values(blob=blob))
+    for statement in statements(connection.dialect.name):
+        connection.execute(text(statement))

@@ -1,0 +1,336 @@
+"""Where the ledger is kept: SQLite or PostgreSQL, append-only, on disk before anything is said, one chain per replica.
+
+Reads never take the write lock; `write` takes it before it reads, so that two processes cannot both be first. Triggers
+refuse updates and deletions; the chains show those who went around the triggers.
+"""
+
+import hashlib
+import json
+import secrets
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+    insert,
+    select,
+    text,
+)
+from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
+
+from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
+from modelsel.ledger.database.engines import engine_of, is_there, prepared, shown
+from modelsel.ledger.database.triggers import NAME_ONCE
+from modelsel.ledger.entry import LedgerEntry, follow
+from modelsel.ledger.signatures import Signer
+from modelsel.ledger.trust import LedgerTerms, TrustedEntries, examined
+
+T = TypeVar("T")
+Known = dict[tuple[Any, ...], LedgerEntry]
+PATIENCE, PAUSE = 15.0, 0.1  # seconds that a server may be away, and between two tries
+FIELDS = ("replica", "seq", "kind", "body", "prev", "hash")
+
+SCHEMA = MetaData()
+ENTRIES = Table(
+    "entries", SCHEMA,
+    Column("replica", String(32), nullable=False), Column("seq", Integer, nullable=False),
+    Column("kind", String(32), nullable=False), Column("body", Text, nullable=False),
+    Column("prev", String(64), nullable=False), Column("hash", String(64), nullable=False),
+    PrimaryKeyConstraint("replica", "seq", "hash"),  # a forged entry occupies no place
+)  # fmt: skip
+ROWSETS = Table(
+    "rowsets", SCHEMA,
+    Column("digest", String(64), nullable=False), Column("key_id", String(16), nullable=False),
+    Column("n", Integer, nullable=False), Column("kind", String(32), nullable=False),
+    Column("blob", LargeBinary, nullable=False), Column("place", String(32), nullable=False, server_default=""),
+    PrimaryKeyConstraint("digest", "place"),
+)  # fmt: skip
+SIGNATURES = Table(
+    "signatures", SCHEMA,
+    Column("hash", String(64), nullable=False), Column("signer", String(64), nullable=False),
+    Column("signature", String(128), nullable=False), PrimaryKeyConstraint("hash", "signer", "signature"),
+)  # fmt: skip
+ABOUT = Table("about", SCHEMA, Column("name", String(32), primary_key=True), Column("value", String(64), nullable=False))
+
+
+class WriteTransaction:
+    """What may be done under the write lock."""
+
+    def __init__(self, connection: Connection, ledger: "Ledger", token: str) -> None:
+        self._connection = connection
+        self._ledger = ledger
+        self.replica = ledger.replica
+        self._token = token
+        self._count = 0
+        self._own: LedgerEntry | None = None  # the last entry of our replica, once known
+
+    def entries(self) -> TrustedEntries:
+        return self._ledger.read(self._connection)
+
+    def everything(self) -> list[LedgerEntry]:
+        """All entries as they stand there, whoever wrote them."""
+        return self._ledger.written(self._connection)
+
+    def append(self, kind: str, facts: Mapping[str, Any]) -> LedgerEntry:
+        """The next entry of this replica; its client-made id lets a lost reply be told from a lost entry."""
+        self._count += 1
+        entry = follow(self._last(), self.replica, kind, {**facts, "id": f"{self._token}.{self._count}"})
+        self.admit(entry)
+        if self._ledger.signer is not None:
+            self.sign(entry.hash, self._ledger.signer.public, self._ledger.signer.sign(entry.hash))
+        self._own = entry
+        return entry
+
+    def _last(self) -> LedgerEntry | None:
+        if self._own is None:
+            mine = (entry for entry in self.entries() if entry.replica == self.replica)
+            self._own = max(mine, key=lambda entry: entry.seq, default=None)
+        return self._own
+
+    def admit(self, entry: LedgerEntry) -> None:
+        """An entry as it is: our own next one, or one of another replica that is merged in."""
+        self._connection.execute(insert(ENTRIES).values(**{name: getattr(entry, name) for name in FIELDS}))
+
+    @property
+    def connection(self) -> Connection:
+        """The transaction, for those who change how things are stored."""
+        return self._connection
+
+    def sign(self, hash_: str, signer: str, signature: str) -> None:
+        """Keep a signature of an entry, once."""
+        row = {"hash": hash_, "signer": signer, "signature": signature}
+        known = select(SIGNATURES.c.hash).where(*(SIGNATURES.c[name] == value for name, value in row.items()))
+        if self._connection.execute(known).first() is None:
+            self._connection.execute(insert(SIGNATURES).values(**row))
+
+    def keep(self, blob: bytes, key_id: str, n: int, kind: str, name: str = "") -> str:
+        """Store a row set once, under the SHA-256 of its bytes (or the one before it was stripped).
+
+        What else stands under that digest is in nobody's way.
+        """
+        digest = name or hashlib.sha256(blob).hexdigest()
+        if blob not in _blobs(self._connection, digest):
+            row = {"digest": digest, "key_id": key_id, "n": n, "kind": kind, "blob": blob, "place": secrets.token_hex(16)}
+            self._connection.execute(insert(ROWSETS).values(**row))
+        return digest
+
+    def rowset(self, digest: str) -> bytes:
+        return _rowset(self._connection, digest)
+
+
+class Ledger:
+    """An open ledger; `replica` is the chain this home writes."""
+
+    def __init__(self, engine: Engine, url: str, replica: str, signer: Signer | None = None) -> None:
+        self._engine = engine
+        self.signer = signer
+        self.url = url
+        self.place = shown(url)
+        self.replica = replica
+        self._known: Known = {}
+        self._read: tuple[object, TrustedEntries] = (None, TrustedEntries())
+        self.id = self._identity()
+
+    @classmethod
+    def open(cls, url: str, replica: str, signer: Signer | None = None) -> "Ledger":
+        """Open, creating what is not there. StoreError where it cannot be written, LedgerError where it is no ledger.
+
+        With a `signer` what is written is signed, and only entries that somebody signed are read; without one, all of them.
+        """
+        with _translated(shown(url)):
+            return cls(prepared(engine_of(url), SCHEMA, signer.public if signer else ""), url, replica, signer)
+
+    @classmethod
+    def existing(cls, url: str, signer: Signer | None = None) -> "Ledger":
+        """Open to read only what is there. ConfigurationError where no ledger is."""
+        with _translated(shown(url)):
+            engine = engine_of(url)
+            if not is_there(engine, SCHEMA):
+                raise ConfigurationError(
+                    Problem("MSEL-273", "no ledger is there", shown(url), "name a ledger's file or address")
+                )
+            return cls(prepared(engine, SCHEMA, ""), url, "reader", signer)
+
+    def entries(self) -> TrustedEntries:
+        """Entries of all replicas, by replica and seq: those that may be believed, the others aside (`TrustedEntries.bad`)."""
+        with _translated(self.place), self._engine.connect() as connection:
+            return self.read(connection)
+
+    def everything(self) -> list[LedgerEntry]:
+        """All entries as they stand there, whoever wrote them."""
+        with _translated(self.place), self._engine.connect() as connection:
+            return self.written(connection)
+
+    def written(self, connection: Connection) -> list[LedgerEntry]:
+        return _entries(connection, self._known)
+
+    def signatures(self) -> dict[str, list[tuple[str, str]]]:
+        """Public key and signature, by the hash of the entry."""
+        with _translated(self.place), self._engine.connect() as connection:
+            return _signatures(connection)
+
+    def forged_rowsets(self) -> list[str]:
+        """Digests under which something stands that they are not the digest of."""
+        with _translated(self.place), self._engine.connect() as connection:
+            rows = connection.execute(select(ROWSETS.c.digest, ROWSETS.c.blob))
+            found = [(row.digest, hashlib.sha256(row.blob).hexdigest()) for row in rows]
+            return sorted({digest for digest, real in found if real != digest and not _noted(connection, digest, real)})
+
+    def read(self, connection: Connection) -> TrustedEntries:
+        """Read and judge what stands there; the same again is not judged twice."""
+        entries = _entries(connection, self._known)
+        if self.signer is None:
+            return TrustedEntries(entries)
+        signed = _signatures(connection)
+        state = (tuple(map(id, entries)), sum(map(len, signed.values())))
+        if self._read[0] != state:
+            about = {row.name: row.value for row in connection.execute(select(ABOUT.c.name, ABOUT.c.value))}
+            self._read = (
+                state,
+                examined(entries, signed, LedgerTerms(about.get("owner", ""), about.get("migrated", "")), self.signer.public),
+            )
+        return self._read[1]
+
+    def rowset(self, digest: str) -> bytes:
+        """A stored row set; LedgerError where it is gone or its bytes were changed."""
+        with _translated(self.place), self._engine.connect() as connection:
+            return _rowset(connection, digest)
+
+    def marked(self, name: str) -> bool:
+        """Is something noted about the ledger as a whole?"""
+        with _translated(self.place), self._engine.connect() as connection:
+            return connection.execute(select(ABOUT.c.value).where(ABOUT.c.name == name)).first() is not None
+
+    def tidy(self) -> None:
+        """Leave nothing of what was removed in the file."""
+        if self._engine.dialect.name == "sqlite":
+            raw = self._engine.raw_connection()
+            try:
+                for step in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
+                    raw.cursor().execute(step).fetchall()
+            finally:
+                raw.close()
+
+    def rowset_keys(self) -> dict[str, str]:
+        """Digest to key id, of all stored row sets."""
+        with _translated(self.place), self._engine.connect() as connection:
+            rows = connection.execute(select(ROWSETS.c.digest, ROWSETS.c.key_id))
+            return {row.digest: row.key_id for row in rows}
+
+    def write(self, step: Callable[[WriteTransaction], T]) -> T:
+        """Run `step` under the write lock and commit durably; it may be run again, so it must have no other effect.
+
+        A server that goes away is waited for. Where the commit's acknowledgement was lost, the entries' client-made ids
+        tell whether it arrived, so that nothing is written twice.
+        """
+        token, give_up = secrets.token_hex(16), time.monotonic() + PATIENCE
+        with _translated(self.place):
+            while True:
+                done: list[T] = []
+                try:
+                    self._attempt(step, token, done)
+                    return done[0]
+                except (IntegrityError, OperationalError, InterfaceError):
+                    if done and self._arrived(token, give_up):
+                        return done[0]
+                    if self._engine.dialect.name == "sqlite" or time.monotonic() >= give_up:
+                        raise
+                    time.sleep(PAUSE)
+
+    def append(self, kind: str, facts: Mapping[str, Any]) -> LedgerEntry:
+        return self.write(lambda writing: writing.append(kind, facts))
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def _identity(self) -> str:
+        query = select(ABOUT.c.value).where(ABOUT.c.name == "ledger")
+        with self._engine.connect() as connection:
+            known = connection.execute(query).scalar()
+        if known is not None:
+            return str(known)
+        with self._engine.connect().execution_options(modelsel_write=True) as connection, connection.begin():
+            connection.execute(text(NAME_ONCE), {"value": secrets.token_hex(16)})
+            return str(connection.execute(query).scalar())
+
+    def _attempt(self, step: Callable[[WriteTransaction], T], token: str, done: list[T]) -> None:
+        with self._engine.connect().execution_options(modelsel_write=True) as connection, connection.begin():
+            if connection.dialect.name == "postgresql":
+                connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:id))"), {"id": self.id})
+            done.append(step(WriteTransaction(connection, self, token)))
+
+    def _arrived(self, token: str, give_up: float) -> bool:
+        """Is the transaction in the ledger? Asked until the server answers."""
+        while True:
+            try:
+                return any(str(entry.facts.get("id", "")).startswith(token) for entry in self.entries())
+            except StoreError:
+                if self._engine.dialect.name == "sqlite" or time.monotonic() >= give_up:
+                    raise
+                time.sleep(PAUSE)
+
+
+def _entries(connection: Connection, known: Known) -> list[LedgerEntry]:
+    """All of them as they stand there now; one that was read before, and is the same throughout, is not parsed again."""
+    rows = connection.execute(select(ENTRIES).order_by(ENTRIES.c.replica, ENTRIES.c.seq)).all()
+    return [known.setdefault(row, LedgerEntry(*row)) for row in map(tuple, rows)]
+
+
+def _signatures(connection: Connection) -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for row in connection.execute(select(SIGNATURES)):
+        found.setdefault(row.hash, []).append((row.signer, row.signature))
+    return found
+
+
+def _blobs(connection: Connection, digest: str) -> list[bytes]:
+    return [bytes(row.blob) for row in connection.execute(select(ROWSETS.c.blob).where(ROWSETS.c.digest == digest))]
+
+
+def _rowset(connection: Connection, digest: str) -> bytes:
+    """Of what stands under a digest, that of which it is the digest, or which a note says is left of it."""
+    blobs = {hashlib.sha256(blob).hexdigest(): blob for blob in _blobs(connection, digest)}
+    for found in (digest, *(found for found in blobs if found != digest)):
+        if found in blobs and (found == digest or _noted(connection, digest, found)):
+            return blobs[found]
+    raise LedgerError(Problem("MSEL-503", f"the stored row set {digest[:16]} is {'changed' if blobs else 'gone'}",
+                              "rowsets", "run `modelsel audit`, and restore the ledger from a backup"))  # fmt: skip
+
+
+def _noted(connection: Connection, digest: str, found: str) -> bool:
+    """Does a note in the chain say that this is what was left of a row set?"""
+    query = select(ENTRIES.c.body).where(ENTRIES.c.kind == "note", ENTRIES.c.body.contains('"stripped"'))
+    return any(json.loads(body).get("stripped", {}).get(digest) == found for body in connection.execute(query).scalars())
+
+
+@contextmanager
+def _translated(place: str) -> Iterator[None]:
+    """Errors of the database as ours: it cannot be written (6), or it is no ledger any more (5).
+
+    They have no cause: the database's own may quote the entry that was to be written, and that may be a score.
+    """
+    try:
+        yield
+    except (OperationalError, InterfaceError, sqlite3.OperationalError, OSError) as error:
+        fix = "free disk space, mend permissions or the server's address; no score is shown meanwhile"
+        raise StoreError(Problem("MSEL-641", f"the ledger cannot be used ({_reason(error)})", place, fix)) from None
+    except (SQLAlchemyError, sqlite3.DatabaseError, json.JSONDecodeError) as error:
+        fix = "restore it from a backup; `modelsel doctor` names its anchors"
+        raise LedgerError(Problem("MSEL-502", f"the ledger is damaged ({_reason(error)})", place, fix)) from None
+
+
+def _reason(error: BaseException) -> str:
+    cause = getattr(error, "orig", None) or error
+    return str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__

@@ -1,0 +1,75 @@
+"""Other ways in which rows may be known again, when their values as a whole are not.
+
+    C0  declared identities of rows (dataset.id)
+    C2  columns of which at least half the values are distinct: their values at 9 digits, whatever the other columns
+    C4  ranks instead of values: scaled or otherwise monotonely transformed columns, in any order of the rows
+
+(C1 is the rows themselves, C5 the whole table before its split. C3, the order of the labels, is no more: whoever holds what
+is kept of it can guess labels, and sorted files share it by chance.)
+"""
+
+import numpy as np
+
+from modelsel.core.types import Feature, Floats, Table
+from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.rows.identity import Hashes, TokenTable, bound, columns, feature_tokens, rank_tokens, tally
+from modelsel.ledger.rows.order import Order
+
+FINE = 9  # digits
+DISTINCT = 0.5
+KEPT = 4096
+REGULAR = 1e-3  # of a step
+
+
+def quasi_keys(table: Table) -> dict[str, Hashes]:
+    """C2: tokens at nine digits of columns that nearly identify a row; counters say nothing and are left out."""
+    found = {}
+    for index, feature in enumerate(table.features):
+        values = table.values[:, index]
+        if feature.kind == "numeric" or len(feature.levels) + 2 >= DISTINCT * len(values):  # else too few
+            tokens = feature_tokens(feature, values, FINE)
+            if _telling(feature, values, tokens):
+                found[feature.name] = tokens
+    return found
+
+
+def ranked(
+    table: Table, names: tuple[str, ...], key: IdentityKey, order: Order | None = None, cells: TokenTable | None = None
+) -> Hashes:
+    """C4: a hash per row of the whole table, numbers replaced by their dense ranks in it.
+
+    `order` and `cells` are those of the table, where they are at hand.
+    """
+    tokens, order = (columns(table) if cells is None else cells).tokens.copy(), order or Order(table)
+    for index, feature in enumerate(table.features):
+        if feature.kind == "numeric":
+            tokens[:, index] = rank_tokens(order[index].codes)
+    return bound(TokenTable(names, tokens), key)
+
+
+def _telling(feature: Feature, values: Floats, tokens: Hashes) -> bool:
+    distinct = len(tally(tokens)[0])
+    if not len(tokens) or distinct < DISTINCT * len(tokens):
+        return False
+    return not _is_counter(_as_numbers(feature, values), distinct)
+
+
+def _is_counter(values: Floats | None, distinct: int) -> bool:
+    """Numbers on a regular grid that lie as close as row numbers do: there others have the same."""
+    if values is None:
+        return False
+    real = np.unique(values[np.isfinite(values)])
+    if len(real) < 2:
+        return False
+    gaps = np.diff(real)
+    steps = gaps / gaps.min()
+    return bool(np.abs(steps - np.rint(steps)).max() < REGULAR and steps.sum() < 20 * distinct)
+
+
+def _as_numbers(feature: Feature, values: Floats) -> Floats | None:
+    if feature.kind == "numeric":
+        return values
+    try:
+        return np.array([float(level) for level in feature.levels])
+    except ValueError:
+        return None

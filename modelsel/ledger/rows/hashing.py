@@ -1,0 +1,49 @@
+"""A keyed 64-bit BLAKE2b for every row of words: one after the other by `hashlib`, many at once by a kernel.
+
+Both say the same, bit for bit: what a ledger holds was hashed by either.
+"""
+
+import hashlib
+import struct
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.kernels.compiler import load
+from modelsel.ledger.home import IdentityKey
+
+Hashes = NDArray[np.uint64]
+MANY = 4000  # rows from which loading the kernel pays
+SIZE = 8  # bytes of a hash
+LONGEST = 64  # bytes that a key of BLAKE2b may have
+
+
+def hashed(cells: Hashes, key: IdentityKey, person: bytes) -> Hashes:
+    """The keyed hash of each row of 64-bit words (rows × words), for one purpose (`person`, at most 16 bytes)."""
+    words = np.ascontiguousarray(cells, np.uint64)
+    compiled = load("blake") if len(words) >= MANY and words.shape[1] and len(key.secret) <= LONGEST else None
+    return _one_by_one(words, key, person) if compiled is None else _at_once(compiled, words, key, person)
+
+
+def _one_by_one(words: Hashes, key: IdentityKey, person: bytes) -> Hashes:
+    raw, width = memoryview(words.astype("<u8").tobytes()), words.shape[1] * SIZE
+    blake, secret = hashlib.blake2b, key.secret
+    out = b"".join(
+        blake(raw[start : start + width], digest_size=SIZE, key=secret, person=person).digest()
+        for start in range(0, len(raw), width)
+    )
+    return np.frombuffer(out, "<u8").astype(np.uint64)
+
+
+def _at_once(compiled: Any, words: Hashes, key: IdentityKey, person: bytes) -> Hashes:
+    found = np.empty(len(words), np.uint64)
+    block = key.secret.ljust(compiled.BLOCK, b"\0")
+    compiled.rows(words, _parameters(len(key.secret), person), np.frombuffer(block, "<u8").astype(np.uint64), found)
+    return found
+
+
+def _parameters(key: int, person: bytes) -> Hashes:
+    """The parameter block of RFC 7693, 2.5, with salt and person as in the paper: no salt, no tree."""
+    raw = struct.pack("<BBBBIQBB14x16s16s", SIZE, key, 1, 1, 0, 0, 0, 0, b"", person)
+    return np.frombuffer(raw, "<u8").astype(np.uint64)

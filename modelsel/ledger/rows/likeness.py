@@ -1,0 +1,274 @@
+"""Are two tables one, although no row can be matched? Their portraits lie nearer than two samples of one source would.
+
+Variables are matched first: by their names, by their shapes and by how strongly they hang together with others, then again and
+again by how they hang together with those that are matched (an assignment problem each time); numbers may be turned round.
+Then, over the correlations d of the variables that fit,
+
+    q = mean (d_ours − d_theirs)² / σ² (1/n + 1/m − 2c/nm)
+
+with σ² the variance of each over random halves of our own table and c the rows that are matched already. For two samples of
+one source q is about 1; for a copy it is nought, for 90 % of a copy .05. Its lower tail is taken from χ² of as many degrees of
+freedom as the correlations of the halves leave (k²/Σ r²: too few, if anything), and every choice among names, signs and
+subsets of the variables is paid for.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import lgamma, log
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.special import gammainc
+
+from modelsel.core.fingerprint import generator
+from modelsel.core.types import Booleans, Floats, Integers
+from modelsel.ledger.rows.portrait import ORDERS, VIEWS, Portrait, Variables, diagonal
+
+NEAR = 0.3  # q from which tables are not one
+SURE = 14.0  # nats beyond all that was chosen
+HALVES, SAMPLE = 64, 1000
+ROUNDS, CAP = 8, 4.0
+FIT = 0.6  # mean squared difference, in variances, from which a variable does not fit
+TOGETHER = 5.0  # rows that two levels must be expected to share
+ODD = np.array([-1.0, 1.0, -1.0])  # how features change when a variable is turned round
+
+
+@dataclass(frozen=True, eq=False)
+class Pairing:
+    """Our variables, theirs, and by which sign."""
+
+    ours: Integers
+    theirs: Integers
+    signs: Floats
+
+    def __len__(self) -> int:
+        return len(self.ours)
+
+    def keep(self, which: Integers) -> "Pairing":
+        return Pairing(self.ours[which], self.theirs[which], self.signs[which])
+
+
+@dataclass(frozen=True, eq=False)
+class Likeness:
+    """What the comparison came to: `nats` are those left after everything that was chosen is paid for."""
+
+    near: float
+    nats: float
+    variables: int
+
+    @property
+    def same(self) -> bool:
+        return self.near < NEAR and self.nats > SURE
+
+
+NONE = Likeness(1.0, 0.0, 0)
+
+
+class Halves:
+    """How the correlations of a table differ between random halves of it: drawn once, when first asked for."""
+
+    def __init__(self, found: Variables, seed: str) -> None:
+        self._found = found
+        self._seed = seed
+        self._drawn: dict[str, Floats] = {}
+
+    def differences(self, view: str) -> Floats:
+        """Halvings × correlations, scaled so that their variance is that of one row."""
+        if view not in self._drawn:
+            rng = generator(0, self._seed, view)
+            n = len(self._found.values)
+            half = min(n, SAMPLE) // 2
+            self._drawn[view] = np.stack([self._difference(rng.permutation(n), half, view) for _ in range(HALVES)])
+        return self._drawn[view]
+
+    @cached_property
+    def crossing(self) -> Booleans:
+        """Which variables tell something together: of two levels neither excludes or implies the other, nor is it rare."""
+        values, binary = self._found.values, self._found.binary
+        has = np.nan_to_num(values[:, binary]) == np.nan_to_num(np.nanmax(values[:, binary], axis=0, initial=-np.inf))
+        counts = has.astype(np.float64)
+        both, each = counts.T @ counts, counts.sum(axis=0)
+        cells = (both, each[:, None] - both, each - both, len(values) - each[:, None] - each + both)
+        rarer = np.minimum(each, len(values) - each)
+        often = rarer[:, None] * rarer / len(values) >= TOGETHER
+        found = np.ones((len(binary), len(binary)), bool)
+        found[np.ix_(binary, binary)] = (np.min(cells, axis=0) > 0) & often | np.eye(len(each), dtype=bool)
+        return found
+
+    def _difference(self, order: Integers, half: int, view: str) -> Floats:
+        one, other = (self._found.links(rows, view) for rows in (order[:half], order[half : 2 * half]))
+        return np.asarray((one - other) * (half / 2) ** 0.5, np.float32)
+
+
+def likeness(ours: Portrait, halves: Halves, theirs: Portrait, common: int = 0, thorough: bool = True) -> Likeness:
+    """By value, and where that does not make them one, by rank; not thorough: variables are matched by their names alone."""
+    found = NONE
+    for view in VIEWS:
+        found = max(found, _likeness(ours, halves, theirs, view, common, thorough), key=lambda one: (one.same, one.nats))
+        if found.same:
+            break
+    return found
+
+
+def _likeness(ours: Portrait, halves: Halves, theirs: Portrait, view: str, common: int, thorough: bool) -> Likeness:
+    scale = 1 / ours.n + 1 / theirs.n - 2 * common / (ours.n * theirs.n)
+    if scale <= 0:
+        return NONE
+    best = NONE
+    for start in _starts(ours, theirs, view, scale, thorough):
+        pairing = _fitting(start, ours, theirs, view, scale)
+        if len(pairing) >= max(2, min(len(ours), len(theirs)) / 2) and _near(pairing, ours, theirs, view, scale) < FIT:
+            found = _judged(pairing, ours, theirs, halves, view, scale)
+            best = max(best, found, key=lambda one: one.nats)
+        if best.same:
+            break
+    return best
+
+
+def _starts(ours: Portrait, theirs: Portrait, view: str, scale: float, thorough: bool) -> Iterator[Pairing]:
+    """By names, where there are equal ones; from there, and from what each variable is by itself, by what they are together."""
+    _, left, right = np.intersect1d(ours.labels, theirs.labels, return_indices=True)
+    if len(left) > 1:
+        named = Pairing(left, right, np.ones(len(left)))
+        yield named
+        if thorough:
+            yield _settled(named, ours, theirs, view, scale)
+    if thorough:
+        yield _settled(_assigned(*_alone(ours, theirs, view, scale)), ours, theirs, view, scale)
+
+
+def _assigned(cost: Floats, signs: Floats) -> Pairing:
+    left, right = linear_sum_assignment(cost)
+    return Pairing(left, right, signs[left, right])
+
+
+def _alone(ours: Portrait, theirs: Portrait, view: str, scale: float) -> tuple[Floats, Floats]:
+    """Cost of every pair of variables by their shape and by the profile of their correlations, and the better sign."""
+    profiles = [_profile(portrait.links[view]) for portrait in (ours, theirs)]
+    apart = _squares(profiles[0], profiles[1]) / scale
+    means = [diagonal(portrait.links[view]) for portrait in (ours, theirs)]
+    shapes = [_squares(means[0] * sign, means[1]) / scale for sign in (np.ones(ORDERS), ODD)]
+    return apart + np.minimum(*shapes), np.where(shapes[1] < shapes[0], -1.0, 1.0)
+
+
+def _squares(a: Floats, b: Floats) -> Floats:
+    """Mean squared difference of every row of one with every row of the other, of what both have."""
+    found: Floats = ((np.nan_to_num(a)[:, None] - np.nan_to_num(b)[None]) ** 2).mean(axis=2)
+    return found
+
+
+def _profile(links: Floats) -> Floats:
+    """Quantiles of the strength with which a variable hangs together with the others."""
+    strength = np.nan_to_num(np.abs(links[:, 0, :, 0]))
+    profile: Floats = np.quantile(strength, np.linspace(0.3, 1, 8), axis=1).T
+    return profile
+
+
+def _settled(start: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> Pairing:
+    """Assigned anew by how variables hang together with those that are matched, until nothing changes."""
+    pairing = start
+    for _ in range(ROUNDS):
+        costs = np.stack([_together(pairing, ours, theirs, view, scale, sign) for sign in (1.0, -1.0)])
+        again = _assigned(costs.min(axis=0), np.where(costs[1] < costs[0], -1.0, 1.0))
+        if np.array_equal(again.theirs, pairing.theirs) and np.array_equal(again.signs, pairing.signs):
+            break
+        pairing = again
+    return pairing
+
+
+def _together(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float, sign: float) -> Floats:
+    """Cost of matching each of ours, by this sign, with each of theirs: how it goes with those matched."""
+    used = 1 if ours.orders == 1 or theirs.orders == 1 else ORDERS
+    turned = np.where(pairing.signs[:, None] < 0, ODD, 1.0)[:, :used]  # matched × orders
+    left = ours.links[view][:, :used, pairing.ours, :used] * turned
+    left = left * (ODD[:used] if sign < 0 else np.ones(used))[:, None, None]
+    right = theirs.links[view][:, :used, pairing.theirs, :used]
+    cost = np.empty((len(ours), len(theirs)))
+    for index in range(len(ours)):
+        apart = (left[index][None] - right) ** 2 / scale
+        own = (pairing.ours == index)[None] | (pairing.theirs[None] == np.arange(len(theirs))[:, None])
+        there = np.isfinite(apart) & ~own[:, None, :, None]
+        total = np.where(there, np.minimum(apart, CAP), 0).sum(axis=(1, 2, 3))
+        cost[index] = total / np.maximum(1, there.sum(axis=(1, 2, 3)))
+    return cost
+
+
+def _apart(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> Floats:
+    """Squared differences in units of an independent pair's variance: matched × orders × matched × orders."""
+    turned = np.where(pairing.signs[:, None] < 0, ODD, 1.0)
+    left = ours.links[view][pairing.ours][:, :, pairing.ours]
+    right = theirs.links[view][pairing.theirs][:, :, pairing.theirs]
+    apart: Floats = (left * turned[:, :, None, None] * turned - right) ** 2 / scale
+    each = np.arange(len(pairing))
+    within = (diagonal(left) * turned - diagonal(right)) ** 2 / scale
+    for order in range(ORDERS):
+        apart[each, order, each, order] = within[:, order]
+    return apart
+
+
+def _near(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> float:
+    apart = _apart(pairing, ours, theirs, view, scale)
+    there = np.isfinite(apart)
+    return float(np.minimum(apart[there], CAP).mean()) if there.any() else CAP
+
+
+def _fitting(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> Pairing:
+    """Without the variables that do not fit, the worst first."""
+    while len(pairing) > 2:
+        apart = _apart(pairing, ours, theirs, view, scale)
+        there = np.isfinite(apart)
+        mean = np.where(there, np.minimum(apart, CAP), 0).sum(axis=(1, 2, 3)) / np.maximum(1, there.sum(axis=(1, 2, 3)))
+        worst = int(mean.argmax())
+        if mean[worst] <= FIT:
+            break
+        pairing = pairing.keep(np.delete(np.arange(len(pairing)), worst))
+    return pairing
+
+
+def _judged(pairing: Pairing, ours: Portrait, theirs: Portrait, halves: Halves, view: str, scale: float) -> Likeness:
+    """The lower tail of what is left of the differences, less everything that was chosen."""
+    apart = _apart(pairing, ours, theirs, view, scale) * scale + _grain(pairing, ours)
+    drawn = halves.differences(view)[:, pairing.ours][:, :, :, pairing.ours]
+    upper = np.triu(np.ones((len(pairing), len(pairing)), bool))[:, None, :, None]
+    told = np.isfinite(apart) & np.isfinite(drawn).all(axis=0) & upper
+    told &= halves.crossing[np.ix_(pairing.ours, pairing.ours)][:, None, :, None]
+    if told.sum() < 2:
+        return NONE
+    differences, variance = drawn[:, told].astype(np.float64), drawn[:, told].astype(np.float64).var(axis=0)
+    telling = variance > 0.02
+    if telling.sum() < 2:
+        return NONE
+    square = apart[told][telling] / (variance[telling] * scale)
+    freedom = _freedom(differences[:, telling] / variance[telling] ** 0.5)
+    q = float(square.mean())
+    tail = float(gammainc(freedom / 2, q * freedom / 2))
+    return Likeness(q, -log(max(tail, 1e-300)) - _chosen(pairing, ours, theirs), len(pairing))
+
+
+def _grain(pairing: Pairing, ours: Portrait) -> Floats:
+    """Counts move in steps: equal ones may be half a step apart. Of two levels a step is 1/n √(p (1 − p) r (1 − r))."""
+    deviation = np.where(ours.binary, _deviation(ours.shapes[:, 0]), np.inf)[pairing.ours]
+    step: Floats = 0.5 / (ours.n * deviation[:, None] * deviation)
+    return (step**2)[:, None, :, None]
+
+
+def _deviation(middle: Floats) -> Floats:
+    """√(p (1 − p)) of a level, from p − ½."""
+    deviation: Floats = np.sqrt(np.maximum(0.25 - middle**2, 1e-6))
+    return deviation
+
+
+def _freedom(differences: Floats) -> float:
+    """k²/Σ r², less what chance adds to the squared correlations of few halvings."""
+    count, k = differences.shape
+    squares = float((differences @ differences.T / count) ** 2 @ np.ones(count) @ np.ones(count))
+    return float(min(4 * count, k * k / max(squares - k * k / count, k * k / (4 * count))))
+
+
+def _chosen(pairing: Pairing, ours: Portrait, theirs: Portrait) -> float:
+    """Nats of the choices: variables not matched by name, their signs, those left out, the view."""
+    named = (ours.labels[pairing.ours] == theirs.labels[pairing.theirs]) & (pairing.signs > 0)
+    others, least = int((~named).sum()), min(len(ours), len(theirs))
+    subsets = lgamma(least + 1) - lgamma(len(pairing) + 1) - lgamma(least - len(pairing) + 1)
+    return others * log(2 * len(theirs)) + subsets + log(4)

@@ -1,0 +1,51 @@
+"""Dense ranks of the numbers of a column: what stays of them under every increasing map."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from modelsel.core.types import Floats, Integers, Table
+from modelsel.ledger.rows.sorting import order_of
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """Place of each value among the distinct ones (−1 where there is none), and how often each distinct one occurs."""
+
+    codes: Integers
+    counts: Integers
+
+    @classmethod
+    def of(cls, values: Floats) -> "Dense":
+        """Ranks of numbers; NaN has none.
+
+        >>> Dense.of(np.array([7.0, 3.0, np.nan, 7.0])).codes.tolist()
+        [1, 0, -1, 1]
+        """
+        order = order_of(values)[: len(values) - int(np.isnan(values).sum())]  # NaN comes last
+        ordered = values[order]
+        fresh = np.r_[True, ordered[1:] != ordered[:-1]][: len(ordered)]
+        codes = np.full(len(values), -1, np.int64)
+        codes[order] = np.cumsum(fresh) - 1
+        return cls(codes, np.diff(np.r_[np.flatnonzero(fresh), len(ordered)]))
+
+    @cached_property
+    def middle(self) -> Floats:
+        """Middle ranks of values that are all there, from −½ to ½."""
+        middles = (np.cumsum(self.counts) - (self.counts + 1) / 2) / max(1, len(self.codes)) - 0.5
+        ranks: Floats = middles[self.codes]
+        return ranks
+
+
+class Order:
+    """The ranks of a table's columns, each reckoned when it is first asked for."""
+
+    def __init__(self, table: Table) -> None:
+        self._values = table.values
+        self._found: dict[int, Dense] = {}
+
+    def __getitem__(self, index: int) -> Dense:
+        if index not in self._found:
+            self._found[index] = Dense.of(self._values[:, index])
+        return self._found[index]

@@ -1,0 +1,301 @@
+"""A table as aggregates: how its columns hang together, whatever their names, units, levels and the order of the rows.
+
+A column of numbers is one variable; each level, and each number of a column of few, is one of its own (present or not; those
+of few rows take no part, so that nearly unique columns have none). Each variable is described by at most three features, made
+orthogonal to each other and standardised:
+
+    by value    tanh z, exp(−z²/2), sin 2z      z = (x − mean)/deviation: the same in any unit
+    by rank     u, u², u³                       u = middle rank: the same under any increasing map
+
+What is remembered are the means of the features by value, the shares of levels (the shape of a variable), and the
+correlations of features of different variables. They are sums over all rows of a table in units of its own: no value, and of no
+row. Two samples of one source differ in them by their standard errors, a copy of a table does not (`ledger.rows.likeness`).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.types import Booleans, Feature, Floats, Integers, Table
+from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.rows.identity import Hashes, text_tokens
+from modelsel.ledger.rows.matching import keyed
+from modelsel.ledger.rows.order import Dense, Order
+from modelsel.ledger.rows.row_set import RowSet
+
+FEWEST = 60  # rows below which a table has no portrait
+MOST = 40  # features of a portrait
+ORDERS, LARGE = 3, 100_000  # features of a variable; rows from which it has one
+BY_NUMBERS = 30  # of which of numbers, where these have more than one
+FEW, SOME = 10, 1000  # distinct numbers up to which they are levels too; rows that are looked at first
+RARE, RARE_SHARE = 10, 0.02  # rows, and share, that a level needs on either side
+FLAT = 1e-3  # remaining variance from which a feature says nothing of its own
+VIEWS = ("value", "rank")
+
+Told = tuple[tuple[float, Floats], ...]  # mean and standardised values of the features of a variable
+
+
+@dataclass(frozen=True, eq=False)
+class Portrait:
+    """`links[view]` is variables × orders × variables × orders, NaN where there is nothing to say.
+
+    Within a variable it holds the means of its features, on the diagonal.
+    """
+
+    n: int
+    labels: Hashes  # keyed names of the variables
+    binary: Booleans
+    links: dict[str, Floats]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def orders(self) -> int:
+        """The most features that a variable has."""
+        return max(1, int(np.isfinite(self.shapes).sum(axis=1).max(initial=1)))
+
+    @property
+    def shapes(self) -> Floats:
+        """Variables × orders: the means by value."""
+        return diagonal(self.links["value"])
+
+    def stored(self) -> RowSet:
+        """As it is remembered: half of each symmetric table, in single precision, without what is absent."""
+        facts = {"n": self.n, "binary": "".join("01"[int(one)] for one in self.binary)}
+        halves = {view: _half(links) for view, links in self.links.items()}
+        there = {f"{view}:there": np.packbits(np.isfinite(half)) for view, half in halves.items()}
+        packed = {view: np.asarray(half[np.isfinite(half)], "<f4") for view, half in halves.items()}
+        return RowSet(facts, {"labels": self.labels, **{name: _packed(array) for name, array in {**there, **packed}.items()}})
+
+    @classmethod
+    def of(cls, stored: RowSet) -> "Portrait":
+        binary = np.array([one == "1" for one in stored.facts["binary"]], bool)
+        links = {view: _whole(stored.arrays[f"{view}:there"], stored.arrays[view], len(binary)) for view in VIEWS}
+        return cls(len(stored), stored.arrays["labels"], binary, links)
+
+
+@dataclass(frozen=True, eq=False)
+class Variables:
+    """The variables of a table, row by row: what portraits are drawn of."""
+
+    values: Floats  # rows × variables, NaN where missing
+    binary: Booleans
+    orders: int  # features of those that are not binary
+    labels: tuple[str, ...]
+    dense: tuple[Dense, ...] = ()  # ranks of the numbers, where they are at hand and none is missing
+
+    def links(self, rows: Integers | None, view: str, known: dict[int, Told] | None = None) -> Floats:
+        """Correlations of all features over some rows (None: all), and their means.
+
+        `known` keeps levels from one view to the next: they are the same in both.
+        """
+        values = self.values if rows is None else self.values[rows]
+        count = len(self.binary)
+        means = np.full((count, ORDERS), np.nan)
+        places: list[int] = []
+        features = np.empty((len(self), len(values)))
+        for index in range(count):
+            for order, (mean, feature) in enumerate(self._told(values[:, index], index, view, rows is None, known)):
+                means[index, order] = mean
+                if feature.any():
+                    features[len(places)] = feature
+                    places.append(index * ORDERS + order)
+        found = np.full((count * ORDERS, count * ORDERS), np.nan)
+        told = features[: len(places)]
+        found[np.ix_(places, places)] = told @ told.T / max(1, len(values))
+        links: Floats = found.reshape(count, ORDERS, count, ORDERS)
+        each = np.arange(count)
+        links[each, :, each] = np.nan
+        for order in range(ORDERS):
+            links[each, order, each, order] = means[:, order]
+        return links
+
+    def __len__(self) -> int:
+        """The most features that there may be."""
+        return int(np.where(self.binary, 1, self.orders).sum())
+
+    def _told(self, values: Floats, index: int, view: str, all_rows: bool, known: dict[int, Told] | None) -> Told:
+        if not self.binary[index]:
+            return tuple(self._features(values, index, view, all_rows))
+        if known is None:
+            return (_level(values),)
+        if index not in known:
+            known[index] = (_level(values),)
+        return known[index]
+
+    def _features(self, values: Floats, index: int, view: str, all_rows: bool) -> Iterator[tuple[float, Floats]]:
+        """Mean and standardised values of each feature of a column of numbers, nought where a row has none."""
+        there = ~np.isnan(values)
+        whole = bool(there.all())
+        kept = values if whole else values[there]
+        by_value = view == "value"
+        ranks = self.dense[index] if all_rows and whole and self.dense else None
+        raw = _by_value(_scaled(kept), self.orders) if by_value else _by_rank(kept, ranks, self.orders)
+        for one, feature in zip(raw, _orthogonal(raw)):
+            yield float(one.mean()) if by_value else np.nan, _spread(feature, there, whole)
+
+
+def variables(table: Table, order: Order | None = None) -> Variables | None:
+    """None where the table has too few rows, or too few columns that say anything; `order` is the table's, if at hand."""
+    if len(table) < FEWEST:
+        return None
+    numbers = _evenly(list(_numbers(table)))
+    orders = next(k for k in (ORDERS, 2, 1) if k == 1 or (len(numbers) * k <= BY_NUMBERS and len(table) <= LARGE))
+    levels = list({_orientation(one[1]): one for one in _levels(table)}.values())
+    found = [*numbers, *_commonest(levels, MOST - orders * len(numbers))]
+    if len(found) < 2:
+        return None
+    binary = np.arange(len(found)) >= len(numbers)
+    values = np.empty((len(table), len(found)), order="F")  # read by column
+    for place, (_, column) in enumerate(found):
+        values[:, place] = column
+    return Variables(
+        values, binary, orders, tuple(name for name, _ in found), _ranks(table, [name for name, _ in numbers], order)
+    )
+
+
+def _ranks(table: Table, names: Sequence[str], order: Order | None) -> tuple[Dense, ...]:
+    """Those of a table whose numbers are finite, all of them."""
+    places = {feature.name: index for index, feature in enumerate(table.features)}
+    wanted = [places[name] for name in names]
+    return tuple(order[index] for index in wanted) if order is not None and np.isfinite(table.values[:, wanted]).all() else ()
+
+
+def drawn(found: Variables, key: IdentityKey) -> Portrait:
+    known: dict[int, Told] = {}
+    links = {view: found.links(None, view, known) for view in VIEWS}
+    return Portrait(len(found.values), _labels(found.labels, key), found.binary, links)
+
+
+def _labels(names: Sequence[str], key: IdentityKey) -> Hashes:
+    return keyed(text_tokens([f"variable {name}" for name in names]), key)
+
+
+def _numbers(table: Table) -> Iterator[tuple[str, Floats]]:
+    """Numeric columns of more than two values."""
+    for feature, values in zip(table.features, table.values.T):
+        if feature.kind == "numeric":
+            real = np.where(np.isfinite(values), values, np.nan)
+            if len(np.unique(real[~np.isnan(real)][:SOME])) > 2 or len(np.unique(real[~np.isnan(real)])) > 2:
+                yield feature.name, real
+
+
+def _levels(table: Table) -> Iterator[tuple[str, Booleans]]:
+    """A variable per level, also of columns of few numbers, that enough rows have and enough have not."""
+    least = max(RARE, RARE_SHARE * len(table))
+    for feature, values in zip(table.features, table.values.T):
+        for name, level in _few(feature, values):
+            has = values == level
+            if least <= np.count_nonzero(has) <= len(has) - least:
+                yield f"{feature.name}={name}", has
+
+
+def _few(feature: Feature, values: Floats) -> list[tuple[str, float]]:
+    if feature.kind != "numeric":
+        return [(name, float(code)) for code, name in enumerate(feature.levels)] if len(feature.levels) <= FEW * 4 else []
+    if len(np.unique(values[:SOME])) > FEW:
+        return []
+    found = np.unique(values[np.isfinite(values)])
+    return [(f"{value:g}", float(value)) for value in found] if len(found) <= FEW else []
+
+
+def _orientation(has: Booleans) -> bytes:
+    """The same for a level and for its absence."""
+    return np.packbits(has == has[0]).tobytes()
+
+
+def _evenly(found: list[tuple[str, Floats]]) -> list[tuple[str, Floats]]:
+    """Of very many those of the most and the least even shape: a copy has the same ones, but for a few."""
+    if len(found) <= MOST:
+        return found
+    order = np.argsort([np.nanmean(np.abs(_scaled(values[~np.isnan(values)]))) for _, values in found], kind="stable")
+    return [found[index] for index in sorted([*order[: MOST // 2], *order[-(MOST // 2) :]])]
+
+
+def _commonest(found: list[tuple[str, Booleans]], room: int) -> list[tuple[str, Booleans]]:
+    """Levels that come nearest to half of the rows."""
+    order = np.argsort([abs(np.count_nonzero(has) / len(has) - 0.5) for _, has in found], kind="stable")[: max(0, room)]
+    return [found[index] for index in sorted(order)]
+
+
+def _scaled(values: Floats) -> Floats:
+    deviation = values.std() if len(values) else 0.0
+    scaled: Floats = (values - values.mean()) / deviation if deviation else np.zeros(len(values))
+    return scaled
+
+
+def _by_value(z: Floats, orders: int) -> tuple[Floats, ...]:
+    features = (np.tanh, lambda z: np.exp(-z * z / 2), lambda z: np.sin(2 * z))
+    return tuple(feature(z) for feature in features[:orders])
+
+
+def _by_rank(values: Floats, ranks: Dense | None, orders: int) -> tuple[Floats, ...]:
+    u = (ranks or Dense.of(values)).middle
+    return tuple(u if power == 1 else u**power for power in range(1, orders + 1))
+
+
+def _level(values: Floats) -> tuple[float, Floats]:
+    """Of two values the share of the greater, less ½; and both standardised, nought where there is none."""
+    high, there = values == np.nanmax(values, initial=-np.inf), ~np.isnan(values)
+    count = int(there.sum())
+    share = int(high.sum()) / count if count else 0.5
+    if count == 0 or share == 1:
+        return share - 0.5, np.zeros(len(values))
+    deviation = (share * (1 - share)) ** 0.5
+    standard: Floats = np.where(high, (1 - share) / deviation, -share / deviation)
+    return share - 0.5, standard if count == len(values) else np.where(there, standard, 0)
+
+
+def _spread(feature: Floats, there: Booleans, whole: bool) -> Floats:
+    """Nought where a row has no value."""
+    if whole:
+        return feature
+    spread = np.zeros(len(there))
+    spread[there] = feature
+    return spread
+
+
+def _orthogonal(raw: Sequence[Floats]) -> Iterator[Floats]:
+    """Each standardised and without what the ones before it say; zero where nothing is left."""
+    done: list[Floats] = []
+    for feature in raw:
+        spread = feature.std()
+        rest = feature - feature.mean()
+        for one in done:
+            rest = rest - (rest @ one / len(one)) * one
+        left = rest.std() if len(rest) else 0.0
+        done.append(rest / left if left > FLAT**0.5 * spread and spread > 0 else np.zeros(len(feature)))
+        yield done[-1]
+
+
+def diagonal(links: Floats) -> Floats:
+    """Variables × orders: what stands within variables."""
+    each = np.arange(len(links))
+    return np.stack([links[each, order, each, order] for order in range(ORDERS)], axis=1)
+
+
+def _half(links: Floats) -> Floats:
+    flat = links.reshape(links.shape[0] * ORDERS, -1)
+    half: Floats = flat[np.triu_indices(len(flat))]
+    return half
+
+
+def _whole(there: Hashes, stored: Hashes, count: int) -> Floats:
+    size = count * ORDERS
+    above = np.triu_indices(size)
+    present = np.unpackbits(there.astype("<u8").view(np.uint8))[: len(above[0])].astype(bool)
+    half = np.full(len(above[0]), np.nan)
+    half[present] = stored.astype("<u8").view("<f4")[: present.sum()]
+    out = np.empty((size, size))
+    out[above] = half
+    out.T[above] = half
+    return out.reshape(count, ORDERS, count, ORDERS)
+
+
+def _packed(values: np.ndarray[Any, Any]) -> Hashes:
+    raw = values.tobytes()
+    return np.frombuffer(raw + bytes(-len(raw) % 8), "<u8").astype(np.uint64)

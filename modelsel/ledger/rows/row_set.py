@@ -1,0 +1,92 @@
+"""A set of rows as it is remembered: sorted hashes, packed into bytes that are stored under their own digest.
+
+Two sets are compared row by row, with repetitions: of a content that stands a times in one and b times in the other,
+min(a, b) rows are shared. Where rows are distinct, a row counts as seen when its content is in the other set.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.errors import LedgerError, Problem
+from modelsel.core.fingerprint import canonical
+from modelsel.core.types import Booleans
+from modelsel.ledger.rows.identity import Hashes, met, occurrences, tally
+
+FULL, BOTTOM = 1_000_000, 4096  # rows beyond which a set is kept as a sketch, and how many hashes that sketch holds
+
+
+@dataclass(frozen=True, eq=False)
+class RowSet:
+    """Facts (names of the columns, number of rows) and named arrays of hashes, each sorted."""
+
+    facts: Mapping[str, Any]
+    arrays: Mapping[str, Hashes]
+
+    def __len__(self) -> int:
+        return int(self.facts["n"])
+
+    def sketched(self, most: int = FULL, keep: int = BOTTOM) -> "RowSet":
+        """Itself, or where it is larger than `most` only its smallest hashes: a random sample of contents, by content."""
+        if len(self) <= most:
+            return self
+        return RowSet({**self.facts, "sketch": True}, {name: np.sort(array)[:keep] for name, array in self.arrays.items()})
+
+    def pack(self) -> bytes:
+        header = {**self.facts, "arrays": [[name, len(array)] for name, array in self.arrays.items()]}
+        return canonical(header).encode() + b"\n" + b"".join(array.astype("<u8").tobytes() for array in self.arrays.values())
+
+    @classmethod
+    def unpack(cls, blob: bytes) -> "RowSet":
+        """Read back; LedgerError when the lengths do not add up."""
+        head, _, body = blob.partition(b"\n")
+        try:
+            facts = json.loads(head)
+            sizes = [(str(name), int(size)) for name, size in facts.pop("arrays")]
+            flat = np.frombuffer(body, "<u8").astype(np.uint64)
+            if sum(size for _, size in sizes) != len(flat):
+                raise ValueError("lengths")
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise LedgerError(
+                Problem("MSEL-504", "a stored row set cannot be read", "rowsets", "restore the ledger")
+            ) from error
+        cuts = np.cumsum([size for _, size in sizes])[:-1]
+        return cls(facts, dict(zip([name for name, _ in sizes], np.split(flat, cuts))))
+
+
+def shared(rows: Hashes, stored: Hashes, repetitions: bool) -> Booleans:
+    """Which rows are in the stored set: each content as often as it stands there, or always where rows are distinct.
+
+    >>> rows = np.array([7, 7, 7, 9], np.uint64)
+    >>> shared(rows, np.array([7, 8], np.uint64), repetitions=True)
+    array([ True, False, False, False])
+    """
+    if not repetitions:
+        return met(rows, np.sort(stored))
+    result: Booleans = _occurrence(rows) < occurrences(rows, stored)
+    return result
+
+
+def containment(rows: Hashes, sketch: Hashes) -> float:
+    """Estimated share of distinct rows that a sketched (bottom-k) set contains: of those below its largest kept hash."""
+    distinct = tally(rows)[0]
+    below = distinct[distinct <= sketch.max()] if len(sketch) else distinct[:0]
+    return float(np.isin(below, sketch).mean()) if len(below) else 0.0
+
+
+def identifiability(hashes: Hashes) -> float:
+    """Distinct rows per row: near one, equal values mean the same row; far below, they mean little."""
+    return len(tally(hashes)[0]) / len(hashes) if len(hashes) else 1.0
+
+
+def _occurrence(rows: Hashes) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """How many equal rows stand before each row."""
+    order = np.argsort(rows, kind="stable")
+    ordered = rows[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    out = np.empty(len(rows), np.int64)
+    out[order] = np.arange(len(rows)) - np.repeat(starts, np.diff(np.r_[starts, len(rows)]))
+    return out

@@ -1,0 +1,47 @@
+"""What study.json says of the task, the folds, the winner and the failures: plain data."""
+
+from typing import Any
+
+from modelsel.core.selection import Selection
+from modelsel.core.spec import kind_of
+from modelsel.core.types import Resampling, Table, Task
+from modelsel.runner.execution.single_job import Failure
+
+
+def task(development: Task, sealed: Table) -> dict[str, Any]:
+    return {
+        "name": development.name, "rows": len(development) + len(sealed), "development_rows": len(development),
+        "test_rows": len(sealed), "features": len(development.features), "classes": list(development.classes),
+        "fingerprint": development.fingerprint,
+    }  # fmt: skip
+
+
+def scheme(kind: str, resampling: Resampling) -> dict[str, Any]:
+    return {"name": kind, "folds": len(resampling.folds), "fingerprint": resampling.fingerprint}
+
+
+def winner(selection: Selection, failure: Failure | None = None) -> dict[str, Any]:
+    """The winner with its cross-validated score, the estimate that allows for the choice, and those it cannot be told from;
+    where it could not be fitted on all development rows, why."""
+    position, board = selection.winner, selection.board
+    candidate = selection.candidates[position]
+    return {
+        "id": candidate.id,
+        "learner": kind_of(candidate.learner),
+        "entry": candidate.entry,
+        "parameters": candidate.parameters,
+        "complexity": {"name": board.unit[position], "value": float(board.complexity[position])},
+        "cv": {"mean": float(board.mean[position]), "se": float(board.se[position]), "folds": board.folds[position].tolist()},
+        "corrected": selection.corrected,
+        "indistinguishable": [board.ids[other] for other in selection.indistinguishable],
+        **({"failure": {"status": failure.status, "reason": failure.reason}} if failure else {}),
+    }
+
+
+def failures(selection: Selection) -> tuple[dict[str, Any], ...]:
+    """Candidates that did not finish, with the reason."""
+    return tuple(
+        {"id": candidate.id, "status": status, "reason": reason}
+        for candidate, status, reason in zip(selection.candidates, selection.status, selection.reasons, strict=True)
+        if status != "ok"
+    )

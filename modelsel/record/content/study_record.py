@@ -1,0 +1,61 @@
+"""What a finished study hands to the recorder: plain values, knowing nothing of how they were computed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from modelsel.core.outcome import StudySummary
+from modelsel.core.selection import Selection
+from modelsel.core.types import Description, Feature, Resampling, Table, Task
+
+
+@dataclass(frozen=True, eq=False)
+class FinalModel:
+    """The winner fitted on all development rows, as data.
+
+    `learner` and `steps` are what `Model.describe` and `Prepared.describe` returned; `features` are those of the raw table
+    that goes in; `example` holds a few development rows without labels (signature and input example of the pyfunc).
+    `estimator` is a fitted scikit-learn estimator that is to be stored beside the recipe.
+    """
+
+    features: tuple[Feature, ...]
+    classes: tuple[str, ...]
+    learner: Description
+    steps: tuple[Description, ...]
+    example: Table
+    estimator: Any = None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two candidates compared on the same folds: mean of `second` minus `first`, its interval, p-value and Holm's p-value."""
+
+    first: str
+    second: str
+    difference: float
+    low: float
+    high: float
+    p: float
+    adjusted: float
+    method: str
+
+
+@dataclass(frozen=True, eq=False)
+class StudyRecord:
+    """The whole study as it goes on record.
+
+    `audit` has the shape of `modelsel audit --json`, with two keys beside it where the guard knows them: `state` (its policy
+    in words) and `next` ({"price": nats, "interval": [low, high]} of one more look at these rows). `command` are the words
+    that were typed. Findings come from `outcome.findings`, which holds those of the data and of the selection.
+    """
+
+    outcome: StudySummary
+    selection: Selection
+    config: Mapping[str, Any]
+    task: Task  # development rows
+    resampling: Resampling
+    final: FinalModel | None = None
+    audit: Mapping[str, Any] = field(default_factory=dict)
+    pairs: tuple[Pair, ...] = ()
+    command: tuple[str, ...] = ()
+    shows: Mapping[str, Any] = field(default_factory=dict)  # name to what it shows, plain data

@@ -1,0 +1,135 @@
+"""Writing children straight into MLflow's tables: one transaction for a thousand runs.
+
+The tables are MLflow's own definitions (`mlflow.store.tracking.dbmodels.models`), and only a store whose Alembic revision is
+in KNOWN is written to: for those the tests read the rows back through MLflow and compare them field by field with what its
+client writes. Any other revision is left to the client.
+"""
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import sqlalchemy
+from mlflow.store.tracking.dbmodels.models import SqlExperiment, SqlLatestMetric, SqlMetric, SqlParam, SqlRun, SqlTag
+from sqlalchemy import Connection, delete, insert, select, text
+
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.record.mlflow.runs import LoggedMetric, TrackedRun
+from modelsel.record.mlflow.store import TrackingStore
+
+KNOWN = frozenset({"dc11669786a5"})  # MLflow 3.17
+DIALECTS = ("sqlite", "postgresql")  # of these the rows were compared
+CHUNK = 500  # run ids in one IN (...)
+Rows = list[dict[str, Any]]
+
+
+def knows(store: TrackingStore, strict: bool = False) -> bool:
+    """True when the store can be reached and its revision was tested; `strict` raises ConfigurationError instead of False."""
+    revision = _revision(store) if store.uri.startswith(DIALECTS) else None
+    if strict and revision not in KNOWN:
+        why = f"the store's schema {revision} was not tested" if revision else "only SQLite and PostgreSQL are written directly"
+        raise ConfigurationError(Problem("MSEL-633", f"tracking.writer=bulk: {why}", "tracking.writer", "use auto or client"))
+    return revision in KNOWN
+
+
+def write_children(
+    store: TrackingStore, experiment: str, parent: str, runs: Sequence[TrackedRun], there: Mapping[str, tuple[str, bool]]
+) -> None:
+    """Insert the runs as children of `parent`; runs in `there` that were broken off are written anew under their ids."""
+    placed = [(run, there[run.key][0] if run.key in there else uuid.uuid4().hex) for run in runs]
+    with _transaction(store) as connection:
+        place = connection.scalar(select(SqlExperiment.artifact_location).where(SqlExperiment.experiment_id == int(experiment)))
+        _clear(connection, [run_id for run, run_id in placed if run.key in there])
+        _insert(connection, SqlRun, [_run(run, run_id, experiment, str(place)) for run, run_id in placed])
+        _insert(connection, SqlTag, [row for run, run_id in placed for row in _tags(run, run_id, parent)])
+        _insert(connection, SqlParam, [row for run, run_id in placed for row in _named(run.params, run_id)])
+        _insert(connection, SqlMetric, [_metric(m, run, i) for run, i in placed for m in dict.fromkeys(run.metrics)])
+        _insert(connection, SqlLatestMetric, [_metric(m, run, i) for run, i in placed for m in latest(run.metrics)])
+
+
+def latest(metrics: Iterable[LoggedMetric]) -> list[LoggedMetric]:
+    """The value that MLflow shows per name: the largest (step, value), all being of one time.
+
+    >>> latest([LoggedMetric("fold", 0.1, 0), LoggedMetric("fold", 0.3, 1), LoggedMetric("fold", 0.2, 1)])
+    [Metric(name='fold', value=0.3, step=1)]
+    """
+    best: dict[str, LoggedMetric] = {}
+    for metric in metrics:
+        held = best.get(metric.name)
+        if held is None or (metric.step, metric.value) > (held.step, held.value):
+            best[metric.name] = metric
+    return list(best.values())
+
+
+def _run(run: TrackedRun, run_id: str, experiment: str, place: str) -> dict[str, Any]:
+    return {
+        "run_uuid": run_id,
+        "name": run.name,
+        "source_type": "UNKNOWN",
+        "source_name": "",
+        "entry_point_name": "",
+        "user_id": run.tags.get("mlflow.user", "unknown"),
+        "status": run.status,
+        "start_time": run.start,
+        "end_time": run.end,
+        "deleted_time": None,
+        "source_version": "",
+        "lifecycle_stage": "active",
+        "artifact_uri": f"{place.rstrip('/')}/{run_id}/artifacts",
+        "experiment_id": int(experiment),
+    }
+
+
+def _tags(run: TrackedRun, run_id: str, parent: str) -> Rows:
+    return _named({**run.tags, "mlflow.parentRunId": parent, "mlflow.runName": run.name}, run_id)
+
+
+def _named(values: Mapping[str, str], run_id: str) -> Rows:
+    return [{"key": key, "value": value, "run_uuid": run_id} for key, value in values.items()]
+
+
+def _metric(metric: LoggedMetric, run: TrackedRun, run_id: str) -> dict[str, Any]:
+    return {
+        "key": metric.name,
+        "value": metric.value,
+        "timestamp": run.end,
+        "step": metric.step,
+        "is_nan": False,
+        "run_uuid": run_id,
+    }
+
+
+def _insert(connection: Connection, table: Any, rows: Rows) -> None:
+    if rows:
+        connection.execute(insert(table), rows)
+
+
+def _clear(connection: Connection, ids: Sequence[str]) -> None:
+    for start in range(0, len(ids), CHUNK):
+        for table in (SqlLatestMetric, SqlMetric, SqlParam, SqlTag, SqlRun):
+            connection.execute(delete(table).where(table.run_uuid.in_(ids[start : start + CHUNK])))
+
+
+@contextmanager
+def _transaction(store: TrackingStore) -> Iterator[Connection]:
+    """All rows or none; SQLite takes the write lock at the start, so that it waits for others instead of failing half-way."""
+    engine = sqlalchemy.create_engine(store.uri)
+    try:
+        with engine.connect() as connection:
+            if store.sqlite:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            yield connection
+            connection.commit()
+    finally:
+        engine.dispose()
+
+
+def _revision(store: TrackingStore) -> str | None:
+    engine = sqlalchemy.create_engine(store.uri)
+    try:
+        with engine.connect() as connection:
+            found = connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
+            return str(found[0]) if len(found) == 1 else None
+    finally:
+        engine.dispose()

@@ -1,0 +1,94 @@
+"""The process that talks to MLflow, as the study holds it: jobs go in, answers come out, and nobody waits longer than said."""
+
+import json
+import queue
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Any
+
+from modelsel.record.mlflow.store import TrackingStore
+
+Answer = Mapping[str, Any]
+ENDED: Answer = {"error": "the recording process ended"}
+
+
+class WriterProcess:
+    """Started with the study, so that MLflow is imported and the store made while cells are computed.
+
+    When nobody holds it any more (a study that ended with an error), the process gets no more jobs, and ends.
+    """
+
+    def __init__(self, store: TrackingStore) -> None:
+        self.answers: queue.Queue[Answer] = queue.Queue()
+        self.asked = 0  # a late answer to a job that was given up is not the answer to the next
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "modelsel.record.mlflow.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+        threading.Thread(target=_listen, args=(self.process, self.answers), daemon=True).start()
+        self.close = weakref.finalize(self, _no_more_jobs, self.process)
+        self._send(asdict(store))  # not an argument: other people see those
+        self._send({"warm": True})
+
+    def ask(self, job: Mapping[str, Any], seconds: float, told: Callable[[Answer], bool] | None = None) -> Answer | None:
+        """The answer, {"done": ...} or {"error": ...}, or None after `seconds`; `told` hears progress, True renews the time."""
+        self.asked += 1
+        self._send({**job, "job": self.asked})
+        deadline = time.monotonic() + seconds
+        with suppress(queue.Empty):
+            while True:
+                answer = self.answers.get(timeout=max(0.0, deadline - time.monotonic()))
+                if answer is ENDED:
+                    self.answers.put(ENDED)
+                    return ENDED
+                if answer["job"] != self.asked:
+                    continue
+                if "written" not in answer:
+                    return answer
+                if told and told(answer):
+                    deadline = time.monotonic() + seconds
+        return None
+
+    def hand_over(self, job: Mapping[str, Any]) -> None:
+        """A job whose answer nobody waits for."""
+        self._send(job)
+
+    def kill(self) -> None:
+        """Stop it at once; what it wrote so far is found again by key."""
+        self.process.kill()
+        self.process.wait()
+        self.close()
+
+    def _send(self, job: Mapping[str, Any]) -> None:
+        with suppress(OSError, ValueError):  # a process that ended says so by its closed output
+            if self.process.stdin is not None:
+                self.process.stdin.write(json.dumps(job) + "\n")
+                self.process.stdin.flush()
+
+
+def _listen(process: "subprocess.Popen[str]", answers: "queue.Queue[Answer]") -> None:
+    """Hand on what it says until it has ended. Knows no outbox, which could else not be let go of."""
+    assert process.stdout is not None
+    with process.stdout:
+        for line in process.stdout:
+            with suppress(ValueError):  # the last words of a process that is killed may be half a line
+                answers.put(json.loads(line))
+    answers.put(ENDED)
+    process.wait()
+
+
+def _no_more_jobs(process: "subprocess.Popen[str]") -> None:
+    """The process ends when the job at hand is done."""
+    assert process.stdin is not None
+    with suppress(OSError):
+        process.stdin.close()

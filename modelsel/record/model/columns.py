@@ -1,0 +1,119 @@
+"""New rows by name: columns of raw values become the table that a model was fitted on, whatever their order.
+
+A number is a number or text that reads as one; empty, `?`, None and NaN are missing. A level that the model never saw gets
+the code `len(levels)`, as everywhere, is counted and named in a warning.
+"""
+
+import math
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.errors import DataError, Problem
+from modelsel.core.types import Feature, Floats, Table
+from modelsel.dataset.columns.numbers import like_dates, seconds
+
+MISSING = ("", "?")
+
+
+def table(columns: Mapping[str, Sequence[Any]], features: Sequence[Feature], name: str = "new rows") -> Table:
+    """The table of the features a model wants; columns beside them are ignored.
+
+    Raises DataError naming every column that is missing, of another length or not readable as its kind.
+    """
+    DataError.raise_if(_absent(columns, features))
+    read = [_values(columns[feature.name], feature) for feature in features]
+    DataError.raise_if([problem for _, problems in read for problem in problems])
+    rows = len(read[0][0]) if read else 0
+    DataError.raise_if(
+        Problem("MSEL-624", f"column {f.name!r} has {len(v)} rows, the others {rows}")
+        for f, (v, _) in zip(features, read)
+        if len(v) != rows
+    )
+    values = np.column_stack([values for values, _ in read]) if read else np.empty((0, 0))
+    return Table(name=name, features=tuple(features), values=values, rows=np.arange(rows, dtype=np.int64))
+
+
+def unseen(rows: Table) -> dict[str, int]:
+    """Values per feature that are no declared level, where there are any."""
+    counts = {f.name: int((rows.values[:, i] >= len(f.levels)).sum()) for i, f in enumerate(rows.features) if f.levels}
+    return {name: count for name, count in counts.items() if count}
+
+
+def told(rows: Table) -> Table:
+    """The same rows; a warning names the columns with levels that the model never saw, and counts their values."""
+    if found := unseen(rows):
+        each = ", ".join(f"{name!r} ({count} of {len(rows)} rows)" for name, count in found.items())
+        warnings.warn(
+            f"levels that the model has not seen, in column {each}; a tree sends them with the majority", stacklevel=4
+        )
+    return rows
+
+
+def _absent(columns: Mapping[str, Sequence[Any]], features: Sequence[Feature]) -> Iterable[Problem]:
+    for feature in features:
+        if feature.name not in columns:
+            near = get_close_matches(feature.name, list(map(str, columns)), 1)
+            fix = f"did you mean {near[0]!r}?" if near else f"the columns are: {', '.join(map(str, columns))}"
+            yield Problem("MSEL-622", f"column {feature.name!r} is missing", "", fix)
+
+
+def _values(column: Sequence[Any], feature: Feature) -> tuple[Floats, list[Problem]]:
+    raw = list(column)
+    level = {text: float(code) for code, text in enumerate(feature.levels)}
+    read = _numbers(raw) if feature.kind == "numeric" else [_level(value, level) for value in raw]
+    bad = [i for i, value in enumerate(read) if value is None]
+    values = np.array([math.nan if value is None else value for value in read], np.float64)
+    if not bad:
+        return values, []
+    where = f"column {feature.name!r} (row {', '.join(str(i + 1) for i in bad[:3])}{', ...' if len(bad) > 3 else ''})"
+    fix = "the model wants numbers here, or nothing where the value is missing"
+    return values, [Problem("MSEL-623", f"{str(raw[bad[0]])!r} is not a finite number", where, fix)]
+
+
+def _numbers(raw: Sequence[Any]) -> list[float | None]:
+    """Numbers; a column of nothing but dates as seconds since 1970, as in a file."""
+    there = [value for value in raw if not _missing(value)]
+    texts = [value.isoformat() if isinstance(value, date) else str(value).strip() for value in there]
+    if not there or not like_dates(texts):
+        return [_number(value) for value in raw]
+    found = iter(seconds(texts).tolist())
+    return [math.nan if _missing(value) else next(found) for value in raw]
+
+
+def _number(value: Any) -> float | None:
+    if _missing(value):
+        return math.nan
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _level(value: Any, level: Mapping[str, float]) -> float:
+    if _missing(value):
+        return math.nan
+    return next((level[text] for text in _spellings(value) if text in level), float(len(level)))
+
+
+def _spellings(value: Any) -> Iterable[str]:
+    """How a level may have been written: as it stands, stripped, a whole number without its point, a truth value as 0/1."""
+    yield str(value)
+    yield str(value).strip()
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        yield str(int(value))
+    if isinstance(value, bool | np.bool_):
+        yield str(value).lower()
+        yield str(value).upper()
+        yield str(int(value))
+
+
+def _missing(value: Any) -> bool:
+    if isinstance(value, str):
+        return value.strip() in MISSING
+    return value is None or value != value or type(value).__name__ == "NAType"

@@ -1,0 +1,189 @@
+"""The final model as a folder: JSON and arrays, no pickle; an MLflow pyfunc, and usable without MLflow.
+
+    model/MLmodel  requirements.txt  python_env.yaml  input_example.json  serving_input_example.json
+    model/data/model.json    features, classes, learner and preparation steps as facts
+    model/data/arrays.npz    their arrays, stored uncompressed
+    model/data/estimator.skops   with tracking.allow_skops: a fitted scikit-learn estimator, for whoever trusts the file
+    model/data/SHA256SUMS    digests of all: `sha256sum -c SHA256SUMS`
+
+The digests find accidents; against intent every kind's `restore` checks every index before anything is predicted. The
+estimator is never read back here: what loads it decides which types it trusts (`skops.io.load`).
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.errors import DataError, Problem
+from modelsel.core.protocols import Model, Prepared
+from modelsel.core.spec import class_of
+from modelsel.core.types import Description, Feature, Floats, Table, Task, positions
+from modelsel.record.content.files import npz, write_directory
+from modelsel.record.content.study_record import FinalModel
+from modelsel.record.model import archive, columns, flavor
+
+FORMAT = 1
+FACTS, ARRAYS, ESTIMATOR, SUMS = "model.json", "arrays.npz", "estimator.skops", "SHA256SUMS"
+DAMAGED = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, MemoryError, RecursionError, OSError)
+
+
+@dataclass(frozen=True, eq=False)
+class Predictor:
+    """A model read back: raw columns in, classes or class scores out; columns are matched by name."""
+
+    features: tuple[Feature, ...]
+    classes: tuple[str, ...]
+    steps: tuple[Prepared, ...]
+    model: Model
+
+    def __call__(self, raw: Mapping[str, Sequence[Any]]) -> NDArray[np.str_]:
+        return self.predict(self.table(raw))
+
+    def table(self, raw: Mapping[str, Sequence[Any]]) -> Table:
+        """The rows as the model wants them. Raises DataError with all problems of the columns."""
+        return columns.table(raw, self.features)
+
+    def predict(self, table: Table) -> NDArray[np.str_]:
+        """The predicted class of each row, as text. Raises DataError for a recipe that was not refitted."""
+        return np.array(self.classes, dtype=np.str_)[self._fitted.predict(self.prepared(table))]
+
+    def scores(self, table: Table) -> Floats:
+        """Class scores, rows × classes in the order of `classes`. Raises DataError for a recipe that was not refitted."""
+        return self._fitted.scores(self.prepared(table))
+
+    @property
+    def is_recipe(self) -> bool:
+        """True when only how to fit was kept (scikit-learn's models), so that `refit` has to come first."""
+        return hasattr(self.model, "refit")
+
+    @property
+    def recipe(self) -> str:
+        """What a recipe makes: `RandomForestClassifier (scikit-learn 1.9.1)`; empty for a model that was kept whole."""
+        return str(self.model) if self.is_recipe else ""
+
+    def refit(self, development: Task) -> "Predictor":
+        """A recipe fitted again on the development rows. Raises DataError when they, or the versions, are others."""
+        ready = development
+        for step in self.steps:
+            ready = step.apply(ready)
+        try:
+            return replace(self, model=self.model.refit(ready, positions(ready)))  # type: ignore[attr-defined]
+        except ValueError as error:
+            fix = "put back what the study ran with, or run it again"
+            raise DataError(Problem("MSEL-621", f"the model cannot be fitted again: {error}", development.name, fix)) from error
+
+    @property
+    def _fitted(self) -> Model:
+        if self.is_recipe:
+            what = f"only the recipe of this {self.recipe} was kept, which needs the study's development rows"
+            fix = "`modelsel predict RUN FILE` fits it again where they are at hand; in Python, modelsel.record.model.model's `refit`"
+            raise DataError(Problem("MSEL-621", what, "model", fix))
+        return self.model
+
+    def prepared(self, table: Table) -> Table:
+        for step in self.steps:
+            table = step.apply(table)
+        return table
+
+
+def save(path: Path, final: FinalModel, version: str) -> Path:
+    """Write the model folder whole. Raises StoreError."""
+
+    def fill(folder: Path) -> None:
+        data = folder / "data"
+        data.mkdir()
+        (data / FACTS).write_text(json.dumps(_facts(final, version), ensure_ascii=False), "utf-8")
+        (data / ARRAYS).write_bytes(npz(_arrays(final)))
+        if final.estimator is not None:
+            _store(final.estimator, data / ESTIMATOR)
+        (data / SUMS).write_text("".join(f"{_sum(one)}  {one.name}\n" for one in sorted(data.iterdir())))
+        for name, text in flavor.files(final, version).items():
+            (folder / name).write_text(text, "utf-8")
+
+    return write_directory(path, fill)
+
+
+def load(path: Path, plugins: tuple[str, ...] = ()) -> Predictor:
+    """Read a model folder (or its `data`) back. Raises DataError where it is damaged or names what is not installed."""
+    data = path if (path / FACTS).exists() else path / "data"
+    try:
+        _verify(data)
+        facts, arrays = json.loads((data / FACTS).read_text("utf-8")), archive.arrays(data / ARRAYS)
+        return _restore(facts, arrays, plugins)
+    except DataError:
+        raise
+    except DAMAGED as error:
+        fix = "run the study again, or take the folder from a copy"
+        raise DataError(
+            Problem("MSEL-620", f"the model cannot be read: {error or type(error).__name__}", str(path), fix)
+        ) from error
+
+
+def describe(path: Path) -> dict[str, Any]:
+    """The facts of a model folder, digests verified, nothing restored: what a recipe is refitted from."""
+    data = path if (path / FACTS).exists() else path / "data"
+    try:
+        _verify(data)
+        return dict(json.loads((data / FACTS).read_text("utf-8")))
+    except DAMAGED as error:
+        raise DataError(Problem("MSEL-620", f"the model cannot be read: {error}", str(path))) from error
+
+
+def _restore(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugins: tuple[str, ...]) -> Predictor:
+    if facts["format"] != FORMAT:
+        raise ValueError(f"format {facts['format']} was written by another version of modelsel")
+    features = tuple(Feature(f["name"], f["kind"], tuple(f["levels"]), float(f["cost"])) for f in facts["features"])
+    classes = tuple(map(str, facts["classes"]))
+    if len(classes) < 2 or len({f.name for f in features}) < len(features):
+        raise ValueError("fewer than two classes, or two features of one name")
+    steps = tuple(_part("preparer", step, arrays, f"step{i}/", plugins) for i, step in enumerate(facts["steps"]))
+    return Predictor(features, classes, steps, _part("learner", facts["learner"], arrays, "learner/", plugins))
+
+
+def _part(
+    group: str, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], prefix: str, plugins: tuple[str, ...]
+) -> Any:
+    kind = str(facts["kind"])
+    if kind.startswith("_"):
+        raise ValueError(f"unknown {group} {kind!r}")
+    own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    return class_of(group, kind, plugins).restore(Description(kind, facts["facts"], own))  # type: ignore[attr-defined]
+
+
+def _facts(final: FinalModel, version: str) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "modelsel": version,
+        "features": [asdict(feature) for feature in final.features],
+        "classes": list(final.classes),
+        "steps": [{"kind": step.kind, "facts": dict(step.facts)} for step in final.steps],
+        "learner": {"kind": final.learner.kind, "facts": dict(final.learner.facts)},
+    }
+
+
+def _arrays(final: FinalModel) -> dict[str, NDArray[Any]]:
+    parts = [("learner/", final.learner), *((f"step{i}/", step) for i, step in enumerate(final.steps))]
+    return {f"{prefix}{name}": np.asarray(array) for prefix, part in parts for name, array in part.arrays.items()}
+
+
+def _store(estimator: Any, path: Path) -> None:
+    import skops.io
+
+    skops.io.dump(estimator, path)
+
+
+def _sum(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _verify(data: Path) -> None:
+    lines = (data / SUMS).read_text("ascii").splitlines()
+    there = [data / name for name in (FACTS, ARRAYS, ESTIMATOR) if name != ESTIMATOR or (data / name).exists()]
+    if sorted(lines) != sorted(f"{_sum(one)}  {one.name}" for one in there):
+        raise ValueError("its contents are not those that were written (SHA256SUMS)")

@@ -1,0 +1,96 @@
+"""What each feature would have gained at each node of the final tree, by the winner's own criterion.
+
+Features compete by this number: bits of gain for entropy, their ratio for gain_ratio, a statistic's surprise for chi_square. A
+feature without an admissible test, or used up on the way, has none.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from itertools import islice
+from typing import Any
+
+from modelsel.core.fingerprint import generator
+from modelsel.core.spec import kind_of
+from modelsel.core.types import Task, positions
+from modelsel.learner.trees.held_back import held_back
+from modelsel.planning.batch import growing
+from modelsel.reporting.context import SectionContext, no_tree
+from modelsel.runner.evaluation.preprocessing import rows_digest
+from modelsel.tree.growing.contests import NodeSplits, contests
+from modelsel.tree.growing.growth import GrowthParams
+from modelsel.tree.structure.conditions import path_conditions
+from modelsel.tree.structure.node import PrunedView
+
+TITLE = "What each feature gains at each node"
+NODES, FEATURES = 40, 12  # shown; each node is looked at again in plain NumPy
+
+
+def facts(studied: SectionContext) -> Mapping[str, Any]:
+    if studied.tree is None:
+        return no_tree(studied)
+    task, cut = studied.final.prepared(studied.task), studied.tree.cut
+    assert isinstance(task, Task)
+    inner = int((~cut.leaf).sum())
+    nodes = [_node(task, cut, contest) for contest in islice(_contests(studied, task, cut), NODES)]
+    criterion = kind_of(studied.winner.learner.criterion)
+    return {"criterion": criterion, "classes": list(task.classes), "nodes": nodes, "more": inner - len(nodes)}
+
+
+def text(one: Mapping[str, Any]) -> str:
+    return "\n".join(_block(one, node) for node in one["nodes"]) + _more(one)
+
+
+def html(one: Mapping[str, Any]) -> str:
+    tables = "".join(_table(one, node) for node in one["nodes"])
+    said = f"By {one['criterion']}; the test that was made stands first."
+    return f"<p class='soft'>{escape(said)}</p><div class='panels'>{tables}</div><p class='soft'>{_more(one)}</p>"
+
+
+def _contests(studied: SectionContext, task: Task, cut: PrunedView) -> Iterator[NodeSplits]:
+    learner, every = studied.winner.learner, positions(studied.task)
+    rng = generator(studied.seed, rows_digest(studied.task, every), growing(studied.winner))
+    rows, _ = held_back(task, every, learner.pruner.growing().get("share"), rng)
+    growth = GrowthParams(
+        learner.missing, learner.splits.nominal, learner.splits.threshold, float(learner.min_leaf), learner.min_leaf_rule
+    )
+    return contests(cut, task, rows, learner.criterion, growth)
+
+
+def _node(task: Task, cut: PrunedView, contest: NodeSplits) -> dict[str, Any]:
+    """Rows and gains at one node; the winner first, the others by their gain."""
+    won = int(cut.tree.feature[contest.node])
+    order = sorted(contest.rivals, key=lambda rival: (rival.feature != won, -rival.goodness, rival.feature))
+    path = path_conditions(cut.tree, contest.node)
+    return {
+        "path": [condition.words(task.features[condition.feature]) for condition in path],
+        "counts": cut.tree.counts[contest.node].tolist(),
+        "gains": [[rival.test, round(rival.goodness, 12) + 0.0] for rival in order],
+    }
+
+
+def _heading(one: Mapping[str, Any], node: Mapping[str, Any]) -> str:
+    counts = ", ".join(f"{count:g} {name}" for name, count in zip(one["classes"], node["counts"]) if count)
+    return f"{' and '.join(node['path']) or 'all rows'}: {counts}"
+
+
+def _block(one: Mapping[str, Any], node: Mapping[str, Any]) -> str:
+    shown = _shown(node["gains"])
+    width = max((len(name) for name, _ in shown), default=0)
+    lines = [f"  {name:<{width}}  {gain:.6f}{'  <- tested' if i == 0 else ''}\n" for i, (name, gain) in enumerate(shown)]
+    return f"{_heading(one, node)}\n{''.join(lines)}"
+
+
+def _table(one: Mapping[str, Any], node: Mapping[str, Any]) -> str:
+    rows = "".join(
+        f"<tr{' class=winner' if i == 0 else ''}><td>{escape(name)}</td><td class='n'>{gain:.6f}</td></tr>"
+        for i, (name, gain) in enumerate(_shown(node["gains"]))
+    )
+    return f"<figure class='panel'><h3>{escape(_heading(one, node))}</h3><table><tbody>{rows}</tbody></table></figure>"
+
+
+def _shown(gains: Sequence[tuple[str, float]]) -> Sequence[tuple[str, float]]:
+    return gains[:FEATURES]
+
+
+def _more(one: Mapping[str, Any]) -> str:
+    return f"\n{one['more']} more nodes are not shown\n" if one["more"] else ""

@@ -1,0 +1,113 @@
+"""Accuracy on the analysis and on the assessment rows against the size of the tree.
+
+The first rises with every test that is made; the second rises, then falls: the further tests fit the noise of the analysis
+rows. Mitchell 1997, *Machine learning*, figure 3.6.
+"""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from modelsel.reporting.charts.svg import Plot, Scale
+from modelsel.reporting.context import SectionContext
+from modelsel.reporting.text.words import known, score
+
+TITLE = "Overfitting: accuracy against the size of the tree"
+LINES = 40
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 940, 330, 60, 20, 20, 290
+
+
+def facts(studied: SectionContext) -> Mapping[str, Any]:
+    """Per entry of the space, candidates by size (mean leaves over the folds)."""
+    if studied.measure != "error":
+        return {"reason": f"accuracies need measure=error, not {studied.measure}"}
+    curves = [one for one in (_curve(studied, entry) for entry in _entries(studied)) if len(one["sizes"]) > 2]
+    return {"curves": curves} if curves else {"reason": "no entry of the space has trees of at least three sizes"}
+
+
+def text(one: Mapping[str, Any]) -> str:
+    return "\n".join(_table(curve) for curve in one["curves"])
+
+
+def html(one: Mapping[str, Any]) -> str:
+    said = (
+        "Dashed: on the rows that the tree was grown from. Solid: on the assessment rows, with one standard error to each side."
+    )
+    return f"<p class='soft'>{said}</p>{''.join(map(_figure, one['curves']))}"
+
+
+def _entries(studied: SectionContext) -> list[str]:
+    return list(dict.fromkeys(candidate.entry for candidate in studied.selection.candidates))
+
+
+def _curve(studied: SectionContext, entry: str) -> dict[str, Any]:
+    selection, board = studied.selection, studied.selection.board
+    rows = [
+        i
+        for i, candidate in enumerate(selection.candidates)
+        if candidate.entry == entry
+        and board.eligible[i]
+        and board.unit[i] == "leaves"
+        and np.isfinite(selection.means["training_error"][i])
+    ]
+    by_size = {round(float(board.complexity[i]), 9): i for i in reversed(rows)}
+    kept = [by_size[size] for size in sorted(by_size)]
+    return {
+        "entry": entry,
+        "sizes": board.complexity[kept].tolist(),
+        "training": (1.0 - selection.means["training_error"][kept]).tolist(),
+        "assessment": (1.0 - board.mean[kept]).tolist(),
+        "se": board.se[kept].tolist(),
+    }
+
+
+def _points(curve: Mapping[str, Any]) -> list[tuple[float, float, float, float]]:
+    return list(zip(curve["sizes"], curve["training"], curve["assessment"], curve["se"], strict=True))
+
+
+def _top(curve: Mapping[str, Any]) -> int:
+    """Where the assessment accuracy is largest."""
+    return int(np.argmax(curve["assessment"]))
+
+
+def _table(curve: Mapping[str, Any]) -> str:
+    head = f"{'leaves':>8}  {'training':>8}  {'assessment':>10}  {'se':>6}"
+    points, top = _points(curve), _top(curve)
+    kept = set(np.linspace(0, len(points) - 1, min(LINES, len(points))).astype(int).tolist()) | {top}
+    lines = [_line(points[i], i == top) for i in sorted(kept)]
+    return "\n".join([f"{curve['entry']}: accuracy", head, "-" * len(head), *lines]) + "\n"
+
+
+def _line(point: Sequence[float], largest: bool) -> str:
+    size, training, assessment, se = point
+    return f"{size:8.1f}  {training:8.4f}  {assessment:10.4f}  {score(se):>6}{'  <- largest' if largest else ''}"
+
+
+def _figure(curve: Mapping[str, Any]) -> str:
+    return (
+        f"<h3>{escape(curve['entry'])}</h3><figure class='wide' tabindex='0'>{_drawn(curve)}</figure>"
+        f"<details><summary>As a table</summary><pre>{escape(_table(curve))}</pre></details>"
+    )
+
+
+def _drawn(curve: Mapping[str, Any]) -> str:
+    points = _points(curve)
+    plot = Plot(WIDTH, HEIGHT, f"{curve['entry']}: accuracy against leaves")
+    across = Scale.of(curve["sizes"], LEFT + 12, WIDTH - RIGHT - 12, log=False)
+    ends = [assessment + side * se for _, _, assessment, se in points for side in (-1, 1) if known(se)]
+    up = Scale.of([*curve["training"], *curve["assessment"], *ends], BOTTOM, TOP, log=False)
+    plot.axis_left(up, LEFT, WIDTH - RIGHT)
+    plot.axis_below(across, TOP, BOTTOM, "size of the tree (leaves, mean over the folds)", 8)
+    plot.path([(across(size), up(training)) for size, training, _, _ in points], "trend dashed")
+    plot.marks([(across(size), up(training)) for size, training, _, _ in points], 4, "training")
+    for size, _, assessment, se in points:
+        if known(se):
+            plot.line(across(size), up(assessment - se), across(size), up(assessment + se), "bar s0")
+    plot.path([(across(size), up(assessment)) for size, _, assessment, _ in points], "trend")
+    plot.marks([(across(size), up(assessment)) for size, _, assessment, _ in points], 0)
+    size, _, assessment, _ = points[_top(curve)]
+    plot.line(across(size), TOP, across(size), BOTTOM, "guide")
+    plot.text(across(size) + 6, BOTTOM - 8, f"largest: {assessment:.3f} at {size:g} leaves", "strong")
+    return plot.svg()

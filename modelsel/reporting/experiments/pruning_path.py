@@ -1,0 +1,221 @@
+"""Cost-complexity pruning as a path: what each strength leaves of the tree grown on all development rows, and how it does.
+
+    α_k, leaves, R(T_k) on the development rows; cross-validated score and standard error of the strength between α_k and α_k+1
+
+Breiman, Friedman, Olshen and Stone 1984, section 3.4. The choice by the least score and by one standard error stand beside each
+other; the least of many scores is optimistic.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.spec import kind_of
+from modelsel.core.types import Candidate, Floats, Scoreboard
+from modelsel.pruner.unpruned import Unpruned
+from modelsel.record.content.candidates import word
+from modelsel.reporting.charts.svg import Plot, Scale, label_of
+from modelsel.reporting.context import SectionContext
+from modelsel.reporting.text.words import known, score, settings
+from modelsel.rule.best import Best
+from modelsel.rule.one_standard_error import OneStandardError
+from modelsel.runner.families import path_of
+from modelsel.tree.pruning.truncate import truncate
+
+TITLE = "The pruning path"
+PATHS = 4  # shown, each at the price of growing one more tree; those of the best members first
+LINES = 24
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 940, 332, 60, 20, 44, 270
+
+
+def facts(studied: SectionContext) -> Mapping[str, Any]:
+    groups = sorted(_groups(studied.selection.candidates), key=lambda members: float(_cost(studied, members).min()))
+    if not groups:
+        return {"reason": "no candidates that differ in the strength of cost_complexity alone"}
+    titles = _titles([studied.selection.candidates[members[0]] for members in groups])
+    paths = [{"title": title, **_path(studied, members)} for title, members in list(zip(titles, groups, strict=True))[:PATHS]]
+    return {"measure": studied.measure, "paths": paths, "more": len(groups) - len(paths)}
+
+
+def text(one: Mapping[str, Any]) -> str:
+    return "\n".join(_table(one["measure"], path) for path in one["paths"])
+
+
+def html(one: Mapping[str, Any]) -> str:
+    said = (
+        f"Leaves and training error are those of the tree on all development rows, cut at each strength; {one['measure']} with "
+        "one standard error to each side is cross-validated. The least of these scores is the least of many."
+    )
+    figures = "".join(_figure(one["measure"], path) for path in one["paths"])
+    more = f"<p class='soft'>{one['more']} more paths are not shown.</p>" if one["more"] else ""
+    return f"<p class='soft'>{escape(said)}</p>{figures}{more}"
+
+
+def _groups(candidates: Sequence[Candidate]) -> list[list[int]]:
+    """Candidates that are one another's twins but for alpha, at least two of them."""
+    groups: dict[Any, list[int]] = {}
+    for i, candidate in enumerate(candidates):
+        pruner = getattr(candidate.learner, "pruner", None)
+        if pruner is not None and kind_of(pruner) == "cost_complexity":
+            twin = replace(candidate.learner, pruner=replace(pruner, alpha=0.0))
+            groups.setdefault((twin, candidate.preparers), []).append(i)
+    return [members for members in groups.values() if len(members) > 1]
+
+
+def _titles(firsts: Sequence[Candidate]) -> list[str]:
+    """Each path's entry, what R is, and the settings that tell it from the others."""
+    own = [{name: word(value) for name, value in one.parameters.items() if name != "pruner.alpha"} for one in firsts]
+    names = [name for name in dict.fromkeys(name for each in own for name in each) if len({each.get(name) for each in own}) > 1]
+    telling = [settings({name: each[name] for name in names if name in each}) for each in own]
+    return [
+        f"{one.entry}{f' ({told})' if told else ''}, R by {one.learner.pruner.impurity}" for one, told in zip(firsts, telling)
+    ]
+
+
+def _cost(studied: SectionContext, members: Sequence[int]) -> Floats:
+    cost: Floats = studied.selection.board.cost[members]
+    return cost
+
+
+def _path(studied: SectionContext, members: Sequence[int]) -> dict[str, Any]:
+    """One row per strength, ascending."""
+    candidates = studied.selection.candidates
+    members = sorted(members, key=lambda i: float(candidates[i].learner.pruner.alpha))
+    learners = [candidates[i].learner for i in members]
+    path: Any = path_of(candidates[members[0]], studied.task, studied.seed)
+    first, unpruned = learners[0], [replace(learners[0], pruner=Unpruned())]
+    base = truncate(path.tree, first.limits, first.cost_matrix)
+    critical = first.pruner.path(base, replace(path.evidence, cost_matrix=first.cost_matrix)).steps()
+    training, weight = path.training_error(learners), float(studied.task.row_weights.sum())
+    board = _part(studied.selection.board, members)
+    return {
+        "weight": weight,
+        "higher": board.higher_is_better,
+        "grown": {"leaves": int(path.complexity(unpruned)[0]), "training": float(path.training_error(unpruned)[0])},
+        "steps": [
+            {
+                "alpha": float(max((step for step in critical if step <= learner.pruner.strength), default=0.0)),
+                "used": float(learner.pruner.alpha),
+                "leaves": int(leaves),
+                "training": float(wrong),
+                "mean": float(mean),
+                "se": float(se),
+            }
+            for learner, leaves, wrong, mean, se in zip(learners, path.complexity(learners), training, board.mean, board.se)
+        ],
+        "best": _choice(Best(), board),
+        "one_standard_error": _choice(OneStandardError(), board),
+    }
+
+
+def _part(board: Scoreboard, members: Sequence[int]) -> Scoreboard:
+    rows = list(members)
+    return replace(
+        board, ids=tuple(board.ids[i] for i in rows), folds=board.folds[rows], mean=board.mean[rows], se=board.se[rows],
+        complexity=board.complexity[rows], unit=tuple(board.unit[i] for i in rows), eligible=board.eligible[rows],
+    )  # fmt: skip
+
+
+def _choice(rule: Any, board: Scoreboard) -> int | None:
+    """Which step the rule takes; None where it cannot."""
+    try:
+        return int(rule.choose(board))
+    except ValueError:
+        return None
+
+
+def _chosen(path: Mapping[str, Any], step: int) -> str:
+    return ", ".join(rule for rule in ("best", "one_standard_error") if path[rule] == step)
+
+
+def _table(measure: str, path: Mapping[str, Any]) -> str:
+    head = f"{'alpha':>8}  {'leaves':>6}  {'errors':>12}  {'training':>8}  {measure:>8}  {'se':>6}  chosen by"
+    lines = [head, "-" * len(head), f"{'unpruned':>8}  {_size(path['grown'], path['weight'])}"]
+    shown = _lines(path)
+    for i, step in shown:
+        scores = f"{score(step['mean']):>8}  {score(step['se']):>6}  {_chosen(path, i)}"
+        lines.append(f"{step['alpha']:8.4f}  {_size(step, path['weight'])}  {scores}".rstrip())
+    left_out = len(path["steps"]) - len(shown)
+    return "\n".join([path["title"], *lines, *([f"{left_out} more strengths are not shown"] if left_out else [])]) + "\n"
+
+
+def _size(tree: Mapping[str, Any], weight: float) -> str:
+    wrong = f"{tree['training'] * weight:.6g} of {weight:.6g}"
+    return f"{tree['leaves']:6d}  {wrong:>12}  {tree['training']:8.4f}"
+
+
+def _lines(path: Mapping[str, Any]) -> list[tuple[int, Mapping[str, Any]]]:
+    """Evenly taken steps of a long path, the chosen ones among them."""
+    steps = list(enumerate(path["steps"]))
+    kept = set(np.linspace(0, len(steps) - 1, min(LINES, len(steps))).astype(int).tolist())
+    kept |= {path["best"], path["one_standard_error"]}
+    return [(i, step) for i, step in steps if i in kept]
+
+
+def _figure(measure: str, path: Mapping[str, Any]) -> str:
+    return (
+        f"<h3>{escape(path['title'])}</h3><figure class='wide' tabindex='0'>{drawn(measure, path)}</figure>"
+        f"<details open><summary>As a table</summary><pre>{escape(_table(measure, path))}</pre></details>"
+    )
+
+
+def drawn(measure: str, path: Mapping[str, Any]) -> str:
+    """Steps side by side, from the largest tree to the root: score with its error, training error beneath."""
+    steps = path["steps"]
+    plot = Plot(WIDTH, HEIGHT, f"{measure} and training error along the pruning path")
+    across = Scale(-0.5, len(steps) - 0.5, LEFT, WIDTH - RIGHT)
+    scored = [(i, step) for i, step in enumerate(steps) if known(step["mean"])]
+    ends = [step["mean"] + side * (step["se"] if known(step["se"]) else 0.0) for _, step in scored for side in (-1, 1)]
+    up = Scale.of([*ends, *(step["training"] for step in steps)], BOTTOM, TOP, log=False)
+    plot.axis_left(up, LEFT, WIDTH - RIGHT)
+    _labels(plot, across, steps)
+    _limit(plot, up, path)
+    plot.path([(across(i), up(step["training"])) for i, step in enumerate(steps)], "trend dashed")
+    plot.marks([(across(i), up(step["training"])) for i, step in enumerate(steps)], 4, "training")
+    for i, step in scored:
+        if known(step["se"]):
+            plot.line(across(i), up(step["mean"] - step["se"]), across(i), up(step["mean"] + step["se"]), "bar s0")
+    plot.path([(across(i), up(step["mean"])) for i, step in scored], "trend")
+    plot.marks([(across(i), up(step["mean"])) for i, step in scored], 0)
+    _choices(plot, across, path)
+    return plot.svg()
+
+
+def _labels(plot: Plot, across: Scale, steps: Sequence[Mapping[str, Any]]) -> None:
+    every = -(-len(steps) // 14)
+    for i in range(0, len(steps), every):
+        plot.text(across(i), BOTTOM + 18, _short(steps[i]["alpha"]), "tick", "middle")
+        plot.text(across(i), BOTTOM + 33, str(steps[i]["leaves"]), "tick", "middle")
+    plot.text(LEFT - 8, BOTTOM + 18, "α", "label", "end")
+    plot.text(LEFT - 8, BOTTOM + 33, "leaves", "label", "end")
+    said = "solid: cross-validated, bars one standard error; dashed: training error"
+    plot.text((LEFT + WIDTH - RIGHT) / 2, BOTTOM + 54, said, "label", "middle")
+
+
+def _limit(plot: Plot, up: Scale, path: Mapping[str, Any]) -> None:
+    """One standard error above the least score."""
+    if path["best"] is None:
+        return
+    best, sign = path["steps"][path["best"]], -1 if path.get("higher") else 1
+    if known(best["se"]):
+        level = up(best["mean"] + sign * best["se"])
+        plot.line(LEFT, level, WIDTH - RIGHT, level, "guide")
+
+
+def _choices(plot: Plot, across: Scale, path: Mapping[str, Any]) -> None:
+    """Upright strokes at what the rules choose, with their names above."""
+    for place, (step, names) in enumerate(_by_step(path).items()):
+        plot.line(across(step), TOP - 6, across(step), BOTTOM, "guide")
+        side = "end" if across(step) > WIDTH - 200 else "start" if across(step) < LEFT + 120 else "middle"
+        plot.text(across(step), TOP - 12 - 14 * place, names, "strong", side)
+
+
+def _by_step(path: Mapping[str, Any]) -> dict[int, str]:
+    return {step: _chosen(path, step) for step in (path["best"], path["one_standard_error"]) if step is not None}
+
+
+def _short(alpha: float) -> str:
+    return label_of(float(f"{alpha:.3g}"))

@@ -1,0 +1,96 @@
+"""Softened trees: the published tables beside what came out, the findings judged, an honest choice beside the paper's.
+
+Of the study `experiment=soft_trees` and what is made like it: training sets side by side (scheme=predefined), trees of
+`deviance_sequence` (CART) or `error_based` (C4.5), each hard and softened, measure=auc. Dvořák 2019, *Softening splits in
+classification trees*.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from modelsel.reporting.context import SectionContext
+from modelsel.reporting.experiments.softening import page
+from modelsel.reporting.experiments.softening import text as soft_text
+from modelsel.reporting.experiments.softening.choices import choices
+from modelsel.reporting.experiments.softening.findings import judged
+from modelsel.reporting.experiments.softening.grid import METHODS, SofteningGrid, grids
+from modelsel.reporting.experiments.softening.published import PUBLISHED
+
+TITLE = "Softened trees beside the published ones"
+
+
+def facts(studied: SectionContext) -> Mapping[str, Any]:
+    if studied.measure != "auc":
+        return {"reason": f"areas need measure=auc, not {studied.measure}"}
+    found = {name: grid for name, grid in grids(studied.results).items() if grid.asked("hard")}
+    if not found:
+        return {"reason": "no trees that are both hard and softened: ask for experiment=soft_trees"}
+    data = studied.task.name
+    folds = studied.results.book.work.resampling.folds
+    return {
+        "data": data,
+        "published": PUBLISHED[data].name if data in PUBLISHED else None,
+        "sets": len(folds),
+        "rows": len(folds[0].analysis),
+        "assessed": len(folds[0].assessment),
+        "scores": sum(int(np.isfinite(grid.area[..., 0]).sum()) for grid in found.values()),
+        "kinds": {name: _kind(grid) for name, grid in found.items()},
+        "findings": list(judged(found, data)),
+        "choices": choices(studied.results, found["cart"]) if "cart" in found else [],
+    }
+
+
+def text(one: Mapping[str, Any]) -> str:
+    return soft_text.text(one)
+
+
+def html(one: Mapping[str, Any]) -> str:
+    return page.html(one)
+
+
+def _kind(grid: SofteningGrid) -> dict[str, Any]:
+    """Sizes and areas of one kind of tree, per training set and over all trees."""
+    every, hard, searched = np.arange(grid.sets), grid.best("hard"), "auc" if grid.asked("auc") else "DR(1)"
+    soft = grid.best_area(searched) if grid.asked(searched) else np.full(grid.sets, np.nan)
+    small = grid.smallest_not_worse(searched) if grid.asked(searched) else np.full(grid.sets, -1)
+    return {
+        "trees": int(grid.distinct.sum()),
+        "splits": _three(grid.splits[grid.distinct]),
+        "area": _three(grid.pooled("hard")),
+        "softened_by": searched,
+        "best": [
+            {"hard": float(h), "splits": int(s), "soft": _number(a), "smallest": int(n)}
+            for h, s, a, n in zip(grid.best_area("hard"), grid.splits[hard, every], soft, small, strict=True)
+        ],
+        "methods": {method: _method(grid, method) for method in METHODS if grid.asked(method)},
+        "each": _trees(grid),
+    }
+
+
+def _method(grid: SofteningGrid, method: str) -> dict[str, Any]:
+    """Mean area over the best trees and over all, what Laplace adds, on how many trees it is better than hard."""
+    gain = grid.pooled(method) - grid.pooled("hard")
+    laplace = grid.pooled(method, "laplace") - grid.pooled(method)
+    return {
+        "best": float(grid.best_area(method).mean()),
+        "mean": float(grid.pooled(method).mean()),
+        "gain": float(gain.mean()),
+        "better": float((gain > 0).mean()),
+        "laplace": _number(float(laplace.mean())),
+    }
+
+
+def _trees(grid: SofteningGrid) -> list[dict[str, Any]]:
+    names = ("hard", "DR(1)", "auc")
+    columns = [grid.splits[grid.distinct], *(grid.pooled(name) for name in names)]
+    return [{"splits": int(row[0]), **dict(zip(names, map(_number, row[1:])))} for row in zip(*columns, strict=True)]
+
+
+def _three(values: Any) -> list[float]:
+    return [float(values.min()), float(np.median(values)), float(values.max())]
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,116 @@
+"""The tables of softened trees as plain rows of words, which the terminal and the page put each in their way."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from modelsel.reporting.experiments.softening.published import PUBLISHED, HardTreeFigures
+
+NAMES = {"cart": "CART (deviance sequence)", "c45": "C4.5 (paper: C5.0)"}
+Rows = list[list[str]]
+
+
+def said(one: Mapping[str, Any]) -> Iterator[str]:
+    """What has to be known before the numbers are read."""
+    yield (
+        f"{one['data']}: {one['sets']} training sets of {one['rows']:,} rows, {one['assessed']:,} assessment rows; areas are "
+        f"100 AUC. Nothing is sealed: the paper picks its best trees by these very rows, so that its “best” is the best of "
+        f"many scores ({one['scores']:,} per training set here) and no estimate."
+    )
+    published = PUBLISHED.get(one["data"])
+    if published is None:
+        yield "Nothing was published about this data set."
+    elif one["rows"] != published.rows:
+        yield f"The paper’s training sets have {published.rows:,} rows: these are smaller, and so are trees and areas."
+
+
+def overview(one: Mapping[str, Any]) -> Rows:
+    """Sizes and hard areas, ours above the paper's."""
+    published = PUBLISHED.get(one["data"])
+    rows = [["", "trees", "splits min / med / max", "100 AUC hard min / med / max"]]
+    for name, kind in one["kinds"].items():
+        rows.append([f"{NAMES[name]}, here", f"{kind['trees']}", _three(kind["splits"], 4), _three(kind["area"], 4)])
+        if published is not None:
+            paper: HardTreeFigures = {"cart": published.cart, "c45": published.c50}[name]
+            rows.append(["published", f"{paper.trees}", _three(paper.splits, 4), _three(paper.area, 4)])
+    return rows
+
+
+def per_set(one: Mapping[str, Any], kind: str) -> Rows:
+    """A column per training set. The paper's sets are others: its columns stand in its own order."""
+    found, published = one["kinds"][kind]["best"], PUBLISHED.get(one["data"])
+    by = one["kinds"][kind]["softened_by"]
+    rows = [["training set", *(str(k + 1) for k in range(len(found)))]]
+    rows.append(["best hard tree, 100 AUC", *(f"{each['hard']:.2f}" for each in found)])
+    rows.append([f"best softened by {by}", *(_area(each["soft"]) for each in found)])
+    rows.append(["splits of the best hard tree", *(str(each["splits"]) for each in found)])
+    if published is not None and kind == "cart":
+        rows.append(["published", *_cut(published.best, len(found))])
+    rows.append([f"smallest softened by {by}, not worse", *(_size(each["smallest"]) for each in found)])
+    if published is not None and kind == "cart":
+        rows.append(["published", *_cut(published.smallest, len(found))])
+    return rows
+
+
+def methods(one: Mapping[str, Any], kind: str) -> Rows:
+    rows = [["softening", "best tree, mean over sets", "mean over trees", "less hard", "better on", "Laplace adds"]]
+    for name, each in one["kinds"][kind]["methods"].items():
+        laplace = "–" if each["laplace"] is None else f"{each['laplace']:+.3f}"
+        gains = ["", ""] if name == "hard" else [f"{each['gain']:+.2f}", f"{100 * each['better']:.0f} %"]
+        rows.append([name, f"{each['best']:.2f}", f"{each['mean']:.2f}", *gains, laplace])
+    return rows
+
+
+def choices(one: Mapping[str, Any]) -> Rows:
+    """The paper's choice and the honest one, per training set."""
+    rows = [["set", "by assessment rows", "100 AUC", "without them", "held back", "100 AUC", "95 % of one look"]]
+    for each in one["choices"]:
+        paper, honest = each["paper"], each["honest"]
+        low, high = honest["interval"]
+        rows.append([
+            str(each["set"] + 1), _choice(paper), f"{paper['area']:.2f}", _choice(honest), f"{honest['held_back']:.2f}",
+            f"{honest['area']:.2f}", f"{low:.2f} – {high:.2f}",
+        ])  # fmt: skip
+    return rows
+
+
+def price_of_peeking(one: Mapping[str, Any]) -> str:
+    """How much better the paper's way of choosing looks."""
+    paper, honest = ([each[by]["area"] for each in one["choices"]] for by in ("paper", "honest"))
+    gaps = [peeked - looked for peeked, looked in zip(paper, honest, strict=True)]
+    inside = sum(
+        each["honest"]["interval"][0] <= each["paper"]["area"] <= each["honest"]["interval"][1] for each in one["choices"]
+    )
+    return (
+        f"Chosen by the assessment rows the mean area is {sum(paper) / len(paper):.2f}, chosen without them "
+        f"{sum(honest) / len(honest):.2f}: better by {sum(gaps) / len(gaps):.2f} on average, {max(gaps):.2f} at most. The "
+        f"honest choice has the largest area on the third of the training set that neither grew nor softened the tree; it "
+        f"looks at the assessment rows once, so that DeLong’s interval holds for each set. The peeked score lies inside it "
+        f"on {inside} of {len(gaps)} sets, and has no interval of its own."
+    )
+
+
+def findings(one: Mapping[str, Any]) -> Rows:
+    rows = [["", "published finding", "here", "figures"]]
+    rows += [[f"({each['number']})", each["sentence"], each["verdict"], each["figures"]] for each in one["findings"]]
+    return rows
+
+
+def _choice(chosen: Mapping[str, Any]) -> str:
+    leaf = ", Laplace" if chosen["leaf"] == "laplace" else ""
+    return f"{chosen['method']}, {chosen['splits']} splits{leaf}"
+
+
+def _cut(values: Sequence[int], many: int) -> list[str]:
+    return [str(value) for value in values[:many]] + [""] * max(0, many - len(values))
+
+
+def _size(splits: int) -> str:
+    return "none" if splits < 0 else str(splits)
+
+
+def _area(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _three(values: Sequence[float], digits: int) -> str:
+    return " / ".join(f"{value:.{digits}g}" for value in values)

@@ -1,0 +1,22 @@
+"""The final tree as indented text."""
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from modelsel.reporting.context import SectionContext, no_tree
+from modelsel.tree.export.text import to_text
+
+TITLE = "The tree"
+
+
+def facts(studied: SectionContext) -> Mapping[str, Any]:
+    return {"text": to_text(studied.tree.cut)} if studied.tree else no_tree(studied)
+
+
+def text(one: Mapping[str, Any]) -> str:
+    return str(one["text"])
+
+
+def html(one: Mapping[str, Any]) -> str:
+    return f"<pre>{escape(one['text'])}</pre>"

@@ -1,0 +1,51 @@
+"""The final model as people read it: a tree as a drawing and as rules, drawn anew from the model folder, which is checked.
+
+Nothing that was drawn before is kept, so that no file of a run's folder gets into the page as it is.
+"""
+
+from collections.abc import Callable
+
+from modelsel.core.errors import DataError
+from modelsel.learner.trees.model import TreeModel
+from modelsel.record.folder import RunFolder
+from modelsel.record.model.model import Predictor, describe, load
+from modelsel.reporting.sections.view import View
+from modelsel.tree.export.draw import to_html
+from modelsel.tree.export.rules import rules_text
+
+RULES = 500  # on the page; `modelsel export RUN --to rules` has all
+
+
+def section(view: View) -> dict[str, str]:
+    """`drawing` is safe to paste, `rules` and `damage` are plain text; all are empty where there is nothing to draw."""
+    empty = {"drawing": "", "rules": "", "damage": "", "rows": _rows(view)}
+    if not view.folder.model.is_dir():
+        return empty
+    try:
+        model = tree(view.folder, lambda: view.predictor)
+    except DataError as error:
+        return {**empty, "damage": str(error)}
+    if model is None:
+        return empty
+    return {**empty, "drawing": to_html(model.cut, widths=model.widths), "rules": rules_text(model.cut, RULES)}
+
+
+def _rows(view: View) -> str:
+    """Which rows it was fitted on: of training sets side by side the first."""
+    folds = view.details.get("folds", {})
+    if view.outcome.scheme["name"] == "predefined" and folds.get("repeats", 1) > 1:
+        return f"the {folds['analysis'][0]:,} rows of the first training set"
+    return f"all {view.outcome.task['development_rows']:,} development rows"
+
+
+def tree(folder: RunFolder, restored: Callable[[], Predictor] | None = None) -> TreeModel | None:
+    """The tree of a model folder, or as it was `restored` before; what else it may hold is not read.
+
+    Raises DataError where the folder is damaged.
+    """
+    learner = describe(folder.model).get("learner")
+    is_tree = isinstance(learner, dict) and learner.get("kind") == "tree"
+    if not is_tree:
+        return None
+    model = (restored() if restored else load(folder.model)).model
+    return model if isinstance(model, TreeModel) else None

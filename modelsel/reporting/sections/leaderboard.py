@@ -1,0 +1,81 @@
+"""All candidates, best first, with the floor where it belongs; those without a valid score stand at the end with the reason."""
+
+import math
+from collections.abc import Sequence, Set
+from typing import Any
+
+from modelsel.core.spec import class_of
+from modelsel.record.content.candidates import Row
+from modelsel.reporting.sections.view import View
+from modelsel.reporting.text import baselines
+from modelsel.reporting.text.words import number, score, settings
+
+SHOWN, INVALID = 1000, 100  # rows; all of them are in candidates.csv
+EQUAL = 1e-12
+
+
+def section(view: View) -> dict[str, Any]:
+    """The best rows, then those without a valid score, as text."""
+    equal = set(view.outcome.winner.get("indistinguishable", ()))
+    best, rest = view.ranked[:SHOWN], [row for row in view.rows if not row.rank][:INVALID]
+    return {
+        "rows": [*_with_floor(view, best, equal), *(_row(view, row, equal) for row in rest)],
+        "entries": [(entry, i % 8) for i, entry in enumerate(view.entries)],
+        "equal": len(equal),
+        "more": len(view.rows) - len(best) - len(rest),
+        "floor": baselines.sentence(view.outcome, view.higher),
+        "untrained": _without_training_error(view),
+    }
+
+
+def _without_training_error(view: View) -> list[str]:
+    """Why learners that have a score have no training error, in their own words."""
+    plugins = tuple(view.config.get("plugins") or ())
+    kinds = dict.fromkeys(row.learner for row in view.ranked if not math.isfinite(row.training_error))
+    return list(filter(None, (_reason(kind, plugins) for kind in kinds)))
+
+
+def _reason(kind: str, plugins: tuple[str, ...]) -> str:
+    try:
+        return str(getattr(class_of("learner", kind, plugins), "no_training_error", ""))
+    except (KeyError, AttributeError):  # no such learner here: a plugin that is no longer installed
+        return ""
+
+
+def _row(view: View, row: Row, equal: Set[str]) -> dict[str, Any]:
+    return {
+        "rank": row.rank or None,
+        "entry": row.label,
+        "series": view.series(row) % 8,
+        "id": row.id,
+        "settings": settings(view.varied[row.id]),
+        "mean": score(row.mean),
+        "se": score(row.se),
+        "training": score(row.training_error),
+        "complexity": number(row.complexity),
+        "unit": row.unit,
+        "status": "" if row.status == "ok" else row.status,
+        "reason": row.reason,
+        "mark": _mark(view, row, equal),
+    }
+
+
+def _mark(view: View, row: Row, equal: Set[str]) -> str:
+    if row.id == view.outcome.winner["id"]:
+        return "winner"
+    return "equal" if row.id in equal else "" if row.rank else "invalid"
+
+
+def _with_floor(view: View, best: Sequence[Row], equal: Set[str]) -> list[dict[str, Any]]:
+    """The best candidates with the floor where its scores belong: below those that are as good."""
+    sign = -1 if view.higher else 1
+    table = [_row(view, row, equal) for row in best]
+    for line in sorted(baselines.beside(view.outcome), key=lambda line: sign * line.mean, reverse=True):
+        table.insert(sum(sign * row.mean <= sign * line.mean + EQUAL for row in best), _floor_row(line))
+    return table
+
+
+def _floor_row(line: baselines.BaselineLine) -> dict[str, Any]:
+    blank = dict.fromkeys(("complexity", "unit", "training", "status", "reason"), "")
+    words = {"entry": line.name, "settings": baselines.MEANING[line.learner], "mean": score(line.mean), "se": score(line.se)}
+    return {**blank, **words, "rank": None, "series": 0, "id": line.id, "mark": "floor"}

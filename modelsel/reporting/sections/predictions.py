@@ -1,0 +1,143 @@
+"""The winner's out-of-fold predictions: confusion, ROC, calibration. Nothing here comes from the sealed rows."""
+
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.types import Booleans, Floats, Integers
+from modelsel.reporting.charts.svg import Plot, Scale
+from modelsel.reporting.sections.view import View
+from modelsel.reporting.text.words import percent
+from modelsel.statistics.tests.delong import areas
+
+MOST_CLASSES = 25  # a larger matrix is not read; its largest entries are listed instead
+CURVES = 6
+BINS = 10
+SIZE, LEFT, TOP, BOTTOM = 330, 48, 12, 290
+
+
+def section(view: View) -> dict[str, Any]:
+    """Matrix (or its largest entries), ROC and calibration where class scores are on record."""
+    found, classes = view.assessed, [str(name) for name in view.outcome.task["classes"]]
+    if view.outcome.winner["id"] not in found.ids:
+        return {}
+    at = found.ids.index(view.outcome.winner["id"])
+    known = found.predicted[at] >= 0
+    truth, predicted = found.truth[known].astype(np.int64), found.predicted[at][known].astype(np.int64)
+    counts = confusion(truth, predicted, len(classes))
+    parts: dict[str, Any] = {
+        "rows": int(known.sum()),
+        "wrong": int((truth != predicted).sum()),
+        "classes": classes,
+        "matrix": [],
+        "largest": [],
+        "curves": [],
+    }
+    if len(classes) <= MOST_CLASSES:
+        parts["matrix"] = _cells(counts, classes)
+    else:
+        parts["largest"] = _largest(counts, classes)
+    if found.scores is not None:
+        scores = found.scores[at][known]
+        parts["curves"] = [_roc(truth, scores, classes), _calibration(truth, scores)]
+    return parts
+
+
+def confusion(truth: Integers, predicted: Integers, classes: int) -> Integers:
+    """Rows per (true, predicted) pair."""
+    return np.bincount(truth * classes + predicted, minlength=classes * classes).reshape(classes, classes).astype(np.int64)
+
+
+def roc(positive: Floats, truth: Integers) -> tuple[Floats, Floats, float]:
+    """False and true positive rates at every distinct score, and the area under them (ties count half)."""
+    order = np.argsort(-positive, kind="stable")
+    score, hit = positive[order], truth[order].astype(np.float64)
+    last = np.append(np.flatnonzero(np.diff(score)), len(score) - 1)
+    true = np.concatenate([[0.0], np.cumsum(hit)[last] / max(1.0, hit.sum())])
+    false = np.concatenate([[0.0], np.cumsum(1 - hit)[last] / max(1.0, (1 - hit).sum())])
+    return false, true, float(np.trapezoid(true, false))
+
+
+def calibration(confidence: Floats, right: Floats, bins: int = BINS) -> tuple[Floats, Floats, Integers]:
+    """Mean confidence, share right and rows of bins with equally many rows; equal scores stay in one bin."""
+    order = np.argsort(confidence, kind="stable")
+    edges = np.unique(np.quantile(confidence, np.linspace(0, 1, bins + 1))[1:-1])
+    number = np.searchsorted(edges, confidence[order], side="left")
+    rows = np.bincount(number, minlength=len(edges) + 1)
+    held = rows > 0
+    said = np.bincount(number, confidence[order], len(rows))[held] / rows[held]
+    came = np.bincount(number, right[order], len(rows))[held] / rows[held]
+    return said, came, rows[held].astype(np.int64)
+
+
+def _cells(counts: Integers, classes: list[str]) -> list[dict[str, Any]]:
+    rows = counts.sum(axis=1)
+    return [
+        {
+            "name": name,
+            "rows": int(rows[i]),
+            "recall": percent(counts[i, i] / rows[i]) if rows[i] else "–",
+            "cells": [
+                {"count": int(count), "share": round(float(count / max(1, rows[i])), 3), "right": i == j}
+                for j, count in enumerate(counts[i])
+            ],
+        }
+        for i, name in enumerate(classes)
+    ]
+
+
+def _largest(counts: Integers, classes: list[str], most: int = 20) -> list[dict[str, Any]]:
+    wrong = counts - np.diag(np.diag(counts))
+    order = np.argsort(-wrong, axis=None, kind="stable")[:most]
+    pairs = [(int(k) // len(classes), int(k) % len(classes)) for k in order]
+    return [{"truth": classes[i], "said": classes[j], "count": int(wrong[i, j])} for i, j in pairs if wrong[i, j]]
+
+
+def _roc(truth: Integers, scores: Floats, classes: list[str]) -> dict[str, Any]:
+    wanted = (
+        [1] if len(classes) == 2 else np.argsort(-np.bincount(truth, minlength=len(classes)), kind="stable")[:CURVES].tolist()
+    )
+    plot, across, up = _square("ROC curves of the out-of-fold scores", "false positive rate")
+    plot.line(across(0), up(0), across(1), up(1), "guide")
+    legend = []
+    for series, k in enumerate(wanted):
+        false, true, area = roc(scores[:, k], (truth == k).astype(np.int64))
+        plot.path([(across(float(f)), up(float(t))) for f, t in _thin(false, true)], f"curve c{series} s{series}")
+        legend.append({"name": classes[k], "series": series, "value": area_words(area, truth == k, scores[:, k])})
+    return {"title": "ROC, one class against the rest; areas with DeLong’s 95 % interval", "svg": plot.svg(), "legend": legend}
+
+
+def area_words(area: float, positive: Booleans, scores: Floats) -> str:
+    """The area with DeLong's interval where there is one, which takes all rows for scored by one model."""
+    if min(np.count_nonzero(positive), np.count_nonzero(~positive)) < 2:
+        return f"area {area:.3f}"
+    low, high = areas(positive, scores).interval()
+    return f"area {area:.3f} [{low:.3f}, {high:.3f}]"
+
+
+def _calibration(truth: Integers, scores: Floats) -> dict[str, Any]:
+    binary = scores.shape[1] == 2
+    confidence = scores[:, 1] if binary else scores.max(axis=1)
+    right = (truth == 1 if binary else truth == scores.argmax(axis=1)).astype(np.float64)
+    said, came, rows = calibration(confidence, right)
+    plot, across, up = _square("calibration of the out-of-fold scores", "mean score" if binary else "mean highest score")
+    plot.line(across(0), up(0), across(1), up(1), "guide")
+    for x, y, n in zip(said, came, rows):
+        half = 1.96 * float(np.sqrt(max(y * (1 - y), 1 / (4 * n)) / n))
+        plot.line(across(x), up(max(0.0, y - half)), across(x), up(min(1.0, y + half)), "bar s0")
+    plot.path([(across(float(x)), up(float(y))) for x, y in zip(said, came)], "trend s0")
+    plot.marks([(across(float(x)), up(float(y))) for x, y in zip(said, came)], 0)
+    return {"title": "Calibration: share that came true", "svg": plot.svg(), "legend": []}
+
+
+def _square(title: str, below: str) -> tuple[Plot, Scale, Scale]:
+    plot = Plot(SIZE, BOTTOM + 42, title)
+    across, up = Scale(0.0, 1.0, LEFT, SIZE - 14), Scale(0.0, 1.0, BOTTOM, TOP)
+    plot.axis_left(up, LEFT, SIZE - 14)
+    plot.axis_below(across, TOP, BOTTOM, below, 5)
+    return plot, across, up
+
+
+def _thin(x: Floats, y: Floats, most: int = 300) -> list[tuple[float, float]]:
+    keep = np.unique(np.linspace(0, len(x) - 1, min(most, len(x))).astype(np.int64))
+    return [(float(x[i]), float(y[i])) for i in keep]

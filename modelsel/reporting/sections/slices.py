@@ -1,0 +1,170 @@
+"""How the score depends on one hyper-parameter at a time, on complexity, and on how many candidates were tried."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from modelsel.record.content.candidates import Row
+from modelsel.reporting.charts.svg import Plot, Scale
+from modelsel.reporting.sections.view import View
+from modelsel.reporting.text.words import brief
+
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 380, 250, 52, 14, 12, 208
+PANELS = 18
+MARKS = 700  # in a panel and series
+Point = tuple[float, float]
+JITTER = 0.26  # share of a column's width
+
+
+def section(view: View) -> dict[str, Any]:
+    """Panels of one size: per entry and varied parameter, per unit of complexity, and the best so far."""
+    drawn = panels(view)
+    return {
+        "slices": drawn[:PANELS],
+        "left_out": max(0, len(drawn) - PANELS),
+        "complexity": [_complexity(view, unit) for unit in _units(view)],
+        "so_far": _so_far(view),
+    }
+
+
+def panels(view: View) -> list[dict[str, str]]:
+    """A panel per entry and parameter that it varies: `title` (`entry: parameter`) and `svg`."""
+    return [panel for entry in view.entries for panel in _entry(view, entry)]
+
+
+def _entry(view: View, entry: str) -> list[dict[str, str]]:
+    rows = [row for row in view.ranked if row.label == entry]
+    names = list(dict.fromkeys(name for row in rows for name in view.varied[row.id]))
+    return [{"title": f"{entry}: {name}", "svg": _slice(view, entry, name, rows)} for name in names if _values(rows, name)]
+
+
+def _values(rows: Sequence[Row], name: str) -> list[str]:
+    """The different values, numbers in order, when there are at least two."""
+    found = list(dict.fromkeys(row.parameters[name] for row in rows if name in row.parameters))
+    return sorted(found, key=_order) if len(found) > 1 else []
+
+
+def _order(value: str) -> tuple[int, float, str]:
+    number = _number(value)
+    return (1, 0.0, value) if number is None else (0, number, value)
+
+
+def _number(value: str) -> float | None:
+    try:
+        return float(value) if value not in ("true", "false") else None
+    except ValueError:
+        return None
+
+
+def _slice(view: View, entry: str, name: str, rows: Sequence[Row]) -> str:
+    rows = [row for row in rows if name in row.parameters]
+    values, series = _values(rows, name), view.entries.index(entry)
+    numbers = [_number(value) for value in values]
+    known = [n for n in numbers if n is not None]
+    continuous = len(known) == len(values) and len(values) > 6
+    plot, up = _frame(view, rows, f"{entry}: {view.outcome.measure} against {name}")
+    if continuous:
+        across = Scale.of(known, LEFT + 10, WIDTH - RIGHT - 6)
+        plot.axis_below(across, TOP, BOTTOM, name, 5)
+        at = {value: across(float(value)) for value in values}
+        points = [(at[row.parameters[name]], up.within(row.mean)) for row in rows]
+    else:
+        at = _columns(plot, values, name)
+        points = [(at[row.parameters[name]] + _aside(i, len(values)), up.within(row.mean)) for i, row in enumerate(rows)]
+    plot.marks(thin(points), series, "faint")
+    means: dict[str, list[float]] = {value: [] for value in values}
+    for row in rows:
+        means[row.parameters[name]].append(row.mean)
+    best = [(at[value], up.within(_best(view, means[value]))) for value in values]
+    if known:
+        plot.path(best, f"trend s{series % 8}")
+    else:  # words have no order that a line could follow
+        for x, y in best:
+            plot.line(x - 22, y, x + 22, y, f"bar s{series % 8}")
+    return plot.svg()
+
+
+def _columns(plot: Plot, values: Sequence[str], name: str) -> dict[str, float]:
+    step = (WIDTH - RIGHT - LEFT) / len(values)
+    at = {value: LEFT + step * (i + 0.5) for i, value in enumerate(values)}
+    every = max(1, len(values) // 8)
+    letters = max(3, int(step * every / 6.5))
+    for value in values[::every]:
+        short = brief(value)
+        plot.text(at[value], BOTTOM + 15, short if len(short) <= letters else f"{short[: letters - 1]}…", "tick", "middle")
+    plot.text((LEFT + WIDTH - RIGHT) / 2, BOTTOM + 33, name, "label", "middle")
+    return at
+
+
+def _aside(index: int, columns: int) -> float:
+    """A fixed scatter (golden ratio), so that equal points are seen and the page is the same every time."""
+    return ((index * 0.6180339887) % 1 - 0.5) * 2 * JITTER * (WIDTH - RIGHT - LEFT) / columns
+
+
+def _best(view: View, means: Sequence[float]) -> float:
+    return max(means) if view.higher else min(means)
+
+
+def _units(view: View) -> list[str]:
+    """Units of complexity in which candidates differ."""
+    found = {
+        unit: {row.complexity for row in view.ranked if row.unit == unit} for unit in dict.fromkeys(r.unit for r in view.ranked)
+    }
+    return [unit for unit, values in found.items() if len(values) > 2]
+
+
+def _complexity(view: View, unit: str) -> dict[str, str]:
+    rows = sorted(
+        (row for row in view.ranked if row.unit == unit and np.isfinite(row.complexity)), key=lambda row: row.complexity
+    )
+    plot, up = _frame(view, rows, f"training and assessment against {unit}", training=view.outcome.measure == "error")
+    across = Scale.of((row.complexity for row in rows), LEFT + 10, WIDTH - RIGHT - 6)
+    plot.axis_below(across, TOP, BOTTOM, unit, 5)
+    for series in dict.fromkeys(view.series(row) for row in rows):
+        mine = [row for row in rows if view.series(row) == series]
+        plot.marks(thin([(across(row.complexity), up.within(row.mean)) for row in mine]), series, "faint")
+    if view.outcome.measure == "error":
+        trained = [row for row in rows if np.isfinite(row.training_error)]
+        plot.marks(thin([(across(row.complexity), up.within(row.training_error)) for row in trained]), 4, "training")
+        plot.path(_medians([(across(r.complexity), up.within(r.training_error)) for r in trained]), "trend dashed")
+    plot.path(_medians([(across(row.complexity), up.within(row.mean)) for row in rows]), "trend")
+    return {"title": f"Training and assessment by {unit}", "svg": plot.svg()}
+
+
+def thin(points: Sequence[Point]) -> list[Point]:
+    """Every n-th of very many points: more would be a blot, and megabytes."""
+    return list(points[:: max(1, -(-len(points) // MARKS))])
+
+
+def _medians(points: Sequence[tuple[float, float]], groups: int = 9) -> list[tuple[float, float]]:
+    """Medians of runs of neighbouring points: the course of a cloud."""
+    if len(points) < groups:
+        return []
+    parts = [np.array(part) for part in np.array_split(np.array(points), groups)]
+    return [(float(np.median(part[:, 0])), float(np.median(part[:, 1]))) for part in parts]
+
+
+def _so_far(view: View) -> str:
+    rows = [row for row in view.rows if row.rank]
+    sign = -1 if view.higher else 1
+    best = sign * np.minimum.accumulate(np.array([sign * row.mean for row in rows]))
+    plot, up = _frame(view, rows, "best so far, in declared order")
+    across = Scale(0.5, len(rows) + 0.5, LEFT + 4, WIDTH - RIGHT)
+    plot.axis_below(across, TOP, BOTTOM, "candidates in declared order", 5)
+    for series in range(len(view.entries)):
+        points = [(across(i + 1), up.within(row.mean)) for i, row in enumerate(rows) if view.series(row) == series]
+        plot.marks(thin(points), series, "faint")
+    turns = [i for i in range(len(rows)) if i in (0, len(rows) - 1) or best[i] != best[i - 1]]
+    plot.steps([(across(i + 1), up.within(float(best[i]))) for i in turns], "trend")
+    return plot.svg()
+
+
+def _frame(view: View, rows: Sequence[Row], title: str, training: bool = False) -> tuple[Plot, Scale]:
+    """An empty panel with its upward scale; the worst scores stand at its edge and do not squeeze the rest."""
+    low, high = view.reach([row.mean for row in rows])
+    trained = [row.training_error for row in rows if training and row.training_error <= high]
+    plot = Plot(WIDTH, HEIGHT, title)
+    up = Scale.of([low, high, *trained], BOTTOM - 4, TOP + 4, log=False)
+    plot.axis_left(up, LEFT, WIDTH - RIGHT)
+    return plot, up

@@ -1,0 +1,99 @@
+"""A recorded study, read once: what every section of the page looks at."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.outcome import StudySummary
+from modelsel.core.selection import Assessed
+from modelsel.record.content.candidates import Row, varied
+from modelsel.record.folder import RunFolder
+from modelsel.record.model.model import Predictor, load
+from modelsel.reporting.text.words import settings
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    folder: RunFolder
+
+    @cached_property
+    def outcome(self) -> StudySummary:
+        return self.folder.outcome()
+
+    @cached_property
+    def details(self) -> dict[str, Any]:
+        return self.folder.details()
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        return self.folder.config()
+
+    @cached_property
+    def predictor(self) -> Predictor:
+        """The final model, restored once for all sections. Raises DataError where the folder is damaged."""
+        return load(self.folder.model, tuple(self.config.get("plugins") or ()))
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """Candidates in declared order."""
+        return self.folder.candidates()
+
+    @cached_property
+    def ranked(self) -> list[Row]:
+        """Eligible candidates, best first."""
+        return sorted((row for row in self.rows if row.rank), key=lambda row: row.rank)
+
+    @cached_property
+    def assessed(self) -> Assessed:
+        return self.folder.assessed()
+
+    @cached_property
+    def winner(self) -> Row:
+        return next(row for row in self.rows if row.id == self.outcome.winner["id"])
+
+    @cached_property
+    def entries(self) -> list[str]:
+        """The space's entries in declared order: the series of every plot."""
+        return list(dict.fromkeys(row.label for row in self.rows))
+
+    def series(self, row: Row) -> int:
+        return self.entries.index(row.label)
+
+    @cached_property
+    def best_of_each(self) -> list[Row]:
+        """The best of every entry, best first."""
+        best: dict[str, Row] = {}
+        for row in self.ranked:
+            best.setdefault(row.label, row)
+        return list(best.values())
+
+    @cached_property
+    def varied(self) -> dict[str, dict[str, str]]:
+        """Candidate id to the parameters that tell it from the others of its entry."""
+        return varied(self.rows)
+
+    @cached_property
+    def higher(self) -> bool:
+        """Is a higher score better."""
+        return bool(self.details.get("higher_is_better"))
+
+    def reach(self, values: Sequence[float]) -> tuple[float, float]:
+        """The range worth drawing: from the best as far as three times where most lie; what is worse stands at the edge."""
+        known = np.array([value for value in values if np.isfinite(value)])
+        if not len(known):
+            return 0.0, 1.0
+        sign = -1.0 if self.higher else 1.0
+        costs = sign * known
+        edge = costs.min() + max(3.0 * (np.quantile(costs, 0.75) - costs.min()), 1e-12)
+        ends = sorted((float(sign * costs.min()), float(sign * min(costs.max(), edge))))
+        return ends[0], ends[1]
+
+    def called(self, candidate: str) -> str:
+        """A candidate as people read it: entry, then what tells it from its neighbours."""
+        row = next((row for row in self.rows if row.id == candidate), None)
+        if row is None:
+            return candidate[:8]
+        return f"{row.label} {settings(self.varied[row.id])}".strip()

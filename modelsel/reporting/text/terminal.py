@@ -1,0 +1,136 @@
+"""What a study shows while it runs: a live bar on a terminal, a plain line every 30 seconds or 10 % anywhere else."""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Self, TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
+
+from modelsel.reporting.text.words import plural
+
+EVERY_SECONDS = 30.0
+EVERY_SHARE = 0.1
+
+
+def progress(stream: TextIO | None = None) -> "Live | Lines":
+    """The one that fits the stream (stderr unless said)."""
+    stream = sys.stderr if stream is None else stream
+    return Live(stream) if stream.isatty() else Lines(stream)
+
+
+class State:
+    """How far it has got: cells done of all, the best score so far, failures."""
+
+    def __init__(self) -> None:
+        self.cells, self.done, self.candidates, self.failures = 0, 0, 0, 0
+        self.best: float | None = None
+
+    def start(self, cells: int, candidates: int) -> None:
+        self.cells, self.candidates, self.done = cells, candidates, 0
+
+    def advance(self, cells: int, best: float | None, failures: int) -> None:
+        self.done += cells
+        self.failures += failures
+        self.best = self.best if best is None else best
+
+    @property
+    def share(self) -> float:
+        return self.done / self.cells if self.cells else 1.0
+
+    def words(self) -> str:
+        """
+        >>> state = State(); state.start(10, 4); state.advance(5, 0.125, 1); state.words()
+        'best so far 0.1250, 1 failure'
+        """
+        best = "" if self.best is None else f"best so far {self.best:.4f}"
+        failures = f"{self.failures} failure{'s' * (self.failures != 1)}" if self.failures else ""
+        return ", ".join(filter(None, (best, failures)))
+
+
+class Live:
+    """A bar with time left, best so far and failures."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.state = State()
+        self.console = Console(file=stream, highlight=False, markup=False)
+        self.bar = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[words]}", style="dim", markup=False),
+            console=self.console,
+            transient=True,
+        )
+        self.task: TaskID | None = None
+
+    def start(self, cells: int, candidates: int) -> None:
+        self.state.start(cells, candidates)
+        self.task = self.bar.add_task(f"{candidates} candidates", total=cells, words="")
+
+    def advance(self, cells: int = 1, best: float | None = None, failures: int = 0) -> None:
+        self.state.advance(cells, best, failures)
+        if self.task is not None:
+            self.bar.update(self.task, completed=self.state.done, words=self.state.words())
+
+    def say(self, message: str) -> None:
+        self.console.print(message)
+
+    def __enter__(self) -> Self:
+        self.bar.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.bar.stop()
+
+
+class Lines:
+    """A line at the start, then one every 30 seconds or 10 %, whichever comes first."""
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self.state, self.stream, self.clock = State(), stream, clock
+        self.began = self.said_at = clock()
+        self.said_share = 0.0
+
+    def start(self, cells: int, candidates: int) -> None:
+        self.state.start(cells, candidates)
+        self.began = self.said_at = self.clock()
+        self.said_share = 0.0
+        self.say(f"{plural(candidates, 'candidate')} in {plural(cells, 'cell')}")
+
+    def advance(self, cells: int = 1, best: float | None = None, failures: int = 0) -> None:
+        self.state.advance(cells, best, failures)
+        if self.state.share >= self.said_share + EVERY_SHARE - 1e-9 or self.clock() >= self.said_at + EVERY_SECONDS:
+            self._report()
+
+    def say(self, message: str) -> None:
+        print(message, file=self.stream, flush=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        return None
+
+    def _report(self) -> None:
+        state, now = self.state, self.clock()
+        left = (now - self.began) * (1 / state.share - 1) if state.share else 0.0
+        self.said_at, self.said_share = now, state.share
+        words = f", {state.words()}" if state.words() else ""
+        self.say(
+            f"{state.share:4.0%}  {state.done} of {state.cells} cells{words}{f', {duration(left)} left' if left >= 1 else ''}"
+        )
+
+
+def duration(seconds: float) -> str:
+    """
+    >>> duration(0.42), duration(75), duration(7330)
+    ('0.4 s', '1 min 15 s', '2 h 2 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

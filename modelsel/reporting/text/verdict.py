@@ -1,0 +1,170 @@
+"""The closing words of a study: who won, what its score is worth, which look at the test rows this was, where to read on."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+from modelsel.core.outcome import StudySummary, TestResult
+from modelsel.core.sized import sized
+from modelsel.record.content.candidates import Row, varied
+from modelsel.record.folder import RunFolder
+from modelsel.reporting import width
+from modelsel.reporting.text import baselines
+from modelsel.reporting.text.terminal import duration
+from modelsel.reporting.text.words import interval, number, ordinal, percent, plural, score, settings
+
+LABEL = 17
+WIDTH = 110
+
+
+def verdict(folder: RunFolder, here: Path | None = None) -> str:
+    """The closing text of a recorded study; paths are relative to `here` (the working directory) where they can be."""
+    outcome, details = folder.outcome(), folder.details()
+    lines = [
+        ("", [headline(outcome)]),
+        ("winner", winner(outcome, folder.candidates())),
+        ("cross-validated", cross_validated(outcome)),
+        ("floor", list(filter(None, [baselines.sentence(outcome, bool(details.get("higher_is_better")))]))),
+        ("test", test(outcome, details.get("audit", {}), folder)),
+        ("findings", findings(outcome)),
+        ("ledger", ledger(outcome, details.get("audit", {}))),
+        ("report", [near(folder.report, here)]),
+        ("browse", browse(folder.config())),
+        ("time", [f"{duration(float(outcome.seconds.get('total', 0)))}, {fits(outcome.fits)}"]),
+    ]
+    return "\n".join(block for label, words in lines if words for block in _lines(label, words)) + "\n"
+
+
+def headline(outcome: StudySummary) -> str:
+    counts = outcome.candidates
+    beside = [f"{counts[name]} {name}" for name in ("failed", "skipped") if counts.get(name)]
+    others = f" ({', '.join(beside)})" if beside else ""
+    compared = f"{plural(counts.get('ok', 0), 'candidate')} compared{others}"
+    return f"{outcome.study}: {compared} by {outcome.measure}, {outcome.scheme.get('name')}, rule {outcome.rule}"
+
+
+def winner(outcome: StudySummary, table: Sequence[Row]) -> list[str]:
+    """The winner by name, what tells it from the rest of its entry, how large it is, who cannot be told from it."""
+    won = outcome.winner
+    telling = settings(varied(table).get(won["id"], {}))
+    size = sized(won["complexity"]["value"], won["complexity"]["name"])
+    same = len(won.get("indistinguishable", ()))
+    equal = f"the data cannot tell {plural(same, 'other candidate')} from it" if same else ""
+    return list(
+        filter(
+            None, (f"{won.get('entry') or won['learner']} {won['id'][:8]}: {f'{telling}; ' if telling else ''}{size}", equal)
+        )
+    )
+
+
+def cross_validated(outcome: StudySummary) -> list[str]:
+    """Mean and standard error, and the estimate that allows for having picked the best."""
+    cv, corrected = outcome.winner["cv"], outcome.winner.get("corrected")
+    lines = [f"{score(cv['mean'])} ± {score(cv['se'])}{'' if corrected else ', optimistic: it is the best of many'}"]
+    if corrected and corrected["method"] == "bbc":  # the nested estimate has a line of its own
+        ends = interval((corrected["low"], corrected["high"]))
+        lines.append(f"{score(corrected['mean'])} {ends} after allowing for the choice ({corrected['method'].upper()})")
+        lines += [corrected["caution"]] if "caution" in corrected else []
+    if nested := outcome.extra.get("nested"):
+        ends, folds = interval((nested["low"], nested["high"])), len(nested["scores"])
+        how = "approximate" if nested["method"] == "nested" else nested["label"]
+        same = f"the same winner in {percent(nested['agreement'])} of {folds} outer folds"
+        lines.append(f"{score(nested['mean'])} {ends} by nested cross-validation, {how}; {same}")
+    return lines
+
+
+def grave(outcome: StudySummary) -> list[str]:
+    """The flags of the look but those that only inform."""
+    harmless = {finding["code"] for finding in outcome.findings if finding["severity"] == "info"}
+    return [flag for flag in (outcome.test.flags if outcome.test else ()) if flag not in harmless]
+
+
+def test(outcome: StudySummary, audit: Mapping[str, Any], folder: RunFolder) -> list[str]:
+    """The released answer with its interval, which look it was, and what the next one would cost."""
+    result, flags = outcome.test, grave(outcome)
+    if not outcome.task["test_rows"]:
+        many = outcome.candidates.get("ok", 0)
+        shown = (
+            f"the score above is the best of {many:,} on assessment rows"
+            if many > 1
+            else "the score above is on assessment rows"
+        )
+        return [f"no rows are sealed (split=none): {shown}", _trace(outcome)]
+    if result is None and (closed := outcome.extra.get("closed")):
+        return [f"left closed (final_test=auto): {closed['reason']}", f"mend it, or `{closed['open']}` opens it as it is"]
+    if result is None:
+        return [f"not opened; `modelsel test {folder.path.parent.name}` opens it"]
+    if result.refused:
+        return [f"refused: {result.refused}"]
+    lines = [released(result), *filter(None, [width.sentence(result)]), look(result)]
+    if upcoming := audit.get("next"):
+        lines.append(f"a further look would cost {number(upcoming['price'])} nats{_widened(upcoming.get('interval'))}")
+    return [*lines, *([f"flags: {', '.join(flags)}"] if flags else [])]
+
+
+def _trace(outcome: StudySummary) -> str:
+    """What a choice without sealed rows leaves in the ledger."""
+    codes = {finding["code"] for finding in outcome.findings}
+    if "G005" in codes:
+        return "a published experiment: not in the ledger"
+    return "nothing of it is in the ledger" if "G004" in codes else "in the ledger: all rows chose, and cannot be a test later"
+
+
+def released(result: TestResult) -> str:
+    errors = "" if result.errors is None else f", {result.errors} of {plural(result.n, 'row')} wrong"
+    ends = f", {percent(result.level)} interval {interval(result.interval)}" if result.interval else ", no certified interval"
+    return f"{score(result.score)}{errors}{ends}"
+
+
+def look(result: TestResult) -> str:
+    if result.replay:
+        return "a replay of an answer that was given before: no new look"
+    if result.policy == "off" or "G003" in result.flags:
+        return "shown without a guard: later looks at these rows pay for it" if "G004" not in result.flags else "not remembered"
+    spent = f", {number(result.spent)} nats spent before it" if result.spent else ""
+    return f"{ordinal(result.look)} look at these rows, price {number(result.price)} nats{spent} (guard {result.policy})"
+
+
+def findings(outcome: StudySummary) -> list[str]:
+    graver = [f for f in outcome.findings if f["severity"] in ("medium", "high", "critical")]
+    return [f"{f['code']} ({f['severity']}): {f['message']}{'; ' + f['do'] if f.get('do') else ''}" for f in graver]
+
+
+def ledger(outcome: StudySummary, audit: Mapping[str, Any]) -> list[str]:
+    url = audit.get("ledger", {}).get("url")
+    return [str(url)] if url and outcome.test is not None else []
+
+
+def browse(config: Mapping[str, Any]) -> list[str]:
+    tracking = config.get("tracking") or {}
+    return [] if tracking.get("kind", "off") == "off" else ["modelsel ui"]
+
+
+def fits(counts: Mapping[str, int]) -> str:
+    """
+    >>> fits({"needed": 131, "naive": 1291})
+    '131 fits instead of 1,291'
+    """
+    return f"{plural(counts.get('needed', 0), 'fit')} instead of {counts.get('naive', 0):,}"
+
+
+def near(path: Path, here: Path | None = None) -> str:
+    """The path from where the person stands, if it lies beneath."""
+    here = (here or Path.cwd()).resolve()
+    return str(path.resolve().relative_to(here)) if path.resolve().is_relative_to(here) else str(path)
+
+
+def _widened(ends: Sequence[float] | None) -> str:
+    return f"; the same score would then read {interval(ends)}" if ends else ""
+
+
+def _lines(label: str, words: Iterable[str]) -> Iterable[str]:
+    if not label:
+        return [*words, ""]
+    indent = " " * (LABEL + 2)
+    return [
+        fill(text, WIDTH, initial_indent=f"  {label if i == 0 else '':<{LABEL}}", subsequent_indent=indent,
+             break_long_words=False, break_on_hyphens=False)
+        for i, text in enumerate(words)
+    ]  # fmt: skip

@@ -1,0 +1,131 @@
+"""The book of a run: which candidates of which cell are answered, and by which record of the journal.
+
+What older journals know is copied in before the first cell; what is missing becomes the list of jobs, with the reason why.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from modelsel.core.errors import Problem, StoreError
+from modelsel.core.types import Fold, Integers
+from modelsel.planning.make import Cell
+from modelsel.runner.aggregation.score_matrix import ScoreMatrix
+from modelsel.runner.evaluation.cell_result import OK, CellResult, numbers
+from modelsel.runner.evaluation.context import CellJob, RunContext
+from modelsel.runner.execution.worker import CompletedJob
+from modelsel.runner.journal.codec import RecordLocation
+from modelsel.runner.journal.journal import Journal
+
+
+@dataclass(frozen=True, eq=False)
+class IndexedResult:
+    """A record that answers `members` of the plan for a cell; `rows` are their positions in the record."""
+
+    place: RecordLocation
+    rows: Integers
+    members: Integers
+
+
+class RunIndex:
+    """Kept by the parent alone. `which` are the candidates (positions in the plan) that it is about; all unless said."""
+
+    def __init__(
+        self, work: RunContext, journal: Journal, retry_failed: bool = False, which: Sequence[int] | None = None
+    ) -> None:
+        self.work, self.journal = work, journal
+        self.which = np.zeros(len(work.plan.candidates), bool)
+        self.which[range(len(self.which)) if which is None else list(which)] = True
+        self.scores = ScoreMatrix(len(work.plan.candidates), work.plan.folds)
+        self.parts: dict[Cell, list[IndexedResult]] = {cell: [] for cell in work.plan.cells}
+        self.reused = 0  # cells that were answered without computing anything
+        self.why: Counter[str] = Counter()  # reason -> cells that have to be computed
+        self._retry = retry_failed
+        self._ids = numbers(work.plan.candidates)
+
+    def look_up(self) -> list[CellJob]:
+        """Enter what the journals know, and return what is missing."""
+        jobs = [job for cell in self.work.plan.cells if (job := self._missing(cell)) is not None]
+        self.reused = len(self.parts) - len(jobs)
+        return jobs
+
+    def add(self, done: CompletedJob) -> None:
+        """Enter a finished job."""
+        assert done.place is not None, "a record that nobody has written"
+        members = np.array(done.job.members)
+        self.journal.note(self.work.key(done.job.cell), done.place)
+        self.parts[done.job.cell].append(IndexedResult(done.place, np.arange(len(members)), members))
+        self.scores.add(done.job.cell.fold, members, done.result)
+
+    def recovered(self, job: CellJob) -> CompletedJob | None:
+        """A job whose record was written although the worker died before it could say so."""
+        self.journal.refresh()
+        key, ids = self.work.key(job.cell), self._ids[list(job.members)]
+        for place in reversed(self.journal.own_places(key)):
+            result = self.journal.load(place)
+            if result is not None and np.array_equal(result.ids, ids):
+                return CompletedJob(job, self.work.scored(job.cell.fold, result), place)
+        return None
+
+    def records(self, which: Sequence[int] | Integers) -> Iterator[tuple[Fold, Integers, CellResult]]:
+        """The results of some candidates, by cell in the order of folds. StoreError for a record that has gone bad."""
+        wanted = np.zeros(len(self.work.plan.candidates), bool)
+        wanted[list(which)] = True
+        for cell, parts in self.parts.items():
+            for part in parts:
+                if (take := np.flatnonzero(wanted[part.members])).size:
+                    result = self.journal.load(part.place)
+                    if result is None:
+                        raise StoreError(Problem("MSEL-602", "a record of this run can no longer be read", part.place.path,
+                                                 "check the disk, then run the same command again"))  # fmt: skip
+                    yield self.work.resampling.folds[cell.fold], part.members[take], result.take(part.rows[take])
+
+    def afresh(self, which: Sequence[int]) -> Iterator[tuple[Fold, Integers, CellResult]]:
+        """The results of candidates that the book is not about, computed here and now."""
+        for member in (member for member in which if not self.which[member]):
+            batch = next(number for number, batch in enumerate(self.work.plan.batches) if member in batch.members)
+            for number, fold in enumerate(self.work.resampling.folds):
+                yield fold, np.array([member]), self.work.evaluate(CellJob(Cell(number, batch), (member,)))
+
+    def leading(self, most: int) -> list[int]:
+        """The best eligible candidates, and the best of every space entry: those whose rows are worth keeping."""
+        scores, sign = self.scores, -1.0 if self.work.measure.higher_is_better else 1.0
+        cost = np.where(scores.eligible, np.round(sign * scores.mean("score"), 12), np.inf)
+        order = np.lexsort((scores.mean("complexity"), cost))[: int(scores.eligible.sum())]
+        first: dict[str, int] = {}
+        for position in order:
+            first.setdefault(self.work.plan.candidates[position].entry, int(position))
+        return sorted({*map(int, order[:most]), *first.values()})
+
+    def _missing(self, cell: Cell) -> CellJob | None:
+        key, members = self.work.key(cell), np.array(self.work.plan.batches[cell.batch].members)
+        open_ = members[self.which[members]]
+        wanted, lacking = len(open_), ""
+        for place, own in self.journal.known(key):
+            if not len(open_):
+                break
+            result = self.journal.load(place)
+            if result is None or (lacking := self.work.lacking(result)):
+                continue
+            rows, taken = self._usable(result, open_)
+            mine = place if own or not len(taken) else self.journal.adopt(key, place)
+            if mine is not None and len(taken):
+                self._enter(cell, IndexedResult(mine, rows, open_[taken]), result)
+                open_ = np.delete(open_, taken)
+        if not len(open_):
+            return None
+        partial = f"{wanted - len(open_)} of {wanted} candidates were known" if len(open_) < wanted else ""
+        self.why[partial or lacking or self.journal.why(key)] += 1
+        return CellJob(cell, tuple(int(member) for member in open_))
+
+    def _enter(self, cell: Cell, part: IndexedResult, result: CellResult) -> None:
+        self.parts[cell].append(part)
+        self.scores.add(cell.fold, part.members, self.work.scored(cell.fold, result.take(part.rows)))
+
+    def _usable(self, result: CellResult, open_: Integers) -> tuple[Integers, Integers]:
+        """Rows of the record, and positions among the open members, that it answers (failures only if they are not retried)."""
+        rows, taken = result.find(self._ids[open_])
+        good = (result.status[rows] == OK) | (not self._retry)
+        return rows[good], taken[good]

@@ -1,0 +1,81 @@
+"""The numbers that a choice is made from: every column of the cells' results, as candidates × folds.
+
+A cell that has not answered is `UNFINISHED`. Partial folds are never averaged: only a candidate that is ok on all folds is
+eligible.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.types import Booleans, Floats, Status
+from modelsel.runner.evaluation.cell_result import CODE, COLUMNS, MEASURED, OK, STATUSES, CellResult, failing
+
+NOT_DONE = "not every fold was finished"
+
+
+class ScoreMatrix:
+    """Filled in as cells finish, in any order: the numbers do not depend on it. `columns` are those of `CellResult`."""
+
+    def __init__(self, candidates: int, folds: int) -> None:
+        shape = candidates, folds
+        self.columns: dict[str, NDArray[Any]] = {
+            name: np.full(shape, column.unknown, column.dtype) for name, column in COLUMNS.items()
+        }
+        self.status, self.score = self.columns["status"], self.columns["score"]
+        self._reasons: dict[tuple[int, int], str] = {}
+        self._tracebacks: dict[int, str] = {}  # first failure per fold
+
+    def add(self, fold: int, members: NDArray[np.int64], result: CellResult) -> None:
+        """Enter the scored result of some candidates (positions in the plan) on a fold."""
+        for name, column in self.columns.items():
+            column[members, fold] = getattr(result, name)
+        self._reasons |= {(int(members[position]), fold): text for position, text in result.reasons.items()}
+        if result.traceback:
+            self._tracebacks.setdefault(fold, result.traceback)
+
+    @property
+    def eligible(self) -> Booleans:
+        """Which candidates are ok on all folds."""
+        return np.asarray((self.status == OK).all(axis=1))
+
+    def hopeless(self, fold: int) -> bool:
+        """True when all candidates have answered on a fold, and every one of them failed."""
+        status = self.status[:, fold]
+        return bool((status > OK).all() and (status != CODE["skipped"]).any())
+
+    def best(self, higher_is_better: bool) -> float | None:
+        """Best mean so far among candidates that finished all folds."""
+        done = self.score[self.eligible]
+        if not len(done):
+            return None
+        means = done.mean(axis=1)
+        return float(means.max() if higher_is_better else means.min())
+
+    def verdicts(self) -> tuple[tuple[Status, ...], tuple[str, ...]]:
+        """Status and reason per candidate: those of the first fold that failed, before those of a fold that was skipped."""
+        found = [("ok", "") if ok else self._verdict(member) for member, ok in enumerate(self.eligible)]
+        return tuple(status for status, _ in found), tuple(reason for _, reason in found)  # type: ignore[misc]
+
+    def _verdict(self, member: int) -> tuple[Status, str]:
+        statuses = self.status[member]
+        failed = np.flatnonzero(failing(statuses))
+        where = failed if len(failed) else np.flatnonzero(statuses == CODE["skipped"])
+        if not len(where):
+            return "skipped", NOT_DONE
+        fold = int(where[0])
+        reason = self._reasons.get((member, fold), "")
+        return STATUSES[statuses[fold]], f"{reason} (fold {fold})"
+
+    def tracebacks(self) -> tuple[str, ...]:
+        """Distinct tracebacks of first failures, in the order of folds."""
+        return tuple(dict.fromkeys(self._tracebacks[fold] for fold in sorted(self._tracebacks)))
+
+    def mean(self, name: str) -> Floats:
+        """Mean over folds of a column, NaN where a fold is missing."""
+        return np.asarray(self.columns[name].mean(axis=1))
+
+    def means(self) -> dict[str, Floats]:
+        """Mean over folds of what was measured beside the score."""
+        return {name: self.mean(name) for name in MEASURED}

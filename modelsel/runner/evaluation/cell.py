@@ -1,0 +1,176 @@
+"""A cell: the candidates of one batch on one fold, as a pure function of task, rows, candidates and seed.
+
+    generator of the fit = f(study seed, digest of the analysis rows, digest of the growing specification)
+
+so that a candidate draws the same numbers alone, in a batch, in a larger space and in a replay. A failure is a record: of all
+where the preparation fails that all share, of one where only its own selection of features does or it cannot say whether it
+fits these rows; when the fit of a batch fails, or its answers, it is halved until the guilty candidate stands alone.
+"""
+
+import errno
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, cast
+
+import numpy as np
+
+from modelsel.core.errors import DataError, meant
+from modelsel.core.fingerprint import generator
+from modelsel.core.protocols import Path, SubsetPath
+from modelsel.core.system.interrupts import Interrupted
+from modelsel.core.types import Candidate, Fold, Integers, Task
+from modelsel.kernels.stop import Stopped
+from modelsel.planning.batch import preparation
+from modelsel.runner.evaluation.builder import CellResultBuilder
+from modelsel.runner.evaluation.cell_result import CellResult
+from modelsel.runner.evaluation.limits import DeadlineExceeded, unlimited
+from modelsel.runner.evaluation.lru_cache import LRUCache
+from modelsel.runner.evaluation.preprocessing import columns_left, prepare, rows_digest
+
+CHUNK = 1 << 26  # bytes of class scores asked for at a time: the grid is fixed, whatever the machine
+SEEN: LRUCache[str] = LRUCache(1024)  # digests of the analysis rows of folds
+Limited = Callable[[], AbstractContextManager[None]]
+
+
+def evaluate(
+    task: Task,
+    fold: Fold,
+    candidates: Sequence[Candidate],
+    growing: str,
+    seed: int,
+    scores: bool,
+    limited: Limited = unlimited,
+) -> CellResult:
+    """What every candidate of the batch says about the fold's assessment rows. Raises nothing for a candidate's sake.
+
+    Raises DataError, OSError for a full disk, Stopped, and Interrupted: they end the study.
+    """
+    start = perf_counter()
+    rows = _checked(task, fold)
+    builder = CellResultBuilder(candidates, len(fold.assessment), len(task.classes), scores)
+    everyone = tuple(range(len(candidates)))
+    try:
+        with limited():
+            bench = PreparedBatch.set_up(task, fold, candidates, (seed, rows, growing))
+    except BaseException as problem:
+        builder.fail(everyone, unless_final(problem))
+    else:
+        invited = tuple(member for member in everyone if _invited(builder, bench, member, limited))
+        _fill(builder, bench, invited, limited)
+    return builder.result(perf_counter() - start)
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedBatch:
+    """What the batch is fitted on: the prepared task, and per selection of features the columns and the task that it leaves.
+
+    A selection that failed stands there as its failure, so that it is tried once.
+    """
+
+    raw: Task
+    task: Task
+    fold: Fold
+    candidates: Sequence[Candidate]
+    selected: dict[tuple[Any, ...], tuple[Integers | None, Task] | BaseException]
+    identity: tuple[int, str, str]  # what the fit's generator is derived from
+
+    @classmethod
+    def set_up(cls, task: Task, fold: Fold, candidates: Sequence[Candidate], identity: tuple[int, str, str]) -> "PreparedBatch":
+        common = preparation(candidates[0])
+        _, ready = prepare(common, task, fold.analysis, identity[0])
+        return cls(task, ready, fold, candidates, {common: (None, ready)}, identity)
+
+    def left(self, steps: tuple[Any, ...]) -> tuple[Integers | None, Task]:
+        """Columns (None: all) and task that a candidate's steps leave. Raises what they raise."""
+        if steps not in self.selected:
+            try:
+                fitted, left = prepare(steps, self.raw, self.fold.analysis, self.identity[0])
+                self.selected[steps] = columns_left(fitted[len(preparation(self.candidates[0])) :]), left
+            except BaseException as problem:
+                self.selected[steps] = problem
+        found = self.selected[steps]
+        if isinstance(found, BaseException):
+            raise found
+        return found
+
+    def path(self, members: Sequence[int]) -> Path:
+        """One fit for all members. Every fit of the batch begins with the same generator."""
+        learner = self.candidates[members[0]].learner
+        path: Path = learner.fit_path(self.task, self.fold.analysis, generator(*self.identity))
+        return path
+
+    def answered(self, path: Path, members: Sequence[int]) -> Iterator[tuple[Path, tuple[int, ...]]]:
+        """The path as each selection of features sees it, with the members that made this selection."""
+        for steps in self.selected:
+            own = tuple(member for member in members if self.candidates[member].preparers == steps)
+            if own:
+                columns, _ = self.left(steps)
+                yield path if columns is None else cast(SubsetPath, path).subset(columns), own
+
+
+def _invited(builder: CellResultBuilder, bench: PreparedBatch, member: int, limited: Limited) -> bool:
+    """Can it be fitted on just these rows? Otherwise it is skipped, with the reason; failing to say so is its own failure."""
+    candidate = bench.candidates[member]
+    try:
+        with limited():
+            reason = candidate.learner.refusal(bench.left(candidate.preparers)[1], bench.fold.analysis)
+    except BaseException as problem:
+        builder.fail((member,), unless_final(problem))
+        return False
+    if reason is not None:
+        builder.mark(member, "skipped", reason)
+    return reason is None
+
+
+def _fill(builder: CellResultBuilder, bench: PreparedBatch, members: tuple[int, ...], limited: Limited) -> None:
+    """Answer for the members with one fit; where that fails, with one fit for each half of them."""
+    if not members:
+        return
+    try:
+        with limited():
+            for path, own in bench.answered(bench.path(members), members):
+                for chunk in _chunks(own, builder.bytes_each):
+                    builder.write(chunk, path, bench.task, bench.fold.assessment)
+    except BaseException as problem:
+        problem = unless_final(problem)
+        if len(members) == 1:
+            builder.fail(members, problem)
+            return
+        middle = len(members) // 2
+        for half in (members[:middle], members[middle:]):
+            _fill(builder, bench, half, limited)
+
+
+def _checked(task: Task, fold: Fold) -> str:
+    """Digest of the analysis rows, none of which is an assessment row: looked at once per fold."""
+
+    def look() -> str:
+        assert not _in_both(fold, len(task)), "a row stands in both halves of a fold"
+        return rows_digest(task, fold.analysis)
+
+    return SEEN.get((task.fingerprint, fold.fingerprint), look)
+
+
+def _in_both(fold: Fold, rows: int) -> bool:
+    assessed = np.zeros(rows, bool)
+    assessed[fold.assessment] = True
+    return bool(assessed[fold.analysis].any())
+
+
+def _chunks(members: Sequence[int], bytes_each: int) -> Iterator[Sequence[int]]:
+    size = max(1, CHUNK // bytes_each)
+    return (members[start : start + size] for start in range(0, len(members), size))
+
+
+def unless_final(problem: BaseException) -> BaseException:
+    """What went wrong. Interrupts, a requested stop, data errors and a full disk are not the candidate's: they are raised.
+
+    A KeyboardInterrupt that nobody sent is the candidate's own.
+    """
+    problem = meant(problem)
+    full = isinstance(problem, OSError) and problem.errno in (errno.ENOSPC, errno.EDQUOT)
+    if full or isinstance(problem, Interrupted | DataError | Stopped | DeadlineExceeded):
+        raise problem
+    return problem

@@ -1,0 +1,97 @@
+"""What all cells of a run share, and what one of them takes and gives: the unit that pools hand to their workers."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from modelsel.core.fingerprint import digest
+from modelsel.core.protocols import Measure
+from modelsel.core.spec import kind_of, resolved
+from modelsel.core.types import Candidate, Resampling, Task
+from modelsel.planning.make import Cell, Plan
+from modelsel.planning.sources import code
+from modelsel.runner.evaluation.cell import evaluate
+from modelsel.runner.evaluation.cell_key import CellKey
+from modelsel.runner.evaluation.cell_result import CellResult
+from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, unlimited
+
+
+@dataclass(frozen=True)
+class CellJob:
+    """Some candidates (positions in the plan) of one cell."""
+
+    cell: Cell
+    members: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class RunContext:
+    """The study as its cells see it. Everything in it travels to a worker once."""
+
+    task: Task
+    resampling: Resampling
+    plan: Plan
+    measure: Measure
+    seed: int = 0
+    limits: CellLimits = UNLIMITED
+    rows: bool = True  # keep predictions per row, not only scores
+
+    @cached_property
+    def codes(self) -> tuple[str, ...]:
+        """Digest of the code behind each batch."""
+        return tuple(code([self.plan.candidates[member] for member in batch.members]) for batch in self.plan.batches)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Keys do not travel: a worker makes those that it needs."""
+        return {name: value for name, value in vars(self).items() if name != "_keys"}
+
+    @cached_property
+    def _keys(self) -> dict[Cell, CellKey]:
+        return {}
+
+    def key(self, cell: Cell) -> CellKey:
+        """Made once per cell: it is asked for when the cell is looked up, when it is written and when it is entered."""
+        if (known := self._keys.get(cell)) is None:
+            fold, batch = self.resampling.folds[cell.fold], self.plan.batches[cell.batch]
+            known = CellKey(self.task.fingerprint, fold.fingerprint, batch.place, self.seed, self.codes[cell.batch])
+            self._keys[cell] = known
+        return known
+
+    def candidates(self, job: CellJob) -> tuple[Candidate, ...]:
+        return tuple(self.plan.candidates[member] for member in job.members)
+
+    def evaluate(self, job: CellJob) -> CellResult:
+        """Do the job: see `cell.evaluate`."""
+        result = evaluate(
+            self.task,
+            self.resampling.folds[job.cell.fold],
+            self.candidates(job),
+            self.plan.batches[job.cell.batch].growing,
+            self.seed,
+            self.measure.needs_scores,
+            self.limits.enforced if self.limits.any else unlimited,
+        )
+        return result if self.rows else replace(self.scored(job.cell.fold, result), measure=self.measure_id)
+
+    def scored(self, fold: int, result: CellResult) -> CellResult:
+        """Status and score per candidate, as the run's measure sees them: what a choice is made from."""
+        if not result.has_rows:
+            return result
+        rows = self.resampling.folds[fold].assessment
+        weights = None if self.task.weights is None else self.task.weights[rows]
+        return result.scored(self.measure, self.task.target[rows], weights, len(self.task.classes))
+
+    def lacking(self, result: CellResult) -> str:
+        """Why a recorded result does not serve this run; empty when it does."""
+        if not result.has_rows and self.rows:
+            return "only scores were kept, and rows are wanted"
+        if not result.has_rows and result.measure != self.measure_id:
+            return "only the scores of another measure were kept"
+        if result.has_rows and result.scores is None and self.measure.needs_scores:
+            return "the measure reads class scores, which were not kept"
+        return ""
+
+    @cached_property
+    def measure_id(self) -> str:
+        """Digest of the measure and its settings."""
+        return digest([kind_of(self.measure), resolved(self.measure)])

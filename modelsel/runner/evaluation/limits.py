@@ -1,0 +1,136 @@
+"""Limits of a cell, enforced inside a worker process on its main thread.
+
+Time, twice: a timer raises `CellTimeout` as soon as Python runs again; should the code stay inside one C call, a watchdog that
+needs no interpreter lock ends the process `GRACE` seconds later, and the parent records the timeout. Memory: the address
+space may grow by the budget and no further, so that an allocation fails cleanly with MemoryError (Linux alone can do that).
+"""
+
+import faulthandler
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from types import FrameType
+
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.system.machine import confined_memory
+
+GRACE = 1.0
+_NOWHERE = open(os.devnull, "w")  # noqa: SIM115  where the watchdog writes its farewell: it must stay open
+
+
+class CellTimeout(BaseException):
+    """The cell has used up its seconds. No `Exception`: a learner that catches all of those does not catch this one."""
+
+
+class DeadlineExceeded(BaseException):
+    """The study has used up its seconds."""
+
+
+@dataclass(frozen=True)
+class CellLimits:
+    """Per cell: wall-clock `seconds`, and `memory` in bytes above what the process held before."""
+
+    seconds: float | None = None
+    memory: int | None = None
+
+    @property
+    def any(self) -> bool:
+        return self.seconds is not None or self.memory is not None
+
+    @contextmanager
+    def enforced(self) -> Iterator[None]:
+        with _clock(self.seconds), _ceiling(self.memory):
+            yield
+
+
+UNLIMITED = CellLimits()
+
+
+def unlimited() -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+@contextmanager
+def _clock(seconds: float | None) -> Iterator[None]:
+    if seconds is None:
+        yield
+        return
+    faulthandler.dump_traceback_later(seconds + GRACE, exit=True, file=_NOWHERE)
+    try:
+        with raised_after(seconds, CellTimeout(f"more than {seconds:g} s")):
+            yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+@contextmanager
+def alarm(seconds: float | None) -> Iterator[None]:
+    """Raise `DeadlineExceeded` in the main thread after so many seconds. ConfigurationError elsewhere: only there signals arrive."""
+    if seconds is None:
+        yield
+        return
+    if threading.current_thread() is not threading.main_thread():
+        what = "a deadline needs the main thread, where signals arrive"
+        raise ConfigurationError(Problem("MSEL-535", what, "deadline", "run the study there, or leave the deadline out"))
+    with raised_after(seconds, DeadlineExceeded()):
+        yield
+
+
+@contextmanager
+def raised_after(seconds: float, event: BaseException) -> Iterator[None]:
+    """Raise `event` in this, the main thread, after so many seconds: by the system's timer, else by a thread's."""
+    timed = _by_system if hasattr(signal, "setitimer") else _by_thread
+    with timed(seconds, event):
+        yield
+
+
+@contextmanager
+def _by_system(seconds: float, event: BaseException) -> Iterator[None]:
+    def ring(_signal: int, _frame: FrameType | None) -> None:
+        raise event
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _by_thread(seconds: float, event: BaseException) -> Iterator[None]:
+    """Windows has no timer that signals: a thread sends the interrupt that Ctrl-C sends, and means the event by it."""
+    rang = threading.Event()
+
+    def send() -> None:
+        rang.set()
+        signal.raise_signal(signal.SIGINT)
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        if rang.is_set():
+            raise event
+        if callable(before):
+            before(number, frame)
+
+    before = signal.signal(signal.SIGINT, ring)
+    timer = threading.Timer(seconds, send)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _ceiling(memory: int | None) -> Iterator[None]:
+    if memory is None:
+        yield
+        return
+    with confined_memory(memory):
+        yield

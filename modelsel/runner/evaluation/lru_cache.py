@@ -1,0 +1,33 @@
+"""Remembering the last few fits of a process, so that cells of one fold that need the same one make it once.
+
+A key names everything that the value depends on, so that forgetting changes nothing but the time it takes.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import Generic, TypeVar
+
+Value = TypeVar("Value")
+
+
+class LRUCache(Generic[Value]):
+    """Holds `size` values, the least recently used one gives way. Two threads may make the same value: they are equal."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._lock = Lock()
+        self._values: OrderedDict[Hashable, Value] = OrderedDict()
+
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """The value of a key, made when it is not remembered."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+        value = make()
+        with self._lock:
+            self._values[key] = value
+            while len(self._values) > self._size:
+                self._values.popitem(last=False)
+        return value

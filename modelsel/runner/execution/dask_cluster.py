@@ -1,0 +1,132 @@
+"""Dask: a cluster on this machine, or a scheduler elsewhere; the work is scattered to its workers."""
+
+import importlib
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Future, InvalidStateError
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
+from threading import Event, Thread
+from types import ModuleType
+from typing import Any
+
+from joblib import parallel_config, register_parallel_backend
+
+from modelsel.core.errors import ConfigurationError, ModelselError, Problem
+from modelsel.runner.execution.cluster import Cluster, named
+
+DASK = "modelsel-dask"
+PATIENCE = 1, 2, 4  # seconds before the work is sent again
+GONE_AFTER = 5.0  # seconds without the scheduler after which it is given up
+LOOK = 0.5  # seconds between two looks at it
+DEATHS = "KilledWorker", "FutureCancelledError", "CancelledError"  # the last: a worker took shared data along
+
+
+class SchedulerGone(Exception):  # noqa: N818  it is an event, not a mistake
+    """The scheduler has not answered for a while."""
+
+
+@contextmanager
+def dask_cluster(distributed: ModuleType, scheduler: str | None, jobs: int, work: Any) -> Iterator[Cluster]:
+    """joblib finds the scattered work among the arguments of a call, by identity.
+
+    Raises ConfigurationError when the scheduler goes away: whatever Dask and joblib make of it, that is what happened.
+    """
+    register_parallel_backend(DASK, _backend())
+    with _client(distributed, scheduler, jobs) as client:
+        try:
+            yield Cluster(partial(_sent, client, work), work, named(*DEATHS))
+        except (ModelselError, KeyboardInterrupt):
+            raise
+        except (Exception, CancelledError) as problem:
+            if isinstance(problem, SchedulerGone) or client.status != "running":
+                raise ConfigurationError(_gone(scheduler)) from problem
+            raise
+
+
+def _gone(scheduler: str | None) -> Problem:
+    what = f"the Dask scheduler at {scheduler} went away" if scheduler else "the local Dask cluster went away"
+    fix = "finished cells are kept: start it and the same command goes on, as it does here with pool=threads or pool=processes"
+    return Problem("MSEL-536", what, "pool.scheduler", fix)
+
+
+def _sent(client: Any, work: Any) -> AbstractContextManager[Any]:
+    """joblib's configuration, which sends the work to all workers; again where one of them dies at this very moment."""
+    for seconds in PATIENCE:
+        try:
+            return _configured(client, work)
+        except OSError:  # CommClosedError is one
+            time.sleep(seconds)
+    return _configured(client, work)
+
+
+def _configured(client: Any, work: Any) -> AbstractContextManager[Any]:
+    return parallel_config(DASK, client=client, scatter=[work])  # type: ignore[no-any-return]
+
+
+def _backend() -> type:
+    """joblib's Dask backend, but for three things that matter when workers or the scheduler are killed."""
+    theirs: Any = importlib.import_module("joblib._dask").DaskDistributedBackend
+
+    class Backend(theirs):  # type: ignore[misc]
+        def start_call(self) -> None:
+            self.waiting: set[Future[Any]] = set()
+            self.over = Event()
+            super().start_call()
+            Thread(target=_watch, args=(self.client, self.waiting, self.over), daemon=True).start()
+
+        def stop_call(self) -> None:
+            self.over.set()
+            super().stop_call()
+
+        def effective_n_jobs(self, n_jobs: int) -> int:
+            """At least two: for one, joblib would work in the parent, and what kills a worker must not kill the study."""
+            return max(2, int(super().effective_n_jobs(n_jobs)))
+
+        def submit(self, func: Any, callback: Callable[[Any], None]) -> Any:
+            """joblib 1.6 is not told of tasks that Dask gives up (KilledWorker), and would wait for ever."""
+            job = super().submit(func, callback)
+            self.waiting.add(job)
+            job.add_done_callback(self.waiting.discard)
+            job.add_done_callback(lambda done: callback(done.exception()) if done.exception() is not None else None)
+            return job
+
+        def retrieve_result_callback(self, out: Any) -> Any:
+            if isinstance(out, BaseException):
+                raise out
+            return super().retrieve_result_callback(out)
+
+    return Backend
+
+
+def _watch(client: Any, waiting: "set[Future[Any]]", over: Event) -> None:
+    """Dask goes on looking for a scheduler for half a minute, and then says something else: nobody waits for that."""
+    missed = 0.0
+    while not over.wait(LOOK):
+        missed = 0.0 if client.status == "running" else missed + LOOK
+        if missed >= GONE_AFTER:
+            for job in tuple(waiting):
+                with suppress(InvalidStateError):
+                    job.set_exception(SchedulerGone())
+            return
+
+
+@contextmanager
+def _client(distributed: ModuleType, scheduler: str | None, jobs: int) -> Iterator[Any]:
+    if scheduler is None:
+        local = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+        dask = importlib.import_module("dask")
+        with (
+            dask.config.set({"distributed.scheduler.allowed-failures": 0}),  # suspects are run again alone, by us
+            distributed.LocalCluster(**local) as nearby,
+            distributed.Client(nearby, set_as_default=False) as client,
+        ):
+            yield client
+        return
+    try:
+        client = distributed.Client(scheduler, set_as_default=False)
+    except OSError as problem:
+        what = f"no Dask scheduler answers at {scheduler}"
+        raise ConfigurationError(Problem("MSEL-534", what, "pool.scheduler", "start it, or leave it out")) from problem
+    with client:
+        yield client

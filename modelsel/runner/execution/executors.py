@@ -1,0 +1,213 @@
+"""Pools: who performs jobs. One level of parallelism, inner thread pools limited to one, in the parent and in workers alike.
+
+`threads` (default; the kernels release the interpreter lock and share the arrays), `processes` (loky), `dask`, `ray`, `spark`
+(where installed), `sequential`. Never fork. The answer does not depend on the pool.
+"""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Protocol
+
+from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky.process_executor import BrokenProcessPool
+from threadpoolctl import threadpool_limits
+
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.spec import classes_in
+from modelsel.core.system.machine import cores
+from modelsel.core.types import Candidate
+from modelsel.kernels import stop
+from modelsel.runner.evaluation.context import CellJob, RunContext
+from modelsel.runner.evaluation.limits import CellLimits
+from modelsel.runner.execution import cluster as clusters
+from modelsel.runner.execution.cluster import Cluster
+from modelsel.runner.execution.worker import (
+    CellWorker,
+    CompletedJob,
+    perform_and_tell,
+    perform_elsewhere,
+    perform_in_process,
+    shipped,
+)
+from modelsel.runner.journal.journal import Journal
+
+IN_THIS_PROCESS = ("threads", "sequential")
+STOP_WITHIN = 1.0  # seconds
+KINDS = (*IN_THIS_PROCESS, "processes", "dask", "ray", "spark")
+MANY = 1 << 30  # jobs on their way at once: as many as the pool likes
+
+
+class JobExecutor(Protocol):
+    """Does all jobs."""
+
+    def __call__(self, jobs: Iterable[CellJob], at_once: int = MANY) -> Iterator[CompletedJob]: ...
+
+
+class WorkerDied(Exception):  # noqa: N818  it is an event, not a mistake
+    """A worker process was lost, and with it whatever was not yet written."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """`n_jobs` workers, None or −1: as many as there are cores. `scheduler` is the address of a Dask scheduler."""
+
+    kind: str = "threads"
+    n_jobs: int | None = None
+    scheduler: str | None = None
+
+    @property
+    def jobs(self) -> int:
+        return 1 if self.kind == "sequential" else cores() if self.n_jobs in (None, -1) else int(self.n_jobs or 1)
+
+
+def chosen(pool: Any, limits: CellLimits, candidates: Iterable[Candidate] = ()) -> Pool:
+    """The pool as it will be used; for `auto` processes where there are limits, learners that hold the interpreter lock, or
+    code that is not our own: what crashes there takes its process along, and this one must not be it.
+
+    Raises ConfigurationError when a limit is asked for where nothing can be stopped.
+    """
+    kind = getattr(pool, "kind", None) or "auto"
+    if kind == "auto":
+        kind = "processes" if limits.any or any(map(needs_process, candidates)) else "threads"
+    if kind not in KINDS:
+        raise ConfigurationError(Problem("MSEL-531", f"unknown pool {kind!r}", "pool", f"choose one of {', '.join(KINDS)}"))
+    if limits.any and kind != "processes":
+        why = "a thread cannot be stopped" if kind in IN_THIS_PROCESS else "its workers are not ours to stop"
+        raise ConfigurationError(Problem("MSEL-532", f"pool={kind} cannot hold a limit: {why}", "limit", "use pool=processes"))
+    return Pool(kind, pool.n_jobs, pool.scheduler)
+
+
+def needs_process(candidate: Candidate) -> bool:
+    """Has it native code of others, or a part that is not of this package, at any depth?"""
+    kinds = classes_in((candidate.learner, *candidate.preparers))
+    return bool(candidate.learner.holds_gil) or not all(kind.__module__.startswith("modelsel.") for kind in kinds)
+
+
+@contextmanager
+def opened(pool: Pool, work: RunContext, journal: Journal) -> Iterator[JobExecutor]:
+    """Performers of this run's jobs, in any order; a lost worker raises WorkerDied out of the iteration.
+
+    The second argument of a performer is how many jobs may be on their way at once: 1 to find out who is guilty.
+    """
+    with threadpool_limits(1), ExitStack() as stack:
+        if pool.kind in IN_THIS_PROCESS:
+            desk = CellWorker(work, journal.own)
+            stack.enter_context(_stopping(desk))
+            yield partial(_here, desk) if pool.kind == "sequential" else partial(_in_threads, desk, pool.jobs)
+        elif pool.kind == "processes":
+            path = stack.enter_context(shipped(work))
+            yield partial(_in_processes, (path, journal.folder), pool.jobs)
+        else:
+            cluster = stack.enter_context(clusters.opened(pool.kind, pool.scheduler, pool.jobs, work))
+            yield partial(_on_cluster, cluster, journal)
+
+
+def _here(desk: CellWorker, jobs: Iterable[CellJob], at_once: int = 1) -> Iterator[CompletedJob]:
+    """One after the other in this very thread: an interrupt is noticed between kernels."""
+    assert at_once >= 1
+    return map(desk.perform, jobs)
+
+
+def _in_threads(desk: CellWorker, workers: int, jobs: Iterable[CellJob], at_once: int = MANY) -> Iterator[CompletedJob]:
+    """A single worker is a thread too, so that an interrupt reaches a running kernel.
+
+    No joblib here: it looks for results every 10 ms, which is as long as a small cell takes.
+    """
+    executor, finished = ThreadPoolExecutor(min(workers, at_once)), SimpleQueue[Future[CompletedJob]]()
+
+    def send(some: Iterable[CellJob]) -> int:
+        sent = [executor.submit(desk.perform, job) for job in some]
+        for future in sent:
+            future.add_done_callback(finished.put)
+        return len(sent)
+
+    waiting = iter(jobs)
+    try:
+        under_way = send(islice(waiting, min(2 * workers, at_once)))
+        while under_way:
+            done = finished.get().result()
+            under_way += send(islice(waiting, 1)) - 1
+            yield done
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _in_processes(desk: tuple[str, Path], workers: int, jobs: Iterable[CellJob], at_once: int = MANY) -> Iterator[CompletedJob]:
+    """Never in the parent itself: what kills a worker must not kill the study. One worker is one job on its way."""
+    ahead = min(2 * workers if workers > 1 else 1, at_once)
+    with parallel_config("loky", inner_max_num_threads=1):
+        results = _results(Parallel(max(workers, 2), **_one_by_one(ahead)), perform_in_process, desk, jobs)
+        with _deaths(lambda problem: isinstance(problem, BrokenProcessPool)):
+            yield from results
+
+
+def _on_cluster(cluster: Cluster, journal: Journal, jobs: Iterable[CellJob], at_once: int = MANY) -> Iterator[CompletedJob]:
+    """Records travel back and are written here."""
+    with cluster.enter():
+        if cluster.round is None:
+            parallel = Parallel(**_one_by_one("2*n_jobs" if at_once == MANY else at_once))
+            found = _results(parallel, perform_elsewhere, (cluster.work,), jobs)
+        else:
+            found = _in_rounds(min(cluster.round, at_once), cluster.work, jobs)
+        with _deaths(cluster.is_death):
+            for done in found:
+                yield CompletedJob(done.job, done.result, journal.own.append_bytes(done.record))
+
+
+def _one_by_one(ahead: int | str) -> dict[str, Any]:
+    return {"return_as": "generator_unordered", "batch_size": 1, "pre_dispatch": ahead}
+
+
+def _results(
+    parallel: Any, perform: Callable[..., CompletedJob], shared: tuple[Any, ...], jobs: Iterable[CellJob]
+) -> Iterator[CompletedJob]:
+    results = parallel(delayed(perform)(*shared, job) for job in jobs)
+    try:
+        yield from results
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # joblib warns of a generator that is not read to its end: we meant it
+            results.close()
+
+
+def _in_rounds(size: int, work: RunContext | Callable[[], RunContext], jobs: Iterable[CellJob]) -> Iterator[CompletedJob]:
+    """For backends that give results only all at once: some jobs at a time, so that what is done is soon on record."""
+    waiting = iter(jobs)
+    with Parallel(batch_size=1, pre_dispatch="all") as parallel:
+        while some := list(islice(waiting, size)):
+            for found in parallel(delayed(perform_and_tell)(work, job) for job in some):
+                if isinstance(found, Exception):
+                    raise found
+                yield found
+
+
+@contextmanager
+def _deaths(is_death: Callable[[BaseException], bool]) -> Iterator[None]:
+    """What a pool says of a lost worker becomes `WorkerDied`."""
+    try:
+        yield
+    except (Exception, CancelledError) as problem:
+        if is_death(problem):
+            raise WorkerDied(str(problem)) from problem
+        raise
+
+
+@contextmanager
+def _stopping(desk: CellWorker) -> Iterator[None]:
+    """However the run ends, no thread of it goes on: kernels are asked to stop, cells that are finished get written."""
+    stop.clear()
+    try:
+        yield
+    except BaseException:
+        desk.open = False
+        stop.request()
+        if desk.wait(STOP_WITHIN):
+            stop.clear()
+        raise

@@ -1,0 +1,106 @@
+"""Getting all jobs done although workers die: suspects are run again alone, once, and only the guilty one is condemned.
+
+When a worker is killed, a pool loses everything unfinished. What had started and not finished is suspect. A suspect that
+dies alone is halved until the guilty candidate stands alone; that one is `crashed` (or `timeout`, when it had used up its
+seconds), and is not tried on other folds, where it could only kill again.
+"""
+
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from modelsel.core.types import Status
+from modelsel.runner.evaluation.cell_result import CellResult
+from modelsel.runner.evaluation.context import CellJob, RunContext
+from modelsel.runner.execution.executors import JobExecutor, WorkerDied
+from modelsel.runner.execution.worker import CompletedJob, job_name
+from modelsel.runner.journal.journal import Journal, record_of
+
+Started = Callable[[], dict[str, float]]  # job name -> when it began, of jobs that this pool's workers began
+
+
+@dataclass
+class CrashRecovery:
+    """Jobs of one run, on one pool."""
+
+    work: RunContext
+    journal: Journal
+    each: JobExecutor
+    recovered: Callable[[CellJob], CompletedJob | None]  # a record that was written although its report was lost
+    started: Started | None  # None: unknown, and whatever was on its way is suspect
+    deaths: int = 0
+    condemned: dict[int, str] = field(default_factory=dict)  # candidate -> why it is not tried again
+
+    def done(self, jobs: Sequence[CellJob]) -> Iterator[CompletedJob]:
+        """All jobs, in any order."""
+        waiting = {job_name(job): job for job in jobs}
+        while waiting:
+            sent: list[str] = []
+            try:
+                for result in self.each(self._sent(tuple(waiting.values()), sent)):
+                    del waiting[job_name(result.job)]
+                    yield result
+            except WorkerDied:
+                self.deaths += 1
+                yield from self._after_death(waiting, sent)
+
+    def _sent(self, jobs: Sequence[CellJob], names: list[str]) -> Iterator[CellJob]:
+        for job in jobs:
+            names.append(job_name(job))
+            yield job
+
+    def _after_death(self, waiting: dict[str, CellJob], sent: Sequence[str]) -> Iterator[CompletedJob]:
+        """Settle what the dead worker may have been busy with; the rest stays in `waiting`, less what was condemned."""
+        for name in [name for name in sent if name in waiting]:
+            if (found := self.recovered(waiting[name])) is not None:
+                del waiting[name]
+                yield found
+        began = self.started() if self.started is not None else dict.fromkeys(sent, time.time())
+        for name in [name for name in began if name in waiting]:
+            suspect = yield from self._spared(waiting.pop(name))
+            if suspect is not None:
+                yield from self._alone(suspect, self._overdue(began[name]))
+        for name in list(waiting):
+            kept = yield from self._spared(waiting.pop(name))
+            if kept is not None:
+                waiting[job_name(kept)] = kept
+
+    def _spared(self, job: CellJob) -> Generator[CompletedJob, None, CellJob | None]:
+        """The job without those that were condemned on another fold: they are skipped on this one."""
+        for member in job.members:
+            if member in self.condemned:
+                yield self._written(replace(job, members=(member,)), "skipped", self.condemned[member])
+        kept = tuple(member for member in job.members if member not in self.condemned)
+        return replace(job, members=kept) if kept else None
+
+    def _alone(self, job: CellJob, overdue: bool) -> Iterator[CompletedJob]:
+        """A suspect by itself; halves of it where it dies. One that was overdue needs no second chance."""
+        if not (overdue and len(job.members) == 1):
+            began = time.time()
+            try:
+                yield from self.each((job,), at_once=1)
+                return
+            except WorkerDied:
+                self.deaths += 1
+                overdue = self._overdue(began)
+        if len(job.members) == 1:
+            yield self._condemn(job, overdue)
+            return
+        middle = len(job.members) // 2
+        for half in (job.members[:middle], job.members[middle:]):
+            yield from self._alone(replace(job, members=half), False)
+
+    def _condemn(self, job: CellJob, overdue: bool) -> CompletedJob:
+        status: Status = "timeout" if overdue else "crashed"
+        reason = f"more than {self.work.limits.seconds:g} s" if overdue else "it killed its worker twice"
+        self.condemned[job.members[0]] = f"{reason} on fold {job.cell.fold}"
+        return self._written(job, status, reason)
+
+    def _written(self, job: CellJob, status: Status, reason: str) -> CompletedJob:
+        rows = len(self.work.resampling.folds[job.cell.fold].assessment)
+        result = CellResult.failed(self.work.candidates(job), status, reason, rows)
+        place = self.journal.own.append(*record_of(self.work.key(job.cell), result))
+        return CompletedJob(job, self.work.scored(job.cell.fold, result), place)
+
+    def _overdue(self, began: float) -> bool:
+        return self.work.limits.seconds is not None and time.time() - began >= self.work.limits.seconds

@@ -1,0 +1,138 @@
+"""One call as a job of the pool: the winner's final fit and its answers, where cells are computed and under their limits.
+
+What fails there is the winner's failure, told as that of a cell is; a worker that dies is tried again once.
+"""
+
+import pickle
+import signal
+import time
+import traceback
+from collections.abc import Callable
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import joblib
+from joblib import Parallel, delayed, parallel_config
+from threadpoolctl import threadpool_limits
+
+from modelsel.core.types import Status, Table
+from modelsel.kernels import stop
+from modelsel.runner.evaluation.builder import verdict
+from modelsel.runner.evaluation.cell import unless_final
+from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, unlimited
+from modelsel.runner.execution import cluster as clusters
+from modelsel.runner.execution.cluster import named
+from modelsel.runner.execution.executors import Pool
+from modelsel.runner.execution.worker import plain, shipped
+
+ATTEMPTS = 2
+Died = Callable[[BaseException], bool]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why there is no result."""
+
+    status: Status
+    reason: str
+    traceback: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A function of importable name, and what it is called with."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    limits: CellLimits = UNLIMITED
+
+    def result(self) -> Any:
+        """What the function returns, or the Failure. Raises what ends a study."""
+        try:
+            with self.limits.enforced() if self.limits.any else unlimited():
+                return self.function(*self.arguments)
+        except BaseException as problem:
+            problem = unless_final(problem)
+            return Failure(*verdict(problem), "".join(traceback.format_exception(problem)))
+
+    def parcel(self) -> bytes | Failure:
+        """The result as bytes; one that cannot travel is a failure too."""
+        found = self.result()
+        try:
+            return found if isinstance(found, Failure) else pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
+        except Exception as problem:
+            return Failure("error", f"what was fitted cannot be sent: {type(problem).__name__}: {problem}")
+
+
+def apart(pool: Pool, limits: CellLimits, function: Callable[..., Any], *arguments: Any) -> Any:
+    """The function's result, or the Failure; computed as a cell of this pool would be."""
+    call = Call(function, arguments, limits)
+    with threadpool_limits(1):
+        if pool.kind == "sequential":
+            return call.result()
+        if pool.kind == "threads":
+            return _in_a_thread(call)
+        if pool.kind == "processes":
+            with shipped(call) as path:
+                return _opened(_twice(partial(_in_a_process, pool, path), named("BrokenProcessPool"), limits))
+        with clusters.opened(pool.kind, pool.scheduler, pool.jobs, call) as cluster:
+            return _opened(_twice(partial(_on_the_cluster, cluster), cluster.is_death, limits))
+
+
+def _twice(attempt: Callable[[], Any], is_death: Died, limits: CellLimits) -> Any:
+    for _ in range(ATTEMPTS):
+        began = time.monotonic()
+        try:
+            return attempt()
+        except (Exception, CancelledError) as problem:
+            if not is_death(problem):
+                raise
+        if limits.seconds is not None and time.monotonic() - began >= limits.seconds:
+            return Failure("timeout", f"more than {limits.seconds:g} s")
+    return Failure("crashed", "it killed its worker twice")
+
+
+def _opened(parcel: bytes | Failure) -> Any:
+    return parcel if isinstance(parcel, Failure) else pickle.loads(parcel)  # noqa: S301  our own worker packed it
+
+
+def _in_a_thread(call: Call) -> Any:
+    """So that an interrupt reaches a running kernel."""
+    stop.clear()
+    executor = ThreadPoolExecutor(1)
+    try:
+        return executor.submit(call.result).result()
+    except BaseException:
+        stop.request()
+        raise
+    finally:
+        executor.shutdown(wait=False)
+
+
+def _in_a_process(pool: Pool, path: str) -> Any:
+    with parallel_config("loky", inner_max_num_threads=1):
+        (parcel,) = Parallel(max(pool.jobs, 2), batch_size=1)(delayed(_perform)(path) for _ in range(1))
+    return parcel
+
+
+def _on_the_cluster(cluster: clusters.Cluster) -> Any:
+    with cluster.enter():
+        (parcel,) = Parallel(batch_size=1)(delayed(_perform_given)(cluster.work) for _ in range(1))
+    return parcel
+
+
+def _perform(path: str) -> bytes | Failure:
+    """In a worker process of this machine, which reads the call from a file, its arrays where they lie."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
+    with threadpool_limits(1):
+        call: Call = joblib.load(path, mmap_mode="r")
+        arguments = tuple(plain(one) if isinstance(one, Table) else one for one in call.arguments)
+        return Call(call.function, arguments, call.limits).parcel()
+
+
+def _perform_given(given: Any) -> bytes | Failure:
+    with threadpool_limits(1):
+        call: Call = given if isinstance(given, Call) else given()
+        return call.parcel()

@@ -1,0 +1,134 @@
+"""A desk is where jobs are done: the shared work and the segment that finished cells are written to.
+
+Threads share the parent's desk. A worker process has one of its own, set up once per run from a file whose arrays are mapped
+into memory, so that the data travel once and not per cell.
+"""
+
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from threading import Condition
+from typing import Any, TypeVar
+
+import joblib
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from modelsel.core.system.interrupts import TEMPORARY
+from modelsel.core.types import Table
+from modelsel.kernels.stop import Stopped
+from modelsel.runner.evaluation.cell_result import CellResult
+from modelsel.runner.evaluation.context import CellJob, RunContext
+from modelsel.runner.journal.codec import RecordLocation, encoded
+from modelsel.runner.journal.journal import STARTED, record_of
+from modelsel.runner.journal.segment import Segment, store_errors
+
+Held = TypeVar("Held", bound=Table)
+
+
+@dataclass(frozen=True, eq=False)
+class CompletedJob:
+    """A finished job: its scores, and where its record lies (the record itself, from a worker without our file system)."""
+
+    job: CellJob
+    result: CellResult
+    place: RecordLocation | None
+    record: bytes = b""
+
+
+class CellWorker:
+    """The desk of this process. `wait` lets whoever stops the run see that nobody is in the middle of writing."""
+
+    def __init__(self, work: RunContext, segment: Segment) -> None:
+        self.work, self.segment = work, segment
+        self.open = True
+        self._busy = 0
+        self._idle = Condition()
+
+    def perform(self, job: CellJob) -> CompletedJob:
+        """Answer, write, report. Raises Stopped when the run has been stopped."""
+        if not self.open:
+            raise Stopped
+        with self._at_work():
+            result = self.work.evaluate(job)
+            place = self.segment.append(*record_of(self.work.key(job.cell), result))
+            return CompletedJob(job, self.work.scored(job.cell.fold, result), place)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until nobody works here; False when that took longer."""
+        with self._idle:
+            return self._idle.wait_for(lambda: self._busy == 0, seconds)
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        with self._idle:
+            self._busy += 1
+        try:
+            yield
+        finally:
+            with self._idle:
+                self._busy -= 1
+                self._idle.notify_all()
+
+
+@contextmanager
+def shipped(work: Any) -> Iterator[str]:
+    """The work as a file that workers of this machine read, for as long as the pool is open."""
+    with tempfile.TemporaryDirectory(prefix="modelsel-", ignore_cleanup_errors=True) as folder:
+        TEMPORARY.add(folder)
+        path = f"{folder}/work"
+        try:
+            with store_errors(Path(folder), "what worker processes read"):
+                joblib.dump(work, path)
+            yield path
+        finally:
+            TEMPORARY.discard(folder)
+
+
+def perform_in_process(path: str, journal: Path, job: CellJob) -> CompletedJob:
+    """A job in a worker process: it says that it has started, so that the parent knows whom a dead worker was busy with."""
+    desk = _desk(path, journal)
+    desk.segment.append({"kind": STARTED, "job": job_name(job), "at": time.time()}, {})
+    return desk.perform(job)
+
+
+def perform_elsewhere(given: RunContext | Callable[[], RunContext], job: CellJob) -> CompletedJob:
+    """A job on another machine: the record travels back and is written by the parent, on arrival."""
+    with threadpool_limits(1):
+        work = given if isinstance(given, RunContext) else given()
+        result = work.evaluate(job)
+    record = encoded(*record_of(work.key(job.cell), result))
+    return CompletedJob(job, work.scored(job.cell.fold, result), None, record)
+
+
+def perform_and_tell(given: RunContext | Callable[[], RunContext], job: CellJob) -> CompletedJob | Exception:
+    """The same; what ends the study travels back as it is, because not every backend raises it as what it was."""
+    try:
+        return perform_elsewhere(given, job)
+    except Exception as problem:
+        return problem
+
+
+def job_name(job: CellJob) -> str:
+    """What the marks call a job: unique among those of one run."""
+    return f"{job.cell.fold}/{job.cell.batch}/{job.members[0]}/{len(job.members)}"
+
+
+@lru_cache(maxsize=1)
+def _desk(path: str, journal: Path) -> CellWorker:
+    """This worker's desk, set up for its first job of a run; inner thread pools are limited to one for good."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
+    threadpool_limits(1)
+    work = joblib.load(path, mmap_mode="r")
+    return CellWorker(replace(work, task=plain(work.task)), Segment(journal))
+
+
+def plain(task: Held) -> Held:
+    """The task with its mapped arrays seen as ordinary ones (compiled code knows those)."""
+    seen: dict[str, Any] = {name: array.view(np.ndarray) for name, array in vars(task).items() if isinstance(array, np.memmap)}
+    return replace(task, **seen)

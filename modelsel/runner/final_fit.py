@@ -1,0 +1,124 @@
+"""The final model: the winner, its preparation included, fitted on all development rows.
+
+Its generator is derived as in a cell, from seed, rows and growing specification: fitting it again gives the same model.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.fingerprint import generator
+from modelsel.core.protocols import Model, Prepared
+from modelsel.core.spec import class_of, kind_of
+from modelsel.core.types import (
+    ABSENT,
+    Candidate,
+    Codes,
+    Description,
+    Feature,
+    Floats,
+    Integers,
+    Outputs,
+    Table,
+    Task,
+    positions,
+)
+from modelsel.planning.batch import growing
+from modelsel.runner.evaluation.preprocessing import prepare, rows_digest
+
+
+@dataclass(frozen=True, eq=False)
+class Final:
+    """A model over raw tables: the fitted steps, then the fitted learner."""
+
+    features: tuple[Feature, ...]  # of the raw table
+    classes: tuple[str, ...]
+    steps: tuple[tuple[str, Prepared], ...]  # kind, fitted step
+    kind: str  # of the learner
+    model: Model
+
+    def prepared(self, table: Table) -> Table:
+        """The table as the learner sees it."""
+        for _, step in self.steps:
+            table = step.apply(table)
+        return table
+
+    def predict(self, table: Table) -> Codes:
+        """Index of the predicted class per row."""
+        return self.model.predict(self.prepared(table))
+
+    def scores(self, table: Table) -> Floats:
+        """Class scores, rows × classes."""
+        return self.model.scores(self.prepared(table))
+
+    @property
+    def learner(self) -> Description:
+        """The fitted learner as data."""
+        return replace(self.model.describe(), kind=self.kind)
+
+    @property
+    def descriptions(self) -> tuple[Description, ...]:
+        """The fitted steps as data."""
+        return tuple(replace(step.describe(), kind=kind) for kind, step in self.steps)
+
+
+def fit(candidate: Candidate, task: Task, seed: int, rows: Integers | None = None) -> Final:
+    """Fit a candidate on all rows of the task (or on some). Raises what its steps and its learner raise.
+
+    Of training sets side by side (a column of folds each) the first one is what there is to learn from.
+    """
+    rows = _learnt_from(task) if rows is None else rows
+    steps, ready = prepare(candidate.preparers, task, rows, seed)
+    rng = generator(seed, rows_digest(task, rows), growing(candidate)) if _draws(candidate.learner) else _nothing_drawn()
+    kinds = [kind_of(step) for step in candidate.preparers]
+    model = candidate.learner.fit(ready, rows, rng)
+    return Final(task.features, task.classes, tuple(zip(kinds, steps, strict=True)), kind_of(candidate.learner), model)
+
+
+def fit_and_answer(
+    candidate: Candidate, task: Task, table: Table | None, seed: int, scores: bool
+) -> tuple[Final, Outputs | None]:
+    """The final model, and what it says of a table: one job of the pool."""
+    final = fit(candidate, task, seed)
+    return final, None if table is None else outputs(final, table, scores)
+
+
+def outputs(fitted: Any, table: Table, scores: bool) -> Outputs:
+    """What a fitted model answers for a raw table: classes, and scores where they are asked for."""
+    ready = fitted.prepared(table)
+    said = fitted.model.scores(ready)[None, :, :] if scores else None
+    return Outputs(fitted.model.predict(ready)[None, :], said)
+
+
+def _draws(learner: Any) -> bool:
+    """Does its fit draw numbers? What draws none needs no digest of its rows."""
+    return bool(getattr(learner, "draws", True))
+
+
+def _nothing_drawn() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def _learnt_from(task: Task) -> Integers:
+    if task.folds is None or task.folds.ndim == 1:
+        return positions(task)
+    return np.flatnonzero((task.folds[:, 0] < 0) & (task.folds[:, 0] != ABSENT))
+
+
+def restored(
+    features: tuple[Feature, ...], classes: tuple[str, ...], learner: Description, steps: tuple[Description, ...],
+    kinds: Mapping[str, type[Any]] | None = None,
+) -> Final:  # fmt: skip
+    """A final model from its descriptions; `kinds` names classes that are not modelsel's own.
+
+    Raises ValueError for a description that is not whole, KeyError for an unknown kind.
+    """
+    classes_of = kinds or {}
+    fitted = tuple((step.kind, _class("preparer", step.kind, classes_of).restore(step)) for step in steps)
+    return Final(features, classes, fitted, learner.kind, _class("learner", learner.kind, classes_of).restore(learner))
+
+
+def _class(group: str, kind: str, given: Mapping[str, type[Any]]) -> Any:
+    return given.get(kind) or class_of(group, kind)

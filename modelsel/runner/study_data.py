@@ -1,0 +1,99 @@
+"""What a study works on: the rows that choose and how they are resampled, the rows that are sealed.
+
+Everything that can be known before a fit is checked here, and said in one message.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from modelsel.config.compose import BATES, Config
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.spec import kind_of
+from modelsel.core.types import Candidate, Finding, Resampling, Sealed, Task, seal
+from modelsel.dataset.profile import profile
+from modelsel.dataset.reading.bytes import listener, told
+from modelsel.scheme.partition.rare import fewer_rows_than_folds
+
+EXPECTED = "INFERRED_KINDS"  # no surprise
+
+
+@dataclass(frozen=True, eq=False)
+class StudyData:
+    """What a study works on: the rows that choose and how they are resampled, the rows that are sealed, what was noticed."""
+
+    development: Task
+    sealed: Sealed
+    resampling: Resampling
+    findings: tuple[Finding, ...]
+
+    @property
+    def grave(self) -> tuple[Finding, ...]:
+        """Findings of the data that are to be mended, or taken for what they are, before a look is spent."""
+        return tuple(finding for finding in self.findings if finding.severity in ("high", "critical"))
+
+
+def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyData:
+    """Read, check against the data, split and seal, draw the folds. Raises errors that name all problems.
+
+    `say` is told how far a long reading is, and a line per column in which something was recognised or left out.
+    """
+    with told(say or listener()):
+        loaded = config.dataset.load()
+    for finding in loaded.findings:
+        if say and finding.code != EXPECTED:
+            say(f"{finding.message}; {finding.do}")
+    _refuse(("split", config.split.problems(loaded.task)))
+    partition = config.split.partition(loaded.task)
+    development = loaded.task.take(partition.development)
+    outer = () if config.outer is None else config.outer.problems(development)
+    _refuse(("scheme", config.scheme.problems(development)), ("outer", outer), *_invalid(config.candidates, development))
+    resampling = config.scheme.instantiate(development, config.seed)
+    _refuse(
+        ("outer.interval", _no_bates(config, development)),
+        ("measure", config.measure.problems(development, resampling)),
+        ("rule", config.rule.problems(resampling, config.measure.over_rows)),
+        ("rule", _other_units(config)),
+    )
+    findings = (*loaded.findings, *profile(development), *fewer_rows_than_folds(development, resampling))
+    return StudyData(development, seal(loaded.task.take(partition.test)), resampling, findings)
+
+
+def _no_bates(config: Config, task: Task) -> Iterator[str]:
+    """Why the interval of Bates, Hastie & Tibshirani cannot be had: it leaves out pairs of folds and reads losses of rows."""
+    if config.outer is None or config.interval != BATES:
+        return
+    if not config.measure.over_rows:
+        yield f"{BATES} reads losses of rows, and measure={kind_of(config.measure)} is no mean over rows"
+    folds = config.outer.instantiate(task, config.seed).folds
+    repeats = 1 + max(fold.repeat for fold in folds)
+    times = np.bincount(np.concatenate([fold.assessment for fold in folds]), minlength=len(task))
+    whole = all(len(fold.analysis) + len(fold.assessment) == len(task) for fold in folds)
+    if len(folds) < 3 * repeats or (times != repeats).any() or not whole:
+        yield f"{BATES} leaves out pairs of folds: the outer scheme has to be a k-fold one of at least three folds"
+
+
+def _refuse(*reasons: tuple[str, Iterable[str]]) -> None:
+    ConfigurationError.raise_if(Problem("MSEL-240", reason, where) for where, each in reasons for reason in each)
+
+
+def _other_units(config: Config) -> Iterator[str]:
+    """Candidates whose complexity is not in the unit that the rule compares, known before a fit."""
+    wanted = getattr(config.rule, "needs_unit", None)
+    others = {
+        candidate.entry: str(candidate.learner.unit) for candidate in config.candidates if candidate.learner.unit != wanted
+    }
+    if wanted and others:
+        said = ", ".join(f"{entry} counts {unit}" for entry, unit in others.items())
+        yield f"the rule compares complexities in {wanted}, and {said}: use rule.across=unit, or learners that give {wanted}"
+
+
+def _invalid(candidates: Sequence[Candidate], task: Task) -> Iterator[tuple[str, list[str]]]:
+    """Reasons against candidates on these features, each said once, under the name of its space entry."""
+    said: set[str] = set()
+    for candidate in candidates:
+        for part in (*candidate.preparers, candidate.learner):
+            fresh = [reason for reason in part.problems(task) if reason not in said]
+            said.update(fresh)
+            yield f"space.{candidate.entry}", fresh

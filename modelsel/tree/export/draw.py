@@ -1,0 +1,244 @@
+"""A tree as a drawing for the report: root at the left, class shares in the nodes, the test along the branch.
+
+The SVG is whole without a script. With one, subtrees fold (click, or Enter on a focused node) and the view zooms. A tree of
+more than 24 leaves opens with its lightest subtrees folded, and a wide one at three quarters of its size. Ink is the page's
+own colour, so that light and dark need no word here; nothing is fetched.
+"""
+
+import colorsys
+from dataclasses import dataclass, replace
+from functools import cached_property
+from heapq import heappop, heappush
+from html import escape
+from importlib.resources import files
+
+import numpy as np
+
+from modelsel.core.types import Floats
+from modelsel.tree.export.text import amount, own_counts
+from modelsel.tree.softening.soft import Widths
+from modelsel.tree.structure.conditions import branch_words
+from modelsel.tree.structure.cutting import reached
+from modelsel.tree.structure.node import PrunedView
+
+ROW, BOX, HEIGHT, AFTER = 40, 116, 30, 76  # pixels: a leaf's line, a node, and what a folded one says behind it
+BEND, LETTER = 38, 7.5  # pixels: from a node to where the label of its branch starts, and a letter of it
+LETTERS, LEAST, NAME = 25, 9, 6  # of a label at most and at least, and of the feature's name in it; its title has the whole
+OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8ab00", "#8a8a8a")  # told apart by all
+BUTTONS = (("smaller", "−"), ("larger", "+"), ("fit", "fit"), ("fold", "fold"), ("unfold", "unfold all"))
+
+
+def to_html(cut: PrunedView, caption: str = "", widths: Widths | None = None, most: int = 500) -> str:
+    """A figure with key, buttons, drawing, style and script: to be pasted into a page as it is.
+
+    Of more than `most` leaves the top is drawn, down to where rows are many; the caption says so.
+    """
+    drawn, leaves = top(cut, most), int(np.count_nonzero(reached(cut) & cut.leaf))
+    if drawn is not cut:
+        shown = int(np.count_nonzero(reached(drawn) & drawn.leaf))
+        caption = f"{caption} The top of the tree: {leaves} leaves in all, {shown} ends drawn.".strip()
+    bar = "".join(f'<button type="button" data-act="{act}" hidden>{label}</button>' for act, label in BUTTONS)
+    words = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    return (
+        f'<figure class="tree-drawing"><style>{_resource("drawing.css")}</style>'
+        f'<div class="tree-bar">{bar}{_key(cut)}</div><div class="tree-view">{to_svg(drawn, widths)}</div>{words}'
+        f"<script>{_resource('drawing.js')}</script></figure>"
+    )
+
+
+def to_svg(cut: PrunedView, widths: Widths | None = None) -> str:
+    """The drawing alone, everything unfolded; with `widths` each softened test shows its ramp under the node."""
+    layout = _Layout(cut, widths or Widths.none(cut.tree))
+    width, height = layout.depth * layout.step + BOX + AFTER, layout.leaves * ROW
+    nodes = "".join(_node(layout, int(node)) for node in layout.nodes)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 0 {width} {height}" width="{width}" height="{height}" '
+        f'data-row="{ROW}" data-step="{layout.step}" data-box="{BOX}" data-after="{AFTER}" role="img" '
+        f'aria-label="decision tree, {layout.leaves} leaves" font-family="system-ui, sans-serif" font-size="13">{nodes}</svg>'
+    )
+
+
+def top(cut: PrunedView, most: int) -> PrunedView:
+    """The tree cut back to at most `most` leaves, or its root: the heaviest nodes keep their tests."""
+    if np.count_nonzero(reached(cut) & cut.leaf) <= most:
+        return cut
+    leaf, ends = np.ones(len(cut.tree), bool), 1
+    waiting = [(-float(cut.tree.weight[0]), 0)]
+    while waiting:
+        node = heappop(waiting)[1]
+        children = cut.tree.children(node).tolist()
+        if cut.leaf[node] or ends + len(children) - 1 > most:
+            continue
+        leaf[node], ends = False, ends + len(children) - 1
+        for child in children:
+            heappush(waiting, (-float(cut.tree.weight[child]), child))
+    return replace(cut, leaf=leaf)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where the nodes that stand are drawn: leaves on lines of their own, a parent midway between its outer children."""
+
+    cut: PrunedView
+    widths: Widths
+
+    @cached_property
+    def counts(self) -> Floats:
+        return own_counts(self.cut)
+
+    @cached_property
+    def nodes(self) -> list[int]:
+        return [int(node) for node in np.flatnonzero(reached(self.cut))]
+
+    @cached_property
+    def number(self) -> dict[int, int]:
+        return {node: number for number, node in enumerate(self.nodes)}
+
+    @cached_property
+    def leaves(self) -> int:
+        return int(np.count_nonzero(self.cut.leaf[self.nodes]))
+
+    @cached_property
+    def depth(self) -> int:
+        return int(self.cut.tree.depth[self.nodes].max())
+
+    @cached_property
+    def words(self) -> dict[int, tuple[str, str]]:
+        """What is asked on the way to each node: the whole, and the label."""
+        tree, asked = self.cut.tree, {}
+        for node in self.nodes[1:]:
+            parent = int(tree.parent[node])
+            words = branch_words(tree, parent, int(np.flatnonzero(tree.children(parent) == node)[0]))
+            asked[node] = words, _label(words, tree.features[tree.feature[parent]].name)
+        return asked
+
+    @cached_property
+    def room(self) -> int:
+        """What the longest label takes."""
+        return round(LETTER * max([LEAST, *(len(label) for _, label in self.words.values())]))
+
+    @property
+    def step(self) -> int:
+        """From a level to the next."""
+        return BOX + BEND + self.room + 4
+
+    @cached_property
+    def leaves_below(self) -> dict[int, int]:
+        below = dict.fromkeys(self.nodes, 0)
+        for node in reversed(self.nodes):
+            below[node] = 1 if self.cut.leaf[node] else sum(below[int(c)] for c in self.cut.tree.children(node))
+        return below
+
+    @cached_property
+    def y(self) -> dict[int, float]:
+        lines = iter(range(self.leaves))
+        y = {node: (next(lines) + 0.5) * ROW for node in self.nodes if self.cut.leaf[node]}
+        for node in reversed(self.nodes):
+            if node not in y:
+                children = self.cut.tree.children(node)
+                y[node] = (y[int(children[0])] + y[int(children[-1])]) / 2
+        return y
+
+
+def _node(layout: _Layout, node: int) -> str:
+    """A group that carries the branch leading to it, so that hiding one hides both."""
+    cut, tree = layout.cut, layout.cut.tree
+    is_leaf, parent = bool(cut.leaf[node]), int(tree.parent[node])
+    role = "leaf" if is_leaf else 'inner" tabindex="0" role="button" aria-expanded="true'
+    name = tree.classes[cut.prediction[node]]
+    counts = layout.counts[node]
+    weight = float(counts.sum())
+    more = "" if is_leaf else f'<text class="more" x="{BOX + 6}" y="4">+ {layout.leaves_below[node]} leaves</text>'
+    return (
+        f'<g class="node {role}" data-parent="{layout.number.get(parent, -1)}" data-depth="{tree.depth[node]}" '
+        f'data-weight="{weight:.6g}" transform="translate({tree.depth[node] * layout.step},{layout.y[node]:g})">'
+        f"{_branch(layout, node, parent) if parent >= 0 else ''}"
+        f'<rect class="box" y="{-HEIGHT / 2:g}" width="{BOX}" height="{HEIGHT}" rx="4"/>'
+        f'<text x="6" y="-1">{_short(name, 10)}</text>'
+        f'<text class="amount" x="{BOX - 6}" y="-1" text-anchor="end">{amount(weight)}</text>'
+        f"{_shares(counts)}{'' if is_leaf else _ramp(layout, node)}{more}<title>{escape(_told(cut, node, counts))}</title></g>"
+    )
+
+
+def _branch(layout: _Layout, node: int, parent: int) -> str:
+    words, label = layout.words[node]
+    rise, start = layout.y[parent] - layout.y[node], BOX - layout.step
+    return (
+        f'<path class="edge" fill="none" stroke="currentColor" d="M{start},{rise:g} h12 L{start + BEND - 2},0 H0"/>'
+        f'<svg x="{start + BEND}" y="-18" width="{layout.room}" height="18"><text class="branch" y="14">'
+        f"<title>{escape(words)}</title>{escape(label)}</text></svg>"
+    )
+
+
+def _ramp(layout: _Layout, node: int) -> str:
+    """Share of the weight that goes to the first branch, over the values around the threshold; nothing at a hard test."""
+    below, above = float(layout.widths.below[node]), float(layout.widths.above[node])
+    if below + above == 0:
+        return ""
+    scale, top, low = (BOX - 40) / (below + above), HEIGHT / 2 + 2, HEIGHT / 2 + 10
+    start, middle, end = 20.0, 20 + below * scale, BOX - 20.0
+    half = (top + low) / 2
+    points = [
+        (6, top),
+        (start, top),
+        (middle, half if below else top),
+        (middle, half if above else low),
+        (end, low),
+        (BOX - 6, low),
+    ]
+    drawn = " ".join(f"{x:.1f},{y:g}" for x, y in points)
+    threshold = float(layout.cut.tree.threshold[node])
+    words = f"softened from {threshold - below:.6g} to {threshold + above:.6g}"
+    return f'<polyline class="ramp" fill="none" stroke="currentColor" points="{drawn}"><title>{words}</title></polyline>'
+
+
+def _shares(counts: Floats) -> str:
+    """The bar of class shares; nothing for an empty branch."""
+    total, left, bars = float(counts.sum()), 6.0, ""
+    for index, weight in enumerate(counts.tolist()):
+        if weight > 0:
+            width = (BOX - 12) * weight / total
+            bars += f'<rect x="{left:.2f}" y="5" width="{width:.2f}" height="6" fill="{_colour(index)}"/>'
+            left += width
+    return bars
+
+
+def _told(cut: PrunedView, node: int, counts: Floats) -> str:
+    """Class, then the weight of each class that is there."""
+    classes = cut.tree.classes
+    parts = [f"{name}: {amount(weight)}" for name, weight in zip(classes, counts.tolist(), strict=True) if weight > 0]
+    return f"{classes[cut.prediction[node]]}\n" + ("\n".join(parts) or "no training rows")
+
+
+def _key(cut: PrunedView) -> str:
+    return "".join(
+        f'<span class="tree-key"><i style="background:{_colour(index)}"></i>{escape(name)}</span>'
+        for index, name in enumerate(cut.tree.classes)
+        if cut.counts[0, index] > 0
+    )
+
+
+def _colour(index: int) -> str:
+    """Eight colours that most eyes tell apart, then hues by the golden angle; the class also stands in words."""
+    if index < len(OKABE_ITO):
+        return OKABE_ITO[index]
+    red, green, blue = colorsys.hls_to_rgb(index * 0.618034 % 1, 0.5, 0.5)
+    return f"#{round(red * 255):02x}{round(green * 255):02x}{round(blue * 255):02x}"
+
+
+def _label(words: str, name: str) -> str:
+    """The branch in few letters: what is asked matters more than the end of a feature's long name."""
+    asked = words.removeprefix(name)
+    return _cut_off(_cut_off(name, max(LETTERS - len(asked), NAME)) + asked, LETTERS)
+
+
+def _short(text: str, letters: int) -> str:
+    return escape(_cut_off(text, letters))
+
+
+def _cut_off(text: str, letters: int) -> str:
+    return text if len(text) <= letters else text[: letters - 1] + "…"
+
+
+def _resource(name: str) -> str:
+    return files("modelsel.tree").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,153 @@
+"""A tree for other programs: plain data (and back again) and Graphviz."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.types import Booleans, Feature, Floats
+from modelsel.tree.softening.soft import Widths
+from modelsel.tree.structure.conditions import branch_words
+from modelsel.tree.structure.cutting import reached
+from modelsel.tree.structure.node import EQUALITY, LEAF, MULTIWAY, SUBSET, TEST_NAMES, THRESHOLD, DecisionTree, PrunedView
+
+
+def to_dict(cut: PrunedView, widths: Widths | None = None) -> dict[str, Any]:
+    """Classes, features and the nodes that stand, in preorder (the shape in the documentation, `classifier.to_dict()`).
+
+    `weights` are the training weights that reached the node; `scores` stands beside them where class scores come from
+    other rows (those held back by reduced-error pruning); `softened` stands in a test whose threshold is a ramp: from
+    where to where, half each way at the threshold.
+    """
+    number = _renumbered(reached(cut))
+    return {
+        "classes": list(cut.tree.classes),
+        "features": [{"name": f.name, "kind": f.kind, "levels": list(f.levels)} for f in cut.tree.features],
+        "nodes": [_node(cut, node, number, widths) for node in number],
+    }
+
+
+def from_dict(data: Mapping[str, Any]) -> PrunedView:
+    """Read `to_dict` back. ValueError when parents, children or levels do not fit together."""
+    nodes, classes = data["nodes"], tuple(data["classes"])
+    features = tuple(Feature(f["name"], f["kind"], tuple(f["levels"])) for f in data["features"])
+    _check(nodes, features, len(classes))
+    tests = [node["test"] for node in nodes]
+    position = {feature.name: index for index, feature in enumerate(features)}
+    children = [child for node in nodes for child in node["children"]]
+    kinds = np.array([TEST_NAMES.index(test["kind"]) if test else LEAF for test in tests], np.int8)
+    counts = np.array([node["weights"] for node in nodes], np.float64)
+    tree = DecisionTree(
+        features=features,
+        classes=classes,
+        parent=np.array([-1 if node["parent"] is None else node["parent"] for node in nodes], np.int32),
+        test=kinds,
+        feature=np.array([position[test["feature"]] if test else -1 for test in tests], np.int32),
+        threshold=np.array([_threshold(test, features, position) for test in tests], np.float64),
+        first=np.cumsum([0, *(len(node["children"]) for node in nodes)]).astype(np.int32),
+        child=np.array(children, np.int32),
+        counts=counts,
+        goodness=np.array([node.get("goodness", np.nan) for node in nodes], np.float64),
+        subset={i: _marked(test, features, position) for i, test in enumerate(tests) if test and test["kind"] == "subset"},
+    )
+    prediction = np.array([node["prediction"] for node in nodes], np.int32)
+    scores = np.array([node.get("scores", node["weights"]) for node in nodes], np.float64)
+    return PrunedView(tree, kinds == LEAF, prediction, scores)
+
+
+def to_dot(cut: PrunedView) -> str:
+    """Graphviz: class and weights in the nodes, the test along the branch."""
+    tree, number = cut.tree, _renumbered(reached(cut))
+    lines = ["digraph tree {", '  node [shape=box, style=rounded, fontname="sans-serif"];', '  edge [fontname="sans-serif"];']
+    for node, name in number.items():
+        label = f"{tree.classes[cut.prediction[node]]}\\n{_weights_words(tree.counts[node])}"
+        lines.append(f'  n{name} [label="{_escaped(label)}"{", style=bold" if cut.leaf[node] else ""}];')
+        if not cut.leaf[node]:
+            for position, child in enumerate(tree.children(node)):
+                words = _escaped(branch_words(tree, node, position))
+                lines.append(f'  n{name} -> n{number[int(child)]} [label="{words}"];')
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _renumbered(stands: Booleans) -> dict[int, int]:
+    """Nodes that stand -> their number among them."""
+    return {int(node): number for number, node in enumerate(np.flatnonzero(stands))}
+
+
+def _node(cut: PrunedView, node: int, number: Mapping[int, int], widths: Widths | None) -> dict[str, Any]:
+    tree, is_leaf = cut.tree, bool(cut.leaf[node])
+    parent = int(tree.parent[node])
+    record: dict[str, Any] = {
+        "id": number[node],
+        "parent": None if parent < 0 else number[parent],
+        "depth": int(tree.depth[node]),
+        "weights": tree.counts[node].tolist(),
+        "prediction": int(cut.prediction[node]),
+        "test": None if is_leaf else _test(tree, node, widths),
+        "children": [] if is_leaf else [number[int(child)] for child in tree.children(node)],
+    }
+    if not np.array_equal(tree.counts[node], cut.counts[node]):
+        record["scores"] = cut.counts[node].tolist()
+    if not is_leaf and np.isfinite(tree.goodness[node]):
+        record["goodness"] = float(tree.goodness[node])
+    return record
+
+
+def _test(tree: DecisionTree, node: int, widths: Widths | None) -> dict[str, Any]:
+    feature, kind = tree.features[tree.feature[node]], int(tree.test[node])
+    levels: list[str] | None = None
+    if kind == MULTIWAY:
+        levels = list(feature.levels)
+    elif kind == SUBSET:
+        levels = [feature.levels[level] for level in np.flatnonzero(tree.subset[node])]
+    test = {
+        "feature": feature.name,
+        "kind": TEST_NAMES[kind],
+        "threshold": float(tree.threshold[node]) if kind == THRESHOLD else None,
+        "level": feature.levels[int(tree.threshold[node])] if kind == EQUALITY else None,
+        "levels": levels,
+    }
+    if widths is not None and widths.below[node] + widths.above[node] > 0:
+        threshold = float(tree.threshold[node])
+        test["softened"] = [threshold - float(widths.below[node]), threshold + float(widths.above[node])]
+    return test
+
+
+def _threshold(test: Mapping[str, Any] | None, features: tuple[Feature, ...], position: Mapping[str, int]) -> float:
+    if test and test["kind"] == "threshold":
+        return float(test["threshold"])
+    if test and test["kind"] == "equality":
+        return float(features[position[test["feature"]]].levels.index(test["level"]))
+    return np.nan
+
+
+def _marked(test: Mapping[str, Any], features: tuple[Feature, ...], position: Mapping[str, int]) -> Booleans:
+    return np.array([level in test["levels"] for level in features[position[test["feature"]]].levels])
+
+
+def _check(nodes: list[dict[str, Any]], features: tuple[Feature, ...], classes: int) -> None:
+    """Nodes in preorder, children that know their parent, names that exist."""
+    names = {feature.name for feature in features}
+    for index, node in enumerate(nodes):
+        whole = node["id"] == index and len(node["weights"]) == classes and 0 <= node["prediction"] < classes
+        if not (whole and _hangs_together(nodes, index) and _tests_something(node, names)):
+            raise ValueError(f"node {index} of the tree does not fit: {node}")
+
+
+def _hangs_together(nodes: list[dict[str, Any]], index: int) -> bool:
+    parent, children = nodes[index]["parent"], nodes[index]["children"]
+    held = parent is None if index == 0 else parent in range(index) and index in nodes[parent]["children"]
+    return held and all(child in range(index + 1, len(nodes)) and nodes[child]["parent"] == index for child in children)
+
+
+def _tests_something(node: Mapping[str, Any], names: set[str]) -> bool:
+    test, branches = node["test"], len(node["children"])
+    return branches == 0 if test is None else branches > 1 and test.get("feature") in names
+
+
+def _weights_words(weights: Floats) -> str:
+    return " · ".join(f"{weight:.6g}" for weight in weights)
+
+
+def _escaped(text: str) -> str:
+    return text.replace('"', '\\"')

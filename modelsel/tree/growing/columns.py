@@ -1,0 +1,126 @@
+"""Features as ranks: sorted once per task, and filtered for the rows of a fit.
+
+The code of a numeric value is its rank among the distinct values of the whole column, the code of a level is its index, and
+a missing value is −1. Growing knows codes alone, so that a monotone transform of a feature changes thresholds and nothing else.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.types import Codes, Feature, Floats, Integers, Table
+from modelsel.kernels.compiler import load
+
+_CACHE: WeakKeyDictionary[Table, "RankedColumns"] = WeakKeyDictionary()
+_LOCK = Lock()
+BLOCK = 1 << 17  # numbers that are sorted at a time
+
+
+@dataclass(frozen=True, eq=False)
+class RankedColumns:
+    """`codes`: features × rows; `values`: what each code stands for; `order`: rows of each threshold feature, by
+    code, as ~row where a value begins.
+    """
+
+    codes: Codes
+    values: tuple[Floats, ...]
+    order: NDArray[np.int32]
+    slot: Integers  # row of `order` per feature, −1 where nominal
+    flat: Floats  # `values` of the threshold features, one after the other
+    start: Integers  # where those of a feature begin
+
+    @property
+    def levels(self) -> Integers:
+        """How many codes each feature has."""
+        return np.array([len(values) for values in self.values], np.int64)
+
+    @cached_property
+    def known(self) -> bool:
+        """Every feature is a threshold feature, and no value is missing."""
+        return bool((self.slot >= 0).all() and (self.codes >= 0).all())
+
+    @property
+    def sorted_features(self) -> Integers:
+        return np.flatnonzero(self.slot >= 0)
+
+
+def columns(table: Table) -> RankedColumns:
+    """The ranked columns of a table, made once and kept as long as the table lives."""
+    with _LOCK:
+        if table not in _CACHE:
+            _CACHE[table] = _ranked(table)
+        return _CACHE[table]
+
+
+def _ranked(table: Table) -> RankedColumns:
+    nominal = np.array([feature.kind == "nominal" for feature in table.features], bool)
+    slot = np.where(nominal, -1, np.cumsum(~nominal) - 1).astype(np.int64)
+    codes = np.empty((len(table.features), len(table)), np.int32)
+    order = np.empty((int((~nominal).sum()), len(table)), np.int32)
+    flat, counts = _rank(table, np.flatnonzero(~nominal), codes, order)
+    start = np.zeros(len(slot), np.int64)
+    start[~nominal] = np.cumsum(counts) - counts
+    values = [flat[at : at + count] for at, count in zip(start[~nominal].tolist(), counts.tolist())]
+    for index in np.flatnonzero(nominal):
+        codes[index] = level_codes(table.values[:, index], table.features[index])
+        values.insert(index, np.arange(len(table.features[index].levels), dtype=np.float64))
+    for array in (codes, order, slot, start):
+        array.flags.writeable = False
+    return RankedColumns(codes, tuple(values), order, slot, flat, start)
+
+
+def level_codes(column: Floats, feature: Feature) -> Codes:
+    """Indices of levels; −1 where missing or not declared."""
+    known = column < len(feature.levels)
+    codes: Codes = np.where(known, np.where(known, column, 0), -1).astype(np.int32)
+    return codes
+
+
+def _rank(table: Table, chosen: Integers, codes: Codes, order: NDArray[np.int32]) -> tuple[Floats, Integers]:
+    """Write codes and order of the chosen columns, some at a time; their distinct values, and how many of each column."""
+    fill = _in_numpy if load("rank") is None else _compiled
+    flat, counts, step = (
+        np.empty(len(chosen) * len(table)),
+        np.zeros(len(chosen), np.int64),
+        max(1, BLOCK // max(1, len(table))),
+    )
+    at, by_column = 0, table.values.T
+    for first in range(0, len(chosen), step):
+        part = chosen[first : first + step]
+        own = slice(int(part[0]), int(part[-1]) + 1)
+        block = np.ascontiguousarray(by_column[own if own.stop - own.start == len(part) else part])
+        counts[first : first + step] = fill(block, part, codes, order[first : first + step], flat[at:])
+        at += counts[first : first + step].sum()
+    return flat[:at], counts
+
+
+def _compiled(block: Floats, part: Integers, codes: Codes, order: NDArray[np.int32], flat: Floats) -> Integers:
+    from modelsel.kernels.splits.rank import pack, rank
+
+    words, row_bits, bits = np.empty(block.shape, np.int64), block.shape[1].bit_length(), block.view(np.uint64)
+    counts, missing = np.empty(len(block), np.int64), np.zeros(len(block), np.int64)
+    frame = np.zeros((len(block), 2), np.uint64)
+    pack(block, bits, row_bits, part, codes, order, words, counts, missing, frame)
+    for index in np.flatnonzero((counts < 0) & (missing >= 0)):
+        words[index].sort()
+    rank(block, bits, words, counts, missing, frame, row_bits, part, codes, order, flat.view(np.uint64))
+    return counts
+
+
+def _in_numpy(block: Floats, part: Integers, codes: Codes, order: NDArray[np.int32], flat: Floats) -> Integers:
+    by_value = np.argsort(block + 0.0, axis=1, kind="stable")
+    ranked = np.take_along_axis(block, by_value, 1)
+    new = np.ones(block.shape, bool)
+    new[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
+    missing = np.isnan(ranked)
+    new &= ~missing
+    own = np.empty(block.shape, np.int32)
+    np.put_along_axis(own, by_value, np.where(missing, -1, np.cumsum(new, axis=1) - 1).astype(np.int32), 1)
+    codes[part], order[:] = own, np.where(new, ~by_value, by_value)
+    flat[: np.count_nonzero(new)] = ranked[new]
+    counts: Integers = np.count_nonzero(new, axis=1)
+    return counts

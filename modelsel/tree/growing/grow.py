@@ -1,0 +1,153 @@
+"""Grow a tree on some rows of a task: by the compiled kernel, or by the NumPy grower where the criterion has no compiled form.
+
+Repeated rows are rows of larger weight, and rows without weight take no part.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from types import ModuleType
+
+import numpy as np
+
+from modelsel.core.types import Integers, Task
+from modelsel.kernels import stop
+from modelsel.kernels.compiler import function_of, load, wanted
+from modelsel.kernels.layout import ENTROPY, GENERAL, GrowthLimits, GrowthRules
+from modelsel.tree.growing.assemble import GrowerOutput, assemble
+from modelsel.tree.growing.columns import RankedColumns, columns
+from modelsel.tree.growing.growth import MISSING, NOMINAL, Criterion, GrowthParams, same
+from modelsel.tree.growing.late_surrogates import Finder, by_surrogates, later
+from modelsel.tree.growing.rows import WeightedRows
+from modelsel.tree.structure.node import DecisionTree
+
+WORD, ENTRY = 63, 32  # bits of an entry, and of one without a code
+
+
+def grow(task: Task, rows: Integers, criterion: Criterion, growth: GrowthParams) -> DecisionTree:
+    """The fully grown tree on `rows` (repeats allowed). Raises `stop.Stopped` when the stop flag is set meanwhile."""
+    chosen, ranked = WeightedRows.of(task, rows), columns(task)
+    late = growth.missing == "surrogate" and ranked.known and chosen.unit and criterion.loop is not None and wanted()
+    tree = _grown(chosen, ranked, criterion, replace(growth, missing="node_mode") if late else growth)
+    return later(by_surrogates(tree), Finder(chosen, ranked, _bits(len(chosen.rows)))) if late else tree
+
+
+def _grown(chosen: WeightedRows, ranked: RankedColumns, criterion: Criterion, growth: GrowthParams) -> DecisionTree:
+    grown = _compiled(chosen, ranked, criterion, growth) if criterion.loop is not None else None
+    if grown is None:
+        grown = _numpy(chosen, ranked, criterion, growth)
+    if len(grown.nodes) == 0:
+        raise stop.Stopped
+    return assemble(grown, chosen.task, ranked, chosen.present if growth.threshold == "observed" else None)
+
+
+def _numpy(chosen: WeightedRows, ranked: RankedColumns, criterion: Criterion, growth: GrowthParams) -> GrowerOutput:
+    from modelsel.tree.growing.numpy_grower import grow as by_numpy
+
+    return by_numpy(chosen, ranked, criterion, growth)
+
+
+def _compiled(chosen: WeightedRows, ranked: RankedColumns, criterion: Criterion, growth: GrowthParams) -> GrowerOutput | None:
+    """Records of the compiled grower that is enough; None where it cannot be compiled."""
+    fused = criterion.fused if chosen.integral else GENERAL
+    plain = ranked.known and chosen.unit and criterion.worth_loop is same
+    if fused != GENERAL and plain:
+        settings = _settings(chosen, fused, criterion, growth)
+        if settings[0].id_bits + settings[0].class_bits < ENTRY and (kernel := load("grow_counted")):
+            return _counted(kernel, chosen, ranked, *settings)
+    kernel = load("grow")
+    if kernel is None:
+        return None
+    return _general(kernel, chosen, ranked, criterion, *_settings(chosen, fused, criterion, growth))
+
+
+def _settings(
+    chosen: WeightedRows, fused: int, criterion: Criterion, growth: GrowthParams
+) -> tuple[GrowthRules, GrowthLimits, Integers]:
+    """What a kernel is told, and its table."""
+    n = len(chosen.rows)
+    units, scale = _units(fused, int(chosen.weight.sum()))
+    rules = GrowthRules(
+        missing=MISSING.index(growth.missing), nominal=NOMINAL[growth.nominal], fused=fused,
+        formula=criterion.fused, boundary=int(criterion.boundary), convex=int(criterion.convex), ratio=int(criterion.ratio),
+        average=int(criterion.average), penalty=int(criterion.penalty),
+        unit=int(chosen.unit), cautious=int(growth.min_leaf_rule == "c45"),
+        max_depth=2**31 if growth.max_depth is None else growth.max_depth,
+        id_bits=_bits(n), class_bits=_bits(len(chosen.task.classes)),
+    )  # fmt: skip
+    return rules, GrowthLimits(float(growth.min_leaf), float(growth.min_split), criterion.exponent, scale, float(n)), units
+
+
+def _counted(
+    kernel: ModuleType, chosen: WeightedRows, ranked: RankedColumns, rules: GrowthRules, limits: GrowthLimits, units: Integers
+) -> GrowerOutput:
+    rows = chosen.rows.astype(np.int32)
+    return GrowerOutput(*kernel.grow(
+        ranked.order, ranked.codes, ranked.levels, chosen.task.target, rows, chosen.counts, units, rules, limits, stop.FLAG
+    ))  # fmt: skip
+
+
+def _general(
+    kernel: ModuleType,
+    chosen: WeightedRows,
+    ranked: RankedColumns,
+    criterion: Criterion,
+    rules: GrowthRules,
+    limits: GrowthLimits,
+    units: Integers,
+) -> GrowerOutput:
+    from modelsel.kernels import types
+    from modelsel.kernels.growth import levels
+    from modelsel.kernels.splits import presort, threshold
+    from modelsel.kernels.surrogates import surrogates
+
+    assert criterion.loop is not None
+    task, n = chosen.task, len(chosen.rows)
+    _check_word(ranked, rules.id_bits + rules.class_bits)
+    entries = presort.pack(
+        ranked.order, ranked.codes, ranked.sorted_features, ranked.levels, task.target, chosen.number, n,
+        rules.id_bits, rules.class_bits,
+    )  # fmt: skip
+    cost = np.array([feature.cost for feature in task.features if criterion.worth_loop is not same])
+    return GrowerOutput(*kernel.grow(
+        entries, chosen.rows.astype(np.int32), chosen.weight.copy(), chosen.counts, ranked.slot, ranked.codes, ranked.levels,
+        task.target, cost, units, rules, limits, _function(criterion.loop, types.goodness),
+        _function(criterion.worth_loop, types.worth), threshold.search, levels.search, surrogates.mimics, stop.FLAG,
+    ))  # fmt: skip
+
+
+def _function(plain: Callable[..., float], kind: object) -> object:
+    return function_of(plain, kind.signature)  # type: ignore[attr-defined]
+
+
+def _bits(count: int) -> int:
+    """Binary digits that number `count` things from 0."""
+    return max(1, math.ceil(math.log2(max(count, 2))))
+
+
+def _check_word(ranked: RankedColumns, low: int) -> None:
+    values = max((len(values) for values in ranked.values), default=0)
+    if low + _bits(values + 1) > WORD:
+        raise ValueError(
+            f"too many rows, classes and distinct values for one {WORD}-bit entry ({low} + {_bits(values + 1)} bits)"
+        )
+
+
+@lru_cache(maxsize=4)
+def _units(fused: int, total: int) -> tuple[Integers, float]:
+    """n·log2 n as whole numbers of 1/scale, or n², for n = 0 … total; sums of them are exact."""
+    if fused == GENERAL:
+        return _fixed(np.zeros(1, np.int64)), 1.0
+    n = np.arange(total + 1, dtype=np.float64)
+    if fused != ENTROPY:
+        return _fixed(np.square(n).astype(np.int64)), 1.0
+    n[0] = 1.0
+    terms = n * np.log2(n)
+    scale = 2.0 ** math.floor(61 - math.log2(max(terms[-1], 1.0)))
+    return _fixed(np.rint(terms * scale).astype(np.int64)), scale
+
+
+def _fixed(table: Integers) -> Integers:
+    table.flags.writeable = False
+    return table

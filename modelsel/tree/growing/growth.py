@@ -1,0 +1,83 @@
+"""What growing a tree depends on: the criterion's face towards the growers, and the settings that no truncation can answer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from modelsel.core.types import Floats
+
+MISSING = ("node_mode", "class_mode", "fractional", "branch", "surrogate")  # in the order of kernels.layout
+NOMINAL = {"equality": 2, "multiway": 3, "subset": 4}  # kinds of test, as in tree.node
+
+
+def same(goodness: float, cost: float, exponent: float) -> float:  # noqa: ARG001
+    """`worth_loop` of most criteria: features compete by goodness alone."""
+    return goodness
+
+
+class Criterion(Protocol):
+    """What scores a split; `criterion.base` has the defaults, so that a new one need only say its goodness."""
+
+    def goodness(self, tables: Floats) -> Floats:
+        """Goodness of splits, from class weights of their branches (… × branches × classes); higher is better."""
+        ...
+
+    def worth(self, goodness: Floats, cost: Floats) -> Floats:
+        """What features compete with, from the goodness of their best tests and their costs."""
+        ...
+
+    @property
+    def loop(self) -> Callable[..., float] | None:
+        """`goodness` of one branches × classes table in plain loops, to be compiled; None: the NumPy grower is used."""
+        ...
+
+    @property
+    def worth_loop(self) -> Callable[..., float]:
+        """`worth` of three numbers: goodness, cost, `exponent`."""
+        ...
+
+    @property
+    def exponent(self) -> float: ...
+
+    @property
+    def fused(self) -> int:
+        """ENTROPY or GINI where the grower knows the formula itself, else GENERAL."""
+        ...
+
+    @property
+    def boundary(self) -> bool:
+        """A numeric feature's best cut lies between two classes (Fayyad & Irani 1992)."""
+        ...
+
+    @property
+    def convex(self) -> bool:
+        """For two classes the best subset is a prefix of the levels in order of class share."""
+        ...
+
+    @property
+    def ratio(self) -> bool:
+        """Features compete by goodness over split information."""
+        ...
+
+    @property
+    def average(self) -> bool:
+        """Only features of at least average goodness compete."""
+        ...
+
+    @property
+    def penalty(self) -> bool:
+        """A numeric feature pays log2(cuts)/N."""
+        ...
+
+
+@dataclass(frozen=True)
+class GrowthParams:
+    """Settings of one grown tree. `min_split` and `max_depth` only spare work: truncation would give the same."""
+
+    missing: str = "node_mode"
+    nominal: str = "multiway"
+    threshold: str = "midpoint"
+    min_leaf: float = 1.0
+    min_leaf_rule: str = "plain"
+    min_split: float = 0.0
+    max_depth: int | None = None

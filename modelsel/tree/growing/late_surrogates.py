@@ -1,0 +1,129 @@
+"""Surrogates that nobody has asked for yet: where nothing is missing they change no tree, and only rows with holes meet them.
+
+A tree grown on complete columns keeps the rows that grew it, and finds the surrogates of the nodes that still stand when they
+are first read. What is sent elsewhere (pickled, described) has them found before.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.types import Codes, Floats, Integers
+from modelsel.kernels.compiler import load
+from modelsel.kernels.layout import BY_SURROGATES
+from modelsel.tree.growing.assemble import surrogates_of
+from modelsel.tree.growing.columns import RankedColumns
+from modelsel.tree.growing.numpy_column import NodeColumn
+from modelsel.tree.growing.numpy_record import flat
+from modelsel.tree.growing.numpy_surrogates import SurrogateSplit, mimics
+from modelsel.tree.growing.rows import WeightedRows
+from modelsel.tree.structure.node import LEAF, DecisionTree, Surrogates
+
+
+@dataclass(frozen=True, eq=False)
+class Finder:
+    """The rows that grew a tree, each of weight one, in columns without holes."""
+
+    chosen: WeightedRows
+    columns: RankedColumns
+    bits: int  # that number the rows
+
+    def find(self, tree: DecisionTree) -> Surrogates | None:
+        """Surrogates of every test of the tree, which may be what is left of the one that grew."""
+        cut = self._cuts(tree)
+        kernel = load("late")
+        records, agreement = self._by_numpy(tree, cut) if kernel is None else self._compiled(kernel, tree, cut)
+        sides = np.zeros(0, np.int64)
+        return surrogates_of(records, agreement, sides, np.arange(len(tree)), self.columns)
+
+    def _compiled(self, kernel: Any, tree: DecisionTree, cut: Integers) -> tuple[Integers, Floats]:
+        from modelsel.kernels.splits import presort
+
+        ranked, task, classes = self.columns, self.chosen.task, (len(self.chosen.task.classes) - 1).bit_length()
+        entries = presort.pack(
+            ranked.order, ranked.codes, ranked.sorted_features, ranked.levels, task.target, self.chosen.number,
+            len(self.chosen.rows), self.bits, classes,
+        )  # fmt: skip
+        records, agreement = kernel.find(entries, tree.feature, cut, _second(tree), ranked.levels, self.bits, classes)
+        return records, agreement
+
+    def _by_numpy(self, tree: DecisionTree, cut: Integers) -> tuple[Integers, Floats]:
+        """The twin, a node at a time."""
+        records, agreement, _ = flat([mimic.record(node) for node, mimic in self._mimics(tree, cut)])
+        return records, agreement
+
+    def _mimics(self, tree: DecisionTree, cut: Integers) -> Iterator[tuple[int, SurrogateSplit]]:
+        here, second = {0: self.chosen.rows}, _second(tree)
+        for node in np.flatnonzero(tree.test != LEAF).tolist():
+            rows, tested = here.pop(node), int(tree.feature[node])
+            branch = np.where(self.columns.codes[tested, rows] <= cut[node], 0, 1)
+            here[node + 1], here[int(second[node])] = rows[branch == 0], rows[branch == 1]
+            others = ((g, self._column(g, rows), True) for g in range(len(tree.features)) if g != tested)
+            yield from ((node, mimic) for mimic in mimics(others, branch, np.ones(len(rows))))
+
+    def _column(self, feature: int, rows: Integers) -> NodeColumn:
+        codes, task = self.columns.codes[feature, rows], self.chosen.task
+        return NodeColumn(codes, task.target[rows], np.ones(len(rows)), len(self.columns.values[feature]), len(task.classes))
+
+    def _cuts(self, tree: DecisionTree) -> Integers:
+        """The code up to which a row goes first, per test."""
+        cut = np.full(len(tree), -1, np.int64)
+        for feature in np.unique(tree.feature[tree.test != LEAF]):
+            own = tree.feature == feature
+            cut[own] = np.searchsorted(self.columns.values[feature], tree.threshold[own], "right") - 1
+        return cut
+
+
+class LateTree(DecisionTree):
+    """A tree whose surrogates are found when they are read."""
+
+    finder: Finder
+
+    @cached_property
+    def surrogates(self) -> Surrogates | None:
+        return self.finder.find(self)
+
+    def find(self) -> None:
+        """Find the surrogates now."""
+        vars(self)["surrogates"] = self.finder.find(self)
+
+    @property
+    def waiting(self) -> bool:
+        """Nobody has asked yet."""
+        return "surrogates" not in vars(self)
+
+    def __reduce__(self) -> Any:
+        return DecisionTree, tuple(getattr(self, field.name) for field in fields(DecisionTree))
+
+    @property
+    def bare(self) -> DecisionTree:
+        """The tree without surrogates."""
+        return DecisionTree(**_own(self))
+
+
+def later(tree: DecisionTree, finder: Finder) -> LateTree:
+    """The same tree, grown or what is left of one that was, its surrogates still to be found."""
+    late = LateTree.__new__(LateTree)
+    vars(late).update(_own(tree), finder=finder)
+    return late
+
+
+def by_surrogates(tree: DecisionTree) -> DecisionTree:
+    """The same tree, missing values to be sent by surrogates, and where none is known to the larger side."""
+    to = np.where(tree.test == LEAF, 0, BY_SURROGATES - tree.majority).astype(np.int32)
+    return replace(tree, missing_to=to)
+
+
+def _own(tree: DecisionTree) -> dict[str, Any]:
+    return {field.name: getattr(tree, field.name) for field in fields(DecisionTree) if field.name != "surrogates"}
+
+
+def _second(tree: DecisionTree) -> Codes:
+    """The second child of each test."""
+    second = np.zeros(len(tree), np.int32)
+    inner = tree.test != LEAF
+    second[inner] = tree.child[tree.first[:-1][inner] + 1]
+    return second

@@ -1,0 +1,26 @@
+"""A cut tree without the nodes that no row reaches any more: what a final model keeps."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from modelsel.tree.growing.late_surrogates import LateTree, later
+from modelsel.tree.pruning.regrow import regrown
+from modelsel.tree.structure.cutting import reached
+from modelsel.tree.structure.node import PrunedView
+
+
+def compact(cut: PrunedView) -> PrunedView:
+    """The same tree, its leaves now leaves of the arrays too."""
+    kept = np.flatnonzero(reached(cut))
+    number = np.full(len(cut.tree), -1, np.int32)
+    number[kept] = np.arange(len(kept), dtype=np.int32)
+    above = cut.tree.parent[kept]
+    parent = np.where(above < 0, -1, number[above])
+    tree, origin, above = cut.tree, kept.tolist(), parent.tolist()
+    if isinstance(tree, LateTree) and tree.waiting:
+        moved = regrown(tree.bare, origin, above, tree.counts[kept])
+        moved = replace(moved, tree=later(moved.tree, tree.finder))
+    else:
+        moved = regrown(tree, origin, above, tree.counts[kept])
+    return replace(moved, prediction=cut.prediction[kept], counts=cut.counts[kept])

@@ -1,0 +1,170 @@
+"""Which leaf a row reaches, or which leaves with what part of its weight."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import ModuleType
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.types import Codes, Floats, Integers, Table
+from modelsel.kernels.compiler import load
+from modelsel.tree.growing.late_surrogates import LateTree
+from modelsel.tree.structure.node import DecisionTree, PrunedView, Surrogates
+
+
+@dataclass(frozen=True, eq=False)
+class Routed:
+    """Fragments of rows, row after row: `owner` (position among the routed rows), `leaf` and `part` of its weight."""
+
+    owner: Integers
+    leaf: NDArray[np.int32]
+    part: Floats
+    rows: int
+    unseen: int  # rows that met a level never seen in training, and went with the majority
+
+    @property
+    def whole(self) -> bool:
+        """No row is divided: fragment i is row i."""
+        return len(self.leaf) == self.rows
+
+    def per_row(self, of_node: Floats) -> Floats:
+        """Mean over each row's fragments of a node × … array."""
+        if self.whole:
+            return of_node.take(self.leaf, axis=0)
+        starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
+        part = self.part.reshape(-1, *[1] * (of_node.ndim - 1))
+        mean: Floats = np.add.reduceat(part * of_node[self.leaf], starts, axis=0)
+        return mean
+
+
+class Undivided(Routed):
+    """No row is divided: owners and parts are written down when somebody asks for them."""
+
+    def __init__(self, leaf: NDArray[np.int32], unseen: int) -> None:
+        vars(self).update(leaf=leaf, rows=len(leaf), unseen=unseen)
+
+    @cached_property
+    def owner(self) -> Integers:
+        return np.arange(self.rows)
+
+    @cached_property
+    def part(self) -> Floats:
+        return np.ones(self.rows)
+
+
+def route(tree: DecisionTree, table: Table, rows: Integers) -> Routed:
+    """Send rows of a table down a tree; features are read by position."""
+    kernel = load("route")
+    if kernel is None:
+        from modelsel.tree.routing.numpy_router import walk
+
+        return walk(tree, table, rows)
+    sent = _packed(tree, kernel)
+    by_row = table.by_row
+    columns, by_row = (table.values.T, sent.no_rows) if by_row is None else (sent.no_rows, by_row)
+    rows = np.ascontiguousarray(rows, np.int64)
+    owner, leaf, part, unseen = kernel.walk(columns, by_row, rows, *sent.lanes, sent.plain, sent.surrogates, tree.share)
+    if unseen < 0:  # a row has a hole, and nobody has looked for surrogates yet
+        return _with_surrogates(tree, table, rows)
+    if len(owner) < len(leaf):
+        return Undivided(leaf, unseen)
+    return Routed(owner, leaf, part, len(rows), unseen)
+
+
+def _with_surrogates(tree: DecisionTree, table: Table, rows: Integers) -> Routed:
+    """The same when the tree has read its surrogates, and is packed anew."""
+    assert isinstance(tree, LateTree)
+    del _PACKED[tree]
+    tree.find()
+    return route(tree, table, rows)
+
+
+def ends(tree: DecisionTree, cuts: Sequence[PrunedView]) -> tuple[Codes, Integers]:
+    """Cuts × nodes: where a row that comes by the node ends in the tree that is cut; and the number of its leaves."""
+    marks = np.empty((len(cuts), len(tree)), bool)
+    for own, cut in zip(marks, cuts, strict=True):
+        own[:] = cut.leaf
+    kernel = load("route")
+    if kernel is None:
+        from modelsel.tree.structure import cutting
+
+        ended = np.array([cutting.ends(cut) for cut in cuts], np.int32).reshape(marks.shape)
+        return ended, np.array([cutting.leaves(cut) for cut in cuts], np.int64)
+    ended, leaves = kernel.ends(tree.parent, marks)
+    return ended, leaves
+
+
+def weights_by_node(tree: DecisionTree, routed: Routed, target: Codes, weight: Floats) -> Floats:
+    """Nodes × classes: the weight of routed rows that passes each node."""
+    counts = np.zeros(tree.counts.shape)
+    np.add.at(counts, (routed.leaf, target[routed.owner]), routed.part * weight[routed.owner])
+    for node in range(len(tree) - 1, 0, -1):
+        counts[tree.parent[node]] += counts[node]
+    return counts
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """A tree as the compiled walk reads it: for rows side by side, and for a row alone."""
+
+    lanes: tuple[NDArray[np.generic], ...]  # nodes, the same as reals, columns, children by level
+    plain: tuple[NDArray[np.generic], ...]
+    surrogates: tuple[NDArray[np.generic], ...]
+    no_rows: Floats
+
+
+_PACKED: WeakKeyDictionary[DecisionTree, Packed] = WeakKeyDictionary()
+
+
+def _packed(tree: DecisionTree, kernel: ModuleType) -> Packed:
+    """Packed once per tree."""
+    found = _PACKED.get(tree)
+    if found is None:
+        at, marks = flat_subsets(tree)
+        assert tree.missing_to is not None
+        plain = tree.test, tree.feature, tree.threshold, tree.first, tree.child, tree.missing_to, tree.majority, at, marks
+        waiting = isinstance(tree, LateTree) and tree.waiting
+        surrogates = _flat_surrogates(tree, None if waiting else tree.surrogates)
+        if waiting:  # a list that does not fit the nodes: the walk says that it wants them
+            surrogates = surrogates[0], surrogates[2], *surrogates[2:]
+        nodes = np.zeros((len(tree) + 1) * kernel.WORD, np.int32)
+        columns, table = kernel.pack(*plain, surrogates[0], nodes, nodes.view(np.float64))
+        lanes = nodes, nodes.view(np.float64), columns, table
+        found = _PACKED[tree] = Packed(lanes, plain, surrogates, np.empty((0, 0)))
+    return found
+
+
+def flat_subsets(tree: DecisionTree) -> tuple[Codes, NDArray[np.uint8]]:
+    """Start of each node's marks, and all marks."""
+    at, marks = np.full(len(tree), -1, np.int32), [np.zeros(0, np.uint8)]
+    start = 0
+    for node, inside in tree.subset.items():
+        at[node] = start
+        marks.append(inside.astype(np.uint8))
+        start += len(inside)
+    return at, np.concatenate(marks)
+
+
+def _flat_surrogates(tree: DecisionTree, found: Surrogates | None) -> tuple[NDArray[np.generic], ...]:
+    levels = np.array([len(feature.levels) for feature in tree.features], np.int32)
+    if found is None:
+        nothing = np.zeros(0, np.int32)
+        return (
+            levels,
+            np.zeros(len(tree) + 1, np.int32),
+            nothing,
+            np.zeros(0),
+            np.zeros(0, np.uint8),
+            nothing,
+            np.zeros(0, np.int8),
+        )
+    at, sides = np.full(len(found.feature), -1, np.int32), [np.zeros(0, np.int8)]
+    start = 0
+    for each, side in found.sides.items():
+        at[each] = start
+        sides.append(side)
+        start += len(side)
+    return levels, found.first, found.feature, found.threshold, found.flipped.astype(np.uint8), at, np.concatenate(sides)

@@ -1,0 +1,158 @@
+"""A grown tree as arrays: nodes in preorder, so that a parent stands before its children and a subtree is a slice.
+
+The arrays are what kernels, pruners, text and drawing share. Node 0 is the root; the subtree of node i is i … i + size(i) − 1.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.types import Booleans, Codes, Feature, Floats
+from modelsel.kernels.layout import BY_SURROGATES, DIVIDED, EQUALITY, LEAF, MULTIWAY, SUBSET, THRESHOLD
+
+__all__ = [
+    "BY_SURROGATES",
+    "DIVIDED",
+    "EQUALITY",
+    "LEAF",
+    "MULTIWAY",
+    "SUBSET",
+    "TEST_NAMES",
+    "THRESHOLD",
+    "PrunedView",
+    "Surrogates",
+    "DecisionTree",
+]  # fmt: skip
+TEST_NAMES = ("leaf", "threshold", "equality", "multiway", "subset")
+
+
+@dataclass(frozen=True, eq=False)
+class Surrogates:
+    """Tests that mimic a node's own where its value is missing, best first: those of node i are first[i] … first[i + 1] − 1.
+
+    `threshold` sends x ≤ threshold to the first child (to the second where `flipped`); on a nominal feature `sides` gives
+    the child per level, −1 for levels that say nothing.
+    """
+
+    first: NDArray[np.int32]  # nodes + 1
+    feature: NDArray[np.int32]
+    threshold: Floats  # NaN on nominal features
+    flipped: Booleans
+    sides: dict[int, NDArray[np.int8]]  # surrogate -> per level
+    agreement: Floats  # share of rows sent the way of the node's own test
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionTree:
+    """Tests and training weights per node.
+
+    THRESHOLD: first child takes x ≤ `threshold`. EQUALITY: first child takes the level `threshold`. MULTIWAY: children in
+    the order of the levels. SUBSET: first child takes the levels marked in `subset[node]`.
+    """
+
+    features: tuple[Feature, ...]
+    classes: tuple[str, ...]
+    parent: NDArray[np.int32]  # −1 for the root
+    test: NDArray[np.int8]  # LEAF … SUBSET, as grown
+    feature: NDArray[np.int32]  # −1 at leaves
+    threshold: Floats  # NaN at leaves
+    first: NDArray[np.int32]  # nodes + 1: children of i are child[first[i]:first[i + 1]]
+    child: NDArray[np.int32]
+    counts: Floats  # nodes × classes: training weights that reached the node
+    goodness: Floats  # of the node's test, NaN at leaves
+    subset: dict[int, Booleans]  # node -> per level: does it go to the first child
+    missing_to: NDArray[np.int32] | None = None  # which child takes a missing value; DIVIDED, BY_SURROGATES; None: majority
+    surrogates: Surrogates | None = None
+
+    def __post_init__(self) -> None:
+        if self.missing_to is None:
+            object.__setattr__(self, "missing_to", self.majority)
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def children(self, node: int) -> NDArray[np.int32]:
+        return self.child[self.first[node] : self.first[node + 1]]
+
+    @cached_property
+    def depth(self) -> NDArray[np.int32]:
+        above, depth = self.parent.copy(), (self.parent >= 0).astype(np.int32)
+        while (above >= 0).any():  # the way up doubles each time
+            depth += np.where(above >= 0, depth[above], 0).astype(np.int32)
+            above = np.where(above >= 0, above[above], -1)
+        return depth
+
+    @cached_property
+    def levels(self) -> tuple[NDArray[np.int64], ...]:
+        """Nodes per depth, the root's first."""
+        order = np.argsort(self.depth, kind="stable")
+        return tuple(np.split(order, np.flatnonzero(np.diff(self.depth[order])) + 1))
+
+    @cached_property
+    def size(self) -> NDArray[np.int32]:
+        """Nodes of each subtree."""
+        size = np.ones(len(self), np.int32)
+        for node in range(len(self) - 1, 0, -1):
+            size[self.parent[node]] += size[node]
+        return size
+
+    @cached_property
+    def weight(self) -> Floats:
+        """Training weight that reached each node."""
+        weight: Floats = self.counts.sum(axis=1)
+        return weight
+
+    @cached_property
+    def purest(self) -> Floats:
+        """Weight of each node's largest class."""
+        largest: Floats = self.counts.max(axis=1)
+        return largest
+
+    @cached_property
+    def terminal(self) -> Booleans:
+        """Which nodes have no test."""
+        return np.asarray(self.test == LEAF)
+
+    @cached_property
+    def filled(self) -> Floats:
+        """Class weights of each node; those of the parent where no row arrived."""
+        counts = self.counts.copy()
+        for node in np.flatnonzero(self.weight == 0):
+            counts[node] = counts[self.parent[node]]
+        return counts
+
+    @cached_property
+    def share(self) -> Floats:
+        """Each node's share of its parent's weight, 1 for the root: how a row of missing value is divided."""
+        share = np.ones(len(self))
+        share[1:] = self.weight[1:] / self.weight[self.parent[1:]]
+        return share
+
+    @cached_property
+    def majority(self) -> NDArray[np.int32]:
+        """Position among the children of the one of largest weight (ties: the first), −1 at leaves."""
+        best = np.full(len(self), -1, np.int32)
+        branches, weight = np.diff(self.first), self.weight[self.child]
+        inner = np.flatnonzero(branches)
+        if (branches[inner] == 2).all():  # the same in short
+            best[inner] = weight[::2] < weight[1::2] - 1e-9
+        else:
+            largest = np.repeat(np.maximum.reduceat(weight, self.first[inner]), branches[inner])
+            tops = np.flatnonzero(weight >= largest - 1e-9)[::-1]  # the first of equals is written last
+            best[self.parent[self.child[tops]]] = tops - self.first[self.parent[self.child[tops]]]
+        return best
+
+
+@dataclass(frozen=True, eq=False)
+class PrunedView:
+    """A tree cut back: the same nodes, those marked `leaf` end a path; what lies beneath is no longer reached.
+
+    `counts` give the class scores of a leaf, `prediction` its class: reduced-error pruning sets both from its own rows.
+    """
+
+    tree: DecisionTree
+    leaf: Booleans
+    prediction: Codes
+    counts: Floats
