@@ -30,8 +30,6 @@ BOUNDS = {  # where the time of rows that miss their goal goes, by one profile o
     "predict of one tree of 4": "The walk took 24 of 35 ms, checking the array 4; no bound was derived.",
     "naive Bayes fit": "By themselves: turning rows into columns 24 ms, labels made distinct 24 ms; two passes over the "
     "numbers 55 ms under the profiler.",
-    "k-NN predict, 2,000 × 20 among 10,000 against KNeighborsClassifier(brute)": "Untouched: theirs is a matrix product, ours "
-    "measures every distance in loops below 32 columns.",
 }
 TINY = "outlook,wind,play\n" + "sunny,weak,no\nrain,weak,yes\novercast,strong,yes\nrain,strong,no\n" * 4
 

@@ -131,6 +131,34 @@ def test_every_search_finds_the_rows_that_sorting_finds(search):
         assert found.distance == pytest.approx(expected.distance, rel=1e-14, abs=0), engine
 
 
+HARD = {
+    "far from 0": lambda x: x + 1e9, "tiny beside one column": lambda x: x * np.array([1e6, 1e-6, 1.0, 1.0, 1.0])[:, None],
+    "very large": lambda x: x * 1e200, "very small": lambda x: x * 1e-200, "nearly equal": lambda x: 1.0 + x * 1e-9,
+    "tied": np.round, "all equal": lambda x: x * 0.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("power", [1.0, 2.0, np.inf])
+@pytest.mark.parametrize("name", HARD)
+def test_single_precision_proposes_and_never_decides(name, power):
+    """Bit for bit what double precision finds, also where 24 digits tell no two rows apart, and for queries far outside."""
+    rng = np.random.default_rng(len(name))
+    stored, queries = HARD[name](rng.normal(size=(5, 1100))), HARD[name](rng.normal(size=(5, 40)))
+    queries[:, 0], queries[:, 1], queries[2, 2] = queries[:, 0] * 1e9, stored[:, 7], np.nan
+    parts = np.zeros(5, np.int8), np.zeros(5), np.ones(5), np.ones(5), np.zeros(5, np.int64)
+    metric = FittedDistance(*parts, power=power)
+    assert "single" in search_module.engines(metric, stored)
+    for count in (1, 5, 60):
+        found, expected = (nearest(metric, stored, queries, count, engine) for engine in ("single", "loops"))
+        np.testing.assert_array_equal(found.rows, expected.rows)
+        np.testing.assert_array_equal(found.distance, expected.distance)
+
+
+def test_infinite_values_are_left_to_the_loops():
+    parts = np.zeros(1, np.int8), np.zeros(1), np.ones(1), np.ones(1), np.zeros(1, np.int64)
+    assert search_module.engines(FittedDistance(*parts), np.array([[1.0, np.inf]])) == ("loops",)
+
+
 def test_rounding_forgets_the_last_digits_only():
     values = np.array([0.1 + 0.2, 1e-300, 3e299, np.inf, 0.0])
     assert rounded(values) == pytest.approx(values, rel=2.0**-40)

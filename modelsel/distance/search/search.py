@@ -37,17 +37,28 @@ def nearest(metric: FittedDistance, stored: Floats, queries: Floats, count: int,
 
 def engines(metric: FittedDistance, stored: Floats) -> tuple[str, ...]:
     """Those that can search here: products and trees need numbers only, none of them missing."""
-    numbers = bool((metric.kinds == NUMBER).all()) and not metric.known_only and not np.isnan(stored).any()
-    return ("loops", *(("tree",) if numbers else ()), *(("blas",) if numbers and metric.power == 2 else ()))
+    numbers = bool((metric.kinds == NUMBER).all()) and not metric.known_only and bool(np.isfinite(stored).all())
+    easy = numbers and metric.power in (1, 2, np.inf) and compiler.wanted()
+    return (
+        "loops",
+        *(("single",) if easy else ()),
+        *(("tree",) if numbers else ()),
+        *(("blas",) if numbers and metric.power == 2 else ()),
+    )
 
 
 def best_engine(metric: FittedDistance, stored: Floats, count: int) -> str:
-    """A tree for many rows in few dimensions, products for many dimensions, loops otherwise (crossings as measured)."""
+    """A tree for many rows in few dimensions, products for many dimensions, else single precision; loops for the rest.
+
+    The crossings are as measured.
+    """
     features, rows = stored.shape
     possible = engines(metric, stored)
     if "tree" in possible and features <= 4 and rows >= 20_000 and count <= rows // 100:
         return "tree"
-    return "blas" if "blas" in possible and features >= 32 and count <= rows // 50 else "loops"
+    if "blas" in possible and features >= 32 and count <= rows // 50:
+        return "blas"
+    return "single" if "single" in possible and rows >= 500 and count <= rows // 10 else "loops"
 
 
 def loops(metric: FittedDistance, stored: Floats) -> Search:
@@ -57,6 +68,13 @@ def loops(metric: FittedDistance, stored: Floats) -> Search:
         return lambda queries, count: plain_search(metric, stored, queries, count)
     parts = metric.kinds, metric.missing, metric.sizes, metric.first, metric.tables, metric.power, metric.known_only
     return lambda queries, count: Neighbours(*kernels.search(stored, queries, *parts, count))
+
+
+def single(metric: FittedDistance, stored: Floats) -> Search:
+    """Every distance in single precision, and in double precision what may be among the nearest by its bound of rounding."""
+    from modelsel.distance._single import search
+
+    return search(metric, stored, loops(metric, stored))
 
 
 def blas(metric: FittedDistance, stored: Floats) -> Search:
@@ -87,7 +105,7 @@ def tree(metric: FittedDistance, stored: Floats) -> Search:
     return search
 
 
-ENGINES: dict[str, Callable[[FittedDistance, Floats], Search]] = {"loops": loops, "blas": blas, "tree": tree}
+ENGINES: dict[str, Callable[[FittedDistance, Floats], Search]] = {"loops": loops, "single": single, "blas": blas, "tree": tree}
 
 
 def _confirmed(
