@@ -15,7 +15,7 @@ from modelsel.tree.structure.node import DecisionTree
 
 @dataclass(frozen=True, eq=False)
 class ForestTree:
-    """Numbers of each node (`kernels.forests.forest_layout`), thresholds, goodness, class weights, marks of levels (SUBSET tests).
+    """Numbers of each node (`kernels.forests.forest_layout`), thresholds, goodness, class weights, marked levels (SUBSET).
 
     The first child of node i is i + 1.
     """

@@ -1,7 +1,8 @@
 """`run` and `plan` as Hydra applications: overrides, `-m`, `--cfg`, `--info`, `--config-dir` and completion are Hydra's own.
 
 A single study is composed and run here, so that its exit code and its errors are ours. A sweep goes through Hydra's sweeper and
-launcher; each job returns a `SweepScore`, never raises, and the sweep ends with the worst of their exit codes after all have run.
+launcher; each job returns a `SweepScore`, never raises, and the sweep ends with the worst of their exit codes when all have
+run.
 """
 
 import argparse

@@ -72,7 +72,7 @@ def loops(metric: FittedDistance, stored: Floats) -> Search:
 
 def single(metric: FittedDistance, stored: Floats) -> Search:
     """Every distance in single precision, and in double precision what may be among the nearest by its bound of rounding."""
-    from modelsel.distance._single import search
+    from modelsel.distance.search.single import search
 
     return search(metric, stored, loops(metric, stored))
 

@@ -2,7 +2,7 @@
 
 The same tree as `grow`, by less: an entry takes four bytes, nothing is looked up by value, and a node's stretch of every
 sorted column is parted in place (the first child's rows in order, then the second's). Where values are few, a node with many
-rows has a table of class counts instead (`kernels/growth/binned`), and columns are sorted where rows have become fewer than cells.
+rows has a table of class counts instead (`kernels/growth/binned`), and columns are sorted where rows are fewer than cells.
 """
 
 import numpy as np

@@ -82,7 +82,8 @@ class Predictor:
     def _fitted(self) -> Model:
         if self.is_recipe:
             what = f"only the recipe of this {self.recipe} was kept, which needs the study's development rows"
-            fix = "`modelsel predict RUN FILE` fits it again where they are at hand; in Python, modelsel.record.model.model's `refit`"
+            again = "`modelsel predict RUN FILE` fits it again where they are at hand"
+            fix = f"{again}; in Python, modelsel.record.model.model's `refit`"
             raise DataError(Problem("MSEL-621", what, "model", fix))
         return self.model
 

@@ -68,7 +68,7 @@ def _clock(seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def alarm(seconds: float | None) -> Iterator[None]:
-    """Raise `DeadlineExceeded` in the main thread after so many seconds. ConfigurationError elsewhere: only there signals arrive."""
+    """Raise `DeadlineExceeded` in the main thread after so many seconds; elsewhere ConfigurationError: no signal arrives."""
     if seconds is None:
         yield
         return

@@ -21,9 +21,9 @@ __all__ = [
     "SUBSET",
     "TEST_NAMES",
     "THRESHOLD",
+    "DecisionTree",
     "PrunedView",
     "Surrogates",
-    "DecisionTree",
 ]  # fmt: skip
 TEST_NAMES = ("leaf", "threshold", "equality", "multiway", "subset")
 
