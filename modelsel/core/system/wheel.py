@@ -11,7 +11,7 @@ from typing import Any
 
 from modelsel.core.fingerprint import digest
 
-PACKAGE = Path(__file__).resolve().parents[1]
+PACKAGE = Path(__file__).resolve().parents[2]
 LIBRARIES = ("numpy", "scipy", "numba")  # those that our own learners reckon with
 DOORS = frozenset(
     ("modelsel.learner.sklearn", "modelsel.learner.estimator")
