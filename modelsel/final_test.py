@@ -29,7 +29,7 @@ def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, p
     flags of the look that it repeats, where this study made it.
     """
     folder = RunFolder.open(run, root)
-    outcome = replace(folder.outcome(), folder=str(folder.path))
+    outcome = folder.outcome()
     parts, sealing = resealed(folder)
     tracker = Tracker(parts.tracking, folder)
     policy = replace(parts.guard, justify=replace(parts.guard.justify, category=category, text=text)) if text else parts.guard
@@ -42,7 +42,7 @@ def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, p
         folder.amend(tested, audit(gate, sealing))
         page.write(folder)
         tracker.finish()
-    return tested
+    return replace(tested, folder=str(folder.path))
 
 
 def resealed(folder: RunFolder) -> tuple[Any, TestSetDeclaration]:
@@ -55,7 +55,7 @@ def resealed(folder: RunFolder) -> tuple[Any, TestSetDeclaration]:
     ConfigurationError.raise_if(_untestable(outcome, development, len(partition.test), folder))
     return parts, TestSetDeclaration(
         sealed=seal(task.take(partition.test)), development=development, measure=parts.measure, study=outcome.study,
-        folder=str(folder.path), spec_id=outcome.spec_id, config=recorded,
+        folder=outcome.folder or str(folder.path), spec_id=outcome.spec_id, config=recorded,
         candidates=tuple(row.id for row in folder.candidates()), seed=outcome.seed,
     )  # fmt: skip
 

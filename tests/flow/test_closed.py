@@ -53,6 +53,15 @@ def test_a_grave_finding_leaves_the_test_closed_with_reason_and_command(code: st
     assert found.open_test().test.look == 1
 
 
+def test_a_study_whose_test_is_opened_later_is_one_study_in_the_audit() -> None:
+    found = modelsel.run(SOUND, target="y", final_test=False, **QUICK)
+    found.open_test()
+    modelsel.open_run(found.folder, data=SOUND, target="y").open_test()
+    page = str(modelsel.audit())
+    assert page.count(Path(found.folder).name) == 1
+    assert "| 1 |" in page.split("### Timeline")[1]
+
+
 def test_sound_data_are_tested_at_once() -> None:
     found = modelsel.run(SOUND, target="y", **QUICK)
     assert found.test.look == 1
