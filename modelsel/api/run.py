@@ -12,6 +12,7 @@ from modelsel.api.results.mlflow_models import under_the_open_run
 from modelsel.config.compose import Config, compose, recompose
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.dataset.formats.memory import NAME
+from modelsel.dataset.reading.bytes import told
 from modelsel.dataset.tables.in_memory import OF_A_TASK, given
 from modelsel.dataset.tables.read_table import kind_of_file
 from modelsel.dataset.tables.untyped import UntypedTable, hold
@@ -80,7 +81,11 @@ def plan(
     Nothing is fitted, opened or written.
     """
     composed, _table = _composed(overrides, data, _roles(target, weights, groups, id), config, config_dir, settings)
-    return forecast(composed)
+    shown = progress()
+    for note in composed.notes:
+        shown.say(note)
+    with told(shown.say):
+        return forecast(composed)
 
 
 def open_run(

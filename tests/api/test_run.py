@@ -1,6 +1,7 @@
 """`modelsel.run` on the tables that people hold, with settings by keyword."""
 
 import gc
+import time
 from pathlib import Path
 from typing import Any
 
@@ -205,3 +206,30 @@ def test_a_plan_fits_nothing_and_shows_what_is_wrong_with_the_data(people: pd.Da
     assert {"ID_LIKE_COLUMN", "CONSTANT_COLUMN"} <= {finding.code for finding in plan.findings}
     assert "ID_LIKE_COLUMN" in str(plan)
     assert not (folder / "runs").exists()
+
+
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_a_long_reading_says_how_far_it_is(
+    command: str, people: pd.DataFrame, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from modelsel.dataset.reading import bytes as reading
+
+    monkeypatch.setattr(reading, "EVERY", 0.0)
+    people.to_csv("people.csv", index=False)
+    getattr(modelsel, command)(data="people.csv", target="left", **QUICK)
+    assert "reading people.csv: 100% of 0 MB" in capfd.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["memory", "memory of 32 bits", "Parquet", "CSV"])
+def test_a_large_table_starts_within_seconds(form: str, folder: Path) -> None:
+    """300,000 rows × 20, processor seconds until it is known, profiled and planned: most of them are the profile's."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300_000, 20)).round(4).astype(np.float32 if form == "memory of 32 bits" else np.float64)
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(20)]).assign(y=np.where(X[:, 0] > 0, "a", "b"))
+    data: Any = {"CSV": "t.csv", "Parquet": "t.parquet"}.get(form, frame)
+    frame.to_csv("t.csv", index=False) if form == "CSV" else frame.to_parquet("t.parquet")
+    modelsel.plan(frame[:500], target="y", **QUICK)
+    began = time.process_time()
+    plan = modelsel.plan(data=data, target="y", **QUICK)
+    assert (plan.rows + plan.test_rows, time.process_time() - began < 30) == (300_000, True)
