@@ -6,6 +6,7 @@ from modelsel.config.compose import BATES, Config
 from modelsel.config.fields.settings import AUTO
 from modelsel.core.types import Finding
 from modelsel.kernels import compiler
+from modelsel.planning import exports
 from modelsel.planning.alike import counted_once, told_apart
 from modelsel.planning.make import make
 from modelsel.planning.nesting import Nesting
@@ -61,7 +62,12 @@ def forecast(config: Config) -> Forecast:
     sealed = len(material.sealed)
     found = sorted(material.findings, key=lambda finding: GRAVITY.index(finding.severity))
     shown = lines(plan, material.development, sealed, cost, outer=outer, measure=config.measure, quota=config.guard.quota)
-    said = (*shown, *filter(None, [counted_once(len(config.candidates), len(candidates))]), *map(told, found))
+    said = (
+        *shown,
+        exports.line(candidates),
+        *filter(None, [counted_once(len(config.candidates), len(candidates))]),
+        *map(told, found),
+    )
     return Forecast(
         text="\n".join(said), rows=plan.rows, test_rows=sealed, candidates=len(plan.candidates), cells=len(plan.cells),
         fits=plan.needed, naive_fits=plan.naive, seconds=cost.seconds, memory=cost.memory,

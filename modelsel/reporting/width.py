@@ -5,10 +5,12 @@ from modelsel.reporting.text.words import number
 from modelsel.statistics.intervals import clopper_pearson
 from modelsel.statistics.reuse.certificate import SpendingState, index_weight, interval
 
+EXACT = ("full", "predicted")  # releases that show the count
+
 
 def sentence(result: TestResult) -> str:
     """One line where errors were counted and an interval was certified, else empty."""
-    if result.interval is None or result.errors is None or result.replay or result.release != "full":
+    if result.interval is None or result.errors is None or result.replay or result.release not in EXACT:
         return ""
     low, high = clopper_pearson(result.errors, result.n, result.level)
     wider = (result.interval[1] - result.interval[0]) / (high - low) - 1

@@ -94,22 +94,81 @@ def test_sqlite_predicts_what_the_model_predicts(nominal: str, missing: str, dep
     assert len(set(said)) > (depth != 0)
 
 
+HOLES = [
+    ({"missing": "fractional", "splits.nominal": nominal, **more}, depth)
+    for nominal, more, depth in product(
+        ("multiway", "equality", "subset"), ({}, {"leaf.score": "laplace"}, {"pruner": "error_based"}), (1, 3, None)
+    )
+] + [
+    ({"missing": "surrogate", "splits.nominal": nominal}, depth)
+    for nominal, depth in product(("equality", "subset"), (1, 3, None))
+]
+
+
+def holed(settings: dict[str, object], depth: int | None, grown_with_holes: bool = True) -> tuple[Predictor, Table]:
+    """A tree, and 400 rows of which every third cell is missing and some levels were never declared."""
+    known = task(np.random.default_rng(5))
+    if not grown_with_holes:
+        known = known.take(np.flatnonzero(~np.isnan(known.values).any(axis=1)))
+    spec, _ = learner("tree", {"max_depth": depth, "min_leaf": 3, **settings})
+    new = task(np.random.default_rng(6), 400)
+    values = np.array(new.values)
+    values[:20, 1] = values[20:40, 2] = len(LEVELS)
+    values[np.random.default_rng(7).random(values.shape) < 0.3] = np.nan
+    predictor = Predictor(known.features, known.classes, (), spec.fit(known, positions(known), np.random.default_rng(0)))
+    return predictor, new.with_features(new.features, values)
+
+
+def asked_of_sqlite(predictor: Predictor, rows: Table) -> list[str]:
+    store = sqlite3.connect(":memory:")
+    store.execute(f"CREATE TABLE rows ({', '.join(name(feature.name) for feature in rows.features)})")
+    cells = [[cell(feature, value) for feature, value in zip(rows.features, row, strict=True)] for row in rows.values]
+    store.executemany("INSERT INTO rows VALUES (?, ?, ?)", cells)
+    return [row[-1] for row in store.execute(sql(predictor, "rows"))]
+
+
+@pytest.mark.parametrize("grown_with_holes", [True, False])
+@pytest.mark.parametrize(("settings", "depth"), HOLES)
+def test_sqlite_sends_rows_with_holes_as_the_model_does(settings: dict[str, object], depth: int | None, grown_with_holes: bool):
+    """Divided rows by the sums of their parts, others by the first surrogate that is known."""
+    predictor, rows = holed(settings, depth, grown_with_holes)
+    assert asked_of_sqlite(predictor, rows) == predictor.predict(rows).tolist()
+
+
+@pytest.mark.parametrize("missing", ["fractional", "surrogate"])
+def test_costs_decide_in_sql_as_in_the_model(missing: str) -> None:
+    costs = [[0, 1, 5], [1, 0, 1], [9, 1, 0]]
+    predictor, rows = holed({"missing": missing, "splits.nominal": "subset", "costs": costs}, 3)
+    assert asked_of_sqlite(predictor, rows) == predictor.predict(rows).tolist()
+
+
+@pytest.mark.parametrize("missing", ["fractional", "surrogate"])
+def test_duckdb_says_the_same(missing: str) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    predictor, rows = holed({"missing": missing, "splits.nominal": "equality"}, None)
+    store = duckdb.connect()
+    columns = ", ".join(f"{name(f.name)} {'DOUBLE' if f.kind == 'numeric' else 'VARCHAR'}" for f in rows.features)
+    store.execute(f"CREATE TABLE rows ({columns})")
+    cells = [[cell(feature, value) for feature, value in zip(rows.features, row, strict=True)] for row in rows.values]
+    store.executemany("INSERT INTO rows VALUES (?, ?, ?)", cells)
+    assert [row[-1] for row in store.execute(sql(predictor, "rows")).fetchall()] == predictor.predict(rows).tolist()
+
+
 @pytest.mark.parametrize(
-    ("settings", "why"),
+    ("settings", "why", "too"),
     [
-        ({"missing": "fractional"}, "divided"),
-        ({"missing": "surrogate", "splits.nominal": "subset"}, "surrogates"),
-        ({"softener": "range_fraction"}, "softened"),
+        ({"missing": "fractional"}, "missing=fractional", False),
+        ({"missing": "surrogate", "splits.nominal": "subset"}, "missing=surrogate", False),
+        ({"softener": "range_fraction"}, "softener", True),
     ],
 )
-def test_a_tree_without_such_an_expression_is_refused(settings: dict[str, str], why: str) -> None:
-    known = task(np.random.default_rng(3))
-    spec, _ = learner("tree", {**settings, "min_leaf": 3})
-    predictor = Predictor(known.features, known.classes, (), spec.fit(known, positions(known), np.random.default_rng(0)))
-    with pytest.raises(ConfigurationError, match=why):
-        sql(predictor, "rows")
+def test_a_tree_without_such_an_expression_is_refused_by_the_setting(settings: dict[str, str], why: str, too: bool) -> None:
+    predictor, _ = holed(settings, None)
     with pytest.raises(ConfigurationError, match=why):
         onnx(predictor)
+    if too:
+        with pytest.raises(ConfigurationError, match=why):
+            sql(predictor, "rows")
 
 
 def test_every_format_of_a_study(modelsel: Callable[..., object], folder: Path, small: tuple[str, ...]) -> None:

@@ -29,3 +29,7 @@ def test_a_swept_mapping_of_scikit_learn_is_planned(modelsel, small):
     done = modelsel("plan", *[word for word in small if not word.startswith("space")], f"+space={{shallow: {entry}}}")
     assert done.code == OK, done.err
     assert re.search(r"^candidates +2$", done.out, re.MULTILINE)
+
+
+def test_the_plan_says_which_entries_export_to_what(modelsel) -> None:
+    assert "export       sql: cart, c45; " in modelsel("plan", "dataset=iris", "space=[cart,c45]").out

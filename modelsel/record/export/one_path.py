@@ -1,16 +1,31 @@
-"""Which trees can be written as one expression: those that send each row down a single path, on features as they are."""
+"""Which trees can be written for other systems, as they are fitted: on features as they are, with hard splits.
+
+A row with a missing value may be divided (`missing=fractional`) or sent by surrogates (`missing=surrogate`): SQL says both,
+the tree ensembles of ONNX neither.
+"""
 
 from collections.abc import Iterator
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.learner.trees.model import TreeModel
 from modelsel.record.model.model import Predictor
+from modelsel.tree.structure.node import DIVIDED
 
 
 def one_path(predictor: Predictor, to: str) -> TreeModel:
-    """The tree of a predictor. Raises ConfigurationError with every reason why `--to` cannot say what it says."""
-    fix = "choose another format, or a tree with missing=node_mode and no softener"
-    ConfigurationError.raise_if(Problem("MSEL-255", reason, f"--to {to}", fix) for reason in _reasons(predictor))
+    """The tree of a predictor that sends each row down a single path by the test's own column, or ConfigurationError with every
+    reason why `--to` cannot say what it says."""
+    fix = "take --to sql, or a tree with missing=node_mode"
+    return _tree(predictor, to, [*_reasons(predictor), *_holes(predictor)], fix)
+
+
+def hard_tree(predictor: Predictor, to: str) -> TreeModel:
+    """The tree of a predictor whose splits are hard, rows with missing values sent as they may be."""
+    return _tree(predictor, to, list(_reasons(predictor)), "take --to json, or a tree without these settings")
+
+
+def _tree(predictor: Predictor, to: str, reasons: list[str], fix: str) -> TreeModel:
+    ConfigurationError.raise_if(Problem("MSEL-255", reason, f"--to {to}", fix) for reason in reasons)
     assert isinstance(predictor.model, TreeModel)
     return predictor.model
 
@@ -21,9 +36,17 @@ def _reasons(predictor: Predictor) -> Iterator[str]:
         yield f"{type(model).__name__} is no tree"
         return
     if predictor.steps:
-        yield "the features are prepared before the tree sees them"
+        yield "the features are prepared before the tree sees them (preparer)"
     if model.widths is not None:
-        yield "the splits are softened: a row reaches several leaves"
-    missing, inner = model.cut.tree.missing_to, ~model.cut.leaf
-    if missing is not None and (missing[inner] < 0).any():
-        yield "rows with missing values are divided, or sent by surrogates"
+        yield "the splits are softened (softener other than hard): a row reaches several leaves"
+
+
+def _holes(predictor: Predictor) -> Iterator[str]:
+    model = predictor.model
+    if not isinstance(model, TreeModel) or model.cut.tree.missing_to is None:
+        return
+    to = model.cut.tree.missing_to[~model.cut.leaf]
+    if (to == DIVIDED).any():
+        yield "rows with missing values are divided (missing=fractional)"
+    if ((to < 0) & (to != DIVIDED)).any():
+        yield "rows with missing values are sent by surrogates (missing=surrogate)"

@@ -1,19 +1,25 @@
-"""A tree as one SQL expression: nested CASE over the columns, exact where each row goes down one path.
+"""A tree as one SQL expression: nested CASE over the columns, where rows are divided sums of weights.
 
-A missing value (NULL) goes where the tree sends it, a level that training had not declared goes with the majority. A tree that
-divides rows, asks surrogates, softens its splits or prepares its features has no such expression and is refused.
+A missing value (NULL) goes where the tree sends it: down one branch, where the first surrogate that is known says, or down
+every branch with its share of the row. A level that training had not declared goes with the majority. A tree that softens its
+splits or prepares its features has no such expression and is refused.
 """
 
-from modelsel.core.types import Feature
+from collections.abc import Sequence
+
+import numpy as np
+
+from modelsel.core.types import Booleans, Feature, Floats
+from modelsel.learner.trees.leaf import frequencies
 from modelsel.learner.trees.model import TreeModel
-from modelsel.record.export.one_path import one_path
+from modelsel.record.export.one_path import hard_tree
 from modelsel.record.model.model import Predictor
-from modelsel.tree.structure.node import EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
+from modelsel.tree.structure.node import BY_SURROGATES, DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
 
 
 def sql(predictor: Predictor, table: str) -> str:
     """A SELECT that adds the predicted class to the rows of a table."""
-    return f"SELECT *,\n{_case(one_path(predictor, 'sql'))} AS prediction\nFROM {name(table)};\n"
+    return f"SELECT *,\n{_prediction(hard_tree(predictor, 'sql'))} AS prediction\nFROM {name(table)};\n"
 
 
 def name(word: str) -> str:
@@ -32,29 +38,131 @@ def text(word: str) -> str:
     return "'" + word.replace("'", "''") + "'"
 
 
-def _case(model: TreeModel) -> str:
-    """Children stand after their parents, so the expressions are put together from the last node to the first."""
+def _number(value: float) -> str:
+    """In exponents, which no system takes for a decimal of few places.
+
+    >>> _number(0.25), _number(1e-20)
+    ('0.25e0', '1e-20')
+    """
+    words = repr(float(value))
+    return words if "e" in words else f"{words}e0"
+
+
+def _prediction(model: TreeModel) -> str:
+    """The class of its leaf for a row that goes down one path, else the best by the sums over its leaves."""
+    divided = _divided(model)
+    leaves = [text(model.cut.tree.classes[label]) for label in model.cut.prediction]
+    whole = _whole(model, leaves, ["NULL" if one else "" for one in divided])
+    return f"COALESCE({whole},\n{_best(model, divided)})" if divided.any() else whole
+
+
+def _divided(model: TreeModel) -> Booleans:
+    """At which nodes a missing value goes down several branches: those that have training weight."""
+    tree = model.cut.tree
+    assert tree.missing_to is not None
+    several = [np.count_nonzero(tree.share[tree.children(node)] > 0) > 1 for node in range(len(tree))]
+    return np.asarray(~model.cut.leaf & (tree.missing_to == DIVIDED) & several)
+
+
+def _whole(model: TreeModel, leaves: Sequence[str], missing: Sequence[str]) -> str:
+    """Nested CASE from what leaves say; `missing`: what a node says of a missing value itself, empty where a child does.
+
+    Children stand after their parents, so the expressions are put together from the last node to the first.
+    """
     cut, tree = model.cut, model.cut.tree
-    said = [""] * len(tree)
+    said = list(leaves)
     for node in range(len(tree) - 1, -1, -1):
-        if cut.leaf[node]:
-            said[node] = text(tree.classes[cut.prediction[node]])
-        else:
-            said[node] = _branches(tree, node, said)
+        if not cut.leaf[node]:
+            said[node] = _branches(tree, node, [said[child] for child in tree.children(node)], missing[node])
     return said[0]
 
 
-def _branches(tree: DecisionTree, node: int, said: list[str]) -> str:
-    """The last branch of the CASE takes what no condition names: unseen levels go with the majority."""
-    children = tree.children(node)
-    conditions = [*_conditions(tree, node), *["0 = 1"] * len(children)][: len(children)]  # the last may be for missing values
+def _best(model: TreeModel, divided: Booleans) -> str:
+    """The class of largest mean share (least mean cost) over the leaves that a row reaches; ties go to the first."""
+    shares = frequencies(model.cut.counts)
+    merit = shares if model.costs is None else -(shares @ model.costs)
+    rows = [
+        f"SELECT {text(label)} AS prediction, {_mean(model, merit[:, place], divided)} AS score, {place} AS place"
+        for place, label in enumerate(model.cut.tree.classes)
+    ]
+    scored = "\nUNION ALL ".join(rows)
+    return f"(SELECT prediction FROM ({scored}) AS scored ORDER BY ROUND(score, 12) DESC, place LIMIT 1)"  # noqa: S608  names and levels are quoted
+
+
+def _mean(model: TreeModel, of_node: Floats, divided: Booleans) -> str:
+    """Mean of a number over the leaves that a row reaches, each with its part of the row."""
+    tree = model.cut.tree
+    said = [_number(value) for value in of_node]
+    for node in range(len(tree) - 1, -1, -1):
+        children = [said[child] for child in tree.children(node)]
+        if divided[node]:
+            parts = [_number(tree.share[child]) for child in tree.children(node)]
+            here = [["1" if own == each else "0" for each in range(len(parts))] for own in range(len(parts))]
+            weights = [_branches(tree, node, marks, part) for marks, part in zip(here, parts, strict=True)]
+            said[node] = f"({' + '.join(f'{weight} * {child}' for weight, child in zip(weights, children, strict=True))})"
+        elif not model.cut.leaf[node]:
+            said[node] = _branches(tree, node, children)
+    return said[0]
+
+
+def _branches(tree: DecisionTree, node: int, said: Sequence[str], missing: str = "") -> str:
+    """What the child of a row says, or `missing` of a missing value, where that is not empty.
+
+    The last branch of the CASE takes what no condition names: unseen levels go with the majority.
+    """
     assert tree.missing_to is not None
-    column = name(tree.features[tree.feature[node]].name)
-    rest = int(tree.majority[node]) if tree.test[node] != THRESHOLD else 1
-    if (missing := int(tree.missing_to[node])) != rest:
-        conditions[missing] = f"{conditions[missing]} OR {column} IS NULL"
-    whens = [f"WHEN {said_if} THEN {said[children[i]]}" for i, said_if in enumerate(conditions) if i != rest]
-    return f"CASE {' '.join(whens)} ELSE {said[children[rest]]} END"
+    if tree.missing_to[node] <= BY_SURROGATES:
+        return _by_surrogates(tree, node, said)
+    conditions = [*_conditions(tree, node), *["0 = 1"] * len(said)][: len(said)]  # the last may be for missing values
+    column, rest = name(tree.features[tree.feature[node]].name), _rest(tree, node)
+    whens = [f"WHEN {column} IS NULL THEN {missing}"] if missing else []
+    if not missing and (to := _child_of_missing(tree, node)) != rest:
+        conditions[to] = f"{conditions[to]} OR {column} IS NULL"
+    whens += [f"WHEN {said_if} THEN {said[i]}" for i, said_if in enumerate(conditions) if i != rest]
+    return f"CASE {' '.join(whens)} ELSE {said[rest]} END"
+
+
+def _rest(tree: DecisionTree, node: int) -> int:
+    """The child that takes levels that training had not declared."""
+    return int(tree.majority[node]) if tree.test[node] != THRESHOLD else 1
+
+
+def _child_of_missing(tree: DecisionTree, node: int) -> int:
+    """The child that takes a missing value: of a node that would divide it, the only one with training weight."""
+    assert tree.missing_to is not None
+    to = int(tree.missing_to[node])
+    return int(np.argmax(tree.share[tree.children(node)] > 0)) if to == DIVIDED else to
+
+
+def _by_surrogates(tree: DecisionTree, node: int, said: Sequence[str]) -> str:
+    """The node's own test where its value is known, else the first surrogate that says something, else the larger side."""
+    assert tree.missing_to is not None
+    asked = [
+        *zip(_conditions(tree, node), (0, 1)),
+        (f"{name(tree.features[tree.feature[node]].name)} IS NOT NULL", _rest(tree, node)),
+    ]
+    found = tree.surrogates
+    for each in range(0) if found is None else range(found.first[node], found.first[node + 1]):
+        asked += zip(_stand_in(tree, each), (0, 1))
+    places = " ".join(f"WHEN {said_if} THEN {place}" for said_if, place in asked)
+    return f"CASE CASE {places} ELSE {BY_SURROGATES - int(tree.missing_to[node])} END WHEN 0 THEN {said[0]} ELSE {said[1]} END"
+
+
+def _stand_in(tree: DecisionTree, each: int) -> list[str]:
+    """What a surrogate sends to each child; neither holds where it says nothing."""
+    found = tree.surrogates
+    assert found is not None
+    feature, flipped = tree.features[found.feature[each]], bool(found.flipped[each])
+    column, threshold = name(feature.name), float(found.threshold[each])
+    if each in found.sides:
+        sides = list(zip(feature.levels, found.sides[each], strict=True))
+        return [_in(column, [level for level, side in sides if side == child]) for child in (0, 1)]
+    if feature.kind == "numeric":
+        pair = [f"{column} <= {threshold!r}", f"{column} > {threshold!r}"]
+    else:
+        below = [level for place, level in enumerate(feature.levels) if place <= threshold]
+        pair = [_in(column, below), f"{column} NOT IN ({', '.join(map(text, below))})" if below else f"{column} IS NOT NULL"]
+    return pair[::-1] if flipped else pair
 
 
 def _conditions(tree: DecisionTree, node: int) -> list[str]:

@@ -1,0 +1,41 @@
+"""Which entries of a space could be exported, and to what: known before anything is fitted.
+
+SQL says every tree with hard splits on features as they are; ONNX not those that divide rows with missing values, or ask
+surrogates.
+"""
+
+from collections.abc import Sequence
+
+from modelsel.core.spec import kind_of
+from modelsel.core.types import Candidate
+from modelsel.learner.tree import Tree
+
+FORMATS = ("sql", "onnx", "rules", "dot")  # json takes every model
+MANY_PATHS = ("fractional", "surrogate")
+
+
+def formats(candidate: Candidate) -> tuple[str, ...]:
+    """The formats of the FORMATS that its fitted model can be written in.
+
+    >>> formats(Candidate(Tree(missing="fractional")))
+    ('sql', 'rules', 'dot')
+    """
+    learner = candidate.learner
+    if not isinstance(learner, Tree):
+        return ()
+    hard = kind_of(learner.softener) == "hard" and not candidate.preparers
+    able = {"sql": hard, "onnx": hard and learner.missing not in MANY_PATHS}
+    return tuple(to for to in FORMATS if able.get(to, True))
+
+
+def line(candidates: Sequence[Candidate]) -> str:
+    """Per format the entries whose candidates all have it, or some of them; what none has is left out."""
+    entries: dict[str, list[tuple[str, ...]]] = {}
+    for candidate in candidates:
+        entries.setdefault(candidate.entry, []).append(formats(candidate))
+    said = []
+    for to in FORMATS:
+        able = {entry: sum(to in each for each in own) / len(own) for entry, own in entries.items()}
+        names = [entry if share == 1 else f"some of {entry}" for entry, share in able.items() if share]
+        said += [f"{to}: {', '.join(names)}"] if names else []
+    return f"export       {'; '.join([*said, 'json: all'])}"

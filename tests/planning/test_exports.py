@@ -1,0 +1,44 @@
+"""A plan says what can be exported, and what it says is what an export then does."""
+
+import numpy as np
+import pytest
+
+from modelsel.config.build import learner
+from modelsel.core.errors import ConfigurationError
+from modelsel.core.spec import make
+from modelsel.core.types import Candidate, positions
+from modelsel.planning.exports import formats, line
+from modelsel.record.export.onnx import onnx
+from modelsel.record.export.sql import sql
+from modelsel.record.model.model import Predictor
+from tests.cli.test_export import task
+
+SETTINGS = [
+    {}, {"missing": "fractional"}, {"missing": "surrogate", "splits.nominal": "subset"}, {"missing": "branch"},
+    {"softener": "range_fraction"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_what_is_said_beforehand_is_what_is_done(settings: dict[str, str]) -> None:
+    known = task(np.random.default_rng(3))
+    spec, _ = learner("tree", {**settings, "min_leaf": 3})
+    predictor = Predictor(known.features, known.classes, (), spec.fit(known, positions(known), np.random.default_rng(0)))
+    said = formats(Candidate(spec))
+    for to, write in (("sql", lambda: sql(predictor, "rows")), ("onnx", lambda: onnx(predictor))):
+        if to in said:
+            assert write()
+        else:
+            with pytest.raises(ConfigurationError, match="MSEL-255"):
+                write()
+
+
+def test_entries_are_named_by_format() -> None:
+    tree, holes = (Candidate(learner("tree", settings)[0], entry=entry) for settings, entry in (({}, "a"), (SETTINGS[1], "b")))
+    soft = Candidate(learner("tree", SETTINGS[4])[0], entry="b")
+    prepared = Candidate(tree.learner, (make("preparer", "discretise_width"),), "c")
+    bayes = Candidate(learner("naive_bayes", {})[0], entry="d")
+    assert line([tree, holes, soft, prepared, bayes]) == (
+        "export       sql: a, some of b; onnx: a; rules: a, b, c; dot: a, b, c; json: all"
+    )
+    assert line([bayes]) == "export       json: all"
