@@ -2,12 +2,10 @@
 
 from typing import Any
 
+from modelsel.reporting.charts.lanes import NARROW, WIDE, Lanes
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text.words import p_value
-
-ROW, LEFT, WIDTH, RIGHT = 30, 320, 940, 20
-LETTERS = 44
 
 
 def section(view: View) -> dict[str, Any]:
@@ -27,22 +25,26 @@ def section(view: View) -> dict[str, Any]:
         for pair in pairs
     ]
     methods = ", ".join(dict.fromkeys(pair["method"] for pair in pairs))
-    return {"rows": rows, "svg": _picture(view, pairs) if pairs else "", "methods": methods}
+    return {"rows": rows, "methods": methods, **_pictures(view, pairs)}
 
 
-def _picture(view: View, pairs: list[dict[str, Any]]) -> str:
+def _pictures(view: View, pairs: list[dict[str, Any]]) -> dict[str, str]:
+    """For wide windows and for narrow ones."""
+    return {name: _picture(view, pairs, lanes) if pairs else "" for name, lanes in (("svg", WIDE), ("narrow", NARROW))}
+
+
+def _picture(view: View, pairs: list[dict[str, Any]], lanes: Lanes) -> str:
     ends = [float(pair[key]) for pair in pairs for key in ("low", "high") if pair[key] is not None]
-    scale = Scale.of([0.0, *ends], LEFT, WIDTH - RIGHT, log=False)
-    bottom = 12 + ROW * len(pairs)
-    plot = Plot(WIDTH, bottom + 40, "differences to the winner with their intervals")
-    plot.axis_below(scale, 6, bottom, f"difference in {view.outcome.measure} to {view.called(pairs[0]['first'])}"[:90], 8)
+    scale = Scale.of([0.0, *ends], lanes.left, lanes.width - lanes.right, log=False)
+    bottom = 12 + lanes.row * len(pairs)
+    plot = Plot(lanes.width, bottom + 40, "differences to the winner with their intervals")
+    label = f"difference in {view.outcome.measure} to {view.called(pairs[0]['first'])}"
+    plot.axis_below(scale, 6, bottom, label[: lanes.letters], lanes.ticks)
     plot.line(scale(0), 4, scale(0), bottom, "guide")
     for i, pair in enumerate(pairs):
-        y = 12 + ROW * i + ROW / 2
         row = next((row for row in view.rows if row.id == pair["second"]), None)
         series = view.series(row) if row else 0
-        name = view.called(pair["second"])
-        plot.text(LEFT - 12, y + 4, name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…", "name", "end")
+        y = lanes.name(plot, 12, i, view.called(pair["second"]), "name")
         if pair["low"] is not None:
             plot.line(scale(pair["low"]), y, scale(pair["high"]), y, f"bar s{series % 8}")
         plot.marks([(scale(pair["difference"]), y)], series)

@@ -19,10 +19,14 @@ JITTER = 0.26  # share of a column's width
 
 def section(view: View) -> dict[str, Any]:
     """Panels of one size: per entry and varied parameter, per unit of complexity, and the best so far."""
-    drawn = panels(view)
+    near = _near_the_winner(view)
+    drawn = [panel for entry in view.entries if entry in near for panel in _entry(view, entry)]
+    lost = [panel for entry in view.entries if entry not in near for panel in _entry(view, entry)]
+    room = max(0, PANELS - len(drawn))
     return {
         "slices": drawn[:PANELS],
-        "left_out": max(0, len(drawn) - PANELS),
+        "lost": lost[:room],
+        "left_out": max(0, len(drawn) - PANELS) + max(0, len(lost) - room),
         "complexity": [_complexity(view, unit) for unit in _units(view)],
         "so_far": _so_far(view),
     }
@@ -31,6 +35,12 @@ def section(view: View) -> dict[str, Any]:
 def panels(view: View) -> list[dict[str, str]]:
     """A panel per entry and parameter that it varies: `title` (`entry: parameter`) and `svg`."""
     return [panel for entry in view.entries for panel in _entry(view, entry)]
+
+
+def _near_the_winner(view: View) -> set[str]:
+    """The winner's entry, and those of candidates that cannot be told from it: the others' charts are folded away."""
+    near = {view.outcome.winner["id"], *view.outcome.winner.get("indistinguishable", ())}
+    return {row.label for row in view.ranked if row.id in near}
 
 
 def _entry(view: View, entry: str) -> list[dict[str, str]]:
@@ -71,7 +81,10 @@ def _slice(view: View, entry: str, name: str, rows: Sequence[Row]) -> str:
         points = [(at[row.parameters[name]], up.within(row.mean)) for row in rows]
     else:
         at = _columns(plot, values, name)
-        points = [(at[row.parameters[name]] + _aside(i, len(values)), up.within(row.mean)) for i, row in enumerate(rows)]
+        aside = 0.0 if known else 1.0  # a mark beside a number would be read as another number
+        points = [
+            (at[row.parameters[name]] + aside * _aside(i, len(values)), up.within(row.mean)) for i, row in enumerate(rows)
+        ]
     plot.marks(thin(points), series, "faint")
     means: dict[str, list[float]] = {value: [] for value in values}
     for row in rows:

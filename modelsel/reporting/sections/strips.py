@@ -3,27 +3,31 @@
 from typing import Any
 
 from modelsel.record.content.candidates import Row
+from modelsel.reporting.charts.lanes import NARROW, WIDE, Lanes
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text.words import score
 
 SHOWN = 14
-ROW, LEFT, WIDTH, RIGHT = 26, 320, 940, 20
-LETTERS = 44
 
 
 def section(view: View) -> dict[str, Any]:
     """The best few overall and the best of each entry, best first."""
     rows = chosen(view)
+    return {"svg": _drawn(view, rows, WIDE), "narrow": _drawn(view, rows, NARROW), "shown": len(rows), "of": len(view.ranked)}
+
+
+def _drawn(view: View, rows: list[Row], lanes: Lanes) -> str:
     reach = view.reach([fold for row in rows for fold in row.folds])
-    scale = Scale.of(reach, LEFT, WIDTH - RIGHT, log=False)
-    bottom = 14 + ROW * len(rows)
-    plot = Plot(WIDTH, bottom + 40, f"{view.outcome.measure} on each fold, best candidates first")
-    plot.axis_below(scale, 6, bottom, f"{view.outcome.measure} on the assessment part of each fold", 8)
+    scale = Scale.of(reach, lanes.left, lanes.width - lanes.right, log=False)
+    bottom = 14 + lanes.row * len(rows)
+    plot = Plot(lanes.width, bottom + 40, f"{view.outcome.measure} on each fold, best candidates first")
+    plot.axis_below(scale, 6, bottom, f"{view.outcome.measure} on the assessment part of each fold", lanes.ticks)
     plot.line(scale(rows[0].mean), 6, scale(rows[0].mean), bottom, "guide")
     for i, row in enumerate(rows):
-        _strip(plot, view, row, scale, 14 + ROW * i + ROW / 2)
-    return {"svg": plot.svg(), "shown": len(rows), "of": len(view.ranked)}
+        strong = "name strong" if row.id == view.winner.id else "name"
+        _strip(plot, view, row, scale, lanes.name(plot, 14, i, view.called(row.id), strong))
+    return plot.svg()
 
 
 def chosen(view: View) -> list[Row]:
@@ -34,9 +38,6 @@ def chosen(view: View) -> list[Row]:
 
 def _strip(plot: Plot, view: View, row: Row, scale: Scale, y: float) -> None:
     series = view.series(row)
-    name = view.called(row.id)
-    plot.text(LEFT - 12, y + 4, name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…",
-              "name strong" if row.id == view.winner.id else "name", "end")  # fmt: skip
     if not scale.low <= row.mean <= scale.high:
         _beyond(plot, row, scale, y)
         return
