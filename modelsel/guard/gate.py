@@ -77,7 +77,7 @@ class Gate:
         key = key or self.session.key
         place = (sealing.sealed, sealing.development, key.id)
         if place not in self._subjects:
-            self._subjects[place] = subject_of(sealing, key, self.session.known_tables(key))
+            self._subjects[place] = subject_of(sealing, key, self.session.known_tables(key, len(sealing.sealed.features)))
         return self._subjects[place]
 
     def seal(self, sealing: TestSetDeclaration) -> None:

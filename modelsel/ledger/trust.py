@@ -5,6 +5,7 @@ came before. Entries of before there were signatures are sound up to the heads t
 migrated. The others are *bad*: kept aside and named, so that they stop nobody and hide nothing.
 """
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from modelsel.ledger.entry import LedgerEntry, genesis
 from modelsel.ledger.signatures import belongs, verified
 
 Signatures = Mapping[str, Sequence[tuple[str, str]]]  # hash: (public key, signature)
+WEIGHTY = ("merge", "migration", "vouch", "ruling")  # entries that say something of others
 MIGRATION = "migration"  # the chain of the one entry that states the heads of before
 
 
@@ -56,6 +58,8 @@ class TrustedEntries(list[LedgerEntry]):
         self.owner: str = about.get("owner", "")
         self.me: str = about.get("me", "")
         self.before: tuple[str, ...] = about.get("before", ())
+        self.former: TrustedEntries | None = None  # these but for the last few, which follow on
+        self.memo: dict[str, Any] = {}  # what was reckoned of these entries
 
 
 @dataclass
@@ -137,6 +141,28 @@ def examined(entries: Sequence[LedgerEntry], signatures: Signatures, terms: Ledg
     read = _Examination(entries, signatures, terms, taken).run() if taken else first
     read.me = me
     return read
+
+
+def extended(former: TrustedEntries, fresh: Sequence[LedgerEntry], signatures: Signatures) -> TrustedEntries | None:
+    """Entries that were read before and new ones that plainly follow on, each signed; None where all must be examined."""
+    if former.bad or former.lost or any(entry.kind in WEIGHTY for entry in fresh):
+        return None
+    every = list(former)
+    for entry in fresh:
+        place = bisect_right(every, (entry.replica, entry.seq), key=lambda one: (one.replica, one.seq))
+        who = former.signers.get(entry.replica, "")
+        follows = place and every[place - 1].replica == entry.replica and _follows(every[place - 1], entry)
+        signed = (signature for key, signature in signatures.get(entry.hash, ()) if key == who)
+        if not (who and follows and entry.whole and readable(entry) and any(verified(who, entry.hash, one) for one in signed)):
+            return None
+        every.insert(place, entry)
+    read = TrustedEntries(every, signers=former.signers, owner=former.owner, before=former.before, me=former.me)
+    read.former = former
+    return read
+
+
+def _follows(last: LedgerEntry, entry: LedgerEntry) -> bool:
+    return (entry.seq, entry.prev) == (last.seq + 1, last.hash)
 
 
 def readable(entry: LedgerEntry) -> bool:

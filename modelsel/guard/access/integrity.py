@@ -21,7 +21,7 @@ Seen = Sequence[tuple[str, Mapping[str, str]]]  # the name of an anchor, and wha
 def checked(home: Home, ledger: Ledger, url: str) -> tuple[Ledger, list[Finding]]:
     """The ledger to go on with, and what is wrong with its past. LedgerError (5) where a chain does not hold."""
     remembered = home.state()  # before the entries: a look in between would seem to have been cut off
-    entries = ledger.entries()
+    entries = ledger.entries(anew=True)
     breaks = damage(home, ledger, entries)
     if breaks:
         raise LedgerError(*(Problem("MSEL-501", str(one), ledger.place, "restore the ledger from a backup") for one in breaks))

@@ -1,10 +1,10 @@
 """One gate's dealings with its ledger: open, check, seal, select, commit, reveal, and tell the anchors."""
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import log
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,7 @@ from modelsel.ledger.home import Home, IdentityKey
 from modelsel.ledger.rows.identity import Hashes
 from modelsel.ledger.rows.matching import Sketch
 from modelsel.ledger.rows.row_set import RowSet
+from modelsel.ledger.unpacked import Unpacked
 
 
 class LedgerSession:
@@ -56,6 +57,7 @@ class LedgerSession:
         self.url = url_of(policy.ledger, runs, home)
         own: tuple[Anchor, ...] = (StateAnchor(home), LockFile(runs.absolute().parent, runs=runs.absolute().name))
         self.anchors = tuple(anchor for anchor in (*own, *anchors) if anchor.name in policy.anchors)
+        self._kept = Unpacked()
 
     @property
     def place(self) -> str:
@@ -104,11 +106,14 @@ class LedgerSession:
         return tuple(dict.fromkeys((self.ledger, self.memory, *self.shared.ledgers)))
 
     def stored(self, digest: str) -> RowSet:
-        """A row set, from whichever ledger has it."""
+        """A row set, from whichever ledger has it; one that was read before, from here."""
+        return self._kept(digest, self._fetched)
+
+    def _fetched(self, digest: str) -> bytes:
         for ledger in self.ledgers[:-1]:
             with suppress(LedgerError):
-                return RowSet.unpack(ledger.rowset(digest))
-        return RowSet.unpack(self.ledgers[-1].rowset(digest))
+                return ledger.rowset(digest)
+        return self.ledgers[-1].rowset(digest)
 
     def other_keys(self) -> list[IdentityKey]:
         """The keys at hand, but for the one in use, under which something was sealed somewhere."""
@@ -162,15 +167,18 @@ class LedgerSession:
             elsewhere, entries=(*History.of(home).entries, *entries), load=self.stored, unreached=self.shared.unreached
         )
 
-    def known_tables(self, key: IdentityKey) -> Iterator[tuple[tuple[Sketch, ...], Hashes]]:
-        """Sketches of every table that was sealed under a key, with the rows stored under its names."""
+    def known_tables(self, key: IdentityKey, columns: int) -> Iterator[tuple[tuple[Sketch, ...], Callable[[], Hashes]]]:
+        """Sketches of every table of so many columns that was sealed under a key, and the rows stored under its names."""
         history = History.of(entry for ledger in self.ledgers for entry in History.of(ledger.entries()).entries)
         for entry in (*history.seals.values(), *history.selections):
             facts = entry.facts
-            if facts["key_id"] == key.id and facts.get("table") and facts.get("development"):
-                names = [name for name in ("rows", "development") if facts.get(name)]
-                stored = [self.stored(facts[name]).arrays["bound"] for name in names]
-                yield table_sketches(self.stored(facts["table"])), np.concatenate(stored)
+            wide = len(facts.get("names") or range(columns)) == columns
+            if wide and facts["key_id"] == key.id and facts.get("table") and facts.get("development"):
+                yield table_sketches(self.stored(facts["table"])), partial(self._rows_of, facts)
+
+    def _rows_of(self, facts: Mapping[str, Any]) -> Hashes:
+        sides = (facts[name] for name in ("rows", "development") if facts.get(name))
+        return np.concatenate([self.stored(digest).arrays["bound"] for digest in sides])
 
     def seal(self, sealing: TestSetDeclaration, subject: RowFingerprints, declaration: Mapping[str, str]) -> list[Finding]:
         """The first seal of these rows, or what has changed since; where none are sealed, the rows that will choose."""
@@ -413,7 +421,7 @@ class LedgerSession:
     def _kin(self, subject: RowFingerprints) -> dict[str, int]:
         """This test set and those sealed here that share rows with it, with their sizes."""
         history = History.of(self.ledger.entries())
-        met = relations(subject, RowSetIndex(history, lambda digest: RowSet.unpack(self.ledger.rowset(digest)), self.key))
+        met = relations(subject, RowSetIndex(history, lambda digest: self._kept(digest, self.ledger.rowset), self.key))
         others = {one.testset: int(history.seals[one.testset].facts["n"]) for one in met if one.testset in history.seals}
         return {subject.digest: len(subject.test.bound), **others}
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from modelsel.core.fingerprint import canonical
 from modelsel.guard.history.quarantine import judged, quarantined
 from modelsel.ledger.entry import LedgerEntry
+from modelsel.ledger.trust import TrustedEntries
 
 Status = Literal["open", "revealed", "failed", "recovered"]
 IMMATERIAL = (
@@ -56,7 +57,13 @@ class History:
 
     @classmethod
     def of(cls, entries: Iterable[LedgerEntry]) -> "History":
-        return cls(tuple(_ordered(judged(entries))))
+        """The history of entries; of the same reading of a ledger it is made once."""
+        if not isinstance(entries, TrustedEntries):
+            return cls(tuple(_ordered(judged(entries))))
+        if "history" not in entries.memo:
+            entries.memo["history"] = cls(tuple(_ordered(judged(entries))))
+        found: History = entries.memo["history"]
+        return found
 
     @cached_property
     def looks(self) -> tuple[PastLook, ...]:

@@ -104,6 +104,13 @@ def judged(read: Iterable[LedgerEntry]) -> list[LedgerEntry]:
     """
     if not isinstance(read, TrustedEntries):
         return list(read)
+    if "judged" not in read.memo:
+        read.memo["judged"] = _judged(read)
+    found: list[LedgerEntry] = read.memo["judged"]
+    return list(found)
+
+
+def _judged(read: TrustedEntries) -> list[LedgerEntry]:
     bad = [*read.bad, *_unfit(read)]
     void = _void(read)
     bad = [one for one in bad if one.entry.place not in void]
@@ -126,6 +133,13 @@ def person(read: TrustedEntries, entry: LedgerEntry) -> str:
 
 def _people(read: TrustedEntries) -> dict[str, str]:
     """Keys that vouch for each other are one person's; who is vouched for has to say so too."""
+    if "people" not in read.memo:
+        read.memo["people"] = _vouched(read)
+    people: dict[str, str] = read.memo["people"]
+    return people
+
+
+def _vouched(read: TrustedEntries) -> dict[str, str]:
     said = {(read.signers.get(e.replica, ""), str(e.facts.get("key"))) for e in read if e.kind == "vouch"}
     root: dict[str, str] = {}
     for one, other in sorted(said):

@@ -1,8 +1,9 @@
 """The fingerprints of what is sealed and of what chooses, and the names that a ledger knows its columns by."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from modelsel.ledger.rows.order import Order
 from modelsel.ledger.rows.portrait import Portrait, Variables, drawn, variables
 from modelsel.ledger.rows.row_set import RowSet, identifiability
 from modelsel.ledger.rows.sorting import ascending
+
+Known = tuple[tuple[Sketch, ...], Callable[[], Hashes]]  # a stored table: its sketches, and its rows when they are asked for
 
 IDENTIFIABLE = 0.95  # distinct rows per row from which equal values mean the same row
 COMMON = 0.10  # share of a column's test values met in the development rows from which it identifies nothing
@@ -64,6 +67,7 @@ class RowFingerprints:
     cramped: bool  # so few rows in so small a space that distinct ones mean nothing
     vast: bool  # so many rows, or so large a space, that a single row met again means something
     _keyed: dict[str, Hashes] = field(default_factory=dict)
+    met: dict[tuple[str, ...], Any] = field(default_factory=dict)  # stored sets that it was compared with, and what came of it
 
     def __len__(self) -> int:
         return len(self.test.bound) + len(self.development.bound)
@@ -88,9 +92,7 @@ class RowFingerprints:
         return met(self.test.bound, np.sort(self.development.bound))
 
 
-def subject_of(
-    sealing: TestSetDeclaration, key: IdentityKey, known: Iterable[tuple[tuple[Sketch, ...], Hashes]] = ()
-) -> RowFingerprints:
+def subject_of(sealing: TestSetDeclaration, key: IdentityKey, known: Iterable[Known] = ()) -> RowFingerprints:
     """Fingerprint both sides; `known` are the sketches of stored tables with the rows stored under their names."""
     table = _whole(sealing)
     cells, order = columns(table), Order(table)
@@ -152,7 +154,7 @@ def _names(
     room: float,
     ours: tuple[Sketch, ...],
     key: IdentityKey,
-    known: Iterable[tuple[tuple[Sketch, ...], Hashes]],
+    known: Iterable[Known],
 ) -> tuple[str, ...]:
     """The names of the stored table whose rows these are, else their own."""
     sample = _sample(len(cells.tokens))
@@ -163,7 +165,7 @@ def _names(
         if pairing is None or pairing[0] == cells.names:
             continue
 
-        ordered = np.sort(rows)
+        ordered = np.sort(rows())
 
         def agreement(names: tuple[str, ...], ordered: Hashes = ordered) -> float:
             return float(met(bound(cells.take(sample).renamed(names), key), ordered).mean())

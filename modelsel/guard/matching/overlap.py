@@ -5,8 +5,10 @@ count only where they are more than that (`_chance`); where they are, and nearly
 were there was there. What the rows themselves (C1) do not show, the other channels may (`ledger.rows.channels`).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -68,11 +70,25 @@ def _tests(subject: RowFingerprints, memory: RowSetIndex) -> Iterable[Relation]:
     for testset, entry in memory.history.seals.items():
         facts = entry.facts
         if testset != subject.digest and facts["key_id"] == memory.key.id:
-            stored = memory.load(facts["rows"]) if facts.get("rows") else None
-            otherwise = _otherwise(testset, subject, stored, memory.key)
-            relation = _stronger(_by_rows(testset, "test", subject, stored), otherwise)
+            relation = _once(
+                subject, ("test", testset, str(facts.get("rows"))), partial(_test, testset, facts, subject, memory)
+            )
             if relation is not None:
                 yield relation
+
+
+def _test(testset: str, facts: Mapping[str, Any], subject: RowFingerprints, memory: RowSetIndex) -> Relation | None:
+    stored = memory.load(facts["rows"]) if facts.get("rows") else None
+    otherwise = _otherwise(testset, subject, stored, memory.key)
+    return _stronger(_by_rows(testset, "test", subject, stored), otherwise)
+
+
+def _once(subject: RowFingerprints, what: tuple[str, ...], compare: Callable[[], Relation | None]) -> Relation | None:
+    """What came of a comparison with a stored set: it does not change, and is made once."""
+    if what not in subject.met:
+        subject.met[what] = compare()
+    found: Relation | None = subject.met[what]
+    return found
 
 
 def _selections(subject: RowFingerprints, memory: RowSetIndex) -> Iterable[Relation]:
@@ -83,10 +99,15 @@ def _selections(subject: RowFingerprints, memory: RowSetIndex) -> Iterable[Relat
         if facts["train"] in done or facts["key_id"] != memory.key.id or not facts.get("development"):
             continue
         done.add(facts["train"])
-        stored = memory.load(facts["development"])
-        relation = _by_rows(facts["testset"], "selection", subject, stored, without=subject.duplicated)
+        what = ("selection", facts["testset"], facts["development"])
+        relation = _once(subject, what, partial(_selection, facts, subject, memory))
         if relation is not None:
             yield relation
+
+
+def _selection(facts: Mapping[str, Any], subject: RowFingerprints, memory: RowSetIndex) -> Relation | None:
+    stored = memory.load(facts["development"])
+    return _by_rows(facts["testset"], "selection", subject, stored, without=subject.duplicated)
 
 
 def _by_rows(

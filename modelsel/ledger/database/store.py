@@ -13,56 +13,20 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from sqlalchemy import (
-    Column,
-    Connection,
-    Engine,
-    Integer,
-    LargeBinary,
-    MetaData,
-    PrimaryKeyConstraint,
-    String,
-    Table,
-    Text,
-    insert,
-    select,
-    text,
-)
+from sqlalchemy import Connection, Engine, insert, select, text
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
 from modelsel.ledger.database.engines import engine_of, is_there, prepared, shown
 from modelsel.ledger.database.triggers import NAME_ONCE
 from modelsel.ledger.entry import LedgerEntry, follow
+from modelsel.ledger.reading import Reading, signatures
 from modelsel.ledger.signatures import Signer
-from modelsel.ledger.trust import LedgerTerms, TrustedEntries, examined
+from modelsel.ledger.tables import ABOUT, ENTRIES, FIELDS, ROWSETS, SCHEMA, SIGNATURES
+from modelsel.ledger.trust import TrustedEntries
 
 T = TypeVar("T")
-Known = dict[tuple[Any, ...], LedgerEntry]
 PATIENCE, PAUSE = 15.0, 0.1  # seconds that a server may be away, and between two tries
-FIELDS = ("replica", "seq", "kind", "body", "prev", "hash")
-
-SCHEMA = MetaData()
-ENTRIES = Table(
-    "entries", SCHEMA,
-    Column("replica", String(32), nullable=False), Column("seq", Integer, nullable=False),
-    Column("kind", String(32), nullable=False), Column("body", Text, nullable=False),
-    Column("prev", String(64), nullable=False), Column("hash", String(64), nullable=False),
-    PrimaryKeyConstraint("replica", "seq", "hash"),  # a forged entry occupies no place
-)  # fmt: skip
-ROWSETS = Table(
-    "rowsets", SCHEMA,
-    Column("digest", String(64), nullable=False), Column("key_id", String(16), nullable=False),
-    Column("n", Integer, nullable=False), Column("kind", String(32), nullable=False),
-    Column("blob", LargeBinary, nullable=False), Column("place", String(32), nullable=False, server_default=""),
-    PrimaryKeyConstraint("digest", "place"),
-)  # fmt: skip
-SIGNATURES = Table(
-    "signatures", SCHEMA,
-    Column("hash", String(64), nullable=False), Column("signer", String(64), nullable=False),
-    Column("signature", String(128), nullable=False), PrimaryKeyConstraint("hash", "signer", "signature"),
-)  # fmt: skip
-ABOUT = Table("about", SCHEMA, Column("name", String(32), primary_key=True), Column("value", String(64), nullable=False))
 
 
 class WriteTransaction:
@@ -139,8 +103,7 @@ class Ledger:
         self.url = url
         self.place = shown(url)
         self.replica = replica
-        self._known: Known = {}
-        self._read: tuple[object, TrustedEntries] = (None, TrustedEntries())
+        self._reading = Reading(signer.public if signer else "")
         self.id = self._identity()
 
     @classmethod
@@ -163,10 +126,13 @@ class Ledger:
                 )
             return cls(prepared(engine, SCHEMA, ""), url, "reader", signer)
 
-    def entries(self) -> TrustedEntries:
-        """Entries of all replicas, by replica and seq: those that may be believed, the others aside (`TrustedEntries.bad`)."""
+    def entries(self, anew: bool = False) -> TrustedEntries:
+        """Entries of all replicas, by replica and seq: those that may be believed, the others aside (`TrustedEntries.bad`).
+
+        What was read before is not read again, unless `anew` asks for it: then every entry is compared with what was read.
+        """
         with _translated(self.place), self._engine.connect() as connection:
-            return self.read(connection)
+            return self._reading.now(connection, anew)
 
     def everything(self) -> list[LedgerEntry]:
         """All entries as they stand there, whoever wrote them."""
@@ -174,12 +140,12 @@ class Ledger:
             return self.written(connection)
 
     def written(self, connection: Connection) -> list[LedgerEntry]:
-        return _entries(connection, self._known)
+        return self._reading.everything(connection)
 
     def signatures(self) -> dict[str, list[tuple[str, str]]]:
         """Public key and signature, by the hash of the entry."""
         with _translated(self.place), self._engine.connect() as connection:
-            return _signatures(connection)
+            return signatures(connection)
 
     def forged_rowsets(self) -> list[str]:
         """Digests under which something stands that they are not the digest of."""
@@ -189,19 +155,8 @@ class Ledger:
             return sorted({digest for digest, real in found if real != digest and not _noted(connection, digest, real)})
 
     def read(self, connection: Connection) -> TrustedEntries:
-        """Read and judge what stands there; the same again is not judged twice."""
-        entries = _entries(connection, self._known)
-        if self.signer is None:
-            return TrustedEntries(entries)
-        signed = _signatures(connection)
-        state = (tuple(map(id, entries)), sum(map(len, signed.values())))
-        if self._read[0] != state:
-            about = {row.name: row.value for row in connection.execute(select(ABOUT.c.name, ABOUT.c.value))}
-            self._read = (
-                state,
-                examined(entries, signed, LedgerTerms(about.get("owner", ""), about.get("migrated", "")), self.signer.public),
-            )
-        return self._read[1]
+        """Read and judge what stands there; what was read before is not judged twice."""
+        return self._reading.now(connection)
 
     def rowset(self, digest: str) -> bytes:
         """A stored row set; LedgerError where it is gone or its bytes were changed."""
@@ -280,19 +235,6 @@ class Ledger:
                 if self._engine.dialect.name == "sqlite" or time.monotonic() >= give_up:
                     raise
                 time.sleep(PAUSE)
-
-
-def _entries(connection: Connection, known: Known) -> list[LedgerEntry]:
-    """All of them as they stand there now; one that was read before, and is the same throughout, is not parsed again."""
-    rows = connection.execute(select(ENTRIES).order_by(ENTRIES.c.replica, ENTRIES.c.seq)).all()
-    return [known.setdefault(row, LedgerEntry(*row)) for row in map(tuple, rows)]
-
-
-def _signatures(connection: Connection) -> dict[str, list[tuple[str, str]]]:
-    found: dict[str, list[tuple[str, str]]] = {}
-    for row in connection.execute(select(SIGNATURES)):
-        found.setdefault(row.hash, []).append((row.signer, row.signature))
-    return found
 
 
 def _blobs(connection: Connection, digest: str) -> list[bytes]:

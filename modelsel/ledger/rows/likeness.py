@@ -184,13 +184,14 @@ def _together(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, sca
     left = ours.links[view][:, :used, pairing.ours, :used] * turned
     left = left * (ODD[:used] if sign < 0 else np.ones(used))[:, None, None]
     right = theirs.links[view][:, :used, pairing.theirs, :used]
-    cost = np.empty((len(ours), len(theirs)))
-    for index in range(len(ours)):
-        apart = (left[index][None] - right) ** 2 / scale
-        own = (pairing.ours == index)[None] | (pairing.theirs[None] == np.arange(len(theirs))[:, None])
-        there = np.isfinite(apart) & ~own[:, None, :, None]
-        total = np.where(there, np.minimum(apart, CAP), 0).sum(axis=(1, 2, 3))
-        cost[index] = total / np.maximum(1, there.sum(axis=(1, 2, 3)))
+    matched = np.isfinite(left)[:, None] & np.isfinite(right)[None]
+    own = (pairing.ours[None] == np.arange(len(ours))[:, None])[:, None] | (
+        pairing.theirs[None] == np.arange(len(theirs))[:, None]
+    )[None]
+    matched &= ~own[:, :, None, :, None]
+    apart = np.minimum((left[:, None] - right[None]) ** 2 / scale, CAP)
+    total = np.where(matched, apart, 0).sum(axis=(2, 3, 4))
+    cost: Floats = total / np.maximum(1, matched.sum(axis=(2, 3, 4)))
     return cost
 
 
