@@ -45,7 +45,7 @@ from modelsel.ledger.home import Home, IdentityKey
 from modelsel.ledger.rows.identity import Hashes
 from modelsel.ledger.rows.matching import Sketch
 from modelsel.ledger.rows.row_set import RowSet
-from modelsel.ledger.unpacked import Unpacked
+from modelsel.ledger.rows.unpacked import Unpacked
 
 
 class LedgerSession:

@@ -13,9 +13,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from modelsel.core.errors import LedgerError
 from modelsel.ledger.database.store import Ledger, WriteTransaction
+from modelsel.ledger.database.tables import ABOUT, ROWSETS
 from modelsel.ledger.database.triggers import statements
 from modelsel.ledger.rows.row_set import RowSet
-from modelsel.ledger.tables import ABOUT, ROWSETS
 
 TOLD_BY_LABELS = "labelled"
 LOOKED_THROUGH = "labels"  # the mark of a ledger in which nothing is left to be removed

@@ -18,11 +18,11 @@ from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQL
 
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
 from modelsel.ledger.database.engines import engine_of, is_there, prepared, shown
+from modelsel.ledger.database.reading import Reading, signatures
+from modelsel.ledger.database.tables import ABOUT, ENTRIES, FIELDS, ROWSETS, SCHEMA, SIGNATURES
 from modelsel.ledger.database.triggers import NAME_ONCE
 from modelsel.ledger.entry import LedgerEntry, follow
-from modelsel.ledger.reading import Reading, signatures
 from modelsel.ledger.signatures import Signer
-from modelsel.ledger.tables import ABOUT, ENTRIES, FIELDS, ROWSETS, SCHEMA, SIGNATURES
 from modelsel.ledger.trust import TrustedEntries
 
 T = TypeVar("T")

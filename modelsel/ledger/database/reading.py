@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
+from modelsel.ledger.database.tables import ABOUT, ENTRIES, FIELDS, SIGNATURES
 from modelsel.ledger.entry import LedgerEntry
-from modelsel.ledger.tables import ABOUT, ENTRIES, FIELDS, SIGNATURES
 from modelsel.ledger.trust import LedgerTerms, TrustedEntries, examined, extended
 
 Tops = dict[str, tuple[int, int, tuple[str, ...]]]  # by replica: how many entries, the last number, the hashes there
