@@ -58,7 +58,8 @@ class TrustedEntries(list[LedgerEntry]):
         self.owner: str = about.get("owner", "")
         self.me: str = about.get("me", "")
         self.before: tuple[str, ...] = about.get("before", ())
-        self.former: TrustedEntries | None = None  # these but for the last few, which follow on
+        self.former: TrustedEntries | None = None  # these but for `fresh`, which follow on
+        self.fresh: tuple[LedgerEntry, ...] = ()
         self.memo: dict[str, Any] = {}  # what was reckoned of these entries
 
 
@@ -157,7 +158,8 @@ def extended(former: TrustedEntries, fresh: Sequence[LedgerEntry], signatures: S
             return None
         every.insert(place, entry)
     read = TrustedEntries(every, signers=former.signers, owner=former.owner, before=former.before, me=former.me)
-    read.former = former
+    read.former, read.fresh = former, tuple(fresh)
+    former.former = None  # no chain of all that was ever read
     return read
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal
 
 from modelsel.core.fingerprint import canonical
@@ -61,9 +62,23 @@ class History:
         if not isinstance(entries, TrustedEntries):
             return cls(tuple(_ordered(judged(entries))))
         if "history" not in entries.memo:
-            entries.memo["history"] = cls(tuple(_ordered(judged(entries))))
+            entries.memo["history"] = cls._further(entries) or cls(tuple(_ordered(judged(entries))))
         found: History = entries.memo["history"]
         return found
+
+    @classmethod
+    def _further(cls, read: TrustedEntries) -> "History | None":
+        """The history of the reading before, with what follows it in time; None where it is not as simple as that."""
+        history = read.former.memo.get("history") if read.former is not None else None
+        if history is None or not len(judged(read)) == len(read) == len(history.entries) + len(read.fresh):
+            return None
+        times = [history.latest, *(str(entry.facts.get("at", "")) for entry in read.fresh)]
+        return cls((*history.entries, *read.fresh)) if all(one < other for one, other in pairwise(times)) else None
+
+    @cached_property
+    def latest(self) -> str:
+        """The latest time that any entry states."""
+        return max((str(entry.facts.get("at", "")) for entry in self.entries), default="")
 
     @cached_property
     def looks(self) -> tuple[PastLook, ...]:
@@ -117,8 +132,20 @@ class History:
         return History(tuple(entry for entry in self.entries if entry.seq <= seen.get(entry.replica, 0)))
 
     def looks_at(self, testsets: Iterable[str]) -> tuple[PastLook, ...]:
-        wanted = set(testsets)
-        return tuple(look for look in self.looks if look.testset in wanted)
+        wanted = sorted({place for testset in set(testsets) for place in self._places_of_looks.get(testset, ())})
+        return tuple(self.looks[place] for place in wanted)
+
+    @cached_property
+    def _places_of_looks(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for place, look in enumerate(self.looks):
+            found.setdefault(look.testset, []).append(place)
+        return found
+
+    @cached_property
+    def chosen_on(self) -> frozenset[str]:
+        """The development rows that chose something."""
+        return frozenset(str(entry.facts["train"]) for entry in self.selections)
 
     def commits_on(self, testsets: Iterable[str]) -> tuple[LedgerEntry, ...]:
         wanted = set(testsets)

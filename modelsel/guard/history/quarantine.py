@@ -6,6 +6,7 @@ one that names none takes every certificate, until the ledger's owner rules that
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import isfinite, log
 from typing import Any
 
@@ -111,7 +112,8 @@ def judged(read: Iterable[LedgerEntry]) -> list[LedgerEntry]:
 
 
 def _judged(read: TrustedEntries) -> list[LedgerEntry]:
-    bad = [*read.bad, *_unfit(read)]
+    fit = _known_before(read)
+    bad = [*read.bad, *_unfit(read, read if fit is None else read.fresh, fit or Fit())]
     void = _void(read)
     bad = [one for one in bad if one.entry.place not in void]
     if not bad:
@@ -155,23 +157,44 @@ def _void(read: TrustedEntries) -> set[str]:
     return {str(place) for ruling in rulings for place in ruling.facts.get("void", ())}
 
 
-def _unfit(read: TrustedEntries) -> Iterator[RejectedEntry]:
+@dataclass
+class Fit:
+    """The looks and seals among entries that are fit: what answers are checked against."""
+
+    intents: dict[str, LedgerEntry] = field(default_factory=dict)
+    seals: dict[str, LedgerEntry] = field(default_factory=dict)
+
+    def take(self, entry: LedgerEntry) -> None:
+        if entry.kind == "intent":
+            self.intents[entry.facts["id"]] = entry
+        elif entry.kind == "seal":
+            self.seals.setdefault(entry.facts["testset"], entry)
+
+
+def _known_before(read: TrustedEntries) -> Fit | None:
+    """What was found fit in the reading before this one; None where all has to be gone through again."""
+    former = read.former
+    if former is None or "fit" not in former.memo or len(former.memo.get("judged", ())) != len(former):
+        return None
+    fit: Fit = former.memo["fit"]
+    again = any(entry.kind == "seal" and entry.facts.get("testset") in fit.seals for entry in read.fresh)
+    return None if again else Fit(dict(fit.intents), dict(fit.seals))
+
+
+def _unfit(read: TrustedEntries, entries: Sequence[LedgerEntry], fit: Fit) -> Iterator[RejectedEntry]:
     """Sound as links of a chain, and yet not to be believed."""
     well = []
-    for entry in read:
+    for entry in entries:
         lacking = [name for name, fits in FACTS.get(entry.kind, {}).items() if not fits(entry.facts.get(name))]
         if lacking:
             yield RejectedEntry(entry, f"as {entry.kind} it lacks {', '.join(lacking)}")
         else:
             well.append(entry)
-    intents = {entry.facts["id"]: entry for entry in well if entry.kind == "intent"}
-    seals: dict[str, LedgerEntry] = {}
-    for entry in well:
-        if entry.kind == "seal":
-            seals.setdefault(entry.facts["testset"], entry)
+            fit.take(entry)
+    read.memo["fit"] = fit
     for entry in well:
         if entry.kind in ("reveal", "abort"):
-            fault = _fault(read, entry, intents.get(entry.facts["intent"]), seals)
+            fault = _fault(read, entry, fit.intents.get(entry.facts["intent"]), fit.seals)
             if fault:
                 yield RejectedEntry(entry, fault)
 

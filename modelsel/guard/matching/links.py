@@ -44,7 +44,7 @@ def _role(testset: str, entry: LedgerEntry, memory: RowSetIndex) -> str:
     """What the rows of a sealed table were used for; empty where they were only sealed."""
     if memory.history.looks_at([testset]) or memory.history.commits_on([testset]):
         return "test"
-    return "selection" if any(one.facts["train"] == entry.facts["train"] for one in memory.history.selections) else ""
+    return "selection" if entry.facts["train"] in memory.history.chosen_on else ""
 
 
 def _comparable(subject: RowFingerprints, entry: LedgerEntry, memory: RowSetIndex) -> bool:
