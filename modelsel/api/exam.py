@@ -4,9 +4,10 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import Request, urlopen
 
@@ -229,9 +230,10 @@ class RemoteExam(Exam):
                 return bytes(reply.read())
         except HTTPError as error:
             raise _told(error, urlsplit(self.address).netloc) from error
-        except URLError as error:
-            fix = "check the address, and that `modelsel exam serve` runs there"
-            raise ConfigurationError(Problem("MSEL-821", f"no answer ({error.reason})", self.address, fix)) from error
+        except (OSError, HTTPException) as error:
+            fix = "check the address, and that `modelsel exam serve` runs there; asking again costs nothing twice"
+            why = getattr(error, "reason", None) or error or type(error).__name__
+            raise ConfigurationError(Problem("MSEL-821", f"no answer ({why})", self.address, fix)) from error
 
 
 def _told(error: HTTPError, where: str) -> ModelselError:
