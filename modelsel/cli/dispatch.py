@@ -7,7 +7,10 @@ import importlib
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
+from importlib.util import find_spec
+from types import ModuleType
 
+from modelsel.cli import PARTS
 from modelsel.cli.parsing.errors import reported
 from modelsel.cli.parsing.help import COMMANDS, text
 from modelsel.core.errors import BAD_CONFIGURATION, OK, Problem
@@ -27,7 +30,13 @@ def main(words: Sequence[str] | None = None) -> int:
     if name not in COMMANDS:
         print(_unknown(name), file=sys.stderr)
         return BAD_CONFIGURATION
-    return reported(lambda: int(importlib.import_module(f"modelsel.cli.{name}").main(rest)))
+    return reported(lambda: int(module_of(name).main(rest)))
+
+
+def module_of(name: str) -> ModuleType:
+    """The module of a command, in whichever package of the command line it lies."""
+    places = (f"modelsel.cli.{place}.{name}".replace("..", ".") for place in PARTS)
+    return importlib.import_module(next(place for place in places if find_spec(place) is not None))
 
 
 def _version() -> int:

@@ -1,4 +1,4 @@
-"""What a study shows beside its scores, by the names of the modules in `shows/`: the folder is the list.
+"""What a study shows beside its scores, by the names of the modules in `experiments/`: the folder is the list.
 
 A show has a `TITLE`; `facts(studied)`, plain data kept in details.json, or {"reason": why there is nothing to show}; and two
 forms of these facts, `text` for the terminal and `html` for the page.
@@ -48,7 +48,7 @@ def _html(name: str, one: Mapping[str, Any]) -> str:
 
 
 def _show(name: str) -> ModuleType:
-    """A module of `shows/`; a name out of a record leads nowhere else."""
+    """A module of `experiments/`; a name out of a record leads nowhere else."""
     if not name.isidentifier():
         raise ValueError(f"{name!r} is no show")
     return importlib.import_module(f"modelsel.reporting.experiments.{name}")

@@ -1,6 +1,5 @@
 """The door: help, unknown commands, errors in a line, exit codes."""
 
-import importlib
 import subprocess
 import sys
 from collections.abc import Callable
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from modelsel.cli.dispatch import module_of
 from modelsel.cli.parsing import errors as errors_module
 from modelsel.cli.parsing.help import COMMANDS
 from modelsel.core.errors import DataError, Problem
@@ -26,7 +26,7 @@ def test_help_names_every_command_and_exit_code(modelsel: Command, words: tuple[
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_is_a_file_with_a_help_of_its_own(modelsel: Command, name: str) -> None:
-    assert importlib.import_module(f"modelsel.cli.{name}").__doc__
+    assert module_of(name).__doc__
     try:
         ran = modelsel(name, "--help")
     except SystemExit as stopped:  # argparse's own way to end a help text

@@ -131,7 +131,7 @@ KINDS = {
 
 
 def shows() -> tuple[str, ...]:
-    """What `show` may name: the modules of `report/shows`, read off the folder, not imported.
+    """What `show` may name: the modules of `reporting/experiments`, read off the folder, not imported.
 
     >>> "gains" in shows()
     True
