@@ -361,11 +361,11 @@ def test_18_processes_race_for_the_first_look(home: Path, policy: str, start: st
 
 
 STEPS = {
-    1: ("modelsel.guard.access.session.Session", "check"), 2: ("modelsel.guard.gate", "subject_of"),
+    1: ("modelsel.guard.access.session.LedgerSession", "check"), 2: ("modelsel.guard.gate", "subject_of"),
     3: ("modelsel.guard.gate", "prediction_digest"), 4: ("modelsel.guard.access.authorize", "_answered_before"),
     5: ("modelsel.guard.access.authorize", "judge"), 6: ("modelsel.guard.gate.Gate", "_reveal"),
-    7: ("modelsel.guard.gate", "truth"), 8: ("modelsel.guard.access.session.Session", "reveal"),
-    9: ("modelsel.guard.access.session.Session", "witness"), 10: ("modelsel.guard.gate", "answered"),
+    7: ("modelsel.guard.gate", "truth"), 8: ("modelsel.guard.access.session.LedgerSession", "reveal"),
+    9: ("modelsel.guard.access.session.LedgerSession", "witness"), 10: ("modelsel.guard.gate", "answered"),
 }  # fmt: skip
 
 

@@ -68,7 +68,7 @@ def test_a_look_that_an_anchor_saw_after_the_ledger_was_read_is_not_gone(home: P
         study.but(rule=Rule(1)).look()
         return asked(witnesses, testset)
 
-    monkeypatch.setattr("modelsel.guard.access.anchors.Witnesses.asked", looked_meanwhile)
+    monkeypatch.setattr("modelsel.guard.access.anchors.AnchorSet.asked", looked_meanwhile)
     report = audit(study.gate())
     assert report["ledger"]["intact"] is True
     assert [look["look"] for look in report["test_sets"][0]["looks"]] == [1, 2]

@@ -32,7 +32,7 @@ OVERRIDES = (
     ("final_test=false", "leave the test set closed; auto: unless the data are found in order"),
     ("guard=warn", "off, warn, strict, ladder, thresholdout"),
     ("outer=stratified_kfold", "nested cross-validation; outer.interval=bates pays for a better interval"),
-    ("corrected=auto", "nested cross-validation where the usual correction is near guessing; or always: nested"),
+    ("corrected=auto", "nested cross-validation where BBC is near guessing; nested: always"),
     ("pool=threads pool.n_jobs=2", "where the work is done; never changes the answer"),
     ("limit.seconds=60 limit.memory=2GB", "what one cell may use"),
     ("tracking=sqlite tracking.uri=…", "where MLflow keeps its copy; tracking=off for none"),

@@ -14,7 +14,7 @@ import numpy as np
 from modelsel.core.spec import number, part
 from modelsel.core.types import Floats, Table
 from modelsel.criterion.chi_square import ChiSquare
-from modelsel.criterion.cost_sensitive.per_cost import PerCost
+from modelsel.criterion.cost_sensitive.base import PerCost
 
 
 def economy(goodness: float, cost: float, exponent: float) -> float:

@@ -98,7 +98,7 @@ def weakest_links(cut: PrunedView, risk: Floats, price: Floats) -> Floats:
     is weighed again (Breiman, Friedman, Olshen and Stone 1984, ch. 3). `price` is above 0 at every test. Strengths below
     0 count as 0; a node that never stands alone as the top of a collapsed subtree keeps infinity.
     """
-    tree, tie, kernel = cut.tree, 0.1 * TIE * float(risk[0]), load("links")
+    tree, tie, kernel = cut.tree, 0.1 * TIE * float(risk[0]), load("weakest_links")
     if kernel is None:
         return _collapse(tree, *_links(cut, risk, price), tie)
     critical: Floats = kernel.collapse(tree.parent, tree.first, tree.child, cut.leaf, risk, price, tie)
