@@ -15,7 +15,7 @@ from hydra.errors import HydraException
 
 from modelsel.config.build import LEARNER
 from modelsel.config.expand import SPACE
-from modelsel.config.fields.schema import class_of, kinds, slots
+from modelsel.config.fields.schema import class_of, kinds, offered, slots
 from modelsel.config.fields.settings import RootSettings
 from modelsel.config.fields.suggest import near
 from modelsel.config.sources.folders import Folders
@@ -54,7 +54,8 @@ def read(overrides: Iterable[str], folders: Folders, sweep: bool = False) -> Typ
     if SPACE in keys and any(key.split(".")[0] == LEARNER for key in keys):
         problems.append(Problem("MSEL-244", "both a space and a learner are given", f"{SPACE}=, {LEARNER}=",
                                 "learner=NAME is a space of one entry: give one of them"))  # fmt: skip
-    return Typed(tuple(_for_hydra(override, keys) for override in good), tuple(problems))
+    lines = (line for override in good for line in _for_hydra(override, keys, folders))
+    return Typed(tuple(lines), tuple(problems))
 
 
 def _parsed(text: str, folders: Folders) -> Override | Problem:
@@ -107,11 +108,11 @@ def _hydra(override: Override) -> Iterator[Problem]:
 def _options(override: Override, folders: Folders) -> Iterator[Problem]:
     """Unknown names of options; a whole group written out is data and is checked after composition."""
     group = override.key_or_group
-    known = folders.options(group)
+    known, sweeping = folders.options(group), override.is_sweep_override()
     if override.is_delete():
         yield Problem("MSEL-243", f"a study needs a {group}", override.input_line or group, near("", known))
     for name in _named(override):
-        if isinstance(name, str) and name not in known:
+        if isinstance(name, str) and name not in known and (sweeping or name not in offered(group)):
             yield Problem(
                 "MSEL-201", f"unknown {group} {name!r}", override.input_line or group, _near_option(group, name, known)
             )
@@ -156,19 +157,21 @@ def root_keys() -> tuple[str, ...]:
     return (*(field.name for field in fields(RootSettings)), SPACE, LEARNER, OUTER)
 
 
-def _for_hydra(override: Override, keys: Collection[str]) -> str:
-    """The override as Hydra takes it without objection."""
+def _for_hydra(override: Override, keys: Collection[str], folders: Folders) -> Iterator[str]:
+    """The override as Hydra takes it without objection. A plug-in has no file: its name is put where one would be."""
     line = override.input_line or ""
-    key = override.key_or_group
+    key, value = override.key_or_group, None if override.is_sweep_override() else override.value()
     if key.startswith("hydra") or override.is_delete():
-        return line
-    if key in COMPOSED:
-        return line.lstrip("+")
-    value = override.value()
-    if isinstance(value, str) and (put_away := reference(key, value)):
-        return f"++{key}={put_away}"
-    beneath = any(other.startswith(f"{key}.") for other in keys)
-    return f"++{key}{'.kind' if beneath else ''}={override.get_value_string()}"
+        yield line
+    elif key in COMPOSED and isinstance(value, str) and value not in folders.options(key):
+        yield from (f"~{key}", f"+{key}.kind={value}")
+    elif key in COMPOSED:
+        yield line.lstrip("+")
+    elif isinstance(value, str) and (put_away := reference(key, value)):
+        yield f"++{key}={put_away}"
+    else:
+        beneath = any(other.startswith(f"{key}.") for other in keys)
+        yield f"++{key}{'.kind' if beneath else ''}={override.get_value_string()}"
 
 
 def _code(value: object) -> bool:

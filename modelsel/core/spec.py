@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -135,33 +136,49 @@ def make(group: str, kind: str, **values: Any) -> Any:
 
 
 def kind_of(part: object) -> str:
-    """The kind of a part: its `kind` attribute (plugins), else the name of its module."""
-    return str(getattr(part, "kind", None) or _module_of(part.__class__))  # type: ignore[arg-type]
+    """The kind of a part: its `kind` attribute, else the name of its module, or of its class where it comes from elsewhere."""
+    return str(getattr(part, "kind", None) or _name_of(part.__class__))  # type: ignore[arg-type]
 
 
 @cache
-def _module_of(kind: type) -> str:
-    return kind.__module__.rpartition(".")[2]
+def _name_of(cls: type) -> str:
+    place, _, module = cls.__module__.rpartition(".")
+    return module if place.partition(".")[0] == "modelsel" else snake(cls.__name__)
+
+
+def snake(name: str) -> str:
+    """`GainRatio` -> `gain_ratio`: the kind that a class of a plug-in is.
+
+    >>> [snake(name) for name in ("GainRatio", "GMean", "C45", "None_")]
+    ['gain_ratio', 'g_mean', 'c45', 'none']
+    """
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).strip("_").lower()
 
 
 def classes_in(parts: Iterable[Any]) -> set[Any]:
-    """Classes of some parts and of the parts in their fields, at any depth.
+    """Classes of some parts and of the parts in their fields, at any depth. Asked of whole spaces: a field at a time.
 
     >>> sorted(kind.__name__ for kind in classes_in([make("learner", "knn")]))
     ['Heom', 'Knn']
     """
-    found, seen, waiting = set(), set(), list(parts)
+    found: set[Any] = set()
+    waiting: list[list[Any]] = [list(parts)]
     while waiting:
-        part = waiting.pop()
-        if id(part) in seen:
-            continue
-        seen.add(id(part))
-        if type(part) in (tuple, list):
-            waiting += part
-        elif dataclasses.is_dataclass(kind := type(part)):
-            found.add(kind)
-            waiting += [value for name in _field_names(kind) if type(value := getattr(part, name)) not in _SCALARS]
+        some = waiting.pop()
+        for kind in set(map(type, some)) - _SCALARS:
+            own: list[Any] = [one for one in some if type(one) is kind]
+            if kind in (tuple, list):
+                waiting += {id(one): [*one] for one in own}.values()
+            elif dataclasses.is_dataclass(kind):
+                found.add(kind)
+                waiting += [[*map(attrgetter(name), own)] for name in _part_fields(kind)]
     return found
+
+
+@cache
+def _part_fields(kind: Any) -> tuple[str, ...]:
+    """Fields that may hold parts: those that say so, and those that say nothing of what they accept."""
+    return tuple(each.name for each in dataclasses.fields(kind) if limits_of(each).group or "limits" not in each.metadata)
 
 
 def resolved(part: Any) -> dict[str, Any]:
@@ -192,11 +209,6 @@ def flat(spec: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             out[name] = value
     return out
-
-
-@cache
-def _field_names(cls: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(cls))
 
 
 @cache

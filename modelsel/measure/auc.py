@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
-from modelsel.measure.over_rows import class_scores
+from modelsel.measure.base import class_scores
 from modelsel.statistics.auc import multiclass_area, rankings
 
 

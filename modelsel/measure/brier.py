@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Codes, Floats, Outputs
-from modelsel.measure.over_rows import OverRows, class_scores
+from modelsel.measure.base import OverRows, class_scores
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from modelsel.core.spec import plain
 from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
-from modelsel.measure.over_rows import OverRows
+from modelsel.measure.base import OverRows
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Codes, Floats, Outputs
-from modelsel.measure.over_rows import OverRows
+from modelsel.measure.base import OverRows
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from modelsel.core.spec import one_of, whole
 from modelsel.core.types import Floats, Resampling, Task
-from modelsel.measure.from_confusion import FromConfusion, ratio
+from modelsel.measure.base import FromConfusion, ratio
 
 
 @dataclass(frozen=True)

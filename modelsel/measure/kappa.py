@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Floats
-from modelsel.measure.from_confusion import FromConfusion, ratio
+from modelsel.measure.base import FromConfusion, ratio
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from modelsel.core.spec import number
 from modelsel.core.types import Codes, Floats, Outputs
-from modelsel.measure.over_rows import OverRows, class_scores
+from modelsel.measure.base import OverRows, class_scores
 
 
 @dataclass(frozen=True)

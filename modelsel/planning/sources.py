@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -23,15 +25,17 @@ ROOMS = (
     "foreign", "sharing", "measure", "planning", "runner",
 )  # fmt: skip
 
+LEARNER, STEPS = attrgetter("learner"), attrgetter("preparers")
+
 
 def code(candidates: Sequence[Candidate]) -> str:
     """Digest of what the cells of a batch run: our rooms, every part from elsewhere at any depth, and the versions of
     libraries that they name as their `source`."""
-    kinds = classes_in(step for candidate in candidates for step in (candidate.learner, *candidate.preparers))
+    steps = [*map(LEARNER, candidates), *chain.from_iterable({id(each): each for each in map(STEPS, candidates)}.values())]
+    kinds = classes_in(steps)
     foreign = (kind for kind in kinds if not kind.__module__.startswith("modelsel."))
     texts = sorted({_text_of(kind) for kind in foreign})
-    steps = (candidates[0].learner, *(step for candidate in candidates for step in candidate.preparers))
-    libraries = sorted({getattr(step, "source", "") for step in steps})
+    libraries = sorted({getattr(step, "source", "") for step in steps[len(candidates) - 1 :]})  # one fit, one learner's
     return hashlib.sha256("\0".join((own(), *texts, *libraries)).encode()).hexdigest()[:32]
 
 

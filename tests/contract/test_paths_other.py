@@ -2,7 +2,7 @@
 
 For random spaces over random tasks: one fit says what a plain twin says that counts, searches and looks up afresh for every
 candidate (the twins stand beside the learners, in tests/learner); one fit, a fit alone and a model read back say the same,
-whoever else is asked and in whatever chunks.
+whoever else is asked and in whatever chunks. What every learner promises, new ones too, is in `test_promises.py`.
 """
 
 import math
@@ -15,14 +15,13 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from modelsel.core.protocols import SelectedColumns, SubsetPath
-from modelsel.core.spec import kinds_of, make
+from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.learner.knn import Knn
 from modelsel.learner.majority import Majority
 from modelsel.learner.naive_bayes import NaiveBayes
 from modelsel.learner.sklearn import Sklearn
 from modelsel.learner.table import Table
-from tests.contract import test_paths
 from tests.learner.test_knn import Twin as KnnTwin
 from tests.learner.test_naive_bayes import Twin as BayesTwin
 from tests.learner.test_table import plain_scores
@@ -102,14 +101,6 @@ def majority_twin(learner: Any, task: Task, rows: np.ndarray, asked: np.ndarray)
 
 
 TWINS = {"knn": knn_twin, "naive_bayes": bayes_twin, "table": table_twin, "majority": majority_twin}
-WITHOUT_PATH_PARAMETERS = {"prior_draw": "tests/learner/test_floors.py", "sklearn": "tests/learner/test_sklearn.py"}
-SHARING = {"estimator": "tests/sharing"}
-
-
-def test_every_learner_takes_part() -> None:
-    assert set(kinds_of("learner")) == {*TWINS, *WITHOUT_PATH_PARAMETERS, *SHARING, "tree", "forest"}  # forests: tests/forest
-    assert TWINS.keys() == LEARNERS.keys()
-    assert "tree" in test_paths.LEARNERS
 
 
 @pytest.mark.parametrize("name", sorted(TWINS))

@@ -131,7 +131,7 @@ def test_what_was_typed_into_a_session_is_told_apart_by_its_text_or_never_believ
 
 def test_parts_are_found_in_fields_and_in_lists():
     bundle = Candidate(Tree(criterion=make("criterion", "gini")), (make("preparer", "impute"),))
-    assert {"Tree", "Gini", "Impute", "Unpruned", "Leaf"} <= {kind.__name__ for kind in classes_in([[bundle]])}
+    assert {"Tree", "Gini", "Impute", "Unpruned", "Hard"} <= {kind.__name__ for kind in classes_in([[bundle]])}
 
 
 def test_cells_of_other_code_are_computed_again_with_the_reason(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from modelsel.core.spec import make
-from modelsel.measure.from_confusion import FromConfusion
+from modelsel.measure.base import FromConfusion
 from modelsel.statistics.auc import auc
 
 

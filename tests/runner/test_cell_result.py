@@ -86,7 +86,7 @@ def test_a_part_has_every_column_and_its_own_reasons():
     whole = result()
     for which in ([6, 0, 5], [2], range(len(whole))):
         part, alone = whole.take(np.array(which)), result(tuple(SOME[position] for position in which))
-        for name in ("ids", "predicted", "scores", *COLUMNS):
+        for name in ("ids", "status", "predicted", "scores", *COLUMNS):
             np.testing.assert_array_equal(getattr(part, name), getattr(alone, name), name)
         assert part.reasons == alone.reasons
 
@@ -96,13 +96,12 @@ def test_a_record_that_lacks_a_column_leaves_it_unknown_and_one_without_statuses
     facts, arrays = result().encode()
     for name in COLUMNS:
         fewer = {own: array for own, array in arrays.items() if own != name}
-        if name == "status":
-            with pytest.raises(KeyError):
-                CellResult.decode(facts, fewer)
-        else:
-            assert np.isnan(getattr(CellResult.decode(facts, fewer), name)).all()
-    with pytest.raises(ValueError, match="different length"):
-        CellResult.decode(facts, {**arrays, "complexity": arrays["complexity"][1:]})
+        assert np.isnan(getattr(CellResult.decode(facts, fewer), name)).all()
+    for name in ("ids", "status", "predicted"):
+        with pytest.raises(KeyError):
+            CellResult.decode(facts, {own: array for own, array in arrays.items() if own != name})
+    with pytest.raises(ValueError, match="no candidates"):
+        CellResult.decode(facts, {name: array[:0] for name, array in arrays.items()})
 
 
 def test_a_record_written_before_there_was_one_result_type_says_what_it_said(tmp_path):
@@ -165,8 +164,8 @@ import re, sys
 from pathlib import Path
 import modelsel.runner.evaluation.cell_result as module
 source = Path(module.__file__).read_text()
-line = re.search(r"    training_error: Floats = measured\\(\\).*\\n", source)[0]
-more = source.replace(line, line + "    leaves_twice: Floats = measured()\\n")
+line = re.search(r"    training_error: Floats = column\\(measured=True\\).*\\n", source)[0]
+more = source.replace(line, line + "    leaves_twice: Floats = column(measured=True)\\n")
 assert more != source
 exec(compile(more, module.__file__, "exec"), module.__dict__)
 import numpy as np

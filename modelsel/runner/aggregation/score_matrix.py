@@ -4,13 +4,11 @@ A cell that has not answered is `UNFINISHED`. Partial folds are never averaged: 
 eligible.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Floats, Status
-from modelsel.runner.evaluation.cell_result import CODE, COLUMNS, MEASURED, OK, STATUSES, CellResult, failing
+from modelsel.runner.evaluation.cell_result import CODE, COLUMNS, MEASURED, OK, STATUSES, UNFINISHED, CellResult, failing
 
 NOT_DONE = "not every fold was finished"
 
@@ -20,15 +18,15 @@ class ScoreMatrix:
 
     def __init__(self, candidates: int, folds: int) -> None:
         shape = candidates, folds
-        self.columns: dict[str, NDArray[Any]] = {
-            name: np.full(shape, column.unknown, column.dtype) for name, column in COLUMNS.items()
-        }
-        self.status, self.score = self.columns["status"], self.columns["score"]
+        self.status = np.full(shape, UNFINISHED, np.int8)
+        self.columns = {name: np.full(shape, np.nan) for name in COLUMNS}
+        self.score = self.columns["score"]
         self._reasons: dict[tuple[int, int], str] = {}
         self._tracebacks: dict[int, str] = {}  # first failure per fold
 
     def add(self, fold: int, members: NDArray[np.int64], result: CellResult) -> None:
         """Enter the scored result of some candidates (positions in the plan) on a fold."""
+        self.status[members, fold] = result.status
         for name, column in self.columns.items():
             column[members, fold] = getattr(result, name)
         self._reasons |= {(int(members[position]), fold): text for position, text in result.reasons.items()}

@@ -1,15 +1,15 @@
 """What a cell found out: the one type that goes from the fit to the journal, the scores and the choice.
 
-`CellResult` has a column per thing known of a candidate. A column is declared once, by `column` in the class below; builder,
+`CellResult` has a column per thing known of a candidate. A number is declared once, by `column` in the class below; builder,
 journal, score matrix and means go by the declarations, so that a new one changes this file alone. What a fit measures beside
-its predictions is a column of `measured`: the path is asked by the column's name, and one that has no such method leaves NaN.
+its predictions is `measured`: the path is asked by the column's name, and one that has no such method leaves NaN.
 
 Predicted classes are kept in the smallest unsigned type that holds them. A candidate that did not end `ok` has a status and a
 reason, and zeros or NaN elsewhere, which nobody reads. In very large spaces rows are not kept: then only scores are.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, Self, get_args
 
 import numpy as np
@@ -25,23 +25,9 @@ UNFINISHED = -1
 UNDEFINED = "the measure is not defined on this fold"
 
 
-@dataclass(frozen=True)
-class ResultColumn:
-    """A number per candidate: its type, what stands where it is not known, and whether the path is asked for it."""
-
-    dtype: type
-    unknown: float
-    measured: bool = False
-
-
-def column(dtype: type, unknown: float) -> Any:
-    """Declare a number per candidate."""
-    return field(metadata={"column": ResultColumn(dtype, unknown)})
-
-
-def measured() -> Any:
-    """Declare a number per candidate that `path.<name of the column>(learners)` gives, NaN where the path has none."""
-    return field(metadata={"column": ResultColumn(np.float64, np.nan, measured=True)})
+def column(measured: bool = False) -> Any:
+    """Declare a number per candidate, NaN where it is not known; `measured`: `path.<name>(learners)` gives it."""
+    return field(metadata={"measured": measured})
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +41,11 @@ class CellResult:
     ids: NDArray[np.uint64]
     predicted: NDArray[Any]
     scores: Floats | None
-    status: NDArray[np.int8] = column(np.int8, UNFINISHED)
-    score: Floats = column(np.float64, np.nan)
-    complexity: Floats = measured()  # in the learner's unit
-    training_error: Floats = measured()  # weighted share of analysis rows misclassified
-    held_back: Floats = measured()  # AUC on analysis rows that neither fitted nor chose
+    status: NDArray[np.int8]
+    score: Floats = column()
+    complexity: Floats = column(measured=True)  # in the learner's unit
+    training_error: Floats = column(measured=True)  # weighted share of analysis rows misclassified
+    held_back: Floats = column(measured=True)  # AUC on analysis rows that neither fitted nor chose
     seconds: float = 0.0
     reasons: Mapping[int, str] = field(default_factory=dict)  # by position, of those that are not ok
     traceback: str = ""  # of the first failure
@@ -105,7 +91,7 @@ class CellResult:
             return self
         at = {int(position): place for place, position in enumerate(which)}
         reasons = {at[position]: reason for position, reason in self.reasons.items() if position in at}
-        return replace(self, **{name: array[which] for name, array in self._arrays().items()}, reasons=reasons)
+        return self._with(**{name: array[which] for name, array in self._arrays().items()}, reasons=reasons)
 
     def scored(self, measure: Measure, truth: Codes, weights: Floats | None, classes: int) -> Self:
         """What the measure makes of it: numbers per candidate, no rows.
@@ -120,7 +106,7 @@ class CellResult:
             status, reasons = status.copy(), {**reasons, **dict.fromkeys(undefined.tolist(), UNDEFINED)}
             status[undefined], score[undefined] = CODE["invalid_score"], np.nan
         no_rows = np.zeros((len(self), 0), self.predicted.dtype)
-        return replace(self, score=score, status=status, reasons=reasons, predicted=no_rows, scores=None)
+        return self._with(score=score, status=status, reasons=reasons, predicted=no_rows, scores=None)
 
     def encode(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Facts and arrays, as the journal keeps them."""
@@ -134,28 +120,31 @@ class CellResult:
     def decode(cls, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
         """A result as it was recorded; what a record does not have, its version did not know.
 
-        Raises KeyError when ids, statuses, predictions or facts are missing, ValueError for columns of different length.
+        Raises KeyError when ids, statuses, predictions or facts are missing, ValueError for a result of nobody.
         """
         ids = arrays["ids"]
-        known = {name: arrays[name] for name in COLUMNS if name in arrays or name == "status"}
-        if not len(ids) or any(len(array) != len(ids) for array in (*known.values(), arrays["predicted"])):
-            raise ValueError("columns are empty or of different length")
-        unknown = _unknown(len(ids), [name for name in COLUMNS if name not in known])
+        if not len(ids):
+            raise ValueError("a result of no candidates")
+        columns = {name: arrays[name] if name in arrays else np.full(len(ids), np.nan) for name in COLUMNS}
         return cls(
-            ids=ids, predicted=arrays["predicted"], scores=arrays.get("scores"), **known, **unknown,
+            ids=ids, status=arrays["status"], predicted=arrays["predicted"], scores=arrays.get("scores"), **columns,
             seconds=float(facts["seconds"]), traceback=str(facts["traceback"]), measure=str(facts["measure"]),
             reasons={int(position): str(reason) for position, reason in facts["reasons"].items()},
         )  # fmt: skip
+
+    def _with(self, **changes: Any) -> Self:
+        """`dataclasses.replace`, which is dear where a cell is small."""
+        other = object.__new__(type(self))
+        vars(other).update(vars(self), **changes)
+        return other
 
     def _arrays(self) -> dict[str, Any]:
         return {name: array for name in _ARRAYS if (array := getattr(self, name)) is not None}
 
 
-COLUMNS: dict[str, ResultColumn] = {
-    each.name: each.metadata["column"] for each in fields(CellResult) if "column" in each.metadata
-}
-MEASURED = tuple(name for name, each in COLUMNS.items() if each.measured)
-_ARRAYS = ("ids", "predicted", "scores", *COLUMNS)
+COLUMNS = tuple(each.name for each in fields(CellResult) if "measured" in each.metadata)
+MEASURED = tuple(each.name for each in fields(CellResult) if each.metadata.get("measured"))
+_ARRAYS = ("ids", "status", "predicted", "scores", *COLUMNS)
 
 
 def blank(candidates: Sequence[Candidate], rows: int, classes: int, scores: bool) -> dict[str, Any]:
@@ -163,7 +152,9 @@ def blank(candidates: Sequence[Candidate], rows: int, classes: int, scores: bool
     count = len(candidates)
     predicted = np.zeros((count, rows), np.min_scalar_type(max(classes - 1, 1)))
     class_scores = np.zeros((count, rows, classes)) if scores else None
-    return {"ids": numbers(candidates), "predicted": predicted, "scores": class_scores, **_unknown(count, COLUMNS)}
+    status, columns = np.full(count, UNFINISHED, np.int8), np.full((len(COLUMNS), count), np.nan)
+    named = {"ids": numbers(candidates), "status": status, "predicted": predicted, "scores": class_scores}
+    return {**named, **dict(zip(COLUMNS, columns, strict=True))}
 
 
 def failing(status: NDArray[np.int8]) -> Booleans:
@@ -174,7 +165,3 @@ def failing(status: NDArray[np.int8]) -> Booleans:
 def numbers(candidates: Sequence[Candidate]) -> NDArray[np.uint64]:
     """Candidate ids as 64-bit numbers."""
     return np.array([int(candidate.id, 16) for candidate in candidates], np.uint64)
-
-
-def _unknown(count: int, names: Iterable[str]) -> dict[str, Any]:
-    return {name: np.full(count, COLUMNS[name].unknown, COLUMNS[name].dtype) for name in names}

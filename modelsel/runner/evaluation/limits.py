@@ -47,10 +47,12 @@ class CellLimits:
 
 
 UNLIMITED = CellLimits()
+_NOTHING = nullcontext()
 
 
 def unlimited() -> AbstractContextManager[None]:
-    return nullcontext()
+    """Nothing is enforced. Entered once per candidate and fold, so that it is one and the same."""
+    return _NOTHING
 
 
 @contextmanager

@@ -1,0 +1,133 @@
+"""What a learner need not say itself: a new one is a frozen dataclass with settings and `fit`.
+
+    @dataclass(frozen=True)
+    class NearestCentroid(BaseLearner):
+        shrink: float = number(0.0, least=0, most=1)
+
+        def fit(self, task, rows, rng) -> Centroids: ...
+
+    @dataclass(frozen=True, eq=False)
+    class Centroids(FittedModel):
+        means: Floats
+
+        def scores(self, table): ...
+
+What it may offer besides, each with a default: `problems` and `refusal` (where it cannot be used), `complexity` and `unit`
+(what ties are broken by), `growing` and `fit_path` (one fit answers many candidates), `describe` and `restore` (models whose
+fields are more than arrays and plain values), `holds_gil`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from modelsel.core.described import Described, given_by, stored_numbers
+from modelsel.core.spec import resolved
+from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
+
+
+class FittedModel(Described):
+    """A fitted learner. `scores` is what a new one has to say."""
+
+    def scores(self, table: Table) -> Floats:
+        """Class scores of the rows of a table.
+
+        Returns
+        -------
+        Floats
+            Rows × classes, each row at least 0 and of sum 1.
+        """
+        raise NotImplementedError
+
+    def predict(self, table: Table) -> Codes:
+        """Index of the class with the largest score per row; ties: the first class."""
+        predicted: Codes = np.argmax(self.scores(table), axis=1).astype(np.int32)
+        return predicted
+
+
+class BaseLearner:
+    """A learner without path parameters: every candidate is a fit. `fit` is what a new one has to say."""
+
+    unit: ClassVar[str] = "stored numbers"
+    holds_gil: ClassVar[bool] = True
+
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> Any:
+        """Fit on some rows of a task.
+
+        Parameters
+        ----------
+        task : Task
+            `values` (rows × features, NaN where missing, levels as numbers), `target` (class indices), `row_weights`.
+        rows : Integers
+            Positions of the analysis rows; a row may repeat. Nothing else of the task may be looked at.
+        rng : numpy.random.Generator
+            The only source of chance.
+
+        Returns
+        -------
+        FittedModel
+            Something with `predict` and `scores` for any table of these features.
+        """
+        raise NotImplementedError
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        """Why it cannot be used, by itself or on these features."""
+        return ()
+
+    def refusal(self, task: Task, rows: Integers) -> str | None:
+        """Why it cannot be fitted on just these rows: then the candidate is skipped on them."""
+        return None if task.row_weights[rows].sum() > 0 else "no analysis row has weight"
+
+    def complexity(self, model: Any) -> float:
+        """Size of a fitted model in the learner's `unit`."""
+        return stored_numbers(model)
+
+    def growing(self) -> dict[str, Any]:
+        """The settings that a fit depends on: all, but for path parameters."""
+        return resolved(self)
+
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> Any:
+        """Fit once for all learners of equal growing."""
+        model = self.fit(task, rows, rng)
+        if type(self).restore == BaseLearner.restore:
+            given_by(type(self).fit)
+            model.describe()  # a model that cannot be kept is said on the first fold, and not after the last
+        return SingleFit(self, model, task, rows)
+
+    @classmethod
+    def restore(cls, description: Description) -> Any:
+        """Read a model back; ValueError when it is not whole."""
+        return given_by(cls.fit).restored(description)
+
+
+@dataclass(frozen=True, eq=False)
+class SingleFit:
+    """One fitted model, which answers for its learner alone."""
+
+    learner: Any
+    fitted: Any
+    task: Task
+    seen: Integers
+
+    def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+        """What the model says of some rows, once per learner."""
+        asked = Table(name=table.name, features=table.features, values=table.values[rows], rows=table.rows[rows])
+        predicted = np.asarray(self.fitted.predict(asked), np.int32)
+        found = np.asarray(self.fitted.scores(asked), np.float64) if scores else None
+        return Outputs(np.tile(predicted, (len(learners), 1)), None if found is None else np.tile(found, (len(learners), 1, 1)))
+
+    def complexity(self, learners: Sequence[Any]) -> Floats:
+        """Size of the model."""
+        return np.full(len(learners), float(self.learner.complexity(self.fitted)))
+
+    def training_error(self, learners: Sequence[Any]) -> Floats:
+        """Weighted share of analysis rows that the model misclassifies."""
+        weights = self.task.row_weights[self.seen]
+        wrong = self.outputs([self.learner], self.task, self.seen, scores=False).predicted[0] != self.task.target[self.seen]
+        return np.full(len(learners), float(weights @ wrong / weights.sum()))
+
+    def model(self, learner: Any) -> Any:
+        """The model that `fit` gave."""
+        return self.fitted

@@ -1,0 +1,110 @@
+"""What a measure need not say itself: a new one is a frozen dataclass with one method.
+
+`OverRows`: say `losses`, a loss per row; the score is their weighted mean, and so it has standard errors over rows.
+`FromConfusion`: say `of`, a number per confusion matrix. `BaseMeasure`: say `score`, whatever it is computed from.
+
+    score = Σ w_i loss_i / Σ w_i        N_ij: weight of class i predicted as j
+"""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
+
+
+class BaseMeasure:
+    """A number per candidate and fold. `score` is what a new one has to say."""
+
+    higher_is_better: ClassVar[bool] = True
+    needs_scores: ClassVar[bool] = False  # reads class scores, and not only predicted classes
+    over_rows: ClassVar[bool] = False
+
+    def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
+        """Why it cannot be used on this task and these folds."""
+        yield from ()
+
+    def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
+        """One number per candidate.
+
+        Parameters
+        ----------
+        truth : Codes
+            Class index per row.
+        outputs : Outputs
+            `predicted`, candidates × rows, and where `needs_scores` also `scores`, candidates × rows × classes.
+        weights : Floats or None
+            Weight per row; None: all equal.
+        classes : int
+            How many classes there are.
+
+        Returns
+        -------
+        Floats
+            NaN where it is not defined on these rows. A candidate's number may not depend on the others.
+        """
+        raise NotImplementedError
+
+    def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
+        """Loss per candidate and row, only where the score is their mean.
+
+        Raises
+        ------
+        TypeError
+            Where it is not.
+        """
+        raise TypeError(f"{type(self).__name__} is no mean over rows")
+
+
+class OverRows(BaseMeasure):
+    """The score is the weighted mean of `losses`; lower is better."""
+
+    higher_is_better = False
+    over_rows = True
+
+    def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
+        """Loss per candidate and row (candidates × rows)."""
+        raise NotImplementedError
+
+    def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
+        losses = np.ascontiguousarray(self.losses(truth, outputs, classes))  # sums are the same in any company, so no BLAS
+        if weights is None:
+            return np.asarray(losses.mean(axis=-1))
+        return np.asarray(np.einsum("...r,r->...", losses, weights / weights.sum()))
+
+
+class FromConfusion(BaseMeasure):
+    """The score is a function of the confusion matrix."""
+
+    def of(self, matrices: Floats) -> Floats:
+        """One number per confusion matrix (candidates × true class × predicted class)."""
+        raise NotImplementedError
+
+    def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
+        return self.of(confusion(truth, outputs.predicted, weights, classes))
+
+
+def class_scores(outputs: Outputs) -> Floats:
+    """The class scores, candidates × rows × classes; ValueError when the cell did not ask for them."""
+    if outputs.scores is None:
+        raise ValueError("this measure reads class scores, and the outputs hold predicted classes only")
+    return outputs.scores
+
+
+def confusion(truth: Codes, predicted: Codes, weights: Floats | None, classes: int) -> Floats:
+    """Weighted counts, candidates × true class × predicted class.
+
+    >>> confusion(np.array([0, 0, 1], np.int32), np.array([[0, 1, 1]], np.int32), None, 2)[0].tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
+    """
+    candidates = len(predicted)
+    cell = (np.arange(candidates)[:, None] * classes + truth) * classes + predicted
+    each = None if weights is None else np.broadcast_to(weights, predicted.shape).ravel()
+    counts = np.bincount(cell.ravel(), each, minlength=candidates * classes * classes)
+    return counts.astype(np.float64).reshape(candidates, classes, classes)
+
+
+def ratio(above: Floats, below: Floats, otherwise: float) -> Floats:
+    """above / below, `otherwise` where below is 0."""
+    return np.divide(above, below, out=np.full_like(above, otherwise), where=below != 0)

@@ -1,0 +1,66 @@
+"""What a scheme need not say itself: a new one is a frozen dataclass with settings and `pairs`.
+
+@dataclass(frozen=True)
+class EveryNth(BaseScheme):
+    folds: int = whole(5, least=2)
+
+    def pairs(self, task, rng):
+        number = np.arange(len(task)) % self.folds
+        for fold in range(self.folds):
+            yield number != fold, number == fold
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from modelsel.core.fingerprint import generator
+from modelsel.core.spec import kind_of
+from modelsel.core.types import Booleans, Fold, Integers, Resampling, Task
+from modelsel.scheme.partition.folds import groups_ignored
+
+
+class BaseScheme:
+    """A resampling recipe. `pairs` is what a new one has to say."""
+
+    reads_groups: ClassVar[bool] = False  # else tasks with groups are refused, whose rows it would tear apart
+
+    def pairs(self, task: Task, rng: np.random.Generator) -> Iterable[tuple[Any, Any]]:
+        """Analysis and assessment rows of each fold, as positions or as masks.
+
+        Parameters
+        ----------
+        task : Task
+            The development rows.
+        rng : numpy.random.Generator
+            The only source of chance; the same for the same seed and rows.
+        """
+        raise NotImplementedError
+
+    def problems(self, task: Task) -> Iterator[str]:
+        """Why it cannot be used on this task."""
+        if not self.reads_groups:
+            yield from groups_ignored(task, self)
+
+    def instantiate(self, task: Task, seed: int) -> Resampling:
+        """The folds on the rows of a task.
+
+        Raises
+        ------
+        ValueError
+            For a fold without rows in one half, or with a row in both.
+        """
+        pairs = self.pairs(task, generator(seed, task.fingerprint, kind_of(self)))
+        folds = tuple(Fold(index, 0, _rows(one), _rows(other)) for index, (one, other) in enumerate(pairs))
+        for fold in folds:
+            if not len(fold.analysis) or not len(fold.assessment) or np.intersect1d(fold.analysis, fold.assessment).size:
+                raise ValueError(f"scheme {kind_of(self)}: fold {fold.index} has an empty half, or a row in both")
+        return Resampling(kind_of(self), task.fingerprint, folds)
+
+
+def _rows(which: Booleans | Integers) -> Integers:
+    found = np.asarray(which)
+    rows = np.flatnonzero(found) if found.dtype == np.bool_ else found.astype(np.int64)
+    rows.flags.writeable = False
+    return rows
