@@ -62,8 +62,8 @@ def given_by(fit: Callable[..., Any]) -> Any:
     """
     found: Any = get_type_hints(fit).get("return")
     if not (is_dataclass(found) and isinstance(found, type) and issubclass(found, Described)):
-        raise TypeError(f"{fit.__qualname__} has to be annotated with the dataclass that it returns (a `FittedModel` or `FittedPreparer`), "
-                        "or `restore` has to be written")  # fmt: skip
+        what = f"{fit.__qualname__} has to be annotated with what it returns, a FittedModel or a FittedPreparer"
+        raise TypeError(f"{what}; or `restore` and `describe` have to be written")
     return found
 
 
