@@ -21,7 +21,7 @@ from modelsel.comparison.optimism.point632 import wanted, with_point632
 from modelsel.comparison.winner.pairs import pairs
 from modelsel.comparison.winner.selection import choose
 from modelsel.config.compose import BATES, Config, compose
-from modelsel.config.fields.settings import AUTO
+from modelsel.config.fields.settings import AUTO, TrackingSettings
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.protocols import Measure, Progress
@@ -300,15 +300,18 @@ def _kept_of(
     if isinstance(final, Failure):
         return None, {}
     studied = SectionContext(material.development, selection, final.model, config.seed, outcome.measure, results)
-    described = _described(final.model, material.development, config.tracking.allow_skops)
+    described = _described(final.model, material.development, config.tracking)
     return described, show.facts(config.show, studied)
 
 
-def _described(final: Final, task: Task, stored: bool) -> FinalModel:
-    """The model as data, with a few rows as an example; `stored` takes a fitted scikit-learn estimator along."""
+def _described(final: Final, task: Task, tracking: TrackingSettings) -> FinalModel:
+    """The model as data, with a few rows as an example; a fitted estimator goes along where the person allows that."""
+    learner, estimator = final.learner, getattr(final.model, "estimator", None)
+    recipe = "stored" not in learner.facts
     return FinalModel(
-        features=final.features, classes=final.classes, learner=final.learner, steps=final.descriptions,
-        example=task.take(positions(task)[:5]), estimator=getattr(final.model, "estimator", None) if stored else None,
+        features=final.features, classes=final.classes, learner=learner, steps=final.descriptions,
+        example=task.take(positions(task)[:5]), estimator=estimator if tracking.allow_skops and recipe else None,
+        pickled=estimator if tracking.allow_pickle and recipe else None,
     )  # fmt: skip
 
 

@@ -101,9 +101,20 @@ def settled(kind: Any, params: Mapping[str, Any], seed: int) -> dict[str, Any]:
                 del told[name]
         if setting.value is not None and (setting.forced or not given) and _takes(kind, setting.names[0]):
             told[setting.names[0]] = setting.value
+    if "l1_ratio" in told and "penalty" not in told and _needs_penalty(kind):
+        told["penalty"] = "elasticnet"
     if not any(name in told for name in library.seed) and _takes(kind, library.seed[0]):
         told[library.seed[0]] = seed
     return told
+
+
+def _needs_penalty(kind: Any) -> bool:
+    """Up to scikit-learn 1.7 logistic regression reads `l1_ratio` only with `penalty=elasticnet`, a name that goes later."""
+    if kind.__name__ != "LogisticRegression":
+        return False
+    import sklearn
+
+    return tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8)
 
 
 def _takes(kind: Any, name: str) -> bool:

@@ -1,9 +1,9 @@
 """Fitted objects of other libraries as bytes: each library's own format, else skops; read back only if every type is allowed.
 
-    lightgbm   model.txt     the text that LightGBM writes
-    xgboost    model.json    XGBoost's JSON
-    catboost   model.cbm     CatBoost's binary
-    others     model.skops   skops, which names every type in the file before anything is made of it
+    lightgbm   lightgbm.txt    the text that LightGBM writes
+    xgboost    xgboost.json    XGBoost's JSON
+    catboost   catboost.cbm    CatBoost's binary
+    others     fitted.skops    skops, which names every type in the file before anything is made of it
 
 No pickle: reading a file must not be able to run what stands in it. A type in a skops file counts if skops trusts it, or if it
 is of an allowed package (`allowed.home_of`).
@@ -15,11 +15,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from modelsel.core.types import Floats, Integers
 from modelsel.foreign.allowed import NotAllowedError, home_of
 
-TEXT, JSON, CBM, SKOPS = "model.txt", "model.json", "model.cbm", "model.skops"
+FILES = ("lightgbm.txt", "xgboost.json", "catboost.cbm", "fitted.skops")
+TEXT, JSON, CBM, SKOPS = FILES
 INSTALL = "pip install 'modelsel[skops]'"
-PLAIN_TYPES = frozenset(("numpy.dtype",))
+# what histogram boosting keeps to read categories: a function by itself does nothing, and each one in a file is named
+PLAIN_TYPES = frozenset(("numpy.dtype", "functools.partial", "sklearn.utils.validation.check_array"))
 
 
 class NotStoredError(ValueError):
@@ -99,18 +104,34 @@ def _cbm_of(made: Any) -> tuple[str, bytes]:
         return CBM, path.read_bytes()
 
 
+class Boosted:
+    """LightGBM's booster with the two questions that its classifier answers, in the same way."""
+
+    def __init__(self, booster: Any) -> None:
+        self.booster_ = booster
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Class scores."""
+        shares: Floats = np.asarray(self.booster_.predict(X))
+        return np.vstack((1.0 - shares, shares)).transpose() if shares.ndim == 1 else shares
+
+    def predict(self, X: Any) -> Integers:
+        """The class of the highest score."""
+        return np.asarray(self.predict_proba(X).argmax(axis=1), np.int64)
+
+
 def _booster(data: bytes) -> Any:
     import lightgbm
 
-    return lightgbm.Booster(model_str=data.decode())
+    return Boosted(lightgbm.Booster(model_str=data.decode()))
 
 
 def _xgboost(data: bytes) -> Any:
     import xgboost
 
-    booster = xgboost.Booster()
-    booster.load_model(bytearray(data))
-    return booster
+    made = xgboost.XGBClassifier(n_jobs=1)
+    made.load_model(bytearray(data))
+    return made
 
 
 def _catboost(data: bytes) -> Any:
@@ -123,6 +144,7 @@ def _catboost(data: bytes) -> Any:
 
 _WRITERS: Mapping[str, Callable[[Any], tuple[str, bytes]]] = {
     "lightgbm.sklearn.LGBMClassifier": _text_of,
+    "modelsel.foreign.stored.Boosted": _text_of,
     "xgboost.sklearn.XGBClassifier": _json_of,
     "xgboost.sklearn.XGBRFClassifier": _json_of,
     "catboost.core.CatBoostClassifier": _cbm_of,

@@ -12,7 +12,7 @@ import skops.io
 from sklearn.datasets import load_wine
 
 SMALL = ("dataset=csv", "dataset.path=wine.csv", "dataset.target=class", "scheme.folds=3", "pool=sequential")
-FOREST = ("learner=random_forest", "learner.params.n_estimators=15")
+FOREST = ("learner=sklearn", "learner.estimator=RandomForestClassifier", "learner.params.n_estimators=15")
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_a_forest_is_selected_tested_and_predicts_from_its_recipe(modelsel: Any,
     assert {row["entry"] for row in _rows(Path("runs/latest/candidates.csv"))} == {"random_forest", "cart"}
     assert modelsel("run", *SMALL, *FOREST).code == 0
     kept = json.loads(Path("runs/latest/model/data/model.json").read_text())["learner"]
-    assert kept["facts"]["learner"]["params"] == {"min_samples_leaf": 1, "n_estimators": 15}
+    assert kept["facts"]["learner"]["params"] == {"n_estimators": 15}
     assert set(kept["facts"]) == {"learner", "random_state", "rows", "version"}
     first, second = (modelsel("predict", "latest", "wine.csv") for _ in range(2))
     assert first.code == 0, first.err

@@ -147,7 +147,8 @@ def test_lightgbm_is_a_mapping_in_a_file_or_on_the_command_line():
 def test_the_recipe_fits_again_on_the_same_rows_and_on_no_others(task):
     learner = Estimator("sklearn.ensemble.RandomForestClassifier", {"n_estimators": 5})
     model = learner.fit(task, positions(task), np.random.default_rng(1))
-    recipe = Estimator.restore(model.describe())
+    facts = {name: value for name, value in model.describe().facts.items() if name != "stored"}
+    recipe = Estimator.restore(Description("estimator", facts))
     assert np.array_equal(recipe.refit(task, positions(task)).scores(task), model.scores(task))
     with pytest.raises(ValueError, match="not the rows"):
         recipe.refit(task, np.arange(50))

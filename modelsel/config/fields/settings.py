@@ -109,6 +109,7 @@ class TrackingSettings:
     parent: str | None = plain(None, help="the id of a run of this store under which the study is put")
     on_error: str = one_of("warn", "fail", help="fail: exit 6 when tracking failed")
     allow_skops: bool = plain(False, help="learner=sklearn: store the fitted estimator too, as model/data/estimator.skops")
+    allow_pickle: bool = plain(False, help="store an estimator that no safe format takes, as model/data/estimator.pickle")
     writer: str = one_of("auto", "bulk", "client", help="auto: bulk where the store's revision is known, else client")
 
     def problems(self) -> tuple[str, ...]:

@@ -13,6 +13,8 @@ from modelsel.learner.inputs.encoding import ColumnEncoding
 from modelsel.learner.inputs.target_encoding import TargetColumns
 from modelsel.sharing.adapter import Adapter, Answer
 
+KIND = "estimator"
+
 
 @dataclass(frozen=True, eq=False)
 class Answering:
@@ -100,11 +102,17 @@ class EstimatorModel:
         return own
 
     def describe(self) -> Description:
-        return described(self.learner, self.random_state, self.rows, self.learner.source)
+        from modelsel.learner._estimator_stored import stored
+
+        facts, arrays = stored(self)
+        recipe = described(self.learner, self.random_state, self.rows, self.learner.source)
+        return Description(KIND, {**recipe, **facts}, arrays)
 
 
-def described(learner: Any, random_state: int, rows: str, version: str) -> Description:
-    """The recipe as data."""
+def described(learner: Any, random_state: int, rows: str, version: str) -> dict[str, Any]:
+    """The recipe as facts."""
     settings = {key: value for key, value in resolved(learner).items() if key != "kind"}
-    facts = {"learner": {**settings, "plugins": list(learner.plugins)}, "random_state": random_state}
-    return Description("estimator", {**facts, "rows": rows, "version": version})
+    return {
+        "learner": {**settings, "plugins": list(learner.plugins)}, "random_state": random_state, "rows": rows,
+        "version": version,
+    }  # fmt: skip

@@ -4,18 +4,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from modelsel.core.types import Codes, Description, Floats, Integers, Table, Task
-from modelsel.learner.estimators.model import EstimatorModel, described
+from modelsel.learner.estimators.model import KIND, EstimatorModel, described
 from modelsel.learner.estimators.path import EstimatorPath
 
 
 @dataclass(frozen=True)
 class EstimatorRecipe:
-    """How to fit it again: `rows` is the digest of the analysis rows, `version` what the library was."""
+    """How to fit it again: `rows` is the digest of the analysis rows, `version` the library's; `why` it was not stored."""
 
     learner: Any
     random_state: int
     rows: str
     version: str
+    why: str = ""
 
     def __str__(self) -> str:
         return f"{self.learner.estimator} ({self.version})"
@@ -30,18 +31,11 @@ class EstimatorRecipe:
         return path.model(self.learner)
 
     def describe(self) -> Description:
-        return described(self.learner, self.random_state, self.rows, self.version)
+        facts = described(self.learner, self.random_state, self.rows, self.version)
+        return Description(KIND, {**facts, "unstored": self.why})
 
     def predict(self, table: Table) -> Codes:
         raise ValueError("only the recipe of this model was kept: refit it on the development rows")
 
     def scores(self, table: Table) -> Floats:
         raise ValueError("only the recipe of this model was kept: refit it on the development rows")
-
-
-def restored(learner: Any, description: Description) -> EstimatorRecipe:
-    """What a description holds. Raises ValueError when it is not whole."""
-    facts = description.facts
-    if not isinstance(facts["random_state"], int) or not isinstance(facts["rows"], str):
-        raise ValueError("estimator: not a whole recipe")
-    return EstimatorRecipe(learner, facts["random_state"], facts["rows"], str(facts["version"]))

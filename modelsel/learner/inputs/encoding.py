@@ -13,6 +13,8 @@ import numpy as np
 
 from modelsel.core.types import Feature, Floats, Integers, Table, Task
 
+ENCODINGS = ("one_hot", "ordinal", "native")
+
 
 @dataclass(frozen=True, eq=False)
 class ColumnEncoding:

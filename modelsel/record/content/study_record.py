@@ -15,7 +15,8 @@ class FinalModel:
 
     `learner` and `steps` are what `Model.describe` and `Prepared.describe` returned; `features` are those of the raw table
     that goes in; `example` holds a few development rows without labels (signature and input example of the pyfunc).
-    `estimator` is a fitted scikit-learn estimator that is to be stored beside the recipe.
+    `estimator` is a fitted scikit-learn estimator that is to be stored beside the recipe;
+    `pickled` one that no safe format takes, where the person allows a pickle.
     """
 
     features: tuple[Feature, ...]
@@ -24,6 +25,7 @@ class FinalModel:
     steps: tuple[Description, ...]
     example: Table
     estimator: Any = None
+    pickled: Any = None
 
 
 @dataclass(frozen=True)

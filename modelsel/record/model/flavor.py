@@ -13,6 +13,7 @@ from typing import Any
 import yaml  # type: ignore[import-untyped]
 
 from modelsel.core.types import Feature
+from modelsel.foreign.stored import SKOPS
 from modelsel.record.content.study_record import FinalModel
 
 LOADER = "modelsel.record.pyfunc"
@@ -24,7 +25,7 @@ def files(final: FinalModel, version: str, now: datetime | None = None) -> dict[
     example = {"columns": [feature.name for feature in final.features], "data": rows(final)}
     return {
         "MLmodel": yaml.safe_dump(mlmodel(final, now or datetime.now(UTC)), sort_keys=True, width=100),
-        "requirements.txt": f"modelsel=={version}\n",
+        "requirements.txt": "".join(f"{line}\n" for line in (f"modelsel=={version}", *_libraries(final))),
         "python_env.yaml": yaml.safe_dump(
             {"python": platform.python_version(), "build_dependencies": ["pip"], "dependencies": ["-r requirements.txt"]},
             sort_keys=False,
@@ -32,6 +33,16 @@ def files(final: FinalModel, version: str, now: datetime | None = None) -> dict[
         EXAMPLE: json.dumps(example, allow_nan=False),
         SERVING: json.dumps({"dataframe_split": example}, indent=2, allow_nan=False),
     }
+
+
+def _libraries(final: FinalModel) -> list[str]:
+    """What reads the stored estimator, beside modelsel."""
+    facts = final.learner.facts
+    if "stored" not in facts:
+        return []
+    name, _, own = str(facts["version"]).partition(" ")
+    uses_skops = facts["stored"] == SKOPS or any(step.kind == "transform" for step in final.steps)
+    return [f"{name}=={own}", *([f"skops>={installed('skops')}"] if uses_skops else [])]
 
 
 def mlmodel(final: FinalModel, now: datetime) -> dict[str, Any]:

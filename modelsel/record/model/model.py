@@ -3,7 +3,9 @@
     model/MLmodel  requirements.txt  python_env.yaml  input_example.json  serving_input_example.json
     model/data/model.json    features, classes, learner and preparation steps as facts
     model/data/arrays.npz    their arrays, stored uncompressed
+    model/data/lightgbm.txt, xgboost.json, catboost.cbm, fitted.skops   learner=estimator: as its library writes it, else skops
     model/data/estimator.skops   with tracking.allow_skops: a fitted scikit-learn estimator, for whoever trusts the file
+    model/data/estimator.pickle  with tracking.allow_pickle: what no safe format takes, for whoever trusts the file
     model/data/SHA256SUMS    digests of all: `sha256sum -c SHA256SUMS`
 
 The digests find accidents; against intent every kind's `restore` checks every index before anything is predicted. The
@@ -12,6 +14,7 @@ estimator is never read back here: what loads it decides which types it trusts (
 
 import hashlib
 import json
+import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -24,12 +27,15 @@ from modelsel.core.errors import DataError, Problem
 from modelsel.core.protocols import Model, Prepared
 from modelsel.core.spec import class_of
 from modelsel.core.types import Description, Feature, Floats, Table, Task, positions
+from modelsel.foreign.stored import FILES
 from modelsel.record.content.files import npz, write_directory
 from modelsel.record.content.study_record import FinalModel
 from modelsel.record.model import archive, columns, flavor
 
 FORMAT = 1
 FACTS, ARRAYS, ESTIMATOR, SUMS = "model.json", "arrays.npz", "estimator.skops", "SHA256SUMS"
+PICKLED = "estimator.pickle"
+FILE = "learner/file:"  # arrays that are bytes of a file of its own: a library's native format
 DAMAGED = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, MemoryError, RecursionError, OSError)
 
 
@@ -100,9 +106,15 @@ def save(path: Path, final: FinalModel, version: str) -> Path:
         data = folder / "data"
         data.mkdir()
         (data / FACTS).write_text(json.dumps(_facts(final, version), ensure_ascii=False), "utf-8")
-        (data / ARRAYS).write_bytes(npz(_arrays(final)))
+        arrays = _arrays(final)
+        (data / ARRAYS).write_bytes(npz({name: array for name, array in arrays.items() if not name.startswith(FILE)}))
+        for name, array in arrays.items():
+            if name.startswith(FILE):
+                (data / name.removeprefix(FILE)).write_bytes(array.tobytes())
         if final.estimator is not None:
             _store(final.estimator, data / ESTIMATOR)
+        if final.pickled is not None:
+            (data / PICKLED).write_bytes(pickle.dumps(final.pickled))
         (data / SUMS).write_text("".join(f"{_sum(one)}  {one.name}\n" for one in sorted(data.iterdir())))
         for name, text in flavor.files(final, version).items():
             (folder / name).write_text(text, "utf-8")
@@ -116,7 +128,7 @@ def load(path: Path, plugins: tuple[str, ...] = ()) -> Predictor:
     try:
         _verify(data)
         facts, arrays = json.loads((data / FACTS).read_text("utf-8")), archive.arrays(data / ARRAYS)
-        return _restore(facts, arrays, plugins)
+        return _restore(facts, {**arrays, **_files(data, facts)}, plugins)
     except DataError:
         raise
     except DAMAGED as error:
@@ -145,6 +157,12 @@ def _restore(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugi
         raise ValueError("fewer than two classes, or two features of one name")
     steps = tuple(_part("preparer", step, arrays, f"step{i}/", plugins) for i, step in enumerate(facts["steps"]))
     return Predictor(features, classes, steps, _part("learner", facts["learner"], arrays, "learner/", plugins))
+
+
+def _files(data: Path, facts: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """The file that the learner's own library wrote, where there is one."""
+    name = facts["learner"]["facts"].get("stored")
+    return {f"{FILE}{name}": np.frombuffer((data / name).read_bytes(), np.uint8)} if name in FILES else {}
 
 
 def _part(
@@ -185,6 +203,7 @@ def _sum(path: Path) -> str:
 
 def _verify(data: Path) -> None:
     lines = (data / SUMS).read_text("ascii").splitlines()
-    there = [data / name for name in (FACTS, ARRAYS, ESTIMATOR) if name != ESTIMATOR or (data / name).exists()]
+    optional = (ESTIMATOR, PICKLED, *FILES)
+    there = [data / name for name in (FACTS, ARRAYS, *optional) if name not in optional or (data / name).exists()]
     if sorted(lines) != sorted(f"{_sum(one)}  {one.name}" for one in there):
         raise ValueError("its contents are not those that were written (SHA256SUMS)")

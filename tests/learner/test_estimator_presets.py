@@ -1,0 +1,57 @@
+"""Presets and spaces of other people's learners: they can be made, and their fits are counted."""
+
+from importlib.util import find_spec
+
+import pytest
+
+from modelsel.config.build import Builder
+from modelsel.config.build import learner as built
+from modelsel.config.expand import expand
+from modelsel.config.sources.folders import Folders
+from modelsel.core.errors import ConfigurationError
+from modelsel.foreign import allowed
+from modelsel.foreign.allowed import class_of, home_of
+from modelsel.learner.estimator import Estimator
+from modelsel.planning.batch import batches
+
+PACKAGES = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost"}
+PRESETS = ("random_forest", "hist_gradient_boosting", *PACKAGES, "logistic_regression", "svm", "mlp")
+everything_installed = pytest.mark.skipif(not all(map(find_spec, PACKAGES)), reason="lightgbm, xgboost, catboost")
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_can_be_made(name):
+    if name in PACKAGES:
+        pytest.importorskip(PACKAGES[name])
+    learner, steps = built(name)
+    assert isinstance(learner, Estimator)
+    assert steps == ()
+
+
+def counted(space: str) -> tuple[int, int]:
+    builder = Builder(Folders.of())
+    found = expand(space, builder)
+    assert builder.problems == []
+    assert found.merged == 0
+    return len(found.candidates), len(batches(found.candidates))
+
+
+@everything_installed
+@pytest.mark.parametrize(
+    ("space", "candidates", "fits"),
+    [("boosting", 76, 16), ("everything", 195, 60), ("logistic_regression", 18, 18), ("svm", 12, 12), ("mlp", 9, 9)],
+)
+def test_a_space_needs_so_many_fits(space, candidates, fits):
+    assert counted(space) == (candidates, fits)
+
+
+@pytest.mark.parametrize("name", sorted(PACKAGES))
+def test_an_absent_package_is_said_with_the_line_that_installs_it(name, monkeypatch):
+    found = allowed.importlib.util.find_spec
+    monkeypatch.setattr(allowed.importlib.util, "find_spec", lambda one: None if one == name else found(one))
+    for known in (class_of, home_of):
+        known.cache_clear()
+    with pytest.raises(ConfigurationError, match=rf"MSEL-207: {name} is not installed: pip install 'modelsel\[{name}\]'"):
+        built(name)
+    for known in (class_of, home_of):
+        known.cache_clear()
