@@ -14,7 +14,7 @@ from modelsel.core.fingerprint import digest
 PACKAGE = Path(__file__).resolve().parents[2]
 LIBRARIES = ("numpy", "scipy", "numba")  # those that our own learners reckon with
 DOORS = frozenset(
-    ("modelsel.learner.sklearn", "modelsel.learner.estimator")
+    ("modelsel.learner.sklearn", "modelsel.learner.estimator", "modelsel.preparer.transform")
 )  # our modules through which other people's code comes in
 
 

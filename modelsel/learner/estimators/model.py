@@ -102,7 +102,7 @@ class EstimatorModel:
         return own
 
     def describe(self) -> Description:
-        from modelsel.learner._estimator_stored import stored
+        from modelsel.learner.estimators.stored import stored
 
         facts, arrays = stored(self)
         recipe = described(self.learner, self.random_state, self.rows, self.learner.source)
