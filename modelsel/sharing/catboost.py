@@ -36,7 +36,8 @@ class Catboost(Adapter):
 
     def answers(self, estimator: Any, values: Sequence[Any], X: Any, scores: bool) -> Iterator[Answer]:
         for value in values:
-            yield estimator.predict(X, ntree_end=value), estimator.predict_proba(X, ntree_end=value) if scores else None
+            first = {"ntree_end": value, "thread_count": 1}
+            yield estimator.predict(X, **first), estimator.predict_proba(X, **first) if scores else None
 
     def size(self, estimator: Any, value: Any) -> float:
         return float(min(value, estimator.tree_count_))

@@ -163,8 +163,8 @@ def test_a_recipe_of_something_else_is_refused(task):
 
 
 def test_another_version_of_the_library_is_another_answer(monkeypatch):
-    from modelsel.runner.evaluation.cell_key import code
+    from modelsel.planning.sources import code
 
-    before = code(Candidate(Estimator()))
+    before = code([Candidate(Estimator())])
     monkeypatch.setattr(Estimator, "source", "scikit-learn 0.1")
-    assert code(Candidate(Estimator())) != before
+    assert code([Candidate(Estimator())]) != before
