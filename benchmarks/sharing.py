@@ -1,4 +1,4 @@
-"""Other people's learners: ten numbers of rounds per fold from one fit, against GridSearchCV with the same estimators and folds.
+"""Other people's learners: ten numbers of rounds from one fit, against GridSearchCV with the same estimators and folds.
 
 The least that a loop can cost beside one fit is Σ rounds / max rounds, 5.5 for ten even steps; the goal is .8 of that. Seconds
 are those of the processor, with one thread on either side.

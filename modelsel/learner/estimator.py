@@ -18,9 +18,9 @@ from modelsel.foreign.libraries import Home
 from modelsel.foreign.native import most_levels, takes_categories
 from modelsel.foreign.parameters import Params, settled, unknown, unsaid
 from modelsel.foreign.tags import is_classifier, takes_nan, takes_weights
-from modelsel.learner.estimators.stored import restored
 from modelsel.learner.estimators.model import EstimatorModel
 from modelsel.learner.estimators.path import EstimatorPath
+from modelsel.learner.estimators.stored import restored
 from modelsel.sharing.adapter import Adapter, find
 
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Description
 from modelsel.foreign.stored import FILES, SKOPS, NotStoredError, dumped, loaded
-from modelsel.learner.inputs import stored as _columns_stored
 from modelsel.learner.estimators.model import Answering, EstimatorModel
 from modelsel.learner.estimators.recipe import EstimatorRecipe
+from modelsel.learner.inputs import stored as _columns_stored
 
 COLUMNS, FILE = "columns/", "file:"
 
