@@ -14,7 +14,6 @@ estimator is never read back here: what loads it decides which types it trusts (
 
 import hashlib
 import json
-import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -30,7 +29,7 @@ from modelsel.core.types import Description, Feature, Floats, Table, Task, posit
 from modelsel.foreign.stored import FILES
 from modelsel.record.content.files import npz, write_directory
 from modelsel.record.content.study_record import FinalModel
-from modelsel.record.model import archive, columns, flavor
+from modelsel.record.model import archive, columns, flavor, pickled
 
 FORMAT = 1
 FACTS, ARRAYS, ESTIMATOR, SUMS = "model.json", "arrays.npz", "estimator.skops", "SHA256SUMS"
@@ -114,7 +113,7 @@ def save(path: Path, final: FinalModel, version: str) -> Path:
         if final.estimator is not None:
             _store(final.estimator, data / ESTIMATOR)
         if final.pickled is not None:
-            (data / PICKLED).write_bytes(pickle.dumps(final.pickled))
+            pickled.write(final.pickled, data / PICKLED)
         (data / SUMS).write_text("".join(f"{_sum(one)}  {one.name}\n" for one in sorted(data.iterdir())))
         for name, text in flavor.files(final, version).items():
             (folder / name).write_text(text, "utf-8")
