@@ -23,7 +23,8 @@ from modelsel.softener.nelder_mead import NelderMead
 from modelsel.softener.objective.numpy_objective import evaluate
 from modelsel.softener.objective.objective import Objective
 from modelsel.softener.range_fraction import RangeFraction
-from modelsel.tree.softening.soft import Widths, layout, met
+from modelsel.tree.softening.soft import layout, met
+from modelsel.tree.softening.widths import Widths
 from modelsel.tree.structure.node import PrunedView
 
 REPEATS = 50

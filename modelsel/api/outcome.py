@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from modelsel.api import content
 from modelsel.api.results import frames
+from modelsel.api.results.exporting import exported_model
 from modelsel.api.results.methods import methods
 from modelsel.api.results.model import StudyClassifier, fitted, labels
 from modelsel.api.results.plots import Plots
@@ -107,9 +108,7 @@ class Outcome(core.StudySummary):
 
     def export(self, to: str, path: str | Path | None = None, table: str = "rows") -> str | bytes | Path:
         """The final model as onnx, sql, rules, json or dot: written to `path`, or returned without one."""
-        from modelsel.api.twins import export
-
-        return export(self.folder, to, path, table)
+        return exported_model(self.folder, to, path, table)
 
     def to_mlflow(self, registered_name: str | None = None, uri: str | None = None) -> str:
         """Write what MLflow is missing of this study, and register its model under a name; the run's id."""

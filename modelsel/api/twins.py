@@ -11,12 +11,11 @@ from typing import Any
 import pandas as pd
 
 from modelsel.api.outcome import Outcome
+from modelsel.api.results.comparison import Comparison, compared
+from modelsel.api.results.exporting import exported_model
 from modelsel.api.run import open_run
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError
 from modelsel.record.folder import OUTCOME, ROOT, RunFolder
-from modelsel.reporting.charts import document
-from modelsel.reporting.charts.document import Document
-from modelsel.reporting.picture import Picture
 
 LEVELS = ("info", "low", "medium", "high", "critical")
 
@@ -110,54 +109,9 @@ def report(run: Any = "latest") -> Path:
     return _outcome(run).report()
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """A comparison of runs: `sentences` to quote, `tables` as data frames, `picture`; `save` writes .html, .md or .svg."""
-
-    document: Document
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        return self.document.sentences
-
-    @property
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """By title; cells are the texts of the page."""
-        return {
-            one.title: pd.DataFrame(list(one.rows), columns=list(one.head)).set_index(one.head[0])
-            for one in self.document.tables
-        }
-
-    @property
-    def picture(self) -> Picture | None:
-        plot = self.document.picture
-        return Picture(plot.title, plot.svg()) if plot else None
-
-    def save(self, path: str | Path) -> tuple[Path, ...]:
-        """Write the page, Markdown or the picture, by the ending; the files written."""
-        from modelsel.reporting import comparison
-
-        return comparison.write(self.document, Path(path))
-
-    def __str__(self) -> str:
-        return document.text(self.document)
-
-    def __repr__(self) -> str:
-        return f"<Comparison: {self.document.title}>"
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        drawn = self.picture.svg if self.picture else ""
-        return f"<pre>{escape(str(self))}</pre>{drawn}"
-
-
 def compare(runs: Iterable[Any], rope: float = 0.01) -> Comparison:
     """Learners compared on the same folds, or over data sets; differences up to `rope` are practically none."""
-    from modelsel.comparison.across_tables.runs import of_folder
-    from modelsel.reporting import comparison
-
-    return Comparison(comparison.of_runs([of_folder(RunFolder.open(_place(run))) for run in runs], rope))
+    return compared([_place(run) for run in runs], rope)
 
 
 def predict(run: Any, data: Any) -> pd.DataFrame:
@@ -173,13 +127,7 @@ def predict(run: Any, data: Any) -> pd.DataFrame:
 
 def export(run: Any, to: str, path: str | Path | None = None, table: str = "rows") -> str | bytes | Path:
     """The final model for other systems (onnx, sql, rules, json, dot): written to `path`, or returned without one."""
-    from modelsel.cli.export import FORMATS, exported
-    from modelsel.record.content.files import write
-
-    if to not in FORMATS:
-        raise ConfigurationError(Problem("MSEL-810", f"{to!r} is no format", "to", f"use one of {', '.join(FORMATS)}"))
-    written = exported(RunFolder.open(_place(run)), to, table)
-    return written if path is None else write(Path(path), written)
+    return exported_model(_place(run), to, path, table)
 
 
 def sync(run: Any = None, uri: str | None = None, writer: str = "auto") -> list[Any]:

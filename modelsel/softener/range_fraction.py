@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from modelsel.core.spec import number
 from modelsel.core.types import Integers, Task
 from modelsel.softener.reaching import known_values
-from modelsel.tree.softening.soft import Widths, met
+from modelsel.tree.softening.soft import met
+from modelsel.tree.softening.widths import Widths
 from modelsel.tree.structure.node import PrunedView
 
 

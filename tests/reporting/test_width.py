@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import binomtest
 
 from modelsel.core.outcome import TestResult
-from modelsel.reporting.width import sentence
+from modelsel.reporting.text.width import sentence
 from modelsel.statistics.reuse.certificate import SpendingState, interval
 
 

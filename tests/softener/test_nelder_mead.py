@@ -8,7 +8,8 @@ from modelsel.softener.nelder_mead import TRIED, NelderMead
 from modelsel.softener.objective.numpy_objective import evaluate
 from modelsel.softener.objective.objective import Objective
 from modelsel.softener.range_fraction import RangeFraction
-from modelsel.tree.softening.soft import Widths, met
+from modelsel.tree.softening.soft import met
+from modelsel.tree.softening.widths import Widths
 
 KINDS = ("auc", "exptr", "square", "diff")
 

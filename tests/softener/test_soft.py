@@ -6,7 +6,8 @@ import pytest
 from modelsel.learner.trees.leaf import frequencies
 from modelsel.tree.routing.route import route
 from modelsel.tree.softening import numpy_soft
-from modelsel.tree.softening.soft import Widths, layout, met, ramps, said, soft_route, walk
+from modelsel.tree.softening.soft import layout, met, said, soft_route, walk
+from modelsel.tree.softening.widths import Widths, ramps
 
 POLICIES = [
     ("node_mode", "multiway"),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from modelsel.tree.export.nested import from_dict, to_dict, to_dot
-from modelsel.tree.softening.soft import Widths
+from modelsel.tree.softening.widths import Widths
 
 FIELDS = {"id", "parent", "depth", "weights", "prediction", "test", "children"}
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from modelsel.api.results.comparison import compared
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.picture import Picture
@@ -57,9 +58,8 @@ class Plots:
 
     def critical_difference(self, *others: Any) -> Picture:
         """Learners over this study's data set and those of other runs: mean ranks and who cannot be told apart."""
-        from modelsel.api.twins import compare
-
-        picture = compare([self._folder.path, *others]).picture
+        places = [getattr(other, "folder", other) for other in others]
+        picture = compared([self._folder.path, *places], 0.01).picture
         if picture is None:
             raise _nothing("there is no picture of this comparison", "give runs on other data sets with the same learners")
         return picture

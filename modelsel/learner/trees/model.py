@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from modelsel.core.types import Codes, Description, Feature, Floats, Table, positions
 from modelsel.learner.trees.leaf import frequencies
 from modelsel.tree.pruning.truncate import best_class
-from modelsel.tree.routing.route import Routed, route
-from modelsel.tree.softening.soft import Widths, soft_route
+from modelsel.tree.routing.route import route
+from modelsel.tree.routing.routed import Routed
+from modelsel.tree.softening.soft import soft_route
+from modelsel.tree.softening.widths import Widths
 from modelsel.tree.structure.node import (
     BY_SURROGATES,
     EQUALITY,

@@ -17,8 +17,10 @@ from modelsel.learner.trees.model import TreeModel, predicted
 from modelsel.learner.trees.pruned_trees import PrunedTree, PrunedTreeCache, PrunedTrees
 from modelsel.statistics.auc import multiclass_auc
 from modelsel.tree.pruning.compact import compact
-from modelsel.tree.routing.route import Routed, route
-from modelsel.tree.softening.soft import Widths, soft_route
+from modelsel.tree.routing.route import route
+from modelsel.tree.routing.routed import Routed
+from modelsel.tree.softening.soft import soft_route
+from modelsel.tree.softening.widths import Widths
 from modelsel.tree.structure.cutting import errors_as_leaf
 from modelsel.tree.structure.evidence import PruningData
 from modelsel.tree.structure.node import DecisionTree, PrunedView

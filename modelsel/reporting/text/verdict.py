@@ -9,8 +9,7 @@ from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.sized import sized
 from modelsel.record.content.candidates import Row, varied
 from modelsel.record.folder import RunFolder
-from modelsel.reporting import width
-from modelsel.reporting.text import baselines
+from modelsel.reporting.text import baselines, width
 from modelsel.reporting.text.terminal import duration
 from modelsel.reporting.text.words import interval, number, ordinal, percent, plural, score, settings
 

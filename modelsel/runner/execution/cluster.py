@@ -4,42 +4,23 @@ The work goes to the workers once; records travel back to the parent, so that no
 """
 
 import importlib
-from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 from modelsel.core.errors import ConfigurationError, Problem
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """A joblib backend to enter around a call, and the work as workers are given it."""
-
-    enter: Callable[[], AbstractContextManager[Any]]
-    work: Any  # or a function that brings it
-    is_death: Callable[[BaseException], bool]  # does this exception say that a worker is lost?
-    round: int | None = None  # jobs given out at a time where joblib waits for all of them; None: results come one by one
-
-
-def named(*types: str) -> Callable[[BaseException], bool]:
-    """Whether an exception is of one of these types, of packages that need not be installed."""
-    return lambda problem: any(kind.__name__ in types for kind in type(problem).__mro__)
+from modelsel.runner.execution.backend import Cluster
+from modelsel.runner.execution.dask_cluster import dask_cluster
+from modelsel.runner.execution.ray_cluster import ray_cluster
+from modelsel.runner.execution.spark_cluster import spark_cluster
 
 
 def opened(kind: str, scheduler: str | None, jobs: int, work: Any) -> AbstractContextManager[Cluster]:
     """For as long as the pool is open. ConfigurationError when a package is missing or no scheduler answers."""
     if kind == "dask":
-        from modelsel.runner.execution.dask_cluster import dask_cluster
-
         return dask_cluster(_needed("dask.distributed", kind, "pip install 'modelsel[dask]'"), scheduler, jobs, work)
     if kind == "ray":
-        from modelsel.runner.execution.ray_cluster import ray_cluster
-
         return ray_cluster(_needed("ray", kind, "install ray"), jobs, work)
-    from modelsel.runner.execution.spark_cluster import spark_cluster
-
     return spark_cluster(_needed("joblibspark.backend", kind, "install joblibspark and pyspark"), jobs, work)
 
 

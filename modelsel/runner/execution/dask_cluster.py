@@ -13,7 +13,7 @@ from typing import Any
 from joblib import parallel_config, register_parallel_backend
 
 from modelsel.core.errors import ConfigurationError, ModelselError, Problem
-from modelsel.runner.execution.cluster import Cluster, named
+from modelsel.runner.execution.backend import Cluster, named
 
 DASK = "modelsel-dask"
 PATIENCE = 1, 2, 4  # seconds before the work is sent again

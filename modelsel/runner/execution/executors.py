@@ -27,7 +27,7 @@ from modelsel.kernels import stop
 from modelsel.runner.evaluation.context import CellJob, RunContext
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.execution import cluster as clusters
-from modelsel.runner.execution.cluster import Cluster
+from modelsel.runner.execution.backend import Cluster
 from modelsel.runner.execution.worker import (
     CellWorker,
     CompletedJob,

@@ -12,7 +12,7 @@ from joblib import parallel_config
 
 from modelsel.runner.evaluation.context import RunContext
 from modelsel.runner.evaluation.lru_cache import LRUCache
-from modelsel.runner.execution.cluster import Cluster, named
+from modelsel.runner.execution.backend import Cluster, named
 
 BROUGHT: LRUCache[RunContext] = LRUCache(1)
 DEATHS = "RayActorError", "WorkerCrashedError", "NodeDiedError", "OutOfMemoryError"

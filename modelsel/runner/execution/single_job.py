@@ -23,7 +23,7 @@ from modelsel.runner.evaluation.builder import verdict
 from modelsel.runner.evaluation.cell import unless_final
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, unlimited
 from modelsel.runner.execution import cluster as clusters
-from modelsel.runner.execution.cluster import named
+from modelsel.runner.execution.backend import Cluster, named
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.execution.worker import plain, shipped
 
@@ -117,7 +117,7 @@ def _in_a_process(pool: Pool, path: str) -> Any:
     return parcel
 
 
-def _on_the_cluster(cluster: clusters.Cluster) -> Any:
+def _on_the_cluster(cluster: Cluster) -> Any:
     with cluster.enter():
         (parcel,) = Parallel(batch_size=1)(delayed(_perform_given)(cluster.work) for _ in range(1))
     return parcel

@@ -12,7 +12,7 @@ from typing import Any
 from joblib import parallel_config, register_parallel_backend
 
 from modelsel.runner.evaluation.context import RunContext
-from modelsel.runner.execution.cluster import Cluster
+from modelsel.runner.execution.backend import Cluster
 
 SPARK = "modelsel-spark"
 

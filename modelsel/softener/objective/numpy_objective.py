@@ -3,13 +3,13 @@
 import numpy as np
 
 from modelsel.core.types import Floats
-from modelsel.softener.objective.objective import ClassContrast, Objective
+from modelsel.softener.objective.contrasts import ClassContrast, ObjectiveRows
 from modelsel.statistics.auc import auc
 from modelsel.tree.softening.numpy_soft import walk
-from modelsel.tree.softening.soft import Widths
+from modelsel.tree.softening.widths import Widths
 
 
-def evaluate(objective: Objective, widths: Widths) -> float:
+def evaluate(objective: ObjectiveRows, widths: Widths) -> float:
     """The same number as calling the objective."""
     owner, leaf, part = walk(objective.tree, widths, objective.x)
     values = []
@@ -19,7 +19,7 @@ def evaluate(objective: Objective, widths: Widths) -> float:
     return objective.mean(values)
 
 
-def _of_class(objective: Objective, each: ClassContrast, r: Floats) -> float:
+def _of_class(objective: ObjectiveRows, each: ClassContrast, r: Floats) -> float:
     if objective.kind == "auc":
         return -float(auc(each.positive.astype(bool), r, objective.weights))
     d = np.abs(r - each.positive)

@@ -16,7 +16,7 @@ import numpy as np
 
 from modelsel.core.types import Floats
 from modelsel.tree.export.text import amount, own_counts
-from modelsel.tree.softening.soft import Widths
+from modelsel.tree.softening.widths import Widths
 from modelsel.tree.structure.conditions import branch_words
 from modelsel.tree.structure.cutting import reached
 from modelsel.tree.structure.node import PrunedView

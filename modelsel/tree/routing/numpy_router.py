@@ -4,7 +4,7 @@ import numpy as np
 
 from modelsel.core.types import Booleans, Floats, Integers, Table
 from modelsel.tree.routing.reroute import by_surrogates, position
-from modelsel.tree.routing.route import Routed
+from modelsel.tree.routing.routed import Routed
 from modelsel.tree.structure.node import BY_SURROGATES, LEAF, THRESHOLD, DecisionTree
 
 

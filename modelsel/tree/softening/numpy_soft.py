@@ -3,7 +3,7 @@
 import numpy as np
 
 from modelsel.core.types import Codes, Floats, Integers
-from modelsel.tree.softening.soft import Widths, ramps
+from modelsel.tree.softening.widths import Widths, ramps
 from modelsel.tree.structure.node import LEAF, DecisionTree
 
 

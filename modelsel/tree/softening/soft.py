@@ -6,32 +6,21 @@ a width of zero makes its side a step, so that widths of zero are the hard tree.
 Dvořák 2019, *Softening splits in classification trees*; Quinlan 1993, section 8 (C4.5's soft thresholds).
 """
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.types import Booleans, Codes, Floats, Integers, Table, Task
+from modelsel.core.types import Codes, Floats, Integers, Table, Task
 from modelsel.kernels.compiler import load
 from modelsel.tree.pruning.truncate import best_class
 from modelsel.tree.routing.reroute import by_surrogates, position
-from modelsel.tree.routing.route import Routed
+from modelsel.tree.routing.routed import Routed
+from modelsel.tree.softening.numpy_soft import walk as twin
+from modelsel.tree.softening.widths import Widths, ramps
 from modelsel.tree.structure.node import BY_SURROGATES, DIVIDED, LEAF, THRESHOLD, DecisionTree, PrunedView
 
 BLOCK = 8192  # rows whose values at all tests are held at once
-
-
-@dataclass(frozen=True, eq=False)
-class Widths:
-    """Per node: how far the ramp reaches below and above the threshold; 0 where the test is hard."""
-
-    below: Floats
-    above: Floats
-
-    @classmethod
-    def none(cls, tree: DecisionTree) -> "Widths":
-        return cls(np.zeros(len(tree)), np.zeros(len(tree)))
 
 
 class Softener(Protocol):
@@ -40,13 +29,6 @@ class Softener(Protocol):
     def widths(self, cut: PrunedView, task: Task, rows: Integers) -> Widths:
         """Widths for a tree that holds only nodes that stand, from its training rows (positions, repeats allowed)."""
         ...
-
-
-def ramps(tree: DecisionTree) -> Booleans:
-    """Which tests can be softened: thresholds on numeric features (an ordered level is not a distance)."""
-    numeric = np.array([feature.kind == "numeric" for feature in tree.features] + [False])
-    soft: Booleans = (tree.test == THRESHOLD) & numeric[tree.feature]
-    return soft
 
 
 def met(tree: DecisionTree, table: Table, rows: Integers) -> Floats:
@@ -82,8 +64,6 @@ def walk(tree: DecisionTree, widths: Widths, x: Floats, root: int = 0) -> tuple[
     """Fragments of rows that start at `root`: row, leaf, part of its weight."""
     kernel = load("soft")
     if kernel is None:
-        from modelsel.tree.softening.numpy_soft import walk as twin
-
         return twin(tree, widths, x, root)
     found: tuple[Integers, Codes, Floats] = kernel.walk(root, np.ascontiguousarray(x), layout(tree, widths))
     return found

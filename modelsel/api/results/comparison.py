@@ -1,0 +1,63 @@
+"""What `modelsel.compare` gives: sentences, tables, a picture."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from modelsel.record.folder import RunFolder
+from modelsel.reporting.charts import document
+from modelsel.reporting.charts.document import Document
+from modelsel.reporting.picture import Picture
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A comparison of runs: `sentences` to quote, `tables` as data frames, `picture`; `save` writes .html, .md or .svg."""
+
+    document: Document
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        return self.document.sentences
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """By title; cells are the texts of the page."""
+        return {
+            one.title: pd.DataFrame(list(one.rows), columns=list(one.head)).set_index(one.head[0])
+            for one in self.document.tables
+        }
+
+    @property
+    def picture(self) -> Picture | None:
+        plot = self.document.picture
+        return Picture(plot.title, plot.svg()) if plot else None
+
+    def save(self, path: str | Path) -> tuple[Path, ...]:
+        """Write the page, Markdown or the picture, by the ending; the files written."""
+        from modelsel.reporting import comparison
+
+        return comparison.write(self.document, Path(path))
+
+    def __str__(self) -> str:
+        return document.text(self.document)
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {self.document.title}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        drawn = self.picture.svg if self.picture else ""
+        return f"<pre>{escape(str(self))}</pre>{drawn}"
+
+
+def compared(runs: Iterable[Any], rope: float) -> Comparison:
+    """Compare the studies of some folders."""
+    from modelsel.comparison.across_tables.runs import of_folder
+    from modelsel.reporting import comparison
+
+    return Comparison(comparison.of_runs([of_folder(RunFolder.open(str(run))) for run in runs], rope))
