@@ -184,7 +184,7 @@ class LocalExam(Exam):
         return audit(self._opened())
 
     def _opened(self) -> Any:
-        from modelsel.examination.sit import Exam as Opened
+        from modelsel.examination.sit import ExamSession as Opened
 
         return Opened(self.folder)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from modelsel.cli.compare import compared
 from modelsel.cli.parsing.application import SweepScore, application
-from modelsel.cli.process.sweep_tests import open_tests
+from modelsel.cli.sweep_tests import open_tests
 from modelsel.config.compose import Config
 from modelsel.config.fields.settings import AUTO
 from modelsel.core.errors import OK, REFUSED

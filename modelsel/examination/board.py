@@ -11,7 +11,7 @@ from math import log
 from typing import Any
 
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.examination.sit import CLOSED, CLOSING, Exam, sat
+from modelsel.examination.sit import CLOSED, CLOSING, ExamSession, sat
 from modelsel.guard.identity.requests import Handed
 from modelsel.guard.reporting.audit import audit as guard_audit
 from modelsel.statistics.reuse.certificate import SpendingState, hoeffding, index_weight
@@ -19,7 +19,7 @@ from modelsel.statistics.reuse.certificate import SpendingState, hoeffding, inde
 APART, TOGETHER = "fewer errors", "cannot be told apart"
 
 
-def status(exam: Exam) -> dict[str, Any]:
+def status(exam: ExamSession) -> dict[str, Any]:
     """The state of an exam: terms, answers and nats by asker, what all of them have spent, how wide a next interval is."""
     looks, terms = exam.history(), exam.terms
     spent = sum(look["charge"] for look in looks)
@@ -33,12 +33,12 @@ def status(exam: Exam) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _next(exam: Exam, nats: float) -> dict[str, Any]:
+def _next(exam: ExamSession, nats: float) -> dict[str, Any]:
     """At most so wide (half) would the interval of one more answer be."""
     return {"nats": nats, "half": min(0.5, hoeffding(nats, len(exam.store.sealed)))}
 
 
-def _askers(exam: Exam) -> dict[str, dict[str, Any]]:
+def _askers(exam: ExamSession) -> dict[str, dict[str, Any]]:
     """Answers and nats by asker, and what is left of their budget."""
     limits = exam.terms.facts["per_asker"]
     found: dict[str, dict[str, Any]] = {}
@@ -52,7 +52,7 @@ def _askers(exam: Exam) -> dict[str, dict[str, Any]]:
     return found
 
 
-def board(exam: Exam) -> list[dict[str, Any]]:
+def board(exam: ExamSession) -> list[dict[str, Any]]:
     """A line per answer, best first: place, asker, score, interval, look; `beside` says how it stands to the line above.
 
     While the exam is open lines whose released intervals meet `cannot be told apart`. Under `better` and `closed` there is
@@ -69,7 +69,7 @@ def board(exam: Exam) -> list[dict[str, Any]]:
     return lines
 
 
-def _released(exam: Exam) -> Iterator[dict[str, Any]]:
+def _released(exam: ExamSession) -> Iterator[dict[str, Any]]:
     for number, one in enumerate(exam.handed(), 1):
         answer = one["look"]["answer"] if "look" in one else {}
         stays = str(answer.get("symbol", "")).endswith("stays")
@@ -81,7 +81,7 @@ def _released(exam: Exam) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def _final(exam: Exam, answer: dict[str, Any]) -> list[dict[str, Any]]:
+def _final(exam: ExamSession, answer: dict[str, Any]) -> list[dict[str, Any]]:
     shown = {one["name"]: one for one in answer["answers"]}
     return [
         {**line, "score": shown[line["answer"]]["score"], "interval": shown[line["answer"]]["interval"],
@@ -97,7 +97,7 @@ def _apart(above: dict[str, Any], line: dict[str, Any]) -> str | None:
     return TOGETHER if first <= high and low <= last else APART
 
 
-def close(exam: Exam) -> dict[str, Any]:
+def close(exam: ExamSession) -> dict[str, Any]:
     """End an exam: every answer's score at its own index, verdicts of pairs on their own share of δ; no answer is taken after.
 
     Closing again shows what was shown.
@@ -122,7 +122,7 @@ def _base(look: dict[str, Any]) -> float:
     return -log(index_weight(look["look"])) + float(look["spent"])
 
 
-def audit(exam: Exam) -> dict[str, Any]:
+def audit(exam: ExamSession) -> dict[str, Any]:
     """The guard's audit of the exam's rows, and whether files and answers are those that were put on record."""
     report = guard_audit(exam.gate, study=exam.terms.id)
     found = list(_faults(exam))
@@ -130,7 +130,7 @@ def audit(exam: Exam) -> dict[str, Any]:
     return {**report, "exam": {**status(exam), "whole": whole, "faults": found}}
 
 
-def _faults(exam: Exam) -> Iterator[str]:
+def _faults(exam: ExamSession) -> Iterator[str]:
     for side, file in exam.terms.facts["files"].items():
         path = exam.folder / file["name"]
         if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != file["sha256"]:

@@ -15,7 +15,7 @@ from modelsel.config.reopen import reopen
 from modelsel.core.errors import ConfigurationError, Problem, StoreError
 from modelsel.core.fingerprint import canonical
 from modelsel.examination.cards import cards
-from modelsel.examination.sit import CLOSING, Exam, sat
+from modelsel.examination.sit import CLOSING, ExamSession, sat
 from modelsel.examination.stamp import stamped
 from modelsel.examination.terms import FILE
 from modelsel.guard.gate import Gate
@@ -65,7 +65,7 @@ def certify(place: str, output: Path, whole: bool = False, stamp: str | None = N
 
 
 def _of_exam(folder: Path) -> Certified:
-    exam = Exam(folder)
+    exam = ExamSession(folder)
     made = [look for look in exam.history() if sat(look, exam.terms.id) or look["metric"] == CLOSING]
     about = {"terms": dict(exam.terms.facts), "terms_sha256": exam.terms.digest}
     return Certified(exam.gate, "exam", exam.terms.name, made, about, exam.terms.id)

@@ -44,7 +44,7 @@ class Shown:
     release: str = ""
 
 
-class Exam:
+class ExamSession:
     """An exam where its examiner's key is: one gate, one answer at a time."""
 
     def __init__(self, folder: Path, home: Home | None = None) -> None:

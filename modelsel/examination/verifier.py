@@ -29,7 +29,7 @@ UNKNOWN = (
 )
 
 
-class Verdict:
+class CheckedCertificate:
     """What holds, what does not, what cannot be known."""
 
     def __init__(self):
@@ -50,7 +50,7 @@ class Verdict:
 
 def verify(path: Any, key: str | None = None) -> Any:
     """Check a certificate; `key` is the public key that ought to have signed it, where that is known."""
-    verdict = Verdict()
+    verdict = CheckedCertificate()
     try:
         members = _members(path)
         facts = json.loads(members["certificate.json"])

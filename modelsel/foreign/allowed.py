@@ -18,7 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from modelsel.foreign.libraries import LIBRARIES, Home, Library
+from modelsel.foreign.libraries import LIBRARIES, Library, Origin
 
 GROUP = "modelsel.estimators"
 KNOWN = {  # classes that people call by their short names
@@ -54,7 +54,7 @@ def class_of(name: str, plugins: tuple[str, ...] = ()) -> Any:
 
 
 @cache
-def home_of(package: str, plugins: tuple[str, ...] = ()) -> Home:
+def home_of(package: str, plugins: tuple[str, ...] = ()) -> Origin:
     """Where an allowed package comes from. Raises NotAllowedError: not allowed, absent, or another file of that name."""
     library = LIBRARIES.get(package) or _offered(package, plugins)
     spec = importlib.util.find_spec(package)
@@ -62,7 +62,7 @@ def home_of(package: str, plugins: tuple[str, ...] = ()) -> Home:
         raise NotAllowedError(f"{package} is not installed: {library.install}")
     for distribution in library.distributions:
         if (version := _version(distribution)) is not None and _brought(distribution, package, spec.origin):
-            return Home(library, distribution, version)
+            return Origin(library, distribution, version)
     raise NotAllowedError(f"{package} would be imported from {spec.origin}, which {library.distributions[0]} did not install")
 
 

@@ -78,7 +78,7 @@ LIBRARIES: Mapping[str, Library] = {
 
 
 @dataclass(frozen=True)
-class Home:
+class Origin:
     """Where a class comes from: its library, the installed distribution and its version."""
 
     library: Library

@@ -14,7 +14,7 @@ import numpy as np
 from modelsel.core.spec import one_of, plain, resolved
 from modelsel.core.types import Description, Feature, Integers, Table, Task
 from modelsel.foreign.allowed import NotAllowedError, class_of, home_of
-from modelsel.foreign.libraries import Home
+from modelsel.foreign.libraries import Origin
 from modelsel.foreign.native import most_levels, takes_categories
 from modelsel.foreign.parameters import Params, settled, unknown, unsaid
 from modelsel.foreign.tags import is_classifier, takes_nan, takes_weights
@@ -57,7 +57,7 @@ class Estimator:
         return class_of(self.estimator, self.plugins)
 
     @property
-    def home(self) -> Home:
+    def home(self) -> Origin:
         """Where the class comes from, with its version."""
         return home_of(self.package, self.plugins)
 

@@ -11,11 +11,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from modelsel.record.content.files import write as write_file
 from modelsel.record.folder import RunFolder
-from modelsel.reporting import show, width
+from modelsel.reporting import show
 from modelsel.reporting.charts.svg import SHAPES
 from modelsel.reporting.sections import bounds, facts, final, leaderboard, pairs, predictions, slices, strips
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text import verdict, words
+from modelsel.reporting.text import verdict, width, words
 
 
 def write(folder: RunFolder) -> Path:

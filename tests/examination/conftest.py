@@ -10,7 +10,7 @@ import pytest
 
 from modelsel.cli.exams.exam import created
 from modelsel.examination.create import Wanted
-from modelsel.examination.sit import Exam
+from modelsel.examination.sit import ExamSession
 
 
 def table(rows: int = 300, seed: int = 0) -> pd.DataFrame:
@@ -32,33 +32,33 @@ def loans(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def exam(loans: Path) -> Callable[..., Exam]:
+def exam(loans: Path) -> Callable[..., ExamSession]:
     """An exam of the table; keywords are the terms, words the settings."""
 
-    def make(*settings: str, folder: str = "exam", **terms: Any) -> Exam:
+    def make(*settings: str, folder: str = "exam", **terms: Any) -> ExamSession:
         created(str(loans), "default", loans.parent / folder, Wanted(**terms), settings)
-        return Exam(loans.parent / folder)
+        return ExamSession(loans.parent / folder)
 
     return make
 
 
-def questions(exam: Exam) -> pd.DataFrame:
+def questions(exam: ExamSession) -> pd.DataFrame:
     return pd.read_csv(exam.folder / "questions.csv")
 
 
-def guess(exam: Exam, cut: float = 3.0) -> pd.DataFrame:
+def guess(exam: ExamSession, cut: float = 3.0) -> pd.DataFrame:
     """What a simple rule says: a class per token."""
     asked = questions(exam)
     return pd.DataFrame({"token": asked.token, "prediction": np.where(asked.income > cut, "yes", "no")})
 
 
-def truth(exam: Exam) -> pd.Series:
+def truth(exam: ExamSession) -> pd.Series:
     """The labels of the questions, from the table that the examiner has: matched by the features."""
     whole = table().set_index(["age", "income", "city"]).default
     asked = questions(exam)
     return pd.Series([whole[key] for key in zip(asked.age, asked.income, asked.city)], index=asked.token)
 
 
-def errors(exam: Exam, answer: pd.DataFrame) -> int:
+def errors(exam: ExamSession, answer: pd.DataFrame) -> int:
     """Wrong predictions, counted without modelsel."""
     return int((answer.set_index("token").prediction != truth(exam)[answer.token]).sum())

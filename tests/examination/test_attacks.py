@@ -14,12 +14,12 @@ from benchmarks.exam_attacks import ATTACKS, RELEASES, Asker, missed
 from modelsel.core.errors import ConfigurationError, ModelselError, RefusedError
 from modelsel.examination import board as boards
 from modelsel.examination.server.askers import Askers
-from modelsel.examination.sit import Exam
+from modelsel.examination.sit import ExamSession
 from modelsel.statistics.reuse.certificate import SpendingState
 from tests.examination.conftest import guess, questions
 from tests.examination.serving import Serving
 
-Make = Callable[..., Exam]
+Make = Callable[..., ExamSession]
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
@@ -40,7 +40,9 @@ def test_three_hundred_answers_five_hundred_times(release: str, attack: str) -> 
     assert sum(missed(release, attack, seed) for seed in range(500)) <= 41
 
 
-def through(exam: Exam, attack: str, seed: int, answers: int, send: Callable[[pd.DataFrame], dict[str, Any]]) -> list[object]:
+def through(
+    exam: ExamSession, attack: str, seed: int, answers: int, send: Callable[[pd.DataFrame], dict[str, Any]]
+) -> list[object]:
     """An automatic asker on a real exam: the intervals that it was shown."""
     asked, asker = questions(exam), Asker(attack, np.random.default_rng(seed), len(questions(exam)))
     found = []
@@ -67,7 +69,7 @@ def test_intervals_hold_through_the_server(loans: Path, release: str) -> None:
         folder = Path(f"coins{seed}")
         terms: dict[str, Any] = {"release": release, "looks": None, "resolution": "auto" if release == "ladder" else "count"}
         modelsel.create_exam("coins.csv", folder, "default", "split.test=0.6", **terms)
-        made = Exam(folder)
+        made = ExamSession(folder)
         token = Askers(made.store.folder).admit("robot")
         with Serving(folder) as server:
             taken = modelsel.exam(server.address, token=token)
@@ -167,7 +169,7 @@ def test_many_askers_and_a_server_that_is_killed(exam: Make, askers: int, each: 
             thread.join()
     assert problems == []
     assert [len(one) for one in shown] == [each] * askers
-    looks = Exam(made.folder).history()
+    looks = ExamSession(made.folder).history()
     revealed = {look["config"]["handed"]: look for look in looks if look["status"] == "revealed"}
     assert len(looks) == len(revealed) == askers * each  # interrupted ones were resolved, none twice
     assert sorted(look["look"] for look in looks) == list(range(1, askers * each + 1))
@@ -175,8 +177,8 @@ def test_many_askers_and_a_server_that_is_killed(exam: Make, askers: int, each: 
         look = revealed[str(one["answer"])]
         assert (one["errors"], one["look"]) == (look["answer"]["errors"], look["look"])
     spent = sum(look["charge"] for look in looks)
-    assert boards.status(Exam(made.folder))["spent"] == pytest.approx(spent)
-    assert boards.audit(Exam(made.folder))["ledger"]["intact"]
+    assert boards.status(ExamSession(made.folder))["spent"] == pytest.approx(spent)
+    assert boards.audit(ExamSession(made.folder))["ledger"]["intact"]
 
 
 def test_two_askers_at_once_are_not_both_the_last_one(exam: Make) -> None:
@@ -186,7 +188,7 @@ def test_two_askers_at_once_are_not_both_the_last_one(exam: Make) -> None:
 
     def hand(cut: float) -> None:
         try:
-            Exam(made.folder).answer(guess(made, cut), "ann")
+            ExamSession(made.folder).answer(guess(made, cut), "ann")
         except RefusedError as error:
             refused.append(error)
 

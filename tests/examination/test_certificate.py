@@ -16,13 +16,13 @@ from modelsel.core.errors import ConfigurationError
 from modelsel.examination import board as boards
 from modelsel.examination import verifier
 from modelsel.examination.certificate import WHAT
-from modelsel.examination.sit import Exam
+from modelsel.examination.sit import ExamSession
 from modelsel.ledger.home import Home
 from modelsel.statistics.reuse.certificate import lower_limit, upper_limit
 from tests.examination.conftest import guess
 from tests.examination.test_exam import SHOWING, answer_of, make_any
 
-Make = Callable[..., Exam]
+Make = Callable[..., ExamSession]
 
 
 def members(path: Path) -> dict[str, bytes]:

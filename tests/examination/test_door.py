@@ -13,10 +13,10 @@ from modelsel.api.exam import LocalExam
 from modelsel.cli.dispatch import main
 from modelsel.cli.exams import exam as commands
 from modelsel.core.errors import DataError
-from modelsel.examination.sit import Exam
+from modelsel.examination.sit import ExamSession
 from tests.examination.conftest import errors, guess
 
-Make = Callable[..., Exam]
+Make = Callable[..., ExamSession]
 
 
 def test_frames_and_an_answer_in_one_call(exam: Make) -> None:
@@ -69,7 +69,7 @@ def _name(call: ast.Call) -> str:
 
 def test_the_commands_in_order(loans: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["exam", "create", "loans.csv", "--target", "default", "exam", "--release", "full", "split.seed=3"]) == 0
-    guess(Exam(Path("exam"))).to_csv("answer.csv", index=False)
+    guess(ExamSession(Path("exam"))).to_csv("answer.csv", index=False)
     assert main(["exam", "answer", "exam", "answer.csv", "--as", "ann"]) == 0
     assert "look 1; 4.51 nats" in capsys.readouterr().out
     assert main(["exam", "status", "exam"]) == 0
@@ -78,7 +78,7 @@ def test_the_commands_in_order(loans: Path, capsys: pytest.CaptureFixture[str]) 
     assert main(["exam", "audit", "exam"]) == 0
     assert main(["exam", "close", "exam"]) == 0
     assert "ann" in capsys.readouterr().out
-    guess(Exam(Path("exam")), 2.0).to_csv("answer.csv", index=False)
+    guess(ExamSession(Path("exam")), 2.0).to_csv("answer.csv", index=False)
     assert main(["exam", "answer", "exam", "answer.csv", "--as", "ann"]) == 4
     Path("answer.csv").write_text("token,prediction\nx,yes\n")
     assert main(["exam", "answer", "exam", "answer.csv", "--as", "ann"]) == 3

@@ -10,20 +10,20 @@ import pytest
 
 from modelsel.core.errors import DataError, LedgerError, ModelselError, RefusedError
 from modelsel.examination import board as boards
-from modelsel.examination.sit import Exam
+from modelsel.examination.sit import ExamSession
 from modelsel.statistics.reuse.certificate import SpendingState, interval
 from tests.examination.conftest import errors, guess, questions, table, truth
 
-Make = Callable[..., Exam]
+Make = Callable[..., ExamSession]
 SHOWING = ("full", "grid", "predicted", "ladder", "passfail", "better", "thresholdout")
 TERMS = {"grid": {"resolution": 0.05}, "passfail": {"target": 0.3}, "ladder": {"resolution": 0.05}}
 
 
-def make_any(exam: Make, release: str, **more: object) -> Exam:
+def make_any(exam: Make, release: str, **more: object) -> ExamSession:
     return exam(release=release, **TERMS.get(release, {}), **more)  # type: ignore[arg-type]
 
 
-def answer_of(exam: Exam, cut: float) -> pd.DataFrame:
+def answer_of(exam: ExamSession, cut: float) -> pd.DataFrame:
     """With predictions for the development rows, where the terms ask for them."""
     said = guess(exam, cut)
     if exam.terms.release != "thresholdout":
@@ -58,7 +58,7 @@ def test_the_labels_are_nowhere_but_encrypted(exam: Make, loans: Path) -> None:
         assert "questions.target" not in stored.files
     (home / "exam.key").write_bytes(bytes(32))
     with pytest.raises(ModelselError):
-        Exam(made.folder).answer(guess(made), "ann")
+        ExamSession(made.folder).answer(guess(made), "ann")
     assert made.history()[-1]["status"] == "failed"  # the look is on record, and charged
 
 
@@ -125,7 +125,7 @@ def test_closed_shows_nothing_before_the_close_and_shares_delta_then(exam: Make)
         assert line["interval"] == pytest.approx(interval(wrong, wrong, 90, nats), abs=1e-5)
     with pytest.raises(RefusedError):
         made.answer(guess(made, 2.5), "ann")
-    assert boards.close(Exam(made.folder))["answers"] == done["answers"]
+    assert boards.close(ExamSession(made.folder))["answers"] == done["answers"]
 
 
 def test_at_the_close_every_answer_has_its_own_index(exam: Make) -> None:
@@ -229,7 +229,7 @@ def test_terms_that_were_changed_are_not_believed(exam: Make) -> None:
     path = made.folder / "exam.json"
     path.write_text(path.read_text().replace('"looks": 20', '"looks": 2000'))
     with pytest.raises(LedgerError, match="not those that were signed"):
-        Exam(made.folder)
+        ExamSession(made.folder)
 
 
 def test_the_audit_says_whether_all_is_as_it_was_given_out(exam: Make) -> None:

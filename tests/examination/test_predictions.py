@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from modelsel.core.errors import ConfigurationError, DataError, ModelselError
-from modelsel.examination.sit import Exam
+from modelsel.examination.sit import ExamSession
 from tests.examination.conftest import guess
 
-Make = Callable[..., Exam]
+Make = Callable[..., ExamSession]
 
 
 @pytest.mark.parametrize(

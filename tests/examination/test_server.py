@@ -18,11 +18,11 @@ from modelsel.core.errors import ConfigurationError, DataError, RefusedError
 from modelsel.examination.server.askers import Askers
 from modelsel.examination.server.desk import Desk
 from modelsel.examination.server.serve import application
-from modelsel.examination.sit import Exam
+from modelsel.examination.sit import ExamSession
 from tests.examination.conftest import errors, guess
 from tests.examination.serving import Serving
 
-Make = Callable[..., Exam]
+Make = Callable[..., ExamSession]
 
 
 @pytest.fixture

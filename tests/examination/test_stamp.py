@@ -12,7 +12,7 @@ import pytest
 
 import modelsel
 from modelsel.core.errors import ConfigurationError
-from modelsel.examination.sit import Exam
+from modelsel.examination.sit import ExamSession
 from tests.examination.conftest import guess
 
 pytest.importorskip("rfc3161_client")
@@ -73,7 +73,7 @@ def authority(tmp_path: Path) -> Iterator[tuple[str, Path]]:
 
 
 def test_openssl_finds_the_stamp_good_and_another_statement_not(
-    exam: Callable[..., Exam], authority: tuple[str, Path], tmp_path: Path
+    exam: Callable[..., ExamSession], authority: tuple[str, Path], tmp_path: Path
 ) -> None:
     made = exam(release="full")
     made.answer(guess(made), "ann")
@@ -91,7 +91,7 @@ def test_openssl_finds_the_stamp_good_and_another_statement_not(
         openssl(tmp_path, *check)
 
 
-def test_no_stamp_no_certificate(exam: Callable[..., Exam], tmp_path: Path) -> None:
+def test_no_stamp_no_certificate(exam: Callable[..., ExamSession], tmp_path: Path) -> None:
     made = exam(release="full")
     made.answer(guess(made), "ann")
     for address in ("http://127.0.0.1:9/", "file:///etc/passwd"):

@@ -73,9 +73,9 @@ def answer(words: Sequence[str]) -> int:
                         help="the error rate that is foreseen, and from how many rows: it makes the answer cheap")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="as data")
     args = parser.parse_args(words)
-    from modelsel.examination.sit import Exam
+    from modelsel.examination.sit import ExamSession
 
-    exam = Exam(Path(args.folder))
+    exam = ExamSession(Path(args.folder))
     forecast = (args.forecast[0], int(args.forecast[1])) if args.forecast else None
     shown = exam.answer(args.predictions, args.asker, forecast)
     for finding in exam.noticed:
@@ -129,10 +129,10 @@ def audit(words: Sequence[str]) -> int:
     parser.add_argument("--fail-on", metavar="LEVEL", choices=LEVELS, help=f"exit 4 from this severity on: {', '.join(LEVELS)}")
     args = parser.parse_args(words)
     from modelsel.examination import board as boards
-    from modelsel.examination.sit import Exam
+    from modelsel.examination.sit import ExamSession
     from modelsel.guard.reporting.page import markdown
 
-    report = boards.audit(Exam(Path(args.folder)))
+    report = boards.audit(ExamSession(Path(args.folder)))
     faults = "".join(f"- {fault}\n" for fault in report["exam"]["faults"])
     print(
         json.dumps(report, indent=1, ensure_ascii=False)
@@ -201,9 +201,9 @@ def _reported(
     parser.add_argument("folder", metavar="DIR", help=FOLDER)
     parser.add_argument("--json", action="store_true", help="as data")
     args = parser.parse_args(words)
-    from modelsel.examination.sit import Exam
+    from modelsel.examination.sit import ExamSession
 
-    found = facts(Exam(Path(args.folder)))
+    found = facts(ExamSession(Path(args.folder)))
     print(json.dumps(found, indent=1, ensure_ascii=False) if args.json else text(found))
     return OK
 

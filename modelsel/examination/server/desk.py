@@ -13,7 +13,7 @@ from typing import Any
 from modelsel.core.errors import REFUSED, DataError, ModelselError, Problem, RefusedError
 from modelsel.examination.board import board, status
 from modelsel.examination.server.askers import Asker, Askers, Rates
-from modelsel.examination.sit import Exam
+from modelsel.examination.sit import ExamSession
 
 PER_ROW = 400  # bytes of an answer, for each row and class
 
@@ -34,7 +34,7 @@ class Desk:
     """One exam and its askers. `rate` is the number of answers a minute that a token may hand in, `calls` of all calls."""
 
     def __init__(self, folder: Path, rate: int = 20, calls: int = 240) -> None:
-        self.exam = Exam(folder)
+        self.exam = ExamSession(folder)
         self.askers = Askers(self.exam.store.folder)
         self._turn = threading.Lock()
         self._answers, self._calls, self._failures = Rates(rate), Rates(calls), Rates(30)

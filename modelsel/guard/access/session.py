@@ -45,7 +45,7 @@ from modelsel.ledger.home import Home, IdentityKey
 from modelsel.ledger.rows.identity import Hashes
 from modelsel.ledger.rows.matching import Sketch
 from modelsel.ledger.rows.row_set import RowSet
-from modelsel.ledger.rows.unpacked import Unpacked
+from modelsel.ledger.rows.unpacked import RecentRowSets
 
 
 class LedgerSession:
@@ -57,7 +57,7 @@ class LedgerSession:
         self.url = url_of(policy.ledger, runs, home)
         own: tuple[Anchor, ...] = (StateAnchor(home), LockFile(runs.absolute().parent, runs=runs.absolute().name))
         self.anchors = tuple(anchor for anchor in (*own, *anchors) if anchor.name in policy.anchors)
-        self._kept = Unpacked()
+        self._kept = RecentRowSets()
 
     @property
     def place(self) -> str:

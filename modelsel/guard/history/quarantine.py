@@ -113,7 +113,7 @@ def judged(read: Iterable[LedgerEntry]) -> list[LedgerEntry]:
 
 def _judged(read: TrustedEntries) -> list[LedgerEntry]:
     fit = _known_before(read)
-    bad = [*read.bad, *_unfit(read, read if fit is None else read.fresh, fit or Fit())]
+    bad = [*read.bad, *_unfit(read, read if fit is None else read.fresh, fit or SoundEntries())]
     void = _void(read)
     bad = [one for one in bad if one.entry.place not in void]
     if not bad:
@@ -158,7 +158,7 @@ def _void(read: TrustedEntries) -> set[str]:
 
 
 @dataclass
-class Fit:
+class SoundEntries:
     """The looks and seals among entries that are fit: what answers are checked against."""
 
     intents: dict[str, LedgerEntry] = field(default_factory=dict)
@@ -171,17 +171,17 @@ class Fit:
             self.seals.setdefault(entry.facts["testset"], entry)
 
 
-def _known_before(read: TrustedEntries) -> Fit | None:
+def _known_before(read: TrustedEntries) -> SoundEntries | None:
     """What was found fit in the reading before this one; None where all has to be gone through again."""
     former = read.former
     if former is None or "fit" not in former.memo or len(former.memo.get("judged", ())) != len(former):
         return None
-    fit: Fit = former.memo["fit"]
+    fit: SoundEntries = former.memo["fit"]
     again = any(entry.kind == "seal" and entry.facts.get("testset") in fit.seals for entry in read.fresh)
-    return None if again else Fit(dict(fit.intents), dict(fit.seals))
+    return None if again else SoundEntries(dict(fit.intents), dict(fit.seals))
 
 
-def _unfit(read: TrustedEntries, entries: Sequence[LedgerEntry], fit: Fit) -> Iterator[RejectedEntry]:
+def _unfit(read: TrustedEntries, entries: Sequence[LedgerEntry], fit: SoundEntries) -> Iterator[RejectedEntry]:
     """Sound as links of a chain, and yet not to be believed."""
     well = []
     for entry in entries:

@@ -8,7 +8,7 @@ from modelsel.ledger.rows.row_set import RowSet
 MOST = 200_000_000  # bytes that are kept
 
 
-class Unpacked:
+class RecentRowSets:
     """The row sets that were asked for last."""
 
     def __init__(self) -> None:
