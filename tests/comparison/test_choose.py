@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from modelsel.comparison.optimism.bbc import bbc
 from modelsel.comparison.optimism.fold_predictions import FoldPredictions, bbc_of_folds
@@ -100,6 +101,21 @@ def test_the_winner_is_paired_with_the_best_of_every_other_entry(tmp_path: Path)
     assert SOME[results.board.ids.index(found[0].second)].entry != SOME[selection.winner].entry
     assert found[0].low <= found[0].difference <= found[0].high
     assert found[0].method == "corrected resampled t"
+
+
+def test_five_repeats_of_two_folds_are_compared_by_their_own_test(tmp_path: Path) -> None:
+    """F = Σ d_ij² / (2 Σ s_i²), written out (Alpaydin 1999); other folds keep the corrected t."""
+    task = doubles.task(80)
+    results, resampling = study(tmp_path, SOME, task=task, folds=2, repeats=5), doubles.folds(task, 2, 5)
+    found = pairs(choose(results, BEST, resampling, seed=0), resampling)
+    assert [pair.method for pair in found] == ["5 × 2 cv F"]
+    place = {name: number for number, name in enumerate(results.board.ids)}
+    d = (results.board.folds[place[found[0].second]] - results.board.folds[place[found[0].first]]).reshape(5, 2)
+    spread_ = sum((one - (one + two) / 2) ** 2 + (two - (one + two) / 2) ** 2 for one, two in d)
+    assert found[0].p == pytest.approx(stats.f.sf((d**2).sum() / (2 * spread_), 10, 5))
+    longer = doubles.folds(task, 2, 4)
+    other = study(tmp_path / "longer", SOME, task=task, folds=2, repeats=4)
+    assert pairs(choose(other, BEST, longer, seed=0), longer)[0].method == "corrected resampled t"
 
 
 @pytest.fixture

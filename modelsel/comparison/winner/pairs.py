@@ -1,6 +1,7 @@
 """The winner and the best of every other learner, compared on the same folds.
 
-Several folds: corrected resampled t with its interval. One holdout: McNemar's exact test for 0/1 loss (with the interval of a
+Several folds: corrected resampled t with its interval; on five repeats of two folds Alpaydin's combined F (1999) in its place,
+with the same interval. One holdout: McNemar's exact test for 0/1 loss (with the interval of a
 paired t), a paired t for other row losses. Holm over the comparisons shown; they were picked as the best of many, so that
 even the adjusted p-values are on the small side.
 """
@@ -14,9 +15,9 @@ from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.winner.indistinguishable import p_values
 from modelsel.comparison.winner.kept import kept, part, place
 from modelsel.core.selection import Selection
-from modelsel.core.types import Integers, Resampling, Scoreboard
+from modelsel.core.types import Floats, Integers, Resampling, Scoreboard
 from modelsel.record.content.study_record import Pair
-from modelsel.statistics.tests.paired import Paired, corrected_t, holm, paired_t
+from modelsel.statistics.tests.paired import Paired, corrected_t, five_by_two_f, holm, paired_t
 
 
 def pairs(selection: Selection, resampling: Resampling) -> tuple[Pair, ...]:
@@ -29,6 +30,8 @@ def pairs(selection: Selection, resampling: Resampling) -> tuple[Pair, ...]:
     ratio = assessed_per_analysed(resampling)
     test, method = _differences(board, winner, others, ratio, matrix)
     p = p_values(board, winner, others, ratio, matrix)
+    if (repeats := _five_by_two(resampling)) is not None:
+        p, method = _combined(board, winner, others, repeats), "5 × 2 cv F"
     return tuple(
         Pair(board.ids[winner], board.ids[other], float(mean), float(low), float(high), float(own), float(adjusted), method)
         for other, mean, low, high, own, adjusted in zip(others, test.mean, test.low, test.high, p, holm(p))
@@ -45,3 +48,16 @@ def _differences(
     mine, theirs = matrix[rows, winner].astype(np.float64), matrix[np.ix_(rows, others)].astype(np.float64).T
     binary = np.isin(mine, (0, 1)).all() and np.isin(theirs, (0, 1)).all()
     return paired_t(theirs - mine), "McNemar exact" if binary else "paired t over rows"
+
+
+def _five_by_two(resampling: Resampling) -> Integers | None:
+    """The folds of each repeat (5 × 2), None for other folds."""
+    repeat = np.array([fold.repeat for fold in resampling.folds])
+    if resampling.repeats != 5 or (np.bincount(repeat, minlength=5) != 2).any():
+        return None
+    return np.argsort(repeat, kind="stable").reshape(5, 2)
+
+
+def _combined(board: Scoreboard, winner: int, others: Integers, repeats: Integers) -> Floats:
+    differences = np.round(board.folds[others] - board.folds[winner], 12)
+    return np.array([five_by_two_f(one[repeats])[1] for one in differences])

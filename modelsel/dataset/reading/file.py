@@ -15,8 +15,6 @@ from modelsel.dataset.columns.column import RawColumn
 from modelsel.dataset.columns.settings import TableSettings, nearest
 from modelsel.dataset.reading.bytes import bare
 
-HELD_OUT = "(second file)"
-
 
 @dataclass(frozen=True, eq=False)
 class Raw:

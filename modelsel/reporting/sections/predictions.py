@@ -8,6 +8,7 @@ from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text.words import percent
+from modelsel.statistics.roc import curve
 from modelsel.statistics.tests.delong import areas
 
 MOST_CLASSES = 25  # a larger matrix is not read; its largest entries are listed instead
@@ -50,11 +51,8 @@ def confusion(truth: Integers, predicted: Integers, classes: int) -> Integers:
 
 def roc(positive: Floats, truth: Integers) -> tuple[Floats, Floats, float]:
     """False and true positive rates at every distinct score, and the area under them (ties count half)."""
-    order = np.argsort(-positive, kind="stable")
-    score, hit = positive[order], truth[order].astype(np.float64)
-    last = np.append(np.flatnonzero(np.diff(score)), len(score) - 1)
-    true = np.concatenate([[0.0], np.cumsum(hit)[last] / max(1.0, hit.sum())])
-    false = np.concatenate([[0.0], np.cumsum(1 - hit)[last] / max(1.0, (1 - hit).sum())])
+    found = curve(truth == 1, positive)
+    false, true = np.nan_to_num(found.false_positive), np.nan_to_num(found.true_positive)  # a class without rows
     return false, true, float(np.trapezoid(true, false))
 
 

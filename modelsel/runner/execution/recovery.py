@@ -28,7 +28,6 @@ class CrashRecovery:
     each: JobExecutor
     recovered: Callable[[CellJob], CompletedJob | None]  # a record that was written although its report was lost
     started: Started | None  # None: unknown, and whatever was on its way is suspect
-    deaths: int = 0
     condemned: dict[int, str] = field(default_factory=dict)  # candidate -> why it is not tried again
 
     def done(self, jobs: Sequence[CellJob]) -> Iterator[CompletedJob]:
@@ -41,7 +40,6 @@ class CrashRecovery:
                     del waiting[job_name(result.job)]
                     yield result
             except WorkerDied:
-                self.deaths += 1
                 yield from self._after_death(waiting, sent)
 
     def _sent(self, jobs: Sequence[CellJob], names: list[str]) -> Iterator[CellJob]:
@@ -81,7 +79,6 @@ class CrashRecovery:
                 yield from self.each((job,), at_once=1)
                 return
             except WorkerDied:
-                self.deaths += 1
                 overdue = self._overdue(began)
         if len(job.members) == 1:
             yield self._condemn(job, overdue)

@@ -86,15 +86,6 @@ def hoeffding(nats: float, n: float) -> float:
     return sqrt(nats / (2 * n))
 
 
-def empirical_bernstein(variance: float, n: int, nats: float) -> float:
-    """Half width for a mean of n values in [0, 1] of sample variance V: √(2 V L / n) + 7 L / (3 (n − 1)), L = ln 2 + nats.
-
-    Source: Maurer & Pontil (2009).
-    """
-    length = log(2) + nats
-    return sqrt(2 * variance * length / n) + 7 * length / (3 * (n - 1))
-
-
 def looks_left(n: int, price: float, halfwidth: float, delta: float = 0.05, most: int = 5000) -> int:
     """The largest index whose Hoeffding half width is within `halfwidth` when each answer before costs `price` nats.
 

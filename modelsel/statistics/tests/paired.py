@@ -68,16 +68,6 @@ def mcnemar(first_only: ArrayLike, second_only: ArrayLike, mid: bool = False) ->
     return p
 
 
-def five_by_two_t(differences: ArrayLike) -> tuple[float, float]:
-    """Dietterich's 5 × 2 cv t and its two-sided p-value (5 degrees of freedom), from a 5 × 2 table of differences.
-
-    t = d_11 / sqrt(Σ s_i² / 5), s_i² the variance of the two differences of repeat i. Source: Dietterich (1998).
-    """
-    d = _five_by_two(differences)
-    t = _ratio(d[0, 0], np.sqrt(_variances(d).mean()))
-    return t, float(2 * stats.t.sf(abs(t), 5))
-
-
 def five_by_two_f(differences: ArrayLike) -> tuple[float, float]:
     """Alpaydin's combined 5 × 2 cv F = Σ d_ij² / (2 Σ s_i²) and its p-value (10 and 5 degrees of freedom).
 

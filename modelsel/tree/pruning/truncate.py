@@ -15,7 +15,7 @@ from scipy.stats import chi2
 
 from modelsel.core.types import Booleans, Codes, Floats
 from modelsel.kernels.layout import TIE
-from modelsel.tree.structure.cutting import below, cheaper_as_leaf, errors_as_leaf
+from modelsel.tree.structure.cutting import cheaper_as_leaf, errors_as_leaf
 from modelsel.tree.structure.node import LEAF, DecisionTree, PrunedView
 
 BLOCK = 1 << 22  # marks compared at a time
@@ -123,8 +123,3 @@ def _p_values(tree: DecisionTree) -> Floats:
     p = np.full(len(tree), np.nan)
     p[inner] = np.where(freedom[inner] > 0, chi2.sf(square[inner], np.maximum(freedom[inner], 1)), 1.0)
     return p
-
-
-def training_errors(cut: PrunedView, counts: Floats, costs: Floats | None = None) -> Floats:
-    """Weight that each node's leaves misclassify of `counts` (nodes × classes); the root's is the tree's."""
-    return below(cut, errors_as_leaf(counts, cut.prediction, costs))
