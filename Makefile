@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: setup study test oldest check lint types imports soak bench mutate clean
+.PHONY: setup study test oldest check lint types imports docs soak bench mutate clean
 
 setup: $(VENV)/.ready
 
@@ -42,6 +42,14 @@ types: $(VENV)/.dev
 
 imports: $(VENV)/.dev
 	$(BIN)/lint-imports
+
+$(VENV)/.docs: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $@
+
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs build/site
+	@echo build/site/index.html
 
 soak: setup
 	$(BIN)/python -m pytest -m soak --timeout 3600

@@ -1,0 +1,47 @@
+"""How Sphinx makes the site: `make docs`. Offline, warnings are errors."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import modelsel
+
+project = "modelsel"
+author = "The modelsel developers"
+copyright = author
+version = release = modelsel.__version__
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.viewcode",
+    "numpydoc",
+    "sphinx_design",
+    "sphinx_copybutton",
+]
+root_doc = "index"
+exclude_patterns = ["_build"]
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 4
+numpydoc_show_class_members = False
+autodoc_member_order = "bysource"
+autodoc_typehints = (
+    "none"  # the signature of a name stands in `modelsel/__init__.pyi`; its docstring says what each argument is
+)
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+highlight_language = "text"
+nitpicky = False
+html_theme = "pydata_sphinx_theme"
+html_title = "modelsel"
+html_static_path = ["_static"]
+html_show_sourcelink = False
+html_theme_options = {
+    "navbar_align": "left",
+    "show_toc_level": 2,
+    "header_links_before_dropdown": 7,
+    "secondary_sidebar_items": ["page-toc"],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_context = {"default_mode": "auto"}  # dark or light as the reader's system says; a switch stands on every page
