@@ -83,7 +83,7 @@ def _cut(predictor: Any) -> Any:
 
     if not isinstance(predictor.model, TreeModel):
         what = f"{type(predictor.model).__name__} is no tree"
-        raise ConfigurationError(Problem("MSEL-255", what, "--to", "json takes every model"))
+        raise ConfigurationError(Problem("MSEL-257", what, "--to", "json takes every model"))
     return predictor.model.cut
 
 
