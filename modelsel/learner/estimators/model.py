@@ -9,6 +9,7 @@ import numpy as np
 from modelsel.core.spec import resolved
 from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, positions
 from modelsel.foreign.native import as_wanted
+from modelsel.learner.estimators.written import stored
 from modelsel.learner.inputs.encoding import ColumnEncoding
 from modelsel.learner.inputs.target_encoding import TargetColumns
 from modelsel.sharing.adapter import Adapter, Answer
@@ -102,9 +103,7 @@ class EstimatorModel:
         return own
 
     def describe(self) -> Description:
-        from modelsel.learner.estimators.stored import stored
-
-        facts, arrays = stored(self)
+        facts, arrays = stored(self.answering, self.learner.plugins)
         recipe = described(self.learner, self.random_state, self.rows, self.learner.source)
         return Description(KIND, {**recipe, **facts}, arrays)
 

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Description
-from modelsel.foreign.stored import FILES, SKOPS, NotStoredError, dumped, loaded
+from modelsel.foreign.stored import FILES, SKOPS, loaded
 from modelsel.learner.estimators.model import Answering, EstimatorModel
 from modelsel.learner.estimators.recipe import EstimatorRecipe
+from modelsel.learner.estimators.written import COLUMNS, FILE
 from modelsel.learner.inputs import stored as _columns_stored
-
-COLUMNS, FILE = "columns/", "file:"
 
 
 def restored(learner: Any, description: Description) -> EstimatorModel | EstimatorRecipe:
@@ -29,19 +28,6 @@ def restored(learner: Any, description: Description) -> EstimatorModel | Estimat
     if "stored" not in facts:
         return recipe
     return EstimatorModel(learner, _answering(learner, facts, description.arrays), recipe.random_state, recipe.rows)
-
-
-def stored(model: EstimatorModel) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Facts and arrays of the fitted estimator; the reason alone where it cannot be stored."""
-    answering, plugins = model.answering, model.learner.plugins
-    try:
-        name, data = dumped(answering.estimator, plugins)
-        facts, arrays = _columns_stored.written(answering.columns)
-    except NotStoredError as error:
-        return {"unstored": str(error)}, {}
-    more = {"stored": name, "columns": facts, "nominal": list(answering.nominal), "classes": answering.classes}
-    own = {f"{COLUMNS}{key}": array for key, array in arrays.items()}
-    return more, {**own, f"{FILE}{name}": np.frombuffer(data, np.uint8), "own": answering.own}
 
 
 def _answering(learner: Any, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Answering:
