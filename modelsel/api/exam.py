@@ -37,7 +37,7 @@ def create_exam(
     table: str | Path, folder: str | Path, target: str, *settings: str, name: str = "", release: str = "predicted",
     resolution: float | str = "count", delta: float = 0.05, target_rate: float | None = None, budget: int = 10,
     looks: int | None = 20, nats: float | None = None, class_counts: bool = False, all: bool = False, parquet: bool = False,
-    accept_overlap: bool = False,
+    accept_overlap: bool = False, ledger: str = "user",
 ) -> "Exam":  # fmt: skip
     """Make an exam from a table, as `modelsel exam create` does; `settings` are those of split, dataset and measure.
 
@@ -47,7 +47,7 @@ def create_exam(
     from modelsel.examination.create import Wanted
 
     wanted = Wanted(
-        name, release, resolution, delta, target_rate, budget, looks, nats, class_counts, all, parquet, accept_overlap
+        name, release, resolution, delta, target_rate, budget, looks, nats, class_counts, all, parquet, accept_overlap, ledger
     )
     created(str(table), target, Path(folder), wanted, settings)
     return LocalExam(Path(folder))

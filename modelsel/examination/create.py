@@ -5,6 +5,7 @@ their order.
 """
 
 import hashlib
+import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,6 +45,7 @@ class Wanted:
     everything: bool = False  # the whole table is the exam
     parquet: bool = False
     accept_overlap: bool = False
+    ledger: str = "user"  # or the address of a team's (PostgreSQL); labels stay in the examiner's store all the same
 
 
 def create(config: Config, folder: Path, wanted: Wanted, home: Home | None = None) -> tuple[Store, tuple[Finding, ...]]:
@@ -64,7 +66,7 @@ def create(config: Config, folder: Path, wanted: Wanted, home: Home | None = Non
     folder.mkdir(parents=True, exist_ok=True)
     for side in SIDES:
         facts["files"][side] = _write(folder, side, mixed[side], tokens[side], facts, wanted.parquet)
-    write_whole(store.folder / "private.json", b'{"ledger":"user"}')
+    write_whole(store.folder / "private.json", json.dumps({"ledger": wanted.ledger}).encode())
     return store, _sealed(store, facts, wanted, folder)
 
 
@@ -82,7 +84,7 @@ def _sides(task: Task, config: Config, everything: bool) -> dict[str, Integers]:
 def _sealed(store: Store, facts: dict[str, Any], wanted: Wanted, folder: Path) -> tuple[Finding, ...]:
     """Seal the rows in the examiner's ledger, say what is known of them, and write the terms."""
     written({**facts, "testset": ""}, store.folder, store.home)  # what the gate needs to know; complete below
-    gate = Gate(store.terms.policy(), folder, home=store.home)
+    gate = Gate(store.terms.policy(wanted.ledger), folder, home=store.home)
     sealing = store.sealing()
     found = gate.known(sealing)
     grave = [finding for finding in found if finding.code in KNOWN]

@@ -86,12 +86,17 @@ class ExamSession:
         """
         ConfigurationError.raise_if(_odd(asker, forecast))
         answer = checked(read(predictions), self.terms, self.store.tokens(), self.store.tokens("development"))
-        self.store.keep(answer.name, answer.outputs, {"asker": asker})
         with locked(self.store.folder / "answers.lock"):
             self.gate.findings.clear()
-            if self.terms.release == CLOSED:
-                return self._handed_in(answer, asker, allow)
-            return self._looked(answer, asker, forecast, allow)
+            fresh = self.store.keep(answer.name, answer.outputs, {"asker": asker})
+            try:
+                if self.terms.release == CLOSED:
+                    return self._handed_in(answer, asker, allow)
+                return self._looked(answer, asker, forecast, allow)
+            except RefusedError:
+                if fresh:  # nobody fills the disk with what is refused
+                    self.store.forget(answer.name)
+                raise
 
     def _looked(self, answer: Answer, asker: str, forecast: tuple[float, int] | None, allow: Any) -> Shown:
         def objection(past: Sequence[Mapping[str, Any]], worst: float) -> str:

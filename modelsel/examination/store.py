@@ -93,13 +93,13 @@ class Store:
         arrays = {name: self._arrays.get(f"{side}.{name}") for name in PER_ROW if name != "weights"}
         return {"name": self.terms.name, "features": self.terms.features, **arrays}
 
-    def keep(self, name: str, outputs: Outputs, about: Mapping[str, Any]) -> None:
-        """Keep the predictions of an answer before anything is computed from them."""
+    def keep(self, name: str, outputs: Outputs, about: Mapping[str, Any]) -> bool:
+        """Keep the predictions of an answer before anything is computed from them; were they not there yet?"""
         folder = self.folder / "answers"
         folder.mkdir(mode=0o700, exist_ok=True)
         path = folder / f"{name}.npz"
         if path.is_file():
-            return
+            return False
         arrays = {"predicted": outputs.predicted, "about": np.array(canonical(about))}
         if outputs.scores is not None:
             arrays["scores"] = outputs.scores
@@ -108,6 +108,11 @@ class Store:
         except OSError as error:
             raise StoreError(Problem("MSEL-906", f"an answer cannot be kept ({error.strerror})", str(folder),
                                      "free disk space or mend permissions; nothing was shown")) from error  # fmt: skip
+        return True
+
+    def forget(self, name: str) -> None:
+        """Let the predictions of a refused answer go."""
+        (self.folder / "answers" / f"{name}.npz").unlink(missing_ok=True)
 
     def answer(self, name: str) -> Outputs:
         """The predictions of an answer; LedgerError where they are gone."""

@@ -241,12 +241,12 @@ def _closed(verdict, claim, look, answer, looks):
         first = handed.get(stated["name"])
         base = alone if first is None else -log(_weight(first["look"])) + first["spent"]
         good = stated["name"] == shown["name"] and stated["base"] >= base - NEAR
-        if shown["interval"] is not None and shown["errors"] is not None:
+        if shown["interval"] is not None and look["counted"]:
             nats = log(2 / look["delta"]) + base
             found = [lower(shown["errors"], look["n"], nats), upper(shown["errors"], look["n"], nats)]
             good &= shown["interval"][0] <= found[0] + 1e-5 and shown["interval"][1] >= found[1] - 1e-5
         verdict.check(good, f"answer {stated['name'][:12]}: its interval is that of its own index")
-    if any(shown["errors"] is None for shown in answer["answers"]):
+    if not look["counted"]:
         verdict.unknown.append("whether intervals of measures other than counts follow: they are taken as stated")
 
 
@@ -264,7 +264,7 @@ def _priced(verdict, look, answer, seal):
 def _least(look, answer, seal):
     symbol, n = str(answer["symbol"]), look["n"]
     if look["metric"] == "closing":
-        return sum(log(n + 1) for shown in answer["answers"] if shown["errors"] is not None)
+        return sum(log(n + 1) for _ in answer["answers"]) if look["counted"] else None
     if look["metric"] != "error" or seal is None or symbol not in BOUND:
         return None
     released, steps = answer["released"], seal["terms"].get("steps")

@@ -7,6 +7,8 @@ import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -57,6 +59,18 @@ def test_a_closed_exam_too(exam: Make, tmp_path: Path) -> None:
     made.answer(guess(made, 2.7), "bob")
     boards.close(made)
     assert modelsel.verify(modelsel.certify(made.folder, tmp_path / "certificate.zip"))["faults"] == []
+
+
+def test_a_weighted_exam_too(exam: Make, loans: Path, tmp_path: Path) -> None:
+    frame = pd.read_csv(loans)
+    frame.assign(w=np.arange(len(frame)) % 5 + 1.0).to_csv(loans, index=False)
+    made = exam("dataset.weights=w", release="full")
+    made.answer(guess(made), "ann")
+    made.answer(guess(made, 2.5), "ann")
+    boards.close(made)
+    found = modelsel.verify(modelsel.certify(made.folder, tmp_path / "certificate.zip"))
+    assert found["faults"] == []
+    assert any("other than counts" in one for one in found["unknown"])
 
 
 def test_the_verifier_stands_alone(exam: Make, tmp_path: Path) -> None:

@@ -158,6 +158,7 @@ def test_budgets_are_each_askers_and_nats_are_everybodys(exam: Make) -> None:
     made.answer(guess(made, 2.9), "ann")
     with pytest.raises(RefusedError, match="the terms allow 2"):
         made.answer(guess(made, 2.8), "ann")
+    assert len([*(made.store.folder / "answers").iterdir()]) == 2  # what is refused is not kept
     assert made.answer(guess(made, 2.9), "ann").replay
     shown = made.answer(guess(made, 2.8), "bob")
     assert shown.spent == pytest.approx(2 * np.log(91), abs=1e-4)
@@ -253,3 +254,23 @@ def test_the_board_has_released_numbers_alone(exam: Make) -> None:
     assert lines[1]["beside"] in ("fewer errors", "cannot be told apart")
     (low, high), (first, last) = lines[0]["interval"], lines[1]["interval"]
     assert (lines[1]["beside"] == "cannot be told apart") == (first <= high and low <= last)
+
+
+@pytest.mark.slow
+def test_a_teams_ledger_holds_looks_and_no_label(exam: Make) -> None:
+    """In PostgreSQL too: labels are in the examiner's store, so that no role of the database can read them."""
+    pytest.importorskip("psycopg")
+    from sqlalchemy import create_engine, text
+
+    from tests.ledger.postgresql import Server
+
+    with Server() as server:
+        made = exam(release="full", ledger=server.url)
+        shown = made.answer(guess(made), "ann")
+        assert shown.errors == errors(made, guess(made))
+        assert [look["look"] for look in Exam(made.folder).history()] == [1]
+        engine = create_engine(server.url.replace("postgresql:", "postgresql+psycopg:"))
+        with engine.connect() as connection:
+            bodies = connection.execute(text("SELECT body FROM entries")).scalars().all()
+        assert len(bodies) >= 4
+        assert not any(token in body for body in bodies for token in made.store.tokens().tolist())

@@ -43,12 +43,14 @@ def create(words: Sequence[str]) -> int:
     parser.add_argument("--class-counts", action="store_true", help="tell how many questions each class has; it is priced")
     parser.add_argument("--parquet", action="store_true", help="write Parquet files")
     parser.add_argument("--accept-overlap", action="store_true", help="although rows were looked at or chosen on before")
+    parser.add_argument("--ledger", default="user", metavar="URL", help="a team's ledger, for example in PostgreSQL")
     parser.add_argument("settings", nargs="*", metavar="SETTING=VALUE", help="of split, dataset and measure")
     args = parser.parse_intermixed_args(words)
     from modelsel.examination.create import Wanted
 
     wanted = Wanted(args.name, args.release, _resolution(args.resolution), args.delta, args.target_rate, args.budget,
-                    args.looks or None, args.nats, args.class_counts, args.all, args.parquet, args.accept_overlap)  # fmt: skip
+                    args.looks or None, args.nats, args.class_counts, args.all, args.parquet, args.accept_overlap,
+                    args.ledger)  # fmt: skip
     _tell(*created(args.table, args.target, Path(args.folder), wanted, args.settings))
     return OK
 

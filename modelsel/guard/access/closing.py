@@ -50,7 +50,7 @@ def closing(ask: PreparedLook, position: LookContext, handed: Sequence[Handed], 
         "folder": ask.request.sealing.folder, "n": n, "n_clean": int(position.clean.sum()), "certified": position.certified,
         "look": standing.look, "spent": standing.spent, "worst": channels, "delta": delta, "share": share,
         "release": CLOSING, "policy": kind_of(ask.policy), "flags": as_facts(()), "charged": list(position.charged),
-        "seen": {}, "answers": answers,
+        "seen": {}, "answers": answers, "counted": ask.counted,
     }  # fmt: skip
 
 
