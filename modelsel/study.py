@@ -29,6 +29,7 @@ from modelsel.core.selection import Assessed, Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.system.interrupts import interruptible
 from modelsel.core.types import Candidate, Finding, Outputs, Resampling, Table, Task, positions
+from modelsel.examination.study_answer import sit
 from modelsel.guard.gate import Gate
 from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.guard.kept import kept
@@ -126,6 +127,8 @@ def _performed(
         if wanted(material.resampling.scheme, kind_of(config.measure)) and not isinstance(final, Failure):
             selection = with_point632(selection, material.development, final.model.predict(material.development))
         test = _look(gate, sealing, selection, final, opens(config, material))
+        if config.exam is not None and isinstance(final, Fitted) and config.final_test is not False:
+            test = _answer(config.exam, config, selection, final.model)
     with kept(test):
         with clock.stage("record"):
             outcome = StudySummary(
@@ -269,6 +272,18 @@ def _look(
         gate.select(sealing, choice, lambda _table: answers)  # what is on record now may be tested later as it was declared
         return None
     return gate.look(LookRequest(sealing, choice, lambda _table: answers, selection.candidates[winner]))
+
+
+def _answer(exam: str, config: Config, selection: Selection, final: Final) -> TestResult:
+    """One answer of the winner's to an exam, foreseen by its errors out of fold."""
+    board, winner = selection.board, selection.winner
+    chosen = selected(board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates))
+    foreseen = None if chosen.cv_error is None else (chosen.cv_error, chosen.cv_rows)
+
+    def predict(table: Table) -> Outputs:
+        return outputs(final, table, config.measure)
+
+    return sit(Path(exam), config.name, final.features, final.classes, predict, foreseen)
 
 
 def selected(winner: str, mean: float, assessed: Assessed, tried: int) -> SelectionSummary:

@@ -21,6 +21,7 @@ from modelsel.config.fields.settings import AUTO, BBC, LimitSettings, PoolSettin
 from modelsel.config.fields.suggest import near
 from modelsel.config.keywords import Keywords
 from modelsel.config.overrides import OUTER, PARTS
+from modelsel.config.sources.exam import sitting
 from modelsel.config.sources.folders import Folders
 from modelsel.config.sources.loader import load
 from modelsel.config.sources.merge import KIND, merge
@@ -51,6 +52,7 @@ class Config:
     resume: str | None
     retry_failed: bool
     deadline: float | None
+    exam: str | None
     plugins: tuple[str, ...]
     limit: LimitSettings
     show: tuple[str, ...]
@@ -124,6 +126,7 @@ def assemble(
 
 def _checked(resolved: Mapping[str, Any], dataset: str, folders: Folders, problems: Sequence[Problem]) -> Config:
     """Settings whose references have not been followed to a `Config`; raises ConfigurationError with every problem."""
+    resolved = sitting(resolved)
     settings, found = resolve(resolved)
     builder = Builder(folders, problems=[*problems, *found, *unknown(resolved)])
     config = _built(settings, resolved, dataset, builder)
