@@ -201,7 +201,7 @@ def test_two_askers_at_once_are_not_both_the_last_one(exam: Make) -> None:
     assert len(refused) == 5
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_million_rows_are_checked_and_scored(loans: Path) -> None:
     rng = np.random.default_rng(0)
     n = 1_000_000
