@@ -10,7 +10,7 @@ from modelsel.core.errors import RefusedError
 from modelsel.core.outcome import TestResult
 from modelsel.core.types import Feature, Outputs, Table
 from modelsel.dataset.tables.prediction_rows import read_like
-from modelsel.examination.sit import Exam, Shown
+from modelsel.examination.sit import ExamSession, Shown
 
 POLICY = "exam"
 
@@ -20,7 +20,7 @@ def sit(
     forecast: tuple[float, int] | None,
 ) -> TestResult:  # fmt: skip
     """Predict the questions and hand in the answer under the study's name; a refusal is a result that says why."""
-    exam = Exam(folder)
+    exam = ExamSession(folder)
     path = folder / str(exam.terms.facts["files"]["questions"]["name"])
     outputs = predict(read_like(path, features).table)
     token = exam.terms.token

@@ -268,7 +268,7 @@ def test_a_teams_ledger_holds_looks_and_no_label(exam: Make) -> None:
         made = exam(release="full", ledger=server.url)
         shown = made.answer(guess(made), "ann")
         assert shown.errors == errors(made, guess(made))
-        assert [look["look"] for look in Exam(made.folder).history()] == [1]
+        assert [look["look"] for look in ExamSession(made.folder).history()] == [1]
         engine = create_engine(server.url.replace("postgresql:", "postgresql+psycopg:"))
         with engine.connect() as connection:
             bodies = connection.execute(text("SELECT body FROM entries")).scalars().all()

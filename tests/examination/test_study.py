@@ -6,10 +6,10 @@ import pytest
 
 import modelsel
 from modelsel.core.errors import ConfigurationError
-from modelsel.examination.sit import Exam
+from modelsel.examination.sit import ExamSession
 from tests.examination.conftest import truth
 
-Make = Callable[..., Exam]
+Make = Callable[..., ExamSession]
 SMALL = ("learner=naive_bayes", "scheme.folds=3", "tracking=off")
 
 
