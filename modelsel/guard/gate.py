@@ -20,6 +20,7 @@ from modelsel.core.spec import kind_of
 from modelsel.core.types import Codes, Finding, Outputs, Sealed, Table, Task, holds_labels, open_labels, weights_of
 from modelsel.guard.access.closing import closed
 from modelsel.guard.access.results import answered, refused, unguarded
+from modelsel.guard.access.running import at_work
 from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.declared_space import commitment
 from modelsel.guard.checks.leakage import leaks
@@ -146,7 +147,10 @@ class Gate:
         if request.sitting is None:  # who chose an answer to an exam, and on which rows, nobody here knows
             self.select(request.sealing, request.selected)
         outputs = request.predict(request.sealing.sealed)
-        ask = self._ask(request, outputs, noticed)
+        with at_work(self.session.home) as name:
+            return self._answer(replace(self._ask(request, outputs, noticed), at_work=name), outputs)
+
+    def _answer(self, ask: PreparedLook, outputs: Outputs) -> TestResult:
         decided = self._decided(ask, outputs)
         self._notice(decided.findings)
         if isinstance(decided, Refused):
@@ -164,7 +168,7 @@ class Gate:
         return PreparedLook(
             request, subject, self.policy, self._said(request.sealing, outputs) if outputs else "", self.session.key,
             self._leaks[rows], noticed, OtherLedgers(self._elsewhere(request.sealing)),
-            former=former_digest(outputs, subject.test.bound) if outputs else "", doubted=(),
+            former=former_digest(outputs, subject.test.bound) if outputs else "", doubted=(), home=self.session.home,
             **self.declaration(request.sealing),
         )  # fmt: skip
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding
+from modelsel.guard.access.running import NAMED, alive
 from modelsel.guard.checks.declared_space import declared
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
@@ -137,9 +138,19 @@ def position_of(
     mine = (entry for entry in commits if entry.facts["spec_id"] == spec_id and _is_that(entry, ask))
     free = (entry for entry in mine if entry.facts["id"] not in used)
     unknown = bool(ask.elsewhere.unreached or history.unnamed)
-    position = LookContext(ask.subject.digest, len(ask.subject.test.bound), history, found, next(free, None), unknown)
+    at_work = frozenset(_at_work(writing, ask, history))
+    position = LookContext(
+        ask.subject.digest, len(ask.subject.test.bound), history, found, next(free, None), unknown, at_work=at_work
+    )
     ids = RowSet.unpack(writing.rowset(seal["candidates"])).arrays["ids"] if seal.get("candidates") else None
     return replace(position, declared=declared(ask, history, found, ids, bool(position.rows.all())))
+
+
+def _at_work(writing: WriteTransaction, ask: PreparedLook, history: History) -> Iterator[str]:
+    """The looks that have no answer yet and are being made."""
+    for look in history.looks:
+        if look.status == "open" and ask.home is not None and alive(ask.home, look, _own(writing, look)):
+            yield look.id
 
 
 def _is_that(commit: LedgerEntry, ask: PreparedLook) -> bool:
@@ -239,5 +250,5 @@ def _intent(
         "policy": kind_of(ask.policy), "since": ask.since, "commit": position.commit.facts["id"] if position.commit else None,
         "overlap": [relation.facts() for relation in position.relations if relation.testset != position.digest],
         "charged": list(position.charged), "seen": {r: e.seq for r, e in heads(position.history.entries).items()},
-        "flags": as_facts(findings), "justify": asdict(ask.policy.justify),
+        "flags": as_facts(findings), "justify": asdict(ask.policy.justify), NAMED: ask.at_work,
     }  # fmt: skip

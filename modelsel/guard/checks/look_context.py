@@ -32,6 +32,7 @@ class LookContext:
     commit: LedgerEntry | None
     unknown: bool = False  # there are looks on record that cannot be compared with: nothing is certified
     declared: Declared = NOBODY
+    at_work: frozenset[str] = frozenset()  # looks that are being answered at this moment: nobody has seen what they will say
 
     @cached_property
     def looked(self) -> tuple[Relation, ...]:
@@ -84,7 +85,7 @@ class LookContext:
         else:
             adaptive = sum(1 for look in self.past if not look.facts.get("commit"))
             index = 1 + adaptive + len(self.history.commits_on(self.charged))
-            spent = sum(look.price for look in self.past)
+            spent = sum(look.price for look in self.past if look.id not in self.at_work)
         return SpendingState(index, spent, self.space, bool(self.declared))
 
     @property

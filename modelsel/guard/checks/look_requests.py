@@ -14,7 +14,7 @@ from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers
 from modelsel.guard.policy.base import Policy
 from modelsel.guard.release.mechanisms import ReleaseMechanism
 from modelsel.ledger.entry import LedgerEntry
-from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.home import Home, IdentityKey
 
 
 def metric_of(measure: Any) -> str:
@@ -40,6 +40,8 @@ class PreparedLook:
     commitment: str = ""  # digest of everything that a fit by recipe depends on
     weights: str = ""  # digest of the test rows' weights
     former: str = ""  # the predictions as ledgers kept them before
+    at_work: str = ""  # the name of the lock that is held while it is answered
+    home: Home | None = None  # whose locks say which looks of its own are still at work
 
     def told_by(self, look: Mapping[str, Any]) -> bool:
         """Did a look ask about these very predictions, by this measure?"""

@@ -99,7 +99,7 @@ def _looks(seen: LookReview) -> Iterator[Finding]:
     off = [look for look in seen.position.past if is_off(look.facts)]
     if off:
         yield flag("G076", f"these rows were opened without a guard {_times(len(off))}, and what was shown is charged in full")
-    if any(look.status == "open" for look in seen.position.past):
+    if any(look.status == "open" and look.id not in seen.position.at_work for look in seen.position.past):
         yield flag("G060", "an earlier look was interrupted between record and answer; it is counted at its highest price")
 
 
