@@ -40,7 +40,9 @@ def test_a_plan_and_a_published_experiment_leave_no_trace_and_say_so(modelsel: A
     planned = modelsel("plan", *FEW)
     assert planned.code == 0
     assert "nothing is written into it by a plan" in planned.out
-    assert modelsel("run", "experiment=play_tennis").code == 0
+    done = modelsel("run", "experiment=play_tennis")
+    assert done.code == 0
+    assert "G005" in {finding["code"] for finding in done.outcome.findings}
     assert "a published experiment: not in the ledger" in modelsel("run", "experiment=play_tennis").out
     assert not (tmp_path / "home" / "ledger.db").exists()
 

@@ -1,0 +1,228 @@
+"""Each code of the catalogue has a case in which it is due and one in which it is not; a code without both fails here."""
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from modelsel.core.spec import make
+from modelsel.guard.gate import Gate
+from modelsel.guard.policy.base import Identity, Justify
+from modelsel.guard.policy.findings import CATALOGUE
+from tests.guard.studies import Rule, Study, numbers
+from tests.guard.test_running import dies
+
+FOLDER = Path(__file__).parents[1]
+Scene = Callable[[Path, pytest.MonkeyPatch], set[str]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Where a code is due and where it is not: scenes here, or tests elsewhere (file and name) that assert it."""
+
+    due: Scene | str
+    otherwise: Scene | str
+
+
+def told(study: Study) -> set[str]:
+    """What a look is told, and what its result names."""
+    result, gate = study.run()
+    return {*result.flags, *(finding.code for finding in gate.findings)}
+
+
+def first(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    return told(Study(numbers(), home))
+
+
+def again(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    Study(numbers(), home).look()
+    return told(Study(numbers(), home))
+
+
+def changed(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    Study(numbers(), home).look()
+    return told(Study(numbers(), home, rule=Rule(1)))
+
+
+def of_many(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    return told(Study(numbers(), home, candidates=tuple(map(str, range(40)))))
+
+
+def forgets(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    return told(Study(numbers(), home, policy="off", settings={"remember": False}))
+
+
+def unguarded(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    return told(Study(numbers(), home, policy="off"))
+
+
+def after_unguarded(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    Study(numbers(), home, policy="off").look()
+    return told(Study(numbers(), home, rule=Rule(1)))
+
+
+def predicts_otherwise(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    Study(numbers(), home, spec="one").look()
+    return told(Study(numbers(), home, spec="one", rule=Rule(0, 0.5)))
+
+
+def committed(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    study = Study(numbers(), home)
+    study.choose_only()
+    gate, sealing = study.gate(), study.sealing()
+    gate.commit(sealing, [sealing.spec_id])
+    return told(study)
+
+
+def member(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    study = Study(numbers(), home, candidates=(str(Rule(0)), str(Rule(1))))
+    study.choose_only()
+    return told(study)
+
+
+def stranger(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    return told(Study(numbers(), home, candidates=("another", "and another")))
+
+
+def corrected(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    Study(numbers(), home).look()
+    return told(Study(numbers(), home, settings={"justify": Justify("labels", "a rater had mixed up two forms")}))
+
+
+def justified(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    Study(numbers(), home).look()
+    return told(Study(numbers(), home, rule=Rule(1), settings={"justify": Justify("other", "a second model was asked for")}))
+
+
+def reseeded(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    Study(numbers(), home).look()
+    return told(Study(numbers(), home, split_seed=1))
+
+
+def another_table(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    Study(numbers(), home).look()
+    return told(Study(numbers(seed=7), home))
+
+
+def scaled(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    study = Study(numbers(), home)
+    study.look()
+    return told(study.but(task=replace(study.task, values=study.task.values * 2.54)))
+
+
+def only_digests(home: Path, _: pytest.MonkeyPatch, seed: int = 1) -> set[str]:
+    study = Study(numbers(), home, settings={"identity": Identity(store="digest_only")})
+    study.look()
+    return told(study.but(split_seed=seed))
+
+
+def repeated(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    study = Study(numbers(), home)
+    development, test = study.parts()
+    values = study.task.values.copy()
+    values[test.rows[:9]] = values[development.rows[:9]]
+    return told(study.but(task=replace(study.task, values=values)))
+
+
+def too_good(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    study = Study(numbers(), home)
+    _, test = study.parts()
+    target = study.task.target.copy()
+    target[test.rows] = study.rule(test).predicted[0]
+    return told(study.but(task=replace(study.task, target=target)))
+
+
+def few_rows(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    study = Study(numbers(40), home, settings={"quota": 1})
+    study.look()
+    return told(study.but(rule=Rule(1)))
+
+
+def kappa(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    return told(Study(numbers(), home, measure=make("measure", "kappa")))
+
+
+def beyond_quota(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    study = Study(numbers(), home, settings={"quota": 1})
+    study.look()
+    return told(study.but(rule=Rule(1)))
+
+
+def interrupted(home: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    dies(monkeypatch, Study(numbers(), home))
+    return told(Study(numbers(), home, rule=Rule(1)))
+
+
+def burned(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    study = Study(numbers(), home)
+    gate: Gate = study.gate()
+    gate.burn(study.sealing())
+    return told(study)
+
+
+def weakened(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    Study(numbers(), home, settings={"delta": 0.05}).look()
+    return told(Study(numbers(), home, rule=Rule(1), settings={"delta": 0.5}))
+
+
+FINDINGS, ATTEMPTS, TRACES = "guard/test_findings.py", "guard/test_attempts.py", "flow/test_traces.py"
+WHOLE = "guard/test_parallel.py::test_an_entry_written_after_the_ledger_was_read_was_not_cut_off"
+CASES: Mapping[str, Case] = {
+    "G001": Case(first, changed), "G002": Case(again, first), "G003": Case(unguarded, first), "G004": Case(forgets, unguarded),
+    "G005": Case(f"{TRACES}::test_a_plan_and_a_published_experiment_leave_no_trace_and_say_so", first),
+    "G010": Case(predicts_otherwise, again), "G011": Case(
+        *[f"{FINDINGS}::test_g011_the_same_study_trained_on_other_rows_is_told_and_another_rule_on_the_same_rows_is_not"] * 2),
+    "G012": Case(changed, again), "G013": Case(committed, first), "G014": Case(stranger, member),
+    "G015": Case(corrected, justified),
+    "G016": Case(member, stranger), "G020": Case(reseeded, another_table), "G021": Case(reseeded, another_table),
+    "G022": Case(scaled, another_table), "G023": Case(only_digests, lambda home, patch: only_digests(home, patch, 0)),
+    "G030": Case(repeated, first),
+    "G031": Case(*[f"{FINDINGS}::test_g031_near_copies_are_told_and_independent_rows_are_not"] * 2),
+    "G032": Case(*[f"{FINDINGS}::test_g032_groups_on_both_sides_are_told_and_whole_groups_are_not"] * 2),
+    "G040": Case(of_many, first), "G041": Case(too_good, first),
+    "G050": Case(*[f"{FINDINGS}::test_g050_a_budget_nearly_used_is_told_and_an_ample_one_is_not"] * 2),
+    "G051": Case(few_rows, first), "G052": Case(kappa, first), "G053": Case(beyond_quota, first),
+    "G060": Case(interrupted, changed),
+    "G061": Case(burned, first),
+    "G070": Case(f"{ATTEMPTS}::test_16_a_chain_written_anew_is_whole_and_contradicts_its_witnesses", WHOLE),
+    "G071": Case(f"{ATTEMPTS}::test_17_a_truncated_ledger_and_a_restored_copy", WHOLE),
+    "G072": Case(f"{ATTEMPTS}::test_14_the_deleted_ledger_is_known_from_its_anchors", WHOLE),
+    "G073": Case(weakened, changed),
+    "G074": Case(f"{ATTEMPTS}::test_29_a_lock_file_made_with_another_key_is_a_gap", changed),
+    "G075": Case(f"{ATTEMPTS}::test_21_a_clock_that_was_set_back", changed), "G076": Case(after_unguarded, changed),
+    "G077": Case(*[f"{FINDINGS}::test_g077_an_anchor_that_is_away_is_told_and_one_that_is_there_is_not"] * 2),
+    "G078": Case(
+        "guard/test_forgetting.py::test_a_ledger_with_looks_of_others_that_cannot_be_reached_takes_the_certificate", changed),
+    "G079": Case("guard/test_forgery.py::test_a_forgery_is_named_stops_nobody_and_hides_nothing", changed),
+}  # fmt: skip
+
+
+def test_every_code_of_the_catalogue_has_both_cases() -> None:
+    assert set(CASES) == set(CATALOGUE)
+
+
+@pytest.mark.parametrize("code", sorted(CASES))
+def test_a_finding_is_told_where_it_is_due(code: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    due = CASES[code].due
+    assert code in (asserted(due) if isinstance(due, str) else due(home, monkeypatch))
+
+
+@pytest.mark.parametrize("code", sorted(CASES))
+def test_a_finding_is_not_told_where_it_is_not_due(code: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    otherwise = CASES[code].otherwise
+    if isinstance(otherwise, str):
+        assert code in asserted(otherwise)
+    else:
+        assert code not in otherwise(home, monkeypatch)
+
+
+def asserted(place: str) -> set[str]:
+    """The codes that a test elsewhere asserts something of."""
+    file, _, name = place.partition("::")
+    tree = ast.parse((FOLDER / file).read_text())
+    (found,) = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
+    constants = [one.value for node in ast.walk(found) if isinstance(node, ast.Assert) for one in ast.walk(node)
+                 if isinstance(one, ast.Constant) and isinstance(one.value, str)]  # fmt: skip
+    return {code for code in CATALOGUE if any(code in text for text in constants)}
