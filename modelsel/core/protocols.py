@@ -48,7 +48,10 @@ class Path(Protocol):
         ...
 
     def complexity(self, learners: Sequence[Any]) -> Floats:
-        """Measured complexity per learner, in the learner's `unit`."""
+        """Measured complexity per learner, in the learner's `unit`.
+
+        This, `training_error` and `held_back` are the measured columns of a cell's result: a path may leave any of them out.
+        """
         ...
 
     def training_error(self, learners: Sequence[Any]) -> Floats:
