@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import modelsel
+from modelsel.cli.dispatch import module_of
 from modelsel.cli.parsing.help import COMMANDS
 from modelsel.core.errors import ConfigurationError
 
@@ -53,7 +54,7 @@ def test_every_option_of_a_command_has_an_argument_in_its_twin() -> None:
 
 
 def _arguments(command: str) -> set[str]:
-    module = ast.parse((Path(modelsel.__file__).parent / "cli" / f"{command}.py").read_text())
+    module = ast.parse(Path(str(module_of(command).__file__)).read_text())
     calls = [node for node in ast.walk(module) if isinstance(node, ast.Call) and _is_argument(node)]
     names = [[arg.value for arg in call.args if isinstance(arg, ast.Constant)] for call in calls]
     return {max(words, key=len).lstrip("-").replace("-", "_") for words in names}
