@@ -1,11 +1,16 @@
 """How Sphinx makes the site: `make docs`. Offline, warnings are errors."""
 
+import re
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+
+import generate
 
 import modelsel
+
+generate.write(Path(__file__).parent / "reference")
 
 project = "modelsel"
 author = "The modelsel developers"
@@ -45,3 +50,14 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_context = {"default_mode": "auto"}  # dark or light as the reader's system says; a switch stands on every page
+
+
+def outside(_app, document, source):
+    """Say where a file of the project is that is no page: a link to it would be dead on the site."""
+    up = "../" * (document.count("/") + 1)
+    source[0] = re.sub(rf"\[([^\]]*)\]\({re.escape(up)}(?!\.)([^)#]+)\)", r"\1 (`\2`)", source[0])
+
+
+def setup(app):
+    """Called by Sphinx."""
+    app.connect("source-read", outside)

@@ -17,7 +17,7 @@ _HOMES = {
     "SelectionCV": "modelsel.api.search.selection_cv",
     **dict.fromkeys(("exam", "create_exam", "certify", "verify"), "modelsel.api.exam"),
     **dict.fromkeys(("test", "audit", "check", "report", "compare", "predict", "export", "sync"), _TWINS),
-    **dict.fromkeys(("ui", "doctor", "init", "completion"), _TWINS),
+    **dict.fromkeys(("ui", "doctor", "init", "completion", "explain"), _TWINS),
 }
 
 

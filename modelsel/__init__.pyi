@@ -12,6 +12,7 @@ from modelsel.api.twins import check as check
 from modelsel.api.twins import compare as compare
 from modelsel.api.twins import completion as completion
 from modelsel.api.twins import doctor as doctor
+from modelsel.api.twins import explain as explain
 from modelsel.api.twins import export as export
 from modelsel.api.twins import init as init
 from modelsel.api.twins import predict as predict

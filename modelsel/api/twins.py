@@ -162,6 +162,25 @@ def init(directory: str | Path = "conf") -> Path:
     return Path(directory)
 
 
+def explain(word: str) -> str:
+    """Say what a code (`MSEL-809`, `G021`), a setting (`learner.k`), a group or a name of its files means.
+
+    Raises
+    ------
+    ConfigurationError
+        For an unknown word, with the nearest known one.
+
+    Examples
+    --------
+    >>> print(explain("softener=hard"))
+    softener=hard
+      No softening: a row goes whole to one side of a threshold.
+    """
+    from modelsel.cli.setup.explain import explained
+
+    return explained(word)
+
+
 def completion(shell: str) -> str:
     """What a shell has to read for completion: bash, zsh or fish."""
     from modelsel.cli.setup.completion import script

@@ -17,7 +17,7 @@ from modelsel.distance.scale import minkowski_metric
 class Minkowski:
     """Below p = 1 it would be no metric."""
 
-    p: float = number(3.0, least=1)
+    p: float = number(3.0, least=1, help="1: Manhattan, 2: Euclidean; the larger, the more the largest difference counts")
 
     own_scale: ClassVar[bool] = False
 

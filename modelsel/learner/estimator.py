@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from modelsel.core.spec import one_of, plain, resolved
+from modelsel.core.spec import FieldLimits, one_of, plain, resolved
 from modelsel.core.types import Description, Feature, Integers, Table, Task
 from modelsel.foreign.allowed import NotAllowedError, class_of, home_of
 from modelsel.foreign.libraries import Origin
@@ -37,7 +37,9 @@ class Estimator:
     )
     missing: str = one_of("auto", "median", "keep", help="of numbers; auto: kept where the estimator says that it takes NaN")
     scale: str = one_of("none", "deviation", help="of numbers; machines and linear models want deviation, trees do not care")
-    plugins: tuple[str, ...] = field(default=(), metadata={"identity": False})  # packages allowed beside the list
+    plugins: tuple[str, ...] = field(
+        default=(), metadata={"identity": False, "limits": FieldLimits(help="packages allowed beside the list")}
+    )
 
     holds_gil: ClassVar[bool] = True
     no_training_error: ClassVar[str] = "every analysis row would have to be asked again of every candidate for it"

@@ -54,7 +54,7 @@ class Tree:
     min_leaf_rule: str = one_of(
         "plain", "c45", help="c45: numeric cuts need max(min_leaf, min(25, a tenth of known rows/classes))"
     )
-    max_depth: int | None = whole(None, least=0)
+    max_depth: int | None = whole(None, least=0, help="levels of tests below the root; 0: one leaf; null: no limit")
     min_split: float = number(2, least=0.0, help="weight below which a node is not split")
     min_gain: float = number(0.0, least=0.0, help="0 makes tests of zero gain too: parity problems (MONK-1) need them")
     purity: float = number(1.0, above=0.0, most=1.0, help="share of one class from which a node is not split")

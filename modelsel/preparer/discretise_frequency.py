@@ -19,7 +19,7 @@ from modelsel.preparer.discretising.binning import Binned, Distinct, distinct_co
 class DiscretiseFrequency:
     """Path parameters: all."""
 
-    bins: int = whole(10, least=1)
+    bins: int = whole(10, least=1, help="intervals of about equally many rows")
     levels: Kind = one_of("nominal", "ordered", help="what the intervals become; trees cut ordered ones by threshold")
 
     def growing(self) -> dict[str, Any]:

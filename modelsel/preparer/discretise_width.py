@@ -18,7 +18,7 @@ from modelsel.preparer.discretising.binning import Binned, distinct_columns, per
 class DiscretiseWidth:
     """Path parameters: all. A single far value makes most intervals empty: see discretise_frequency."""
 
-    bins: int = whole(10, least=1)
+    bins: int = whole(10, least=1, help="intervals of equal width")
     levels: Kind = one_of("nominal", "ordered", help="what the intervals become; trees cut ordered ones by threshold")
 
     def growing(self) -> dict[str, Any]:

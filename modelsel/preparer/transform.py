@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.protocols import AnyTable
-from modelsel.core.spec import one_of, plain, resolved
+from modelsel.core.spec import FieldLimits, one_of, plain, resolved
 from modelsel.core.types import Description, Feature, Floats, Integers, Table, Task
 from modelsel.foreign import transformers
 from modelsel.foreign.allowed import home_of
@@ -31,7 +31,9 @@ class Transform:
     transformer: str = plain("StandardScaler", help="a transformer of scikit-learn by its name, or a dotted name")
     columns: str = one_of("numeric", "ordered", "nominal", ALL, help="the features that it reads")
     params: Mapping[str, Any] = plain(Params({}), help="keyword arguments of the transformer: plain values")
-    plugins: tuple[str, ...] = field(default=(), metadata={"identity": False})  # packages allowed beside the list
+    plugins: tuple[str, ...] = field(
+        default=(), metadata={"identity": False, "limits": FieldLimits(help="packages allowed beside the list")}
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "params", Params(self.params))

@@ -10,11 +10,11 @@ CODE = re.compile(r"MSEL-\d{3}")
 
 
 def used() -> dict[str, set[str]]:
-    """Code to the rooms whose modules name it; core's only ones are examples."""
+    """Code to the rooms whose modules name it; those of core and of the manual are examples."""
     found = defaultdict(set)
     for path in PACKAGE.rglob("*.py"):
         room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-        for code in CODE.findall(path.read_text("utf-8")) if room != "core" else ():
+        for code in CODE.findall(path.read_text("utf-8")) if room not in ("core", "manual") else ():
             found[code].add(room)
     return found
 

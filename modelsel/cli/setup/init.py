@@ -1,5 +1,6 @@
 """`modelsel init [DIR]`: a small `conf/` for a project of one's own, searched before the package's by `--config-dir DIR`."""
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,8 +8,10 @@ from pathlib import Path
 from modelsel.cli.parsing.arguments import Arguments
 from modelsel.core.errors import OK, ConfigurationError, Problem, StoreError
 
+SCHEMAS = ".schema"  # the folder of what editors check files by; a name with a dot is no group
 STARTER = {
     "dataset/mine.yaml": """\
+# yaml-language-server: $schema=../.schema/dataset.json
 # Your data: a CSV file with a header. `dataset=mine` takes this file; `modelsel plan` shows what it makes of the columns.
 kind: csv
 path: data/mine.csv      # relative to where the command is typed
@@ -17,6 +20,7 @@ features: {}             # name: numeric | nominal | ordered | ignore; what is n
 missing: ["", "?"]       # cells that count as missing; NA is a level unless it is listed
 """,
     "space/mine.yaml": """\
+# yaml-language-server: $schema=../.schema/space.json
 # What may be chosen. `space=mine` takes this file. An entry is a learner (a name of conf/learner) and what to vary:
 # choice(a, b), range(start, stop), or a YAML list; no limit is written none. A list of mappings is their union.
 tree:
@@ -32,6 +36,7 @@ naive_bayes:
 """,
     "experiment/first.yaml": """\
 # @package _global_
+# yaml-language-server: $schema=../.schema/experiment.json
 # A frozen study: `experiment=first` sets all of this at once; what is typed after it still wins.
 defaults:
   - override /dataset: mine
@@ -66,8 +71,18 @@ def started(folder: Path) -> list[Path]:
         for name, text in STARTER.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, "utf-8")
+        _schemas(folder / SCHEMAS)
     except OSError as error:
         raise StoreError(
             Problem("MSEL-605", f"cannot be written ({error.strerror})", str(folder), "choose another folder")
         ) from error
     return [folder / name for name in STARTER]
+
+
+def _schemas(folder: Path) -> None:
+    """What editors complete and check the files of `conf/` by, a schema per group."""
+    from modelsel.manual.editor import schemas
+
+    folder.mkdir(exist_ok=True)
+    for name, schema in schemas().items():
+        (folder / f"{name}.json").write_text(json.dumps(schema, indent=1) + "\n", "utf-8")

@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 
 from modelsel.config.fields.suggest import near
 from modelsel.core.errors import Problem
-from modelsel.core.spec import number, one_of, plain, whole
+from modelsel.core.spec import FieldLimits, number, one_of, plain, whole
 from modelsel.core.system.machine import no_memory_limit
 
+EMBEDDED = "runs/mlflow.db, or MLFLOW_TRACKING_URI"
 AUTO = "auto"  # of final_test: open it where nothing grave is known of the data
 BBC, NESTED = "bbc", "nested"  # what corrects the winner's score for having been chosen; auto: nested near the floor
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
@@ -105,7 +106,9 @@ class TrackingSettings:
     """Where MLflow keeps the projection of the record. The record itself is the run's folder."""
 
     kind: str
-    uri: str | None = field(default=None, repr=False, metadata={"help": "null: runs/mlflow.db, or MLFLOW_TRACKING_URI"})
+    uri: str | None = field(
+        default=None, repr=False, metadata={"limits": FieldLimits(help="null: runs/mlflow.db, or MLFLOW_TRACKING_URI")}
+    )
     uri_env: str | None = plain(None, help="the environment variable that holds the address, so that no file does")
     parent: str | None = plain(None, help="the id of a run of this store under which the study is put")
     on_error: str = one_of("warn", "fail", help="fail: exit 6 when tracking failed")

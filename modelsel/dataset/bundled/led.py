@@ -23,10 +23,10 @@ class Led(BundledDataset):
     (50, 7)
     """
 
-    rows: int = whole(1000, least=2)
+    rows: int = whole(1000, least=2, help="rows that are drawn")
     noise: float = number(0.1, least=0, most=1, help="chance that a segment is wrong")
     irrelevant: int = whole(0, least=0, help="segments lit by chance (17 in the usual second form)")
-    seed: int = whole(0, least=0)
+    seed: int = whole(0, least=0, help="of the drawing")
 
     def read(self) -> Task:
         rng = generator(self.seed, "led")

@@ -36,10 +36,10 @@ class Policy:
     vetoes: ClassVar[bool] = False  # does a grave flag refuse the look
     rank: ClassVar[int] = 1  # how much a policy forbids; going down is a weakening
 
-    release: str = one_of(*RELEASES, default="predicted")
+    release: str = one_of(*RELEASES, default="predicted", help="what is shown of the score, and so what it costs")
     resolution: float | str = plain("count", help="count: the exact error count; auto; or a step such as 0.01")
     delta: float = number(0.05, above=0, most=0.5)
-    max_looks: int | None = whole(None, least=1)
+    max_looks: int | None = whole(None, least=1, help="looks that are allowed at one test set; null: any number")
     max_halfwidth: float | None = number(None, above=0, most=0.5)
     quota: float | None = number(QUOTA, above=0, help="exact answers (or a half width below 1); then the ladder, then none")
     declared_space: int | str | None = plain("auto", help="auto: counted from the plan when the set is sealed; null: none")

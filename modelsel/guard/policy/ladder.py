@@ -13,4 +13,4 @@ class Ladder(Policy):
     vetoes = True
     rank = 2
 
-    release: str = one_of(*RELEASES, default="ladder")
+    release: str = one_of(*RELEASES, default="ladder", help="what is shown of the score, and so what it costs")

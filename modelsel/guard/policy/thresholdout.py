@@ -13,4 +13,4 @@ class Thresholdout(Policy):
     vetoes = True
     rank = 2
 
-    release: str = one_of(*RELEASES, default="thresholdout")
+    release: str = one_of(*RELEASES, default="thresholdout", help="what is shown of the score, and so what it costs")

@@ -1,0 +1,124 @@
+"""The page of a word: an error's code, a finding's, a group, a kind, a setting. Plain text for a terminal."""
+
+from collections.abc import Iterable, Iterator
+
+from modelsel.config.sources.folders import Folders, shipped
+from modelsel.core.spec import GROUPS
+from modelsel.manual import messages, pages, settings
+from modelsel.manual.settings import ROOT, SettingEntry
+
+LISTED = (*GROUPS, "space", "experiment")
+SHARED = {
+    True: "read off one fit: candidates that differ in it alone share their fits",
+    False: "every value needs a fit of its own",
+}
+
+
+def page(word: str) -> str:
+    """All that the documentation says of a word.
+
+    Parameters
+    ----------
+    word
+        A code (`MSEL-205`, `G021`, `CONSTANT_COLUMN`), a setting (`learner.k`, `folds`), a group (`scheme`), or a name of a
+        group's file (`knn`, `scheme=kfold`).
+
+    Returns
+    -------
+    str
+        Text of one or several sections; empty for a word that nobody knows.
+
+    Examples
+    --------
+    >>> print(page("MSEL-222"))
+    MSEL-222
+      two entries of a space have one name
+    <BLANKLINE>
+      says    two entries are named <entry>
+      do      rename one of them
+    """
+    return "\n\n".join(list(_code(word.upper())) or _names(word.strip()))
+
+
+def words() -> Iterator[str]:
+    """Everything that has a page."""
+    yield from pages.errors()
+    yield from pages.findings()
+    yield from LISTED
+    for group in LISTED:
+        yield from (name for name in Folders.of().options(group))
+    for entry in settings.everything():
+        yield from (entry.path, entry.name)
+
+
+def _code(code: str) -> Iterator[str]:
+    if code in pages.errors():
+        _, meaning = pages.errors()[code]
+        yield "\n".join([code, f"  {meaning}", *_messages(code)])
+    if code in pages.findings():
+        yield f"{code}\n{_plain(pages.findings()[code])}"
+
+
+def _messages(code: str) -> Iterator[str]:
+    for message in messages.of_code(code):
+        yield ""
+        yield from ([f"  says    {message.what}"] if message.what else [])
+        yield from ([f"  do      {message.fix}"] if message.fix else [])
+
+
+def _plain(text: str) -> str:
+    """Markdown as text: no asterisks, indented."""
+    return "\n".join(f"  {line}".rstrip() for line in text.replace("**", "").replace("*", "").splitlines())
+
+
+def _names(word: str) -> Iterator[str]:
+    """Sections of a group, of kinds and recipes, of settings; `learner.pruner.alpha` is looked up as `pruner.alpha`."""
+    name = word.replace("=", ".")
+    if name in LISTED:
+        yield _group(name)
+    yield from _kinds(name)
+    yield from _settings(name)
+    first, _, rest = name.partition(".")
+    if rest and first in GROUPS and not any(entry.path == name for entry in settings.everything()):
+        yield from _settings(rest)
+
+
+def _group(group: str) -> str:
+    options = (f"  {name:<24} {settings.about(group, name)}" for name in Folders.of().options(group))
+    return "\n".join([f"{group}: one of", *options])
+
+
+def _kinds(name: str) -> Iterator[str]:
+    group, _, kind = name.rpartition(".")
+    for each in LISTED if not group else {group} & set(LISTED):
+        if kind in Folders.of().options(each):
+            own = settings.of_kind(each, kind) if each in GROUPS and kind in settings.kinds_in(each) else ()
+            body = [line for entry in own for line in _lines(entry, entry.name)]
+            yield "\n".join([f"{each}={kind}", f"  {settings.about(each, kind)}", *(body or _recipe(each, kind))])
+
+
+def _recipe(group: str, name: str) -> Iterator[str]:
+    """The settings that a file without a kind of its name fixes."""
+    lines = (shipped() / group / f"{name}.yaml").read_text("utf-8").splitlines()
+    yield from (f"  {line}" for line in lines if line and not line.startswith("#"))
+
+
+def _settings(name: str) -> Iterator[str]:
+    """One section per group and meaning; kinds that agree are named together."""
+    same: dict[tuple[str, ...], list[SettingEntry]] = {}
+    for entry in settings.everything():
+        if name in (entry.path, entry.name):
+            same.setdefault((entry.path, entry.accepts, entry.default, entry.meaning), []).append(entry)
+    for entries in same.values():
+        kinds = ", ".join(entry.kind for entry in entries)
+        of = f" ({kinds})" if entries[0].group != ROOT else ""
+        yield "\n".join(_lines(entries[0], f"{entries[0].path}{of}", indent=""))
+
+
+def _lines(entry: SettingEntry, title: str, indent: str = "  ") -> Iterable[str]:
+    yield f"{indent}{title}"
+    yield f"{indent}    {entry.meaning}"
+    default = f"; default {entry.default}" if entry.default and entry.default != "must be given" else ""
+    yield f"{indent}    takes {entry.accepts}{default or ('; must be given' if entry.default else '')}"
+    if entry.shared is not None:
+        yield f"{indent}    {SHARED[entry.shared]}"
