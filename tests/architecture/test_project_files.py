@@ -1,0 +1,69 @@
+"""Files around the project: they name what exists, and translations from other tools are studies that can be planned."""
+
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import modelsel
+from modelsel.cli.dispatch import main
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
+PAGE = (ROOT / "docs" / "coming_from.md").read_text("utf-8")
+SPACES = re.findall(r"^space = (\{.*\})$", PAGE, re.MULTILINE)
+COMMANDS = re.findall(r"^modelsel run (dataset=.*)$", PAGE, re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_says_that_it_has_not_run_and_runs_what_there_is(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert text.startswith("# Unproven")
+    steps = [step.get("run", "") for job in yaml.safe_load(text)["jobs"].values() for step in job["steps"]]
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert all(f"\n{target}:" in makefile for step in steps for target in re.findall(r"make (\w+)", step))
+    assert all((ROOT / place).exists() for step in steps for place in re.findall(r"\.ci/\w+", step))
+
+
+def test_there_are_workflows_of_tests_site_and_release() -> None:
+    assert {path.stem for path in WORKFLOWS} == {"tests", "site", "release"}
+
+
+def test_the_citation_names_the_version_and_the_licence() -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert (cited["version"], cited["license"]) == (project["version"], project["license"])
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 110
+
+
+def test_five_tools_are_translated() -> None:
+    assert re.findall(r"^## (.+)$", PAGE, re.MULTILINE) == ["scikit-learn", "tidymodels", "mlr3", "Weka", "Optuna"]
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_a_space_of_the_translations_can_be_planned(space: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
+    declared = eval(space)  # our own page
+    assert modelsel.plan("dataset=iris", space=declared).candidates >= 1
+
+
+def test_the_space_in_yaml_can_be_planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
+    (text,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    plan = modelsel.plan("dataset=iris", "scheme.folds=5", "final_test=false", space=yaml.safe_load(text))
+    assert (plan.candidates, plan.cells) == (5, 5)
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_a_command_of_the_translations_can_be_planned(words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
+    assert main(["plan", *shlex.split(words)]) == 0
