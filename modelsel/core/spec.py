@@ -111,7 +111,7 @@ def packages_of(group: str) -> tuple[str, ...]:
     """The packages whose modules are the parts of a group: `modelsel.<group>`, or those that its `PARTS` names.
 
     >>> packages_of("criterion")
-    ('modelsel.criterion',)
+    ('modelsel.criterion', 'modelsel.criterion.cost_sensitive')
     """
     if importlib.util.find_spec(f"modelsel.{group}") is None:
         return ()
