@@ -115,7 +115,10 @@ def answered(seed: int, rows: int, candidates: int, folds: int = 5) -> list[Fold
     ]
 
 
-@pytest.mark.parametrize("name", ["balanced_error", "auc", "kappa"])
+@pytest.mark.parametrize(
+    "name",
+    ["balanced_error", "auc", "kappa", "recall", "specificity", "average_precision", "lift", "expected_calibration_error"],
+)
 def test_fold_by_fold_is_scoring_the_drawn_rows(name: str) -> None:
     measure, folds = make("measure", name), answered(2, 60, 5)
     board = board_of(np.zeros((60, 5)), folds=5, higher=measure.higher_is_better)

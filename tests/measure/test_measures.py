@@ -17,7 +17,11 @@ from modelsel.core.types import Feature, Fold, Outputs, Resampling, Task
 CONF = Path(__file__).parents[2] / "conf" / "measure"
 SPECS = {path.stem: {"kind": path.stem, **yaml.safe_load(path.read_text())} for path in sorted(CONF.glob("*.yaml"))}
 SPECS["cost_matrix"]["costs"] = [[0, 1, 2], [5, 0, 1], [3, 3, 0]]
+SPECS["expected_calibration_error"]["bins"] = 2  # folds of these tests are small
 CANDIDATES, ROWS, CLASSES = 4, 30, 3
+BEST: dict[str, Callable[..., float]] = {  # of a right answer, where it is not 0 or 1
+    "lift": lambda truth: float(np.mean(np.minimum(1 / SPECS["lift"]["share"], ROWS / np.bincount(truth)))),
+}
 
 
 def drawn(seed: int, classes: int = CLASSES, rows: int = ROWS) -> tuple[Any, Outputs, Any]:
@@ -63,7 +67,8 @@ def test_the_right_answer_scores_best(name: str) -> None:
     sure = np.eye(CLASSES)[truth][None]
     perfect = measure.score(truth, Outputs(truth[None], sure), None, CLASSES)[0]
     others = measure.score(truth, outputs, None, CLASSES)
-    assert perfect == pytest.approx(1.0 if measure.higher_is_better else 0.0, abs=1e-12)
+    best = BEST[name](truth) if name in BEST else float(measure.higher_is_better)
+    assert perfect == pytest.approx(best, abs=1e-12)
     assert np.all(others <= perfect) if measure.higher_is_better else np.all(others >= perfect)
 
 
@@ -93,6 +98,13 @@ def test_scores_that_are_no_numbers_give_no_score(name: str) -> None:
         measure.score(truth, Outputs(outputs.predicted), None, CLASSES)
 
 
+def lift(positive: Any, scores: Any, weights: Any, share: float) -> float:
+    """From scikit-learn's ROC curve: straight between its points, as rows of equal score are taken in part."""
+    wrong, found, _ = sk.roc_curve(positive, scores, sample_weight=weights, drop_intermediate=False)
+    base = np.average(positive, weights=weights)
+    return float(np.interp(share, wrong * (1 - base) + found * base, found)) / share
+
+
 ORACLES: dict[str, Callable[..., float]] = {
     "error": lambda t, p, s, w: 1 - sk.accuracy_score(t, p, sample_weight=w),
     "log_loss": lambda t, p, s, w: sk.log_loss(t, np.clip(s, 1e-15, 1), sample_weight=w, labels=range(CLASSES)),
@@ -104,6 +116,14 @@ ORACLES: dict[str, Callable[..., float]] = {
     "f1": lambda t, p, s, w: sk.f1_score(t, p, average="macro", sample_weight=w, zero_division=0),
     "kappa": lambda t, p, s, w: sk.cohen_kappa_score(t, p, sample_weight=w),
     "mcc": lambda t, p, s, w: sk.matthews_corrcoef(t, p, sample_weight=w),
+    "precision": lambda t, p, s, w: sk.precision_score(t, p, average="macro", sample_weight=w, zero_division=0),
+    "recall": lambda t, p, s, w: sk.recall_score(t, p, average="macro", sample_weight=w),
+    "f_beta": lambda t, p, s, w: sk.fbeta_score(t, p, beta=2, average="macro", sample_weight=w, zero_division=0),
+    "specificity": lambda t, p, s, w: np.mean([sk.recall_score(t != c, p != c, sample_weight=w) for c in range(CLASSES)]),
+    "average_precision": lambda t, p, s, w: np.mean(
+        [sk.average_precision_score(t == c, s[:, c], sample_weight=w) for c in range(CLASSES)]
+    ),
+    "lift": lambda t, p, s, w: np.mean([lift(t == c, s[:, c], w, SPECS["lift"]["share"]) for c in range(CLASSES)]),
 }
 
 
@@ -139,7 +159,23 @@ def test_a_measure_that_cannot_be_used_says_why() -> None:
     assert "fold 1" in "".join(make("measure", "auc").problems(TASK, single))
     assert "3 × 3" in "".join(make("measure", "cost_matrix", costs=((0, 1), (1, 0))).problems(TASK, mixed))
     assert "finite" in "".join(make("measure", "cost_matrix", costs=((0, 1, np.inf),) * 3).problems(TASK, mixed))
-    assert "classes 0 to 2" in "".join(make("measure", "f1", positive=3).problems(TASK, mixed))
+    for kind in (
+        "f1",
+        "precision",
+        "recall",
+        "f_beta",
+        "specificity",
+        "average_precision",
+        "lift",
+        "expected_calibration_error",
+    ):
+        assert "classes 0 to 2" in "".join(make("measure", kind, positive=3).problems(TASK, mixed)), kind
+    for kind in ("recall", "average_precision", "lift"):
+        assert f"{kind} is not defined on 2 folds" in "".join(make("measure", kind, positive=2).problems(TASK, mixed))
+        assert not list(make("measure", kind, positive=0).problems(TASK, mixed))
+    assert "one class only (fold 1)" in "".join(make("measure", "specificity").problems(TASK, single))
+    assert "always among the top 3" in "".join(make("measure", "top_k_error", k=3).problems(TASK, mixed))
+    assert "assesses 2 rows" in "".join(make("measure", "expected_calibration_error", bins=3).problems(TASK, mixed))
 
 
 def test_costs_are_paid_by_true_and_predicted_class() -> None:
@@ -152,5 +188,10 @@ def test_what_is_not_defined_is_not_a_number() -> None:
     one, scores = np.zeros(3, np.int32), np.full((1, 3, 2), 0.5)
     assert np.isnan(make("measure", "auc").score(one, Outputs(one[None], scores), None, 2)[0])
     assert np.isnan(make("measure", "kappa").score(one, Outputs(one[None]), None, 2)[0])
+    for kind in ("average_precision", "lift"):  # of the second class, which has no rows
+        assert np.isnan(make("measure", kind).score(one, Outputs(one[None], scores), None, 2)[0]), kind
+    for kind, positive in (("recall", 1), ("specificity", 0), ("specificity", None)):
+        assert np.isnan(make("measure", kind, positive=positive).score(one, Outputs(one[None]), None, 2)[0]), kind
+    assert make("measure", "precision", positive=1).score(one, Outputs(one[None]), None, 2)[0] == 0.0
     assert make("measure", "mcc").score(one, Outputs(one[None]), None, 2)[0] == 0.0
     assert make("measure", "balanced_error").score(one, Outputs(one[None]), None, 2)[0] == 0.0

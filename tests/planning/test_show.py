@@ -124,7 +124,9 @@ def test_dear_batches_of_all_sizes_stand_for_their_kind(tmp_path):
     assert sum(" " not in name for name in figures) == DEAR  # the others are bytes
 
 
-@pytest.mark.parametrize("measure", ["auc", "log_loss", "brier", "kappa", "f1", "balanced_error", "mcc"])
+@pytest.mark.parametrize(
+    "measure", ["auc", "log_loss", "brier", "kappa", "f1", "balanced_error", "mcc", "recall", "average_precision"]
+)
 def test_luck_is_told_on_the_scale_of_the_measure(measure: str) -> None:
     """ "up to 0.000 better", high, was said of every measure where the classes are nearly equal."""
     task = doubles.task(60)

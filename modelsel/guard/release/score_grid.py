@@ -2,7 +2,7 @@
 
 Half widths at L nats a side, for values in a range r: mean over n rows r √(L / 2n), with weights n = (Σw)²/Σw² (given the
 weights); AUC √(L / 2 min(n+, n−)) (Hoeffding for two-sample U-statistics); balanced error, a union over C classes,
-mean_c √((L + ln C) / 2n_c). Where none is known (F1, kappa, MCC, log loss) no interval is certified.
+mean_c √((L + ln C) / 2n_c). Where none is known (F1, kappa, MCC, log loss, recall, ...) no interval is certified.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,9 @@ from modelsel.guard.release.mechanisms import FAILED, LabelSummary, Released, Re
 from modelsel.statistics.reuse import prices
 
 RANGES = {"error": (0.0, 1.0), "balanced_error": (0.0, 1.0), "auc": (0.0, 1.0), "f1": (0.0, 1.0), "brier": (0.0, 2.0),
-          "kappa": (-1.0, 1.0), "mcc": (-1.0, 1.0)}  # fmt: skip
+          "kappa": (-1.0, 1.0), "mcc": (-1.0, 1.0), "precision": (0.0, 1.0), "recall": (0.0, 1.0), "f_beta": (0.0, 1.0),
+          "specificity": (0.0, 1.0), "average_precision": (0.0, 1.0), "top_k_error": (0.0, 1.0),
+          "expected_calibration_error": (0.0, 1.0)}  # fmt: skip
 MEANS = ("error", "brier", "cost_matrix")
 CLASSWISE = ("auc", "balanced_error")  # their width shows how many rows each class has, which is priced
 WITH_COUNT = ("error", "cost_matrix")  # weighted or costed: the unweighted count is shown beside, and priced
