@@ -46,6 +46,8 @@ class ExpectedCalibrationError(BaseMeasure):
         scores = class_scores(outputs)
         said, true = self._judged(scores, truth)
         weight = np.broadcast_to(np.ones(len(truth)) if weights is None else weights, said.shape)
+        if not np.any(weight):
+            return np.full(len(said), np.nan)
         cell = self._bins(said, weight) + np.arange(len(said))[:, None] * self.bins
         away = np.bincount(cell.ravel(), (weight * (said - true)).ravel(), minlength=len(said) * self.bins)
         found = np.abs(away.reshape(len(said), self.bins)).sum(axis=1) / weight[0].sum()
