@@ -188,6 +188,8 @@ def test_what_was_read_once_is_compared_with_what_stands_there_now(home: Path) -
         connection.execute(text("DROP TRIGGER entries_no_update"))
         connection.execute(text("UPDATE entries SET body = replace(body, 'study', 'other') WHERE seq = 1"))
     assert ledger.everything()[0] != first[0]
+    assert first[0] in ledger.entries()  # what a process has read, it does not read again while it is at work,
+    assert first[0] not in ledger.entries(anew=True)  # but as every look begins
     assert first[0] not in ledger.entries()
 
 

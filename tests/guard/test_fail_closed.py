@@ -84,7 +84,7 @@ def _race(url: str, home: Path, column: int, start: Any, answers: Any) -> None:
     study = Study(numbers(), home, settings={"ledger": url, "anchors": (), "declared_space": None}, rule=Rule(column))
     start.wait()
     result = study.look()
-    answers.put((result.look, result.spent > 0))
+    answers.put(result.look)  # what the other answer costs depends on whether it is on record already
 
 
 def race_on(url: str, homes: list[Path], turns: int = 1) -> None:
@@ -101,7 +101,7 @@ def race_on(url: str, homes: list[Path], turns: int = 1) -> None:
         found = sorted(answers.get(timeout=120) for _ in racers)
         for racer in racers:
             racer.join()
-        assert found == [(1, False), *((look, True) for look in range(2, len(homes) + 1))]
+        assert found == list(range(1, len(homes) + 1))
 
 
 @pytest.mark.soak
