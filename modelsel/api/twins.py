@@ -175,6 +175,7 @@ def explain(word: str) -> str:
     >>> print(explain("softener=hard"))
     softener=hard
       No softening: a row goes whole to one side of a threshold.
+      kind: hard
     """
     from modelsel.cli.setup.explain import explained
 

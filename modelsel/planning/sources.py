@@ -50,10 +50,12 @@ def _text_of(kind: Any) -> str:
     """Digest of the package that a class comes from, or of the class where there is no file; nothing equals unknown text."""
     top = kind.__module__.partition(".")[0]
     module = import_module(top)
-    if folders := getattr(module, "__path__", None):
-        return _digest(file for folder in folders for file in _files(Path(folder)))
-    if file := getattr(sys.modules[kind.__module__], "__file__", None):
-        return _digest([Path(file)])
+    own = getattr(sys.modules[kind.__module__], "__file__", None)
+    around = [folder for folder in getattr(module, "__path__", ()) if own and Path(own).is_relative_to(folder)]
+    if around:  # a namespace package lies in several folders, in an order that depends on how Python was started
+        return _digest(_files(Path(around[0])))
+    if own:
+        return _digest([Path(own)])
     try:
         return hashlib.sha256(inspect.getsource(kind).encode()).hexdigest()
     except (OSError, TypeError):

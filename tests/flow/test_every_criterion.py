@@ -10,10 +10,10 @@ from modelsel.config.fields.schema import kinds
 TEN_LINES = '''
 from dataclasses import dataclass
 import numpy as np
-from modelsel.criterion.base import Criterion, decrease, shares
+from modelsel.criterion.base import BaseCriterion, decrease, shares
 
 @dataclass(frozen=True)
-class RootGini(Criterion):
+class RootGini(BaseCriterion):
     """Decrease of the square roots of p (1 - p)."""
 
     def goodness(self, tables):

@@ -163,12 +163,13 @@ OWN = [(group, kind) for group in GROUPS for kind in kinds_of(group)
 
 
 @pytest.mark.parametrize(("group", "kind"), OWN)
-def test_all_our_parts_are_our_own_but_the_door_to_scikit_learn(group: str, kind: str) -> None:
+def test_all_our_parts_are_our_own_but_the_doors_to_other_libraries(group: str, kind: str) -> None:
     if (group, kind) == ("measure", "cost_matrix"):
         part = make(group, kind, costs=((0.0, 1.0), (2.0, 0.0)))
     else:
         part = make(group, kind)
-    assert is_own(part) == ((group, kind) != ("learner", "sklearn"))
+    doors = (("learner", "sklearn"), ("learner", "estimator"), ("preparer", "transform"))
+    assert is_own(part) == ((group, kind) not in doors)
 
 
 def test_a_part_from_elsewhere_is_nobodys_we_know() -> None:

@@ -34,8 +34,8 @@ def interleaved(monkeypatch: pytest.MonkeyPatch, study: Study) -> None:
     read: Callable[[Ledger], Any] = Ledger.entries
     place, busy = Home(study.home), []
 
-    def entries(ledger: Ledger) -> Any:
-        found = read(ledger)
+    def entries(ledger: Ledger, anew: bool = False) -> Any:
+        found = read(ledger, anew)
         if not busy and not being_marked(study.home):
             busy.append(True)
             other = study.gate().session.ledger

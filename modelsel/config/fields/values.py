@@ -154,8 +154,8 @@ def _within(slot: Slot, value: float) -> None:
 def expected(slot: Slot) -> str:
     """What a field takes, in words.
 
-    >>> from modelsel.core.spec import Limits
-    >>> expected(Slot("k", Limits(least=1), (int,), True, False))
+    >>> from modelsel.core.spec import FieldLimits
+    >>> expected(Slot("k", FieldLimits(least=1), (int,), True, False))
     'a whole number of at least 1, or null'
     """
     if slot.record is not None:

@@ -92,11 +92,12 @@ def text(table: Sequence[Row]) -> str:
 
 def read(content: str) -> list[Row]:
     """The rows back. Raises ValueError (KeyError for a missing column) when the file is not one of ours."""
-    lines = csv.DictReader(StringIO(content, newline=""))
-    header = list(lines.fieldnames or ())
-    folds = [name for name in header if name.startswith("fold_")]
-    names = header[len(FIXED) + len(folds) :]
-    return [_row(line, folds, names) for line in lines]
+    lines = csv.reader(StringIO(content, newline=""))
+    header = next(lines, [])
+    if tuple(header[: len(FIXED)]) != FIXED:
+        raise KeyError(next((name for name in FIXED if name not in header), FIXED[0]))
+    folds = sum(name.startswith("fold_") for name in header[len(FIXED) :])
+    return [_row(cells, folds, header[len(FIXED) + folds :]) for cells in lines if cells]
 
 
 def word(value: Any) -> str:
@@ -152,7 +153,10 @@ def differing(parameters: Sequence[Mapping[str, Any]]) -> set[str]:
     return {name for name, found in values.items() if len(found) + (name in absent) > 1}
 
 
-def _row(line: Mapping[str, str], folds: Sequence[str], names: Sequence[str]) -> Row:
+def _row(cells: Sequence[str], folds: int, names: Sequence[str]) -> Row:
+    """By position: a parameter may be called like a fixed column."""
+    line = dict(zip(FIXED, cells, strict=False))
+    scores, values = cells[len(FIXED) : len(FIXED) + folds], cells[len(FIXED) + folds :]
     return Row(
         id=line["id"],
         entry=unsafe(line["entry"]),
@@ -165,8 +169,8 @@ def _row(line: Mapping[str, str], folds: Sequence[str], names: Sequence[str]) ->
         unit=unsafe(line["unit"]),
         training_error=_number(line["training_error"]),
         reason=unsafe(line["reason"]),
-        folds=tuple(_number(line[name]) for name in folds),
-        parameters={unsafe(name): unsafe(line[name]) for name in names if line[name] != ""},
+        folds=tuple(_number(score) for score in scores),
+        parameters={unsafe(name): unsafe(value) for name, value in zip(names, values, strict=False) if value != ""},
     )
 
 

@@ -52,7 +52,7 @@ def latest(metrics: Iterable[LoggedMetric]) -> list[LoggedMetric]:
     """The value that MLflow shows per name: the largest (step, value), all being of one time.
 
     >>> latest([LoggedMetric("fold", 0.1, 0), LoggedMetric("fold", 0.3, 1), LoggedMetric("fold", 0.2, 1)])
-    [Metric(name='fold', value=0.3, step=1)]
+    [LoggedMetric(name='fold', value=0.3, step=1)]
     """
     best: dict[str, LoggedMetric] = {}
     for metric in metrics:
