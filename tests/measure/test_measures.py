@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from modelsel.core.spec import make
+from modelsel.core.spec import kinds_of, make
 from modelsel.core.types import Feature, Fold, Outputs, Resampling, Task
 
 CONF = Path(__file__).parents[2] / "conf" / "measure"
@@ -195,3 +195,8 @@ def test_what_is_not_defined_is_not_a_number() -> None:
     assert make("measure", "precision", positive=1).score(one, Outputs(one[None]), None, 2)[0] == 0.0
     assert make("measure", "mcc").score(one, Outputs(one[None]), None, 2)[0] == 0.0
     assert make("measure", "balanced_error").score(one, Outputs(one[None]), None, 2)[0] == 0.0
+
+
+def test_every_kind_has_a_file_and_bases_are_no_kinds() -> None:
+    """A base whose file has its name would be offered as a measure."""
+    assert {spec["kind"] for spec in SPECS.values()} == set(kinds_of("measure"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from modelsel.core.types import Floats
 from modelsel.measure.base import ratio
-from modelsel.measure.counts.per_class import PerClass, right
+from modelsel.measure.counts.base import PerClass, right
 
 
 @dataclass(frozen=True)

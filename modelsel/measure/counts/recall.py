@@ -11,7 +11,7 @@ import numpy as np
 
 from modelsel.core.types import Floats, Resampling, Task
 from modelsel.measure.base import ratio
-from modelsel.measure.counts.per_class import PerClass, right
+from modelsel.measure.counts.base import PerClass, right
 from modelsel.measure.positive import without
 
 

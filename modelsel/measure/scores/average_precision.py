@@ -10,7 +10,7 @@ import numpy as np
 
 from modelsel.core.types import Booleans, Floats
 from modelsel.measure.base import ratio
-from modelsel.measure.scores.one_against_rest import OneAgainstRest
+from modelsel.measure.scores.base import OneAgainstRest
 from modelsel.statistics.auc import SortedScores
 
 
