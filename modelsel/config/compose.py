@@ -17,6 +17,7 @@ from modelsel.config import overrides as typed
 from modelsel.config.build import LEARNER, Builder
 from modelsel.config.expand import DRAW, SPACE, SWEEP, expand, read_entries
 from modelsel.config.fields.knobs import unknown
+from modelsel.config.fields.measure_names import measure_notes
 from modelsel.config.fields.settings import AUTO, BBC, LimitSettings, PoolSettings, RootSettings, TrackingSettings
 from modelsel.config.fields.suggest import near
 from modelsel.config.keywords import Keywords
@@ -121,7 +122,8 @@ def assemble(
     wanted = (given or Keywords()).over(resolved)
     config = _checked(wanted, str(choices.get("dataset") or ""), folders, problems)
     same = wanted.get("dataset") == resolved.get("dataset")
-    return replace(config, published=published(choices, folders) if same else "")
+    notes = (*config.notes, *measure_notes(choices.get("measure")))
+    return replace(config, published=published(choices, folders) if same else "", notes=notes)
 
 
 def _checked(resolved: Mapping[str, Any], dataset: str, folders: Folders, problems: Sequence[Problem]) -> Config:
