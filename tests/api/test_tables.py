@@ -130,6 +130,7 @@ def test_what_cannot_be_meant_is_answered_with_what_to_do(name: str) -> None:
     assert "; " in str(raised.value)
 
 
+@pytest.mark.slow
 def test_a_very_wide_table_is_a_table(folder: Any) -> None:
     wide = np.random.default_rng(0).normal(size=(60, 2_000))
     quick: dict[str, Any] = {"space": "naive_bayes", "scheme": {"folds": 3}, "tracking": "off", "final_test": False}

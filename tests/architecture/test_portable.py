@@ -85,6 +85,7 @@ def test_every_module_is_imported_without_what_linux_alone_has(tmp_path: Path) -
     assert int(done.stdout) > 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [("pool=threads", "deadline=100"), ("pool=processes", "limit.seconds=60")])
 def test_a_study_runs_without_what_linux_alone_has(tmp_path: Path, more: tuple[str, ...]) -> None:
     small = ("dataset=wine", "learner=naive_bayes", "scheme.folds=3", "tracking=sqlite")

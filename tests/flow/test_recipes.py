@@ -83,6 +83,7 @@ def test_what_mlflow_loads_says_what_it_needs(modelsel: Any, wine: Path) -> None
         loaded.predict(pandas.read_csv(wine).drop(columns="class"))
 
 
+@pytest.mark.slow
 def test_a_fitted_estimator_is_stored_where_the_person_asks_for_it(modelsel: Any, wine: Path) -> None:
     """skops reads it back, with the types the reader trusts, and it says what the recipe says when it is fitted again."""
     assert modelsel("run", *SMALL, *FOREST, "tracking=sqlite", "tracking.allow_skops=true").code == 0

@@ -18,6 +18,7 @@ def _facts() -> dict[str, Any]:
     return dict(json.loads(Path("runs/latest/details.json").read_text()))["shows"]["soft_trees"]
 
 
+@pytest.mark.slow
 def test_the_experiment_is_a_study_with_its_story_on_the_page(modelsel: Any, tmp_path: Path) -> None:
     done = modelsel("run", *SMALL)
     assert done.code == 0, done.err

@@ -26,6 +26,7 @@ def test_a_sweep_over_seeds_opens_its_one_test_set_once(modelsel: Any) -> None:
     assert intent["cv_mean"] == min(facts["cv_mean"] for facts in chosen)
 
 
+@pytest.mark.slow
 def test_a_sweep_over_splits_of_one_table_opens_no_test_set_and_says_so(modelsel: Any) -> None:
     done = modelsel("run", "-m", "split.seed=0,1,2", "seed=1,2", *FEW)
     assert done.code == 0, done.err
