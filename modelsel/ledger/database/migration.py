@@ -51,6 +51,6 @@ def _postgresql(connection: Connection, _: MetaData) -> None:
     for constraint in ("entries_pkey", "entries_prev_key", "entries_hash_key"):
         connection.execute(text(f"ALTER TABLE entries DROP CONSTRAINT IF EXISTS {constraint}"))
     connection.execute(text("ALTER TABLE entries ADD PRIMARY KEY (replica, seq, hash)"))
-    connection.execute(text("ALTER TABLE rowsets ADD COLUMN IF NOT EXISTS place VARCHAR(32) NOT NULL DEFAULT ''"))
-    connection.execute(text("ALTER TABLE rowsets DROP CONSTRAINT IF EXISTS rowsets_pkey"))
+    connection.execute(text("ALTER TABLE rowsets ADD COLUMN place VARCHAR(32) NOT NULL DEFAULT ''"))
+    connection.execute(text("ALTER TABLE rowsets DROP CONSTRAINT rowsets_pkey"))
     connection.execute(text("ALTER TABLE rowsets ADD PRIMARY KEY (digest, place)"))
