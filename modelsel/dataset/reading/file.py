@@ -1,5 +1,6 @@
 """What all file readers share: a path, an optional second file of test rows, problems of the header, the way to a task."""
 
+import sys
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -67,6 +68,7 @@ class File(TableSettings):
         waiting, decimal, weights, findings = list(raw.columns), raw.decimal, raw.weights, raw.findings
         del raw  # each column is let go once it is a feature
         loaded = assemble(waiting, self, bare(str(self.path)).stem, decimal, weights)
+        _given_back()
         loaded = replace(loaded, findings=(*findings, *loaded.findings))
         return loaded if held_out is None else _marked(loaded, held_out)
 
@@ -107,3 +109,10 @@ def _ones(raw: Raw) -> Floats:
 def _marked(loaded: Loaded, first: int) -> Loaded:
     """The rows from the second file are held out."""
     return Loaded(replace(loaded.task, held_out=np.asarray(loaded.task.rows >= first)), loaded.findings)
+
+
+def _given_back() -> None:
+    """What Arrow has freed it keeps for itself, twice the table and more: given back to the system where Arrow has read."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()

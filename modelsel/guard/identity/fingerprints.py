@@ -113,7 +113,8 @@ def subject_of(sealing: TestSetDeclaration, key: IdentityKey, known: Iterable[Kn
         cells.names, named, test, development,
         set_digest(test.bound, key), set_digest(development.bound, key), set_digest(arrays["bound"], key),
         {name: identifiability(array) for name, array in arrays.items()},
-        found, drawn(found, key) if found else None,
+        found and replace(found, dense=()),  # ranks of all rows, for the portrait alone: three times the table
+        drawn(found, key) if found else None,
         len(table) < FEW and room < ROOMY * len(table),
         len(table) >= MANY or room > VAST**2 * len(table),
     )  # fmt: skip

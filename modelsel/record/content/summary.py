@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import Feature, Floats, Task
+from modelsel.core.types import Feature, Floats, Integers, Task
 
 SHOWN = 500  # features; a page with more would not be read, and would not be small
 LEVELS = 6
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio, odd: Fibonacci hashing
 
 
 def data(task: Task) -> dict[str, Any]:
@@ -46,6 +47,17 @@ def feature(item: Feature, values: Floats) -> dict[str, Any]:
 
 def repeated(task: Task) -> int:
     """Rows that are equal to an earlier one in all features and the class."""
-    whole = np.column_stack([task.values, task.target])
+    rows = _perhaps_repeated(task)
+    whole = np.column_stack([task.values[rows], task.target[rows]])
     bytes_of_rows = np.ascontiguousarray(np.nan_to_num(whole, nan=np.inf)).view(np.dtype((np.void, whole.shape[1] * 8)))
-    return len(task) - len(np.unique(bytes_of_rows))
+    return len(rows) - len(np.unique(bytes_of_rows))
+
+
+def _perhaps_repeated(task: Task) -> Integers:
+    """Rows whose hash another row has: all that are repeated are among them, and only they are compared whole."""
+    mixed = task.target.astype(np.uint64)
+    for column in task.values.T:
+        mixed = (mixed ^ np.nan_to_num(column, nan=np.inf).view(np.uint64)) * MULTIPLIER
+        mixed ^= mixed >> np.uint64(29)
+    ordered = np.sort(mixed)
+    return np.flatnonzero(np.isin(mixed, ordered[1:][ordered[1:] == ordered[:-1]]))
