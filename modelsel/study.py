@@ -30,10 +30,10 @@ from modelsel.core.spec import kind_of
 from modelsel.core.system.interrupts import interruptible
 from modelsel.core.types import Candidate, Finding, Outputs, Resampling, Table, Task, positions
 from modelsel.examination.study_answer import sit
+from modelsel.guard.findings.looks import published_experiment
 from modelsel.guard.gate import Gate
 from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.guard.kept import kept
-from modelsel.guard.policy.findings import flag
 from modelsel.guard.reporting.audit import audit
 from modelsel.planning.alike import counted_once, declared, told_apart
 from modelsel.planning.make import Plan, make
@@ -333,7 +333,7 @@ def _described(final: Final, task: Task, tracking: TrackingSettings) -> FinalMod
 def _findings(
     config: Config, material: StudyData, plan: Plan, selection: Selection, gate: Gate | None, final: Fitted | Failure
 ) -> tuple[Mapping[str, Any], ...]:
-    guarded = gate.findings if gate else (flag("G005", "a published experiment: its choice is not written into the ledger"),)
+    guarded = gate.findings if gate else (published_experiment.finding(),)
     found = (
         *material.findings, *warnings(plan, material.development, measure=config.measure), *selection.findings, *guarded,
         *((_not_fitted(final),) if isinstance(final, Failure) else ()),

@@ -81,13 +81,13 @@ def audited(
 def _witnesses(folder: RunFolder) -> Iterator[tuple[tuple[Anchor, ...], list[dict[str, str]]]]:
     """The tracking server of a study as an anchor, or the finding that it cannot be asked (its address is gone)."""
     from modelsel.config.reopen import reopen
-    from modelsel.guard.policy.findings import flag
+    from modelsel.guard.findings.ledger_state import anchor_unreached
     from modelsel.record.mlflow.track import Tracker
 
     try:
         tracker = Tracker(reopen(folder.config(), "tracking").tracking, folder)
     except ConfigurationError as error:
-        yield (), [asdict(flag("G077", f"the anchor mlflow cannot be asked: {error.problems[0].what}"))]
+        yield (), [asdict(anchor_unreached.not_asked("mlflow", error.problems[0].what))]
         return
     try:
         yield tracker.anchors, []

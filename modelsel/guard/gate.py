@@ -26,13 +26,15 @@ from modelsel.guard.checks.declared_space import commitment
 from modelsel.guard.checks.leakage import leaks
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.post_release import answer
+from modelsel.guard.findings.ledger_state import anchor_unreached
+from modelsel.guard.findings.looks import not_remembered
+from modelsel.guard.findings.looks import unguarded as unguarded_look
 from modelsel.guard.history.entries import who
 from modelsel.guard.identity.fingerprints import RowFingerprints, subject_of
 from modelsel.guard.identity.requests import Handed, LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.guard.identity.slow_digest import slow
 from modelsel.guard.matching.other_ledgers import OtherLedgers
 from modelsel.guard.policy.base import Policy
-from modelsel.guard.policy.findings import flag
 from modelsel.guard.release.labels import former_digest, prediction_digest, truth
 from modelsel.guard.release.mechanisms import Better, LabelSummary, Released, ReleaseMechanism
 from modelsel.ledger.database.engines import sqlite_url
@@ -271,7 +273,7 @@ class Gate:
             return step()
         except (StoreError, LedgerError) as error:
             self.forgotten = True
-            self._notice([flag("G004", f"the ledger could not take what was seen here: {error.problems[0].what}")])
+            self._notice([not_remembered.unwritable(error.problems[0].what)])
             return None
 
     def _forget(self, sealing: TestSetDeclaration) -> None:
@@ -284,7 +286,7 @@ class Gate:
             raise ConfigurationError(Problem("MSEL-272", what, "guard.remember=false", fix))
         if not self.forgotten:
             self.forgotten = True
-            self._notice([flag("G004", "guard.remember=false: nothing of this study is kept, no later test can know of it")])
+            self._notice([not_remembered.by_setting()])
             self._notice(self.session.tell_unremembered(sealing.study))
 
     def _reveal(self, ask: PreparedLook, go: ApprovedLook, outputs: Outputs) -> TestResult:
@@ -303,7 +305,7 @@ class Gate:
         try:
             return tuple(step())
         except Exception as error:
-            return (flag("G077", f"the answer is on record, but what follows it failed: {type(error).__name__}: {error}"),)
+            return (anchor_unreached.after_answer(error),)
 
     def merge(self, address: str) -> int:
         """Take over what another ledger (a file, or an address) has and this one lacks: how many entries that were.
@@ -353,7 +355,7 @@ class Gate:
             self._notice(self._kept(lambda: self._close_unguarded(intent, found, sealing)) or ())
         if self.remembers and self.forgotten:
             self._notice(self._anchored(sealing))
-        self._notice([flag("G003", "the test rows were opened without a guard")])
+        self._notice([unguarded_look.finding()])
         codes = ("G003", "G004") if self.forgotten else ("G003",)
         return unguarded(found, self.policy, kind_of(sealing.measure), codes)
 
@@ -371,7 +373,7 @@ class Gate:
         try:
             return self.session.witness_unguarded(self.subject(sealing))
         except (StoreError, LedgerError) as error:
-            return [flag("G077", f"no anchor could be told: {error.problems[0].what}")]
+            return [anchor_unreached.none_told(error.problems[0].what)]
 
     def _notice(self, findings: Sequence[Finding]) -> None:
         self.findings += [finding for finding in findings if finding not in self.findings]

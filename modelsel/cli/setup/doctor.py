@@ -97,7 +97,7 @@ def runs() -> Iterator[Line]:
 def ledger() -> Iterator[Line]:
     """The person's ledger and its anchors, as the audit sees them."""
     from modelsel.cli.audit import audited
-    from modelsel.guard.policy.findings import LOSSES
+    from modelsel.guard.findings.catalogue import losses
     from modelsel.ledger.home import Home
 
     try:
@@ -106,7 +106,7 @@ def ledger() -> Iterator[Line]:
         yield "ledger", str(error), error.exit_code
         return
     found = report["ledger"]
-    lost = sorted({flag["code"] for flag in report["flags"]} & set(LOSSES))
+    lost = sorted({flag["code"] for flag in report["flags"]} & set(losses()))
     whole = "the chains hold, but the record is not whole" if lost else "intact"
     state = whole if found["intact"] else "NOT intact: `modelsel audit` says where"
     yield "ledger", f"{found['url']}: {found['entries']} entries, {state}", OK if found["intact"] else UNTRUSTED_LEDGER

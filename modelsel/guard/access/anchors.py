@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from modelsel.core.protocols import Anchor
 from modelsel.core.types import Finding
-from modelsel.guard.policy.findings import flag
+from modelsel.guard.findings.ledger_state import anchor_unreached, key_gap
 from modelsel.ledger.anchors import LockFile, StateAnchor
 
 Seen = list[tuple[str, Mapping[str, str]]]  # name of the anchor, what it holds
@@ -30,7 +30,7 @@ class AnchorSet:
             try:
                 anchor.witness(facts)
             except OSError as error:
-                found.append(flag("G077", f"the anchor {anchor.name} was not told: {error}"))
+                found.append(anchor_unreached.not_told(anchor.name, error))
         return found
 
     def unremembered(self, study: str, at: str) -> list[Finding]:
@@ -41,7 +41,7 @@ class AnchorSet:
                 if isinstance(anchor, LockFile):
                     anchor.unremembered(study, at)
             except OSError as error:
-                found.append(flag("G077", f"the anchor {anchor.name} was not told: {error}"))
+                found.append(anchor_unreached.not_told(anchor.name, error))
         return found
 
     def asked(self, testset: str) -> tuple[Seen, list[Finding]]:
@@ -52,9 +52,9 @@ class AnchorSet:
             try:
                 seen += [(anchor.name, facts) for facts in anchor.recall(testset)]
                 if isinstance(anchor, LockFile) and anchor.keys() - {self.key_id}:
-                    found.append(flag("G074", f"{anchor.path} counts looks made with another key: overlap is unknown"))
+                    found.append(key_gap.in_anchor(anchor.path))
             except OSError as error:
-                found.append(flag("G077", f"the anchor {anchor.name} cannot be asked: {error}"))
+                found.append(anchor_unreached.not_asked(anchor.name, error))
         return seen, found
 
     def testsets(self, others: Collection[str]) -> list[str]:

@@ -14,13 +14,14 @@ from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refu
 from modelsel.guard.checks.post_release import selection
 from modelsel.guard.checks.pre_release import LookReview, noticed
 from modelsel.guard.checks.terms import in_force
+from modelsel.guard.findings.certification import budget_exhausted, quota_used
+from modelsel.guard.findings.looks import replay
 from modelsel.guard.history.entries import ONLY_ERRORS, as_facts, who
 from modelsel.guard.history.history import History, PastLook, is_off
 from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers, joined, related
 from modelsel.guard.matching.overlap import RowSetIndex
 from modelsel.guard.policy.base import CORRECTED
 from modelsel.guard.policy.decision import Question, judge
-from modelsel.guard.policy.findings import flag
 from modelsel.guard.release.mechanisms import ReleaseMechanism, count_channel
 from modelsel.guard.release.score_grid import ScoreGridRelease, bounds_of
 from modelsel.ledger.database.store import WriteTransaction
@@ -44,7 +45,7 @@ def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Repla
     terms = in_force(position, (ask.foreseen or (0.5, 1))[0])
     hidden = str(terms.get("closed", "")) or _hidden(ask, terms)
     if hidden:
-        closed = (flag("G051", "the quota is used up: no information is left in this test set"),) if "closed" in terms else ()
+        closed = (budget_exhausted.quota_is_used(),) if "closed" in terms else ()
         return _refuse(writing, ask, position, terms, closed, hidden)
     channel = _channel(ask, terms, position.past, int(position.rows.sum()), position.standing.look)
     seen = LookReview(ask.subject, position, ask.request.sealing.spec_id, ask.request.sealing.config, ask.metric, ask.measure,
@@ -93,7 +94,7 @@ def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, know
     return Replayed(
         known.entry,
         known.answer,
-        (flag("G002", f"the stored answer of look {known.facts['look']} is shown again"),),
+        (replay.finding(known.facts["look"]),),
         None if _own(writing, known) else _resumed(writing, ask, history, known),
     )
 
@@ -179,7 +180,7 @@ def _by_quota(terms: Mapping[str, Any], position: LookContext) -> Iterator[Findi
     sealed = position.history.terms(position.digest)["release"]
     if terms["release"] == "ladder" != sealed:
         why = f"guard.quota={terms['quota'][0]:g} is used up" if terms["quota"] else "a set that shares these rows says so"
-        yield flag("G053", f"the answer comes by the ladder, in steps of 1/{terms['steps']}: {why}")
+        yield quota_used.finding(terms["steps"], why)
 
 
 def _channel(ask: PreparedLook, terms: Mapping[str, Any], looks: Sequence[PastLook], n: int, look: int) -> ReleaseMechanism:

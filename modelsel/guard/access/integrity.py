@@ -6,9 +6,10 @@ from typing import Any
 
 from modelsel.core.errors import LedgerError, Problem
 from modelsel.core.types import Finding
+from modelsel.guard.findings.ledger_state import ledger_missing, ledger_rolled_back, ledger_tampered
+from modelsel.guard.findings.rows import unguarded_run_seen
 from modelsel.guard.history.entries import who
 from modelsel.guard.history.history import History
-from modelsel.guard.policy.findings import flag
 from modelsel.guard.release.mechanisms import worst_of
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import ChainBreak, LedgerEntry, broken, heads
@@ -110,21 +111,19 @@ def _meaning(ledger: Ledger, anchor: str, facts: Mapping[str, str], present: set
     replica, seq, _ = facts["head"].split(":")
     rows = f"test set {facts['testset'][:8]}"
     if facts.get("policy") == "off":
-        return flag("G076", f"{anchor} saw {rows} opened without a guard")
+        return unguarded_run_seen.by_anchor(anchor, rows)
     if facts["ledger"] != ledger.id:
-        return flag("G072", f"{anchor} saw look {facts['look']} at {rows} in another ledger, which is not here")
+        return ledger_missing.elsewhere(anchor, facts["look"], rows)
     if (replica, int(seq)) in present:
-        return flag(
-            "G070", f"{anchor} saw another entry {seq} of replica {replica}, a look at {rows}: the chain was written anew"
-        )
-    return flag("G071", f"{anchor} saw entry {seq} of replica {replica}, a look at {rows}, which is gone")
+        return ledger_tampered.rewritten(anchor, seq, replica, rows)
+    return ledger_rolled_back.look_is_gone(anchor, seq, replica, rows)
 
 
 def _replaced(remembered: Mapping[str, Any], ledger: Ledger, url: str) -> list[Finding]:
     former = remembered.get("places", {}).get(url)
     if former in (None, ledger.id) or not remembered.get("marks", {}).get(former):
         return []
-    return [flag("G072", f"the ledger that stood at {ledger.place} is gone; this is another one")]
+    return [ledger_missing.another_one(ledger.place)]
 
 
 def _shortened(remembered: Mapping[str, Any], ledger: Ledger, entries: Sequence[LedgerEntry]) -> list[Finding]:
@@ -132,9 +131,9 @@ def _shortened(remembered: Mapping[str, Any], ledger: Ledger, entries: Sequence[
     found = []
     for replica, (seq, hash_) in remembered.get("marks", {}).get(ledger.id, {}).items():
         if (replica, seq) not in there:
-            found.append(flag("G071", f"replica {replica} had {seq} entries when last seen; its end is gone"))
+            found.append(ledger_rolled_back.end_is_gone(replica, seq))
         elif there[(replica, seq)] != hash_:
-            found.append(flag("G070", f"entry {seq} of replica {replica} is another one than when last seen"))
+            found.append(ledger_tampered.replaced(replica, seq))
     return found
 
 
@@ -145,7 +144,7 @@ def _cut(ledger: Ledger, entries: Sequence[LedgerEntry]) -> list[Finding]:
     gone = {hash_ for hash_, _ in entries.lost} - {entry.hash for entry in ledger.everything()}
     said = f"{len(gone)} entries that were signed are gone"
     known = any(entry.kind == "note" and entry.facts.get("text") == said for entry in entries)
-    return [] if known or not gone else [flag("G071", said)]
+    return [] if known or not gone else [ledger_rolled_back.finding(said)]
 
 
 def _begin_anew(home: Home, ledger: Ledger, url: str) -> Ledger:

@@ -25,6 +25,8 @@ from modelsel.guard.access.unguarded import shown as shown_unguarded
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.pre_release import LookReview, noticed
+from modelsel.guard.findings.ledger_state import entry_quarantined, policy_weakened
+from modelsel.guard.findings.rows import overlap_reseed
 from modelsel.guard.history.entries import CHOSEN, burned, declared_space, seal_facts, table_sketches, terms_of, weaker, who
 from modelsel.guard.history.history import History, is_off
 from modelsel.guard.history.stored_rows import keep, keep_all, keep_chosen
@@ -33,7 +35,6 @@ from modelsel.guard.identity.requests import Handed, LookRequest, SelectionSumma
 from modelsel.guard.matching.other_ledgers import OtherLedgers, joined, key_ids, related
 from modelsel.guard.matching.overlap import RowSetIndex, relations
 from modelsel.guard.policy.base import Policy
-from modelsel.guard.policy.findings import flag
 from modelsel.guard.release.mechanisms import LabelSummary, Released
 from modelsel.ledger.anchors import LockFile, StateAnchor
 from modelsel.ledger.database.engines import same_file, shown, sqlite_url
@@ -189,8 +190,7 @@ class LedgerSession:
         missed = self._recall(subject)
         changed = self.ledger.write(lambda writing: self._seal(writing, sealing, subject, terms, declaration))
         self._mark()
-        weakened = f"{', '.join(changed)} changed since these rows were sealed; the sealed settings stay in force"
-        return [*missed, *([flag("G073", weakened)] if changed else [])]
+        return [*missed, *([policy_weakened.finding(changed)] if changed else [])]
 
     def select(
         self, sealing: TestSetDeclaration, subject: RowFingerprints, selected: SelectionSummary, predictions: str | None
@@ -318,9 +318,7 @@ class LedgerSession:
 
     def contradicted(self, intent: LedgerEntry) -> Finding:
         """Put it on record that the labels say something else than another person's answer."""
-        found = flag(
-            "G079", f"the answer on record of look {intent.facts['look']} ({intent.place[:40]}) is not what the labels say"
-        )
+        found = entry_quarantined.contradicted(intent.facts["look"], intent.place)
         self.ledger.append("note", {**who(), "code": found.code, "text": found.message})
         return found
 
@@ -435,10 +433,7 @@ def _of_these_rows(position: LookContext, sealing: TestSetDeclaration) -> Iterat
     """The very same rows under another study's seal, or looked at: they are not fresh."""
     first, before = position.history.seals[position.digest].facts, len(position.past)
     if before or first["folder"] != sealing.folder:
-        times = f"looked at before ({before})" if before else "sealed before"
-        yield flag(
-            "G020", f"these rows were {times}, by {first['study']}: its terms stay in force, and what was spent is charged"
-        )
+        yield overlap_reseed.sealed_before(before, first["study"])
 
 
 def _measured(terms: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from modelsel.core.errors import LedgerError, ModelselError, Problem
 from modelsel.core.types import Finding
-from modelsel.guard.policy.findings import flag
+from modelsel.guard.findings.ledger_state import ledger_unreached
 from modelsel.ledger.database.engines import shown
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.home import Home
@@ -28,8 +28,7 @@ class SharedLedgers:
                 try:
                     ledgers.append(_opened(known["url"], id_, home.signer()))
                 except ModelselError as error:
-                    why = f"{known['url']} holds looks of others, and cannot be asked: {error.problems[0].what}"
-                    unreached.append(flag("G078", why))
+                    unreached.append(ledger_unreached.finding(known["url"], error.problems[0].what))
         return cls(tuple(ledgers), tuple(unreached))
 
 

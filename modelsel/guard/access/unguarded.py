@@ -10,12 +10,12 @@ from typing import Any
 
 from modelsel.core.spec import kind_of
 from modelsel.guard.checks.look_requests import metric_of
+from modelsel.guard.findings.looks import unguarded as unguarded_look
 from modelsel.guard.history.entries import as_facts, who
 from modelsel.guard.history.history import PastLook, is_off
 from modelsel.guard.identity.fingerprints import RowFingerprints
 from modelsel.guard.identity.requests import LookRequest, TestSetDeclaration
 from modelsel.guard.matching.overlap import RowSetIndex, relations
-from modelsel.guard.policy.findings import flag
 from modelsel.guard.release.mechanisms import LabelSummary
 from modelsel.guard.release.score_grid import WITH_COUNT
 from modelsel.ledger.entry import heads
@@ -55,7 +55,7 @@ def opened(
         "spent": sum(look.price for look in past), "space": None, "member": False, "worst": price, "delta": 0.05,
         "release": "full", "policy": "off", "commit": None, "overlap": [], "charged": [subject.digest],
         "seen": {replica: entry.seq for replica, entry in heads(history.entries).items()},
-        "flags": as_facts([flag("G003", "the test rows were opened without a guard")]),
+        "flags": as_facts([unguarded_look.finding()]),
     }  # fmt: skip
 
 

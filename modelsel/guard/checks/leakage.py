@@ -12,9 +12,9 @@ import numpy as np
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.types import Codes, Feature, Finding, Floats, Integers, Task
+from modelsel.guard.findings.rows import group_spans_split, near_duplicates
 from modelsel.guard.identity.fingerprints import RowFingerprints
 from modelsel.guard.identity.requests import TestSetDeclaration
-from modelsel.guard.policy.findings import flag
 
 SAMPLE = 500
 SURE = 1e-6  # p below which copies are suspected
@@ -40,7 +40,7 @@ def _near(sealing: TestSetDeclaration, subject: RowFingerprints) -> Iterator[Fin
     excess = _excess(across, within)
     p = exp(-2 * excess**2 * len(across) * len(within) / (len(across) + len(within)))
     if p < SURE and excess > EXCESS:
-        yield flag("G031", f"test rows lie nearer to development rows than those to each other, {excess:.0%} more often")
+        yield near_duplicates.finding(excess)
 
 
 def _scaled(sealing: TestSetDeclaration) -> Floats:
@@ -78,7 +78,7 @@ def _groups(sealing: TestSetDeclaration) -> Iterator[Finding]:
     if ours is not None and theirs is not None:
         both = np.intersect1d(ours, theirs)
         if len(both):
-            yield flag("G032", f"{len(both)} of {len(np.unique(theirs))} groups of the test rows have rows on both sides")
+            yield group_spans_split.finding(len(both), len(np.unique(theirs)))
 
 
 def _suspected(sealing: TestSetDeclaration) -> Iterator[Finding]:
@@ -91,8 +91,7 @@ def _suspected(sealing: TestSetDeclaration) -> Iterator[Finding]:
             continue
         met = np.isin(test.values[:, index], own).mean()
         if met > 0.5 and _agreement(development, own) > AGREEMENT:
-            text = f"column {feature.name!r} looks like a group: {met:.0%} of the test rows share one with development rows"
-            yield flag("G032", text, "medium")
+            yield group_spans_split.suspected(feature.name, met)
 
 
 def _agreement(task: Task, column: Floats) -> float:

@@ -8,11 +8,17 @@ import numpy as np
 
 from modelsel.core.types import Finding, Task
 from modelsel.guard.checks.look_context import FEWEST
+from modelsel.guard.findings.certification import (
+    budget_exhausted,
+    budget_low,
+    not_certified,
+    test_better_than_cv,
+    too_many_candidates,
+)
 from modelsel.guard.history.history import History
 from modelsel.guard.identity.fingerprints import RowFingerprints
 from modelsel.guard.identity.requests import LookRequest
 from modelsel.guard.policy.base import Policy
-from modelsel.guard.policy.findings import FRESH, flag
 from modelsel.guard.release.mechanisms import Released
 from modelsel.statistics.reuse.certificate import NO_INFORMATION
 from modelsel.statistics.reuse.prices import foreseen
@@ -38,8 +44,7 @@ def selection(request: LookRequest, history: History, subject: RowFingerprints) 
     lead = majority_error(request.sealing.development) - error
     margin = sqrt((log(count) + log(1 / LEVEL)) / (2 * chosen.cv_rows))
     if margin >= lead:
-        by_chance = f"the best of {count} candidates on {chosen.cv_rows} rows may lead by {margin:.3f} by chance"
-        yield flag("G040", f"{by_chance}, and leads the majority class by {max(0.0, lead):.3f}")
+        yield too_many_candidates.finding(count, chosen.cv_rows, margin, lead)
 
 
 def answer(
@@ -51,28 +56,25 @@ def answer(
     if released.errors is not None and told is not None:
         p = float(np.sum(foreseen(n, *told)[: released.errors + 1]))
         if p < IMPLAUSIBLE:
-            yield flag("G041", f"{released.errors} errors where cross-validation foresaw {n * told[0]:.0f}: p = {p:.1g}")
+            yield test_better_than_cv.finding(released.errors, n * told[0], p)
     if limits is None:
         yield _uncertified(intent)
         return
     half = (limits[1] - limits[0]) / 2
     if half >= NO_INFORMATION:
-        few = "these rows are too few to tell anything" if intent["look"] == 1 else "no information is left in this test set"
-        yield flag("G051", few, "medium" if intent["look"] == 1 else None)
+        yield budget_exhausted.too_few_rows() if intent["look"] == 1 else budget_exhausted.finding()
     elif policy.max_halfwidth is not None and half > 0.8 * policy.max_halfwidth:
-        yield flag("G050", f"the interval is ±{half:.3f} wide, and guard.max_halfwidth={policy.max_halfwidth:g}")
+        yield budget_low.finding(half, policy.max_halfwidth)
 
 
 def _uncertified(intent: Mapping[str, Any]) -> Finding:
     """G052: which of three things takes the interval away, and what to do about that one."""
     clean, n = int(intent["n_clean"]), int(intent["n"])
     if not intent["certified"]:
-        why = f"earlier studies leave {clean} of {n} test rows, and {FEWEST} are needed"
-        why = why if clean < FEWEST else "which rows are shared with earlier test sets is not known one by one"
-        return flag("G052", f"no interval can be certified: {why}", do=FRESH)
+        return not_certified.too_few_clean(clean, n, FEWEST) if clean < FEWEST else not_certified.shared_unknown()
     if intent["release"] == "thresholdout":
-        return flag("G052", "thresholdout's answers have no certified interval", do="use guard=warn or guard=ladder for one")
-    return flag("G052", f"{intent['metric']}, released as {intent['release']}, has no certified interval")
+        return not_certified.by_thresholdout()
+    return not_certified.finding(intent["metric"], intent["release"])
 
 
 def majority_error(task: Task) -> float:

@@ -15,11 +15,11 @@ import numpy as np
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import kind_of, resolved
+from modelsel.guard.findings.rows import labels_released
 from modelsel.guard.history.history import History
 from modelsel.guard.identity.fingerprints import RowFingerprints
 from modelsel.guard.identity.requests import TestSetDeclaration
 from modelsel.guard.policy.base import Policy
-from modelsel.guard.policy.findings import flag
 from modelsel.ledger.rows.identity import Hashes
 from modelsel.ledger.rows.matching import Sketch
 from modelsel.ledger.rows.row_set import RowSet
@@ -80,7 +80,7 @@ def burned(subject: RowFingerprints, sealing: TestSetDeclaration, price: float, 
         **who(), "testset": subject.digest, "train": subject.train, "metric": "labels", "spec_id": sealing.spec_id,
         "predictions": "", "study": sealing.study, "folder": sealing.folder, "n": len(subject.test.bound), "certified": False,
         "look": 1 + len(past), "spent": sum(look.price for look in past), "worst": price, "release": "labels", "policy": "burn",
-        "flags": as_facts([flag("G061", "the labels of these rows were given away")]),
+        "flags": as_facts([labels_released.now()]),
     }  # fmt: skip
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from modelsel.core.types import Finding
+from modelsel.guard.findings.base import at_least
 from modelsel.guard.policy.base import Policy
-from modelsel.guard.policy.findings import at_least
 
 SHORTEST, WORDS, LETTERS = 20, 4, 8  # characters, different words and different letters of a justification
 COUNTED = ("G012",)  # a further look is what max_looks, the board and the budget limit: no veto besides

@@ -11,12 +11,14 @@ from modelsel.core.errors import LedgerError, ModelselError
 from modelsel.core.types import Finding
 from modelsel.guard.access.integrity import contradicted, damage, losses
 from modelsel.guard.checks.selection_effort import choices
+from modelsel.guard.findings.base import SEVERITIES
+from modelsel.guard.findings.ledger_state import entry_quarantined, ledger_rolled_back, ledger_tampered
+from modelsel.guard.findings.looks import not_remembered
 from modelsel.guard.gate import Gate
 from modelsel.guard.history.entries import now
 from modelsel.guard.history.history import History, PastLook, differences
 from modelsel.guard.identity.requests import TestSetDeclaration
 from modelsel.guard.matching.other_ledgers import once
-from modelsel.guard.policy.findings import SEVERITIES, flag
 from modelsel.guard.reporting.concurrent_looks import as_first, superseded
 from modelsel.guard.reporting.forecast import budget, next_look
 from modelsel.guard.reporting.recorded_findings import of_looks, of_record, of_time
@@ -38,7 +40,7 @@ def audit(
     if not gate.remembers or (sealing and gate.forgotten):
         said = [one for one in gate.findings if one.code in ("G003", "G004")]
         return {"ledger": {"url": gate.place, "entries": 0, "intact": None, "head": None}, "test_sets": [],
-                "flags": [_flag(one) for one in said or [flag("G004", "guard.remember=false: nothing was kept")]],
+                "flags": [_flag(one) for one in said or [not_remembered.in_audit()]],
                 "state": "not remembered"}  # fmt: skip
     history = _counted_once(gate.session.ledger.entries())
     mine = [gate.subject(sealing).digest] if sealing and len(sealing.sealed) else []
@@ -86,19 +88,19 @@ class Witnessed:
         try:
             return cls(gate.session.home.state(), seen, unasked)
         except ModelselError as error:
-            return cls({}, seen, unasked, (flag("G071", str(error)),))
+            return cls({}, seen, unasked, (ledger_rolled_back.finding(str(error)),))
 
 
 def _ledger(
     gate: Gate, entries: TrustedEntries, stored: Sequence[str], witnessed: Witnessed
 ) -> tuple[dict[str, Any], list[Finding]]:
-    breaks = [flag("G070", str(one)) for one in damage(gate.session.home, gate.session.ledger, entries)]
+    breaks = [ledger_tampered.finding(str(one)) for one in damage(gate.session.home, gate.session.ledger, entries)]
     for digest in stored:
         try:
             gate.session.ledger.rowset(digest)
         except LedgerError as error:
-            breaks.append(flag("G070", error.problems[0].what))
-    forged = [f"under the digest {digest[:16]} stands a row set that it is not the digest of" for digest in
+            breaks.append(ledger_tampered.finding(error.problems[0].what))
+    forged = [entry_quarantined.forged_row_set(digest) for digest in
               gate.session.ledger.forged_rowsets()]  # fmt: skip
     missing = [*witnessed.damaged, *losses(witnessed.remembered, gate.session.ledger, gate.session.url, entries)]
     told = contradicted(gate.session.ledger, entries, witnessed.seen)
@@ -106,7 +108,7 @@ def _ledger(
     others = [
         *(finding for finding in told if finding not in missing),
         *witnessed.unasked,
-        *(flag("G079", text) for text in forged),
+        *forged,
     ]
     own = [entry for entry in entries if entry.replica == gate.session.ledger.replica]
     ledger = {"url": gate.place, "entries": len(entries), "intact": not breaks and not missing,

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from modelsel.guard.policy.findings import LOSSES, SEVERITIES
+from modelsel.guard.findings.base import SEVERITIES
+from modelsel.guard.findings.catalogue import losses
 from modelsel.guard.reporting.checklist import items
 from modelsel.guard.reporting.formatting import day, limits_of, number, plural, sentence
 
@@ -61,7 +62,7 @@ def _summary(report: Mapping[str, Any]) -> str:
 def _whole(report: Mapping[str, Any]) -> str:
     """Is all there? Chains that hold now say nothing of what was lost before."""
     intact = report["ledger"]["intact"]
-    lost = sorted({flag["code"] for flag in report["flags"]} & set(LOSSES))
+    lost = sorted({flag["code"] for flag in report["flags"]} & set(losses()))
     if intact and lost:
         return f"The chains hold, but the record is not whole ({', '.join(lost)})."
     return {

@@ -4,9 +4,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from modelsel.core.types import Finding
+from modelsel.guard.findings.base import FindingKind
+from modelsel.guard.findings.catalogue import catalogue
+from modelsel.guard.findings.ledger_state import clock_backwards, entry_quarantined, policy_weakened
+from modelsel.guard.findings.looks import unresolved_intent
 from modelsel.guard.history.history import History
 from modelsel.guard.history.quarantine import PLACE
-from modelsel.guard.policy.findings import flag
 from modelsel.ledger.entry import LedgerEntry
 
 
@@ -19,7 +22,7 @@ def of_looks(sets: list[dict[str, Any]]) -> list[Finding]:
                 found[facts["code"], facts["message"]] = Finding(**facts)
             if look["status"] == "open":
                 text = f"look {look['look']} of test set {one['id'][:8]} has no answer on record"
-                found["G060", text] = flag("G060", text)
+                found["G060", text] = unresolved_intent.told(text)
     return list(found.values())
 
 
@@ -28,20 +31,18 @@ def of_record(history: History, testsets: list[str]) -> Iterator[Finding]:
     for entry in history.entries:
         facts = entry.facts
         if entry.kind == "note" and "code" in facts:
-            yield flag(facts.get("code", "G072"), f"{facts['text']} (noticed {facts['at'][:10]})")
+            yield _kind(facts).finding(f"{facts['text']} (noticed {facts['at'][:10]})")
         elif entry.kind == "policy_change" and facts["weaker"] and facts["testset"] in testsets:
-            yield flag("G073", f"{', '.join(facts['weaker'])} changed after test set {facts['testset'][:8]} was sealed")
+            yield policy_weakened.recorded(facts["weaker"], facts["testset"])
         elif entry.replica == PLACE:
-            yield flag("G079", f"{facts['why']}: {_charged(facts)}")
+            yield entry_quarantined.charged(facts["why"], facts["testset"], facts["worst"])
         elif history.is_missing(entry) and facts["testset"] in testsets:
             what = "opened without a guard" if facts["unguarded"] else "looked at beside this ledger"
-            yield flag(facts.get("code", "G072"), f"{facts['anchor']} saw test set {facts['testset'][:8]} {what}")
+            yield _kind(facts).finding(f"{facts['anchor']} saw test set {facts['testset'][:8]} {what}")
 
 
-def _charged(facts: Mapping[str, Any]) -> str:
-    if not facts["testset"]:
-        return "it names no test set, and nothing is certified until it is ruled void"
-    return f"counted as a look at test set {facts['testset'][:8]} at its highest price, {facts['worst']:.2f} nats"
+def _kind(facts: Mapping[str, Any]) -> FindingKind:
+    return catalogue()[facts.get("code", "G072")]
 
 
 def of_time(history: History) -> Iterator[Finding]:
@@ -52,5 +53,5 @@ def of_time(history: History) -> Iterator[Finding]:
         if "at" not in entry.facts:
             continue
         if former is not None and entry.facts.get("at", "") < former.facts.get("at", ""):
-            yield flag("G075", f"entry {entry.seq} of replica {entry.replica} is dated before the one it follows")
+            yield clock_backwards.out_of_order(entry.seq, entry.replica)
         last[entry.replica] = entry

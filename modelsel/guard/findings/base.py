@@ -1,0 +1,68 @@
+"""What a look or an audit may notice: a stable code, how grave it is, and what to do next.
+
+Each kind of finding is a file named by what it finds, with its code, severity, texts and advice; its page is a section of
+`docs/findings.md`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from modelsel.core.types import Finding
+
+Severity = Literal["info", "low", "medium", "high", "critical"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+
+LARGE = 0.05  # share of the test rows from which an overlap is grave
+
+# Advice that several kinds give.
+QUOTE = "quote the interval shown: it holds in spite of the earlier looks"
+FRESH = "collect fresh test rows, or go back to the split that was sealed first (split.seed)"
+RESTORE = "restore the ledger from a backup; until then treat the test set as used"
+
+
+@dataclass(frozen=True)
+class FindingKind:
+    """A code with its name, usual severity and usual advice.
+
+    Parameters
+    ----------
+    code : str
+        `G` and three digits; it never changes its meaning.
+    name : str
+        The name of the file, in capitals.
+    severity : str
+        One of `SEVERITIES`.
+    advice : str
+        What to do next; empty where there is nothing to do.
+    loss : bool
+        Whether it says that something of the record was changed, cut off or is gone.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    advice: str
+    loss: bool = False
+
+    def finding(self, message: str, severity: Severity | None = None, do: str | None = None) -> Finding:
+        """Return a finding of this kind; `severity` where it depends on the share, `do` where on the cause.
+
+        >>> FindingKind("G999", "EXAMPLE", "low", "nothing").finding("an example").severity
+        'low'
+        """
+        return Finding(self.code, severity or self.severity, message, do or self.advice)
+
+
+def counted(rows: int, n: int) -> str:
+    """Return how many of the test rows, in words.
+
+    >>> counted(5, 200)
+    '5 of 200 test rows (2.5%)'
+    """
+    return f"{rows} of {n} test rows ({rows / n:.1%})"
+
+
+def at_least(findings: Iterable[Finding], level: Severity) -> list[Finding]:
+    """Return those as grave as `level` or graver."""
+    return [f for f in findings if SEVERITIES.index(f.severity) >= SEVERITIES.index(level)]
