@@ -16,7 +16,7 @@ from modelsel.config.compose import compose
 from modelsel.core.fingerprint import generator
 from modelsel.core.types import Integers, Task
 from modelsel.kernels.trees import soft
-from modelsel.planning.batch import growing
+from modelsel.planning.batch import fit_digest
 from modelsel.runner.evaluation.preprocessing import rows_digest
 from modelsel.runner.study_data import prepare
 from modelsel.softener.nelder_mead import NelderMead
@@ -55,7 +55,7 @@ class _Grown:
         config = compose(["experiment=soft_trees", "dataset.sets=1", "tracking=off"])
         material, candidate = prepare(config), config.candidates[0]
         task, fold = material.development, material.resampling.folds[0]
-        rng = generator(config.seed, rows_digest(task, fold.analysis), growing(candidate))
+        rng = generator(config.seed, rows_digest(task, fold.analysis), fit_digest(candidate))
         return cls(task, candidate.learner, candidate.learner.fit_path(task, fold.analysis, rng))
 
     @property

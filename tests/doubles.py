@@ -60,7 +60,7 @@ class Double:
     unit = "steps"
     holds_gil = False
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         return {"kind": "double", "group": self.group, "noise": self.noise, "seconds": self.seconds}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
@@ -295,7 +295,7 @@ class Peeping:
     peek: str = one_of(*PEEKS)
     kind = "peeping"
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         return {"kind": "peeping"}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:

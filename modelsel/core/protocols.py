@@ -77,7 +77,7 @@ class Learner(Protocol):
         """True when fitting holds the interpreter lock, so that processes serve better than threads."""
         ...
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         """The resolved specification without path parameters: learners of equal growing share one fit."""
         ...
 
@@ -124,7 +124,7 @@ class FeatureRanking(Protocol):
 class Preparer(Protocol):
     """A preparation step inside the candidate, fitted on analysis rows only."""
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         """The resolved specification without path parameters: preparers of equal growing share one ranking per fold."""
         ...
 

@@ -13,7 +13,7 @@
         def scores(self, table): ...
 
 What it may offer besides, each with a default: `problems` and `refusal` (where it cannot be used), `complexity` and `unit`
-(what ties are broken by), `growing` and `fit_path` (one fit answers many candidates), `describe` and `restore` (models whose
+(what ties are broken by), `fit_key` and `fit_path` (one fit answers many candidates), `describe` and `restore` (models whose
 fields are more than arrays and plain values), `holds_gil`.
 """
 
@@ -84,7 +84,7 @@ class BaseLearner:
         """Size of a fitted model in the learner's `unit`."""
         return stored_numbers(model)
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         """The settings that a fit depends on: all, but for path parameters."""
         return resolved(self)
 

@@ -86,7 +86,7 @@ class Estimator:
         adapter = find(self.cls)
         return adapter if adapter and adapter.shares(self.params) else None
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         spec, adapter = resolved(self), self.adapter
         if adapter is not None:
             spec["params"] = {name: value for name, value in self.params.items() if name != adapter.parameter}

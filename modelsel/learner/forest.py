@@ -56,7 +56,7 @@ class Forest:
         "a forest would send every analysis row down every tree for it, and says little there: most trees have seen the row"
     )
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         return {
             "kind": "forest", "criterion": resolved(self.criterion), "features": self.features, "rows": self.rows,
             "cuts": self.cuts, "honest": self.honest, "nominal": self.nominal, "missing": self.missing,
@@ -73,7 +73,7 @@ class Forest:
         compared = criterion.ratio or criterion.average or criterion.penalty or criterion.worth_loop is not same
         if compared or (criterion.fused == GENERAL and criterion.loop is None):
             yield "a forest compares cuts by goodness alone; use criterion=gini, entropy or another one with a compiled form"
-        if self.pruner.growing() or getattr(self.pruner, "raising", False):
+        if self.pruner.fit_key() or getattr(self.pruner, "raising", False):
             kind = kind_of(self.pruner)
             yield f"pruner {kind} needs rows of its own; use unpruned, cost_complexity or another one that counts"
         if getattr(self.pruner, "is_family", False):

@@ -45,7 +45,7 @@ class Knn:
     def __post_init__(self) -> None:
         object.__setattr__(self, "prior", as_prior(self.prior))
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         scale = "own" if self.distance.own_scale else self.normalise
         return {"kind": "knn", "distance": resolved(self.distance), "normalise": scale}
 

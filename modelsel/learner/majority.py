@@ -19,7 +19,7 @@ class Majority:
     unit: ClassVar[str] = "rules"
     holds_gil: ClassVar[bool] = False
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         return {"kind": "majority"}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:

@@ -58,7 +58,7 @@ class NaiveBayes:
             counts = replace(counts, smoothing=1.0, m=None, m_prior="marginal")
         return counts if "numeric" in kinds else replace(counts, numeric="gaussian")
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         return {"kind": "naive_bayes", "numeric": self.numeric}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:

@@ -21,7 +21,7 @@ class PriorDraw:
     unit: ClassVar[str] = "rules"
     holds_gil: ClassVar[bool] = False
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         return {"kind": "prior_draw"}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:

@@ -43,7 +43,7 @@ class Sklearn:
         """The library that fits, and its version."""
         return f"scikit-learn {_version()}"
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         return resolved(self)
 
     def problems(self, task: Table | None = None) -> Iterable[str]:

@@ -31,7 +31,7 @@ class Table:
     holds_gil: ClassVar[bool] = False
     draws: ClassVar[bool] = False
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         return {"kind": "table"}
 
     def problems(self, task: Rows | None = None) -> Iterable[str]:

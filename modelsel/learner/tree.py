@@ -75,10 +75,10 @@ class Tree:
     def __post_init__(self) -> None:
         object.__setattr__(self, "costs", tuple(tuple(float(cost) for cost in row) for row in self.costs))
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         return {
             "kind": "tree", "criterion": resolved(self.criterion), "splits": resolved(self.splits), "missing": self.missing,
-            "min_leaf": self.min_leaf, "min_leaf_rule": self.min_leaf_rule, "pruner": self.pruner.growing(),
+            "min_leaf": self.min_leaf, "min_leaf_rule": self.min_leaf_rule, "pruner": self.pruner.fit_key(),
         }  # fmt: skip
 
     def mattering(self, kinds: Set[str]) -> "Tree":
@@ -110,7 +110,7 @@ class Tree:
     @property
     def draws(self) -> bool:
         """Are rows to be drawn that are held back from growing?"""
-        return self.pruner.growing().get("share") is not None
+        return self.pruner.fit_key().get("share") is not None
 
     @property
     def _dear(self) -> bool:
@@ -179,7 +179,7 @@ class Tree:
         }  # fmt: skip
 
     def _path(self, task: Task, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> TreePath:
-        growing, pruning = held_back(task, rows, self.pruner.growing().get("share"), rng)
+        growing, pruning = held_back(task, rows, self.pruner.fit_key().get("share"), rng)
         tree = grow(task, growing, self.criterion, growth)
         weights, counts = task.row_weights, None
         if pruning is not None:

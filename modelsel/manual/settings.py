@@ -137,7 +137,7 @@ def _shared(group: str, cls: Any, name: str) -> bool | None:
         return True  # a tree is softened after it was grown
     if group not in ("learner", "pruner") or any(slot.required for slot in slots(cls).values()):
         return None
-    keyed = cls().growing()
+    keyed = cls().fit_key()
     first = name.partition(".")[0]
     if first == "pruner" and "pruner" in slots(cls):
         return True

@@ -45,16 +45,16 @@ def batches(candidates: Sequence[Candidate]) -> tuple[Batch, ...]:
         before = preparation(candidate)
         if before not in steps:
             steps[before] = [resolved(step) for step in before]
-        facts = [kind_of(candidate.learner), candidate.learner.growing(), steps[before]]
+        facts = [kind_of(candidate.learner), candidate.learner.fit_key(), steps[before]]
         text = json.dumps(facts, sort_keys=True)
         if text not in by_text:
             by_text[text] = digest(facts)
         apart: dict[str, Any] = getattr(candidate.learner, "apart", dict)()
         groups.setdefault((by_text[text], digest(apart) if apart else ""), []).append(position)
-    return tuple(Batch(growing, tuple(members), apart) for (growing, apart), members in groups.items())
+    return tuple(Batch(key, tuple(members), apart) for (key, apart), members in groups.items())
 
 
-def growing(candidate: Candidate) -> str:
+def fit_digest(candidate: Candidate) -> str:
     """Digest of what the fit of one candidate depends on: its batch, whatever else is planned."""
     return batches((candidate,))[0].growing
 

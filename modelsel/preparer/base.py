@@ -13,7 +13,7 @@
 
         def apply(self, table): ...
 
-What it may offer besides: `problems`, `growing` and `fit_path` (one fit answers many preparers), `describe` and `restore`.
+What it may offer besides: `problems`, `fit_key` and `fit_path` (one fit answers many preparers), `describe` and `restore`.
 """
 
 from collections.abc import Iterable
@@ -56,7 +56,7 @@ class BasePreparer:
         """Why it cannot be used, by itself or on these features."""
         return ()
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         """The settings that a fit depends on: all, but for path parameters."""
         return resolved(self)
 

@@ -22,7 +22,7 @@ class DiscretiseFrequency:
     bins: int = whole(10, least=1, help="intervals of about equally many rows")
     levels: Kind = one_of("nominal", "ordered", help="what the intervals become; trees cut ordered ones by threshold")
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         return {"kind": "discretise_frequency"}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:

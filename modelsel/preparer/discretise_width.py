@@ -21,7 +21,7 @@ class DiscretiseWidth:
     bins: int = whole(10, least=1, help="intervals of equal width")
     levels: Kind = one_of("nominal", "ordered", help="what the intervals become; trees cut ordered ones by threshold")
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         return {"kind": "discretise_width"}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:

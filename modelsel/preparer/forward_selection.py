@@ -34,7 +34,7 @@ class ForwardSelection:
         if isinstance(self.learner, tuple) and not self.learner[1]:  # a configuration gives it with its preparation steps
             object.__setattr__(self, "learner", self.learner[0])
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         return {"kind": "forward_selection", "learner": resolved(self.learner), "folds": self.folds, "most": self.most}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:

@@ -22,7 +22,7 @@ class Impute:
 
     numeric: str = one_of(*WORDS)
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         return {"kind": "impute"}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:

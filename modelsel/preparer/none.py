@@ -14,7 +14,7 @@ from modelsel.core.types import Description, Integers, Table, Task
 class None_:  # noqa: N801
     """Specification, ranking and fitted step in one, as there is nothing to know."""
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         return {"kind": "none"}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:

@@ -20,7 +20,7 @@ class SelectNamed:
 
     selects: ClassVar[bool] = True
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         return {"kind": "select_named"}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:

@@ -26,7 +26,7 @@ class SelectTop:
 
     selects: ClassVar[bool] = True
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         return {"kind": "select_top", "score": self.score}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:

@@ -45,7 +45,7 @@ class Transform:
         home = home_of(transformers.transformer_of(self.transformer, self.plugins).__module__.partition(".")[0], self.plugins)
         return f"{home.distribution} {home.version}"
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         return resolved(self)
 
     def problems(self, task: Table | None = None) -> Iterable[str]:

@@ -16,7 +16,7 @@ NO_COSTS = "counts errors and knows no cost matrix; use reduced_error, cost_comp
 class Pruning:
     """Defaults: growing depends on nothing, pruners of a kind share one path."""
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         return {}
 
     def sharing(self) -> tuple[Any, ...]:

@@ -37,7 +37,7 @@ class DevianceSequence(Pruning):
 
     validates: ClassVar[bool] = True  # rows held back only judge: leaves keep the counts of growing
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         return {"share": self.share}
 
     def sharing(self) -> tuple[Any, ...]:

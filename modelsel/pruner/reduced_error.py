@@ -27,7 +27,7 @@ class ReducedError(Pruning):
     share: float = number(0.3, above=0.0, most=0.9, help="share of the rows held back for pruning; they never grow the tree")
     relabel: bool = plain(True, help="a leaf takes the best class of the held-back rows that reach it")
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         return {"share": self.share}
 
     def sharing(self) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from modelsel.core.protocols import Path
 from modelsel.core.spec import flat, resolved
 from modelsel.core.types import Candidate, Task, positions
 from modelsel.planning.alike import told_apart
-from modelsel.planning.batch import growing
+from modelsel.planning.batch import fit_digest
 from modelsel.planning.sources import code
 from modelsel.runner.evaluation.cell_key import CellKey
 from modelsel.runner.evaluation.lru_cache import LRUCache
@@ -50,12 +50,12 @@ def path_of(candidate: Candidate, task: Task, seed: int) -> Path:
     """The candidate's path on all rows of the task: every twin of equal growing is answered by it."""
     rows = positions(task)
     _, ready = prepare(candidate.preparers, task, rows, seed)
-    path: Path = candidate.learner.fit_path(ready, rows, generator(seed, rows_digest(task, rows), growing(candidate)))
+    path: Path = candidate.learner.fit_path(ready, rows, generator(seed, rows_digest(task, rows), fit_digest(candidate)))
     return path
 
 
 def _members(family: Candidate, task: Task, seed: int, paths: LRUCache[Path], journal: Journal | None) -> Members:
-    shared = growing(family)
+    shared = fit_digest(family)
     key = CellKey(task.fingerprint, ALL_ROWS, digest([shared, family.id]), seed, code((family,)))
     known = _recorded(family, key, journal) if journal else None
     if known is not None:

@@ -25,7 +25,7 @@ from modelsel.core.types import (
     Task,
     positions,
 )
-from modelsel.planning.batch import growing
+from modelsel.planning.batch import fit_digest
 from modelsel.runner.evaluation.preprocessing import prepare, rows_digest
 
 
@@ -71,7 +71,7 @@ def fit(candidate: Candidate, task: Task, seed: int, rows: Integers | None = Non
     """
     rows = _learnt_from(task) if rows is None else rows
     steps, ready = prepare(candidate.preparers, task, rows, seed)
-    rng = generator(seed, rows_digest(task, rows), growing(candidate)) if _draws(candidate.learner) else _nothing_drawn()
+    rng = generator(seed, rows_digest(task, rows), fit_digest(candidate)) if _draws(candidate.learner) else _nothing_drawn()
     kinds = [kind_of(step) for step in candidate.preparers]
     model = candidate.learner.fit(ready, rows, rng)
     return Final(task.features, task.classes, tuple(zip(kinds, steps, strict=True)), kind_of(candidate.learner), model)

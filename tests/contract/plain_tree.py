@@ -439,7 +439,7 @@ def _ramp(x: float, c: float, a: float, b: float) -> float:
 
 def _parted(learner: Any, task: Task, rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, list[int]]:
     """Rows that grow and rows held back: of each class its share, rounded, but never all; repeats stay together."""
-    share = learner.pruner.growing().get("share")
+    share = learner.pruner.fit_key().get("share")
     if share is None:
         return rows, []
     held: set[int] = set()

@@ -112,7 +112,7 @@ def _alike(learners: Sequence[Any]) -> Iterator[list[Any]]:
     groups: dict[str, list[Any]] = {}
     for one in learners:
         assert hash(one) == hash(replace(one))
-        groups.setdefault(str(canonical([kind_of(one), one.growing(), getattr(one, "apart", dict)()])), []).append(one)
+        groups.setdefault(str(canonical([kind_of(one), one.fit_key(), getattr(one, "apart", dict)()])), []).append(one)
     yield from groups.values()
 
 

@@ -144,7 +144,7 @@ ALL = {**LEARNERS, **CHECKED_ELSEWHERE}
 
 def generator_of(learner: Any) -> np.random.Generator:
     """Numbers that depend on the growing specification alone."""
-    return np.random.default_rng(list(canonical(learner.growing()).encode()))
+    return np.random.default_rng(list(canonical(learner.fit_key()).encode()))
 
 
 def with_strange_levels(task: Task, rng: np.random.Generator) -> Table:

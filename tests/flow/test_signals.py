@@ -22,7 +22,7 @@ class Slow(Majority):
     label: int = whole(0)
     seconds: float = number(0.3)
 
-    def growing(self):
+    def fit_key(self):
         return {"kind": "slow", "label": self.label}
 
     def fit(self, task, rows, rng):

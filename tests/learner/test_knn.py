@@ -136,8 +136,8 @@ def test_one_search_answers_every_k_vote_and_prior_as_a_plain_search_would(tied,
     rows = np.arange(0, len(task) - 3)
     queries = positions(task)
 
-    for growing in {str(learner.growing()) for learner in learners}:
-        group = [learner for learner in learners if str(learner.growing()) == growing and learner.k <= len(rows)]
+    for growing in {str(learner.fit_key()) for learner in learners}:
+        group = [learner for learner in learners if str(learner.fit_key()) == growing and learner.k <= len(rows)]
         if not group:
             continue
         outputs = group[0].fit_path(task, rows, NOTHING).outputs(group, task, queries, scores=True)
@@ -215,10 +215,10 @@ def test_more_neighbours_than_rows_are_refused_with_the_numbers(task_of):
 
 
 def test_path_parameters_share_a_growing_and_an_own_scale_ignores_normalise():
-    assert Knn(k=1, vote="rank", prior="uniform").growing() == Knn(k=9).growing()
-    assert Knn(normalise="none").growing() == Knn(normalise="deviation").growing()
+    assert Knn(k=1, vote="rank", prior="uniform").fit_key() == Knn(k=9).fit_key()
+    assert Knn(normalise="none").fit_key() == Knn(normalise="deviation").fit_key()
     plain, scaled = (Knn(distance=make("distance", "euclidean"), normalise=n) for n in ("none", "range"))
-    assert plain.growing() != scaled.growing()
+    assert plain.fit_key() != scaled.fit_key()
 
 
 def test_a_prior_that_does_not_fit_is_named(task_of):

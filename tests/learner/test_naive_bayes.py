@@ -203,7 +203,7 @@ def test_a_damaged_fact_is_refused(task_of):
 
 
 def test_path_parameters_share_a_growing_and_m_replaces_smoothing():
-    assert NaiveBayes(smoothing=3, prior="uniform", m=2).growing() == NaiveBayes().growing()
+    assert NaiveBayes(smoothing=3, prior="uniform", m=2).fit_key() == NaiveBayes().fit_key()
     assert NaiveBayes(smoothing=3, m=2).smoothed == NaiveBayes(smoothing=1, m=2).smoothed
 
 

@@ -85,8 +85,8 @@ GROWING = (
 
 
 def test_path_parameters_are_no_part_of_growing() -> None:
-    assert all(replace(Tree(), **changes).growing() == Tree().growing() for changes in PATH)
-    assert not any(replace(Tree(), **changes).growing() == Tree().growing() for changes in GROWING)
+    assert all(replace(Tree(), **changes).fit_key() == Tree().fit_key() for changes in PATH)
+    assert not any(replace(Tree(), **changes).fit_key() == Tree().fit_key() for changes in GROWING)
 
 
 def test_costs_choose_the_class_of_least_expected_cost() -> None:

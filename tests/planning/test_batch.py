@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate
 from modelsel.dataset.bundled.waveform import Waveform
-from modelsel.planning.batch import batches, growing
+from modelsel.planning.batch import batches, fit_digest
 from tests.doubles import Double, candidates
 
 specs = st.lists(st.tuples(st.integers(0, 3), st.integers(-3, 3), st.booleans()), min_size=1, max_size=12)
@@ -22,14 +22,14 @@ def test_candidates_share_a_batch_exactly_when_their_growing_is_equal(drawn):
     assert sorted(where) == list(range(len(some)))
     for i, one in enumerate(some):
         for j, other in enumerate(some):
-            assert (where[i] is where[j]) == (one.learner.growing() == other.learner.growing())
+            assert (where[i] is where[j]) == (one.learner.fit_key() == other.learner.fit_key())
 
 
 @given(specs)
 def test_the_growing_of_a_candidate_does_not_depend_on_its_company(drawn):
     some = candidates(*(Double(group=group, cut=cut, noise=noise) for group, cut, noise in drawn))
     for batch in batches(some):
-        assert {growing(some[member]) for member in batch.members} == {batch.growing}
+        assert {fit_digest(some[member]) for member in batch.members} == {batch.growing}
 
 
 def test_preparation_parts_batches():

@@ -60,7 +60,7 @@ def test_a_restored_step_does_the_same(preparer, mixed):
 def test_one_ranking_answers_every_preparer_of_equal_growing(preparer, mixed):
     task = mixed(2)
     for other in parts():
-        if other.growing() == preparer.growing():
+        if other.fit_key() == preparer.fit_key():
             shared = preparer.fit_path(task, positions(task), rng()).prepared(other)
             alone = other.fit(task, positions(task), rng())
             assert shared.apply(task).features == alone.apply(task).features

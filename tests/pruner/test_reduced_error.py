@@ -74,5 +74,5 @@ def test_it_says_what_it_misses(grow):
 
 
 def test_only_the_share_is_part_of_growing():
-    assert ReducedError(relabel=False).growing() == ReducedError(relabel=True).growing() == {"share": 0.3}
+    assert ReducedError(relabel=False).fit_key() == ReducedError(relabel=True).fit_key() == {"share": 0.3}
     assert ReducedError(relabel=False).sharing() != ReducedError(relabel=True).sharing()

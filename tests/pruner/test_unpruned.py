@@ -9,4 +9,4 @@ from modelsel.tree.structure.evidence import PruningData
 def test_nothing_is_cut(grow):
     cut = grow(np.random.default_rng(0))
     assert Unpruned().path(cut, PruningData(1.0)).cut(Unpruned()) is cut
-    assert Unpruned().growing() == {}
+    assert Unpruned().fit_key() == {}

@@ -11,7 +11,7 @@ from modelsel.core.system.interrupts import Interrupted
 from modelsel.core.types import Candidate, Fold
 from modelsel.kernels.stop import Stopped
 from modelsel.learner.naive_bayes import NaiveBayes
-from modelsel.planning.batch import batches, growing
+from modelsel.planning.batch import batches, fit_digest
 from modelsel.preparer.discretise_frequency import DiscretiseFrequency
 from modelsel.preparer.select_top import SelectTop
 from modelsel.runner.evaluation.cell import evaluate
@@ -28,7 +28,7 @@ FOLD = doubles.folds(TASK).folds[1]
 
 
 def said(some, fold=FOLD, seed=0, scores=True, task=TASK):
-    return evaluate(task, fold, some, growing(some[0]), seed, scores)
+    return evaluate(task, fold, some, fit_digest(some[0]), seed, scores)
 
 
 def test_a_row_in_both_halves_of_a_fold_is_refused():
@@ -72,7 +72,7 @@ class Nosy:
     kind = "nosy"
     seen = []
 
-    def growing(self):
+    def fit_key(self):
         return {"kind": "nosy"}
 
     def fit_path(self, task, rows, rng):
@@ -116,7 +116,7 @@ class BrokenSelection(SelectTop):
         self.tries.append(len(rows))
         raise ValueError("no ranking of these")
 
-    def growing(self):
+    def fit_key(self):
         return {"kind": "broken"}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from modelsel.planning.batch import growing
+from modelsel.planning.batch import fit_digest
 from modelsel.runner.aggregation.score_matrix import ScoreMatrix
 from modelsel.runner.evaluation.cell import evaluate
 from modelsel.runner.evaluation.cell_result import CODE, COLUMNS, MEASURED, OK, CellResult, numbers
@@ -49,7 +49,7 @@ class Measured(Double):
 
 
 def result(some=SOME, scores=True):
-    return evaluate(TASK, FOLD, some, growing(some[0]), 0, scores)
+    return evaluate(TASK, FOLD, some, fit_digest(some[0]), 0, scores)
 
 
 def same(one, other):

@@ -124,7 +124,11 @@ def test_a_record_whose_members_are_not_those_it_names_is_not_believed(tmp_path,
     family = candidates(Family(cut="path"))[0]
     right = resolve((family,), TASK, 0)
     key = families.CellKey(
-        TASK.fingerprint, families.ALL_ROWS, families.digest([families.growing(family), family.id]), 0, families.code((family,))
+        TASK.fingerprint,
+        families.ALL_ROWS,
+        families.digest([families.fit_digest(family), family.id]),
+        0,
+        families.code((family,)),
     )
     facts = families._facts(key, family, right)
     with Journal(tmp_path / "a") as journal:

@@ -5,7 +5,7 @@ import pytest
 
 from modelsel.core.fingerprint import array_digest, digest
 from modelsel.core.types import Candidate, Fold, positions
-from modelsel.planning.batch import growing
+from modelsel.planning.batch import fit_digest
 from modelsel.preparer.discretise_mdl import DiscretiseMdl
 from modelsel.preparer.impute import Impute
 from modelsel.preparer.select_top import SelectTop
@@ -28,7 +28,7 @@ WORDS = {
 
 def said(*steps, seed=0, fold=FOLD, task=TASK):
     candidate = Candidate(Double(), steps)
-    found = evaluate(task, fold, (candidate,), growing(candidate), seed, True)
+    found = evaluate(task, fold, (candidate,), fit_digest(candidate), seed, True)
     return STATUSES[found.status[0]], found.reasons.get(0, "")
 
 
@@ -55,7 +55,7 @@ def test_the_final_fit_refuses_it_too(peek):
 def test_a_fit_on_all_rows_is_refused_by_name():
     """The leak is planted where it would happen: among the fits that cells share."""
     seed, step = 4711, Peeping()
-    identity = (seed, rows_digest(TASK, FOLD.analysis), digest([[], "peeping", step.growing()]))
+    identity = (seed, rows_digest(TASK, FOLD.analysis), digest([[], "peeping", step.fit_key()]))
     everything = step.fit_path(TASK, positions(TASK), np.random.default_rng(0))
     RANKINGS.get(identity, lambda: Fit(everything, array_digest(TASK.rows)))
     assert said(step, seed=seed) == ("error", "LeakError: preparer peeping was fitted on other rows than the analysis rows")

@@ -46,7 +46,7 @@ def later(task: Task) -> Table:
 def candidates(grown: Tree) -> Iterator[tuple[Tree, bool]]:
     """All that is read off one growing, and whether it is to be refused."""
     for pruner, softener, leaf, costs in product(kinds("pruner"), kinds("softener"), LEAVES, ((), COSTS)):
-        if make("pruner", pruner).growing() == grown.pruner.growing() and softener != "nelder_mead":
+        if make("pruner", pruner).fit_key() == grown.pruner.fit_key() and softener != "nelder_mead":
             learner = replace(grown, pruner=make("pruner", pruner), softener=make("softener", softener), leaf=leaf, costs=costs)
             yield learner, bool(costs) and pruner in COUNT_ERRORS
 

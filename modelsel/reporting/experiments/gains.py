@@ -13,7 +13,7 @@ from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Task, positions
 from modelsel.learner.trees.held_back import held_back
-from modelsel.planning.batch import growing
+from modelsel.planning.batch import fit_digest
 from modelsel.reporting.context import SectionContext, no_tree
 from modelsel.runner.evaluation.preprocessing import rows_digest
 from modelsel.tree.growing.contests import NodeSplits, contests
@@ -48,8 +48,8 @@ def html(one: Mapping[str, Any]) -> str:
 
 def _contests(studied: SectionContext, task: Task, cut: PrunedView) -> Iterator[NodeSplits]:
     learner, every = studied.winner.learner, positions(studied.task)
-    rng = generator(studied.seed, rows_digest(studied.task, every), growing(studied.winner))
-    rows, _ = held_back(task, every, learner.pruner.growing().get("share"), rng)
+    rng = generator(studied.seed, rows_digest(studied.task, every), fit_digest(studied.winner))
+    rows, _ = held_back(task, every, learner.pruner.fit_key().get("share"), rng)
     growth = GrowthParams(
         learner.missing, learner.splits.nominal, learner.splits.threshold, float(learner.min_leaf), learner.min_leaf_rule
     )

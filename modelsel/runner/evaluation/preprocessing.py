@@ -45,7 +45,7 @@ def prepare(steps: Sequence[Any], task: Task, rows: Integers, seed: int) -> tupl
     before: list[dict[str, Any]] = []
     where, probes = (rows_digest(task, rows), _probes(task, rows)) if steps else ("", {})
     for step in steps:
-        identity = (seed, where, digest([before, kind_of(step), step.growing()]))
+        identity = (seed, where, digest([before, kind_of(step), step.fit_key()]))
         fitted.append(_fit(step, task, rows, identity).prepared(step))
         task = _applied(step, fitted[-1], task, probes)
         before.append(resolved(step))

@@ -56,7 +56,7 @@ class PruningPath(Protocol):
 class Pruner(Protocol):
     """Grown tree in, smaller tree out; a frozen dataclass."""
 
-    def growing(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, Any]:
         """What the growing of the tree depends on: {} or, for reduced error, {"share": share held back for pruning}."""
         ...
 
