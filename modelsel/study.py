@@ -19,9 +19,10 @@ from modelsel.comparison.optimism.nested import NestedResult
 from modelsel.comparison.optimism.outer import RunPlan, SelectionProcedure, score_selection, score_selection_by_bates
 from modelsel.comparison.optimism.point632 import wanted, with_point632
 from modelsel.comparison.winner.pairs import pairs
+from modelsel.comparison.winner.score_measures import with_score_measures
 from modelsel.comparison.winner.selection import choose
 from modelsel.config.compose import BATES, Config, compose
-from modelsel.config.fields.settings import AUTO, TrackingSettings
+from modelsel.config.fields.settings import ALL, AUTO, TrackingSettings
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.protocols import Measure, Progress
@@ -35,6 +36,7 @@ from modelsel.guard.gate import Gate
 from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.guard.kept import kept
 from modelsel.guard.reporting.audit import audit
+from modelsel.measure.beside import accompanying
 from modelsel.planning.alike import counted_once, declared, told_apart
 from modelsel.planning.make import Plan, make
 from modelsel.planning.show import warnings
@@ -57,6 +59,7 @@ from modelsel.runner.families import is_family, resolve
 from modelsel.runner.final_fit import Final, fit, fit_and_answer
 from modelsel.runner.final_fit import outputs as answered
 from modelsel.runner.journal.journal import Journal, older_journals
+from modelsel.runner.prediction_time import of_candidates, seconds
 from modelsel.runner.progress import QUIET
 from modelsel.runner.run import run as run_plan
 from modelsel.runner.study_data import StudyData, prepare
@@ -146,7 +149,7 @@ def _performed(
             folder.save(StudyRecord(
                 outcome, selection, config.resolved, material.development, material.resampling, model,
                 audit=audit(gate, sealing) if gate else {}, pairs=pairs(selection, material.resampling), command=tuple(command),
-                shows=shows,
+                shows=shows, times=_times(config, material.development, selection, final),
             ))  # fmt: skip
             page.write(folder)
             tracker.finish()
@@ -186,20 +189,42 @@ def _selected(
     task, limits = material.development, CellLimits(config.limit.seconds, config.limit.bytes)
     with _journal(config, folder) as journal:
 
-        def compute(plan: Plan, task: Task, resampling: Resampling, deadline: float | None = None) -> Results:
+        def compute(plan: Plan, task: Task, resampling: Resampling, **more: Any) -> Results:
             return run_plan(
-                plan, task, resampling, config.measure, config.pool, journal, progress, seed=config.seed,
-                limits=limits, retry_failed=config.retry_failed, deadline=deadline,
+                plan, task, resampling, config.measure, config.pool, journal, more.pop("tell", progress), seed=config.seed,
+                limits=limits, retry_failed=config.retry_failed, **more,
             )  # fmt: skip
 
-        results = compute(plan, task, material.resampling, config.deadline)
+        results = compute(
+            plan, task, material.resampling, deadline=config.deadline, beside=_beside(config, task, material.resampling)
+        )
         selection, guessed = choose(results, config.rule, material.resampling, config.seed), floor(results)
+        if config.deadline is None:
+            again = partial(compute, task=task, resampling=material.resampling, tell=QUIET)
+            selection = with_score_measures(selection, results, lambda plan, beside: again(plan, beside=beside))
         extra: dict[str, Any] = {"floor": [line.to_dict() for line in guessed]}
         near = near_floor(selection, [line.cv["mean"] for line in guessed if line.cv])
         if config.outer is None or not needs_nested(config.corrected, selection, near):
             return results, with_caution(selection, near), extra
         nested = _nested(config, task, compute, journal)
         return results, with_nested(selection, nested, config.corrected), {**extra, "nested": nested.to_dict()}
+
+
+def _beside(config: Config, task: Task, resampling: Resampling) -> Mapping[str, Measure]:
+    """The measures that every candidate gets beside the one that chooses."""
+    counted = accompanying(config.measure, task, resampling, scores=False)
+    return {**counted, **accompanying(config.measure, task, resampling, scores=True)} if config.measures == ALL else counted
+
+
+def _times(config: Config, task: Task, selection: Selection, final: Fitted | Failure) -> dict[str, float]:
+    """Seconds for the prediction of 1,000 rows: the winner's, and of the best of each other entry, which is fitted for it."""
+    if isinstance(final, Failure):
+        return {}
+    called = set(selection.assessed.ids[1:])
+    others = tuple(candidate for candidate in selection.candidates if candidate.id in called)
+    found = _apart(config, of_candidates, others, others, task, config.seed) if others else {}
+    own = {selection.board.ids[selection.winner]: seconds(final.model, task)}
+    return own if isinstance(found, Failure) else {**own, **found}
 
 
 def _nested(config: Config, task: Task, compute: RunPlan, journal: Journal) -> NestedResult:

@@ -59,6 +59,7 @@ class Config:
     show: tuple[str, ...]
     note: str | None
     compare: bool
+    measures: str
     corrected: str
     outer: Any
     interval: str  # of nested cross-validation

@@ -1,7 +1,7 @@
 """What a study's cells add up to, and what was chosen from it: the value that comparison, record and report read."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from modelsel.core.types import Candidate, Codes, Finding, Floats, Integers, Scoreboard, Status
@@ -46,3 +46,6 @@ class Selection:
     indistinguishable: tuple[int, ...]
     corrected: Mapping[str, Any] | None = None  # {"method", "mean", "low", "high"}
     findings: tuple[Finding, ...] = ()
+    beside: Mapping[str, Floats] = field(
+        default_factory=dict
+    )  # other measures: mean over folds per candidate, NaN where not known

@@ -290,6 +290,7 @@ class Scoreboard:
     unit: tuple[str, ...]
     eligible: Booleans
     higher_is_better: bool = False
+    beside: Mapping[str, Floats] = field(default_factory=dict)  # means of other measures, which a rule may set bounds to
 
     @property
     def cost(self) -> Floats:

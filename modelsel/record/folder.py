@@ -174,6 +174,7 @@ def details(finished: StudyRecord) -> dict[str, Any]:
         },
         "higher_is_better": finished.selection.board.higher_is_better,
         "shows": finished.shows,
+        "predict_1000_rows": finished.times,
     }
 
 

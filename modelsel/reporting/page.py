@@ -13,7 +13,7 @@ from modelsel.record.content.files import write as write_file
 from modelsel.record.folder import RunFolder
 from modelsel.reporting import show
 from modelsel.reporting.charts.svg import SHAPES
-from modelsel.reporting.sections import bounds, facts, final, leaderboard, pairs, predictions, slices, strips
+from modelsel.reporting.sections import bounds, facts, final, leaderboard, measures, pairs, predictions, slices, strips
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text import verdict, width, words
 
@@ -57,6 +57,7 @@ def context(view: View) -> dict[str, Any]:
         "flags": verdict.grave(outcome),
         "findings": facts.findings(view),
         "board": leaderboard.section(view),
+        "measured": measures.section(view) if view.ranked else {},
         "final": final.section(view),
         "predicted": predictions.section(view),
         "shows": show.sections(view.details.get("shows", {})),

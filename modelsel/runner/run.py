@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,7 +16,7 @@ from modelsel.core.types import Resampling, Task
 from modelsel.planning.make import Plan
 from modelsel.runner.aggregation.results import Results, SeOf, gather
 from modelsel.runner.aggregation.run_index import RunIndex
-from modelsel.runner.evaluation.cell_result import failing
+from modelsel.runner.evaluation.cell_result import NOTHING, failing
 from modelsel.runner.evaluation.context import CellJob, RunContext
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, DeadlineExceeded, alarm
 from modelsel.runner.execution.executors import JobExecutor, Pool, chosen, opened
@@ -47,9 +47,11 @@ def run(
     se_of: SeOf | None = None,
     deadline: float | None = None,
     order: Order | None = None,
+    beside: Mapping[str, Measure] = NOTHING,
 ) -> Results:
     """Compute what the journal does not know yet and add everything up.
 
+    `beside` are measures of which the means are kept too, by name; one that reads class scores makes all cells give them.
     `deadline` are seconds after which nothing more is computed: candidates with unfinished folds are skipped. `order` may
     put the jobs in another order; the results do not depend on it, but for who is done before a deadline. Raises
     ConfigurationError for a plan of other rows, a limit that the pool cannot hold or a deadline outside the main thread,
@@ -58,7 +60,7 @@ def run(
     """
     plan.check(task, resampling)
     crew = chosen(pool, limits, plan.candidates)
-    work = RunContext(task, resampling, plan, measure, seed, limits, rows=len(plan.candidates) <= ROWS_FOR_ALL)
+    work = RunContext(task, resampling, plan, measure, seed, limits, len(plan.candidates) <= ROWS_FOR_ALL, beside)
     books, order = [RunIndex(work, journal, retry_failed)], order or (tuple if deadline is None else finishing)
     try:
         with interruptible(), alarm(deadline):

@@ -15,6 +15,7 @@ def part(board: Scoreboard, which: Integers) -> Scoreboard:
     return replace(
         board, ids=tuple(board.ids[i] for i in which), unit=tuple(board.unit[i] for i in which), folds=board.folds[which],
         mean=board.mean[which], se=board.se[which], complexity=board.complexity[which], eligible=board.eligible[which],
+        beside={name: mean[which] for name, mean in board.beside.items()},
     )  # fmt: skip
 
 

@@ -42,6 +42,7 @@ def choose(results: Results, rule: Rule, resampling: Resampling, seed: int) -> S
         indistinguishable=_near(results, winner, assessed_per_analysed(resampling)),
         corrected=None if corrected is None else {**corrected.to_dict(), **_beside(results, winner)},
         findings=tuple(_few_rows(results, winner)),
+        beside=results.board.beside,
     )
 
 
@@ -96,7 +97,7 @@ def _answered(results: Results, candidates: Integers) -> list[FoldPredictions]:
     for fold, members, result in chain(results.book.records(candidates), results.book.afresh(candidates.tolist())):
         if fold.index not in made:
             shape = (len(candidates), len(fold.assessment))
-            scores = np.empty((*shape, len(task.classes))) if work.measure.needs_scores else None
+            scores = np.empty((*shape, len(task.classes))) if work.needs_scores else None
             outputs = Outputs(np.empty(shape, np.int32), scores)
             made[fold.index] = FoldPredictions(fold.assessment, task.target[fold.assessment], outputs, fold.repeat)
         said = made[fold.index].outputs

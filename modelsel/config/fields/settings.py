@@ -16,6 +16,7 @@ from modelsel.core.system.machine import no_memory_limit
 
 EMBEDDED = "runs/mlflow.db, or MLFLOW_TRACKING_URI"
 AUTO = "auto"  # of final_test: open it where nothing grave is known of the data
+ALL = "all"  # of measures: those of class scores too, for every candidate
 BBC, NESTED = "bbc", "nested"  # what corrects the winner's score for having been chosen; auto: nested near the floor
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
@@ -64,6 +65,9 @@ class RootSettings:
     show: tuple[str, ...] = plain((), help="what is shown beside the scores: gains, tree, concept, pruning_path, overfitting")
     note: str | None = plain(None, help="a remark that stands above what is shown")
     compare: bool = plain(False, help="after a sweep over data sets: compare the entries of the space over them")
+    measures: str = one_of(
+        AUTO, ALL, help="beside the one that chooses: auto: of class scores for the best; all: for everybody"
+    )
     corrected: str = one_of(BBC, NESTED, AUTO, help="the winner's score; auto: nested where bbc lies near the floor")
     limit: LimitSettings = field(default_factory=LimitSettings)
 

@@ -8,9 +8,10 @@ import csv
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from io import StringIO
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from modelsel.core.selection import Selection
 from modelsel.core.types import Integers, Scoreboard
 
 FIXED = ("id", "entry", "learner", "status", "rank", "mean", "se", "complexity", "unit", "training_error", "reason")
+MEASURE = "measure."  # before the name of a measure beside the one that chose
 RISKY = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
@@ -39,6 +41,7 @@ class Row:
     reason: str
     folds: tuple[float, ...]
     parameters: Mapping[str, str]
+    measures: Mapping[str, float] = field(default_factory=dict)  # others than the one that chose, NaN where not known
 
     @cached_property
     def label(self) -> str:
@@ -72,21 +75,26 @@ def rows(selection: Selection) -> list[Row]:
             reason=selection.reasons[i],
             folds=tuple(float(score) for score in board.folds[i]),
             parameters={name: word(value) for name, value in candidate.parameters.items() if name != "kind"},
+            measures={name: float(each[i]) for name, each in selection.beside.items()},
         )
         for i, candidate in enumerate(selection.candidates)
     ]
 
 
 def text(table: Sequence[Row]) -> str:
-    """The file: LF line ends, fixed columns, folds, then the parameters in the order in which they first appear."""
+    """The file: LF line ends, fixed columns, folds, measures, then the parameters in the order in which they first appear."""
+    measures = list(dict.fromkeys(name for row in table for name in row.measures))
     names = list(dict.fromkeys(name for row in table for name in row.parameters))
     width = max((len(row.folds) for row in table), default=0)
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*FIXED, *(f"fold_{i:02d}" for i in range(width)), *map(safe, names)])
+    writer.writerow(
+        [*FIXED, *(f"fold_{i:02d}" for i in range(width)), *(f"{MEASURE}{name}" for name in measures), *map(safe, names)]
+    )
     for row in table:
         fixed = (_cell(getattr(row, name)) for name in FIXED)
-        writer.writerow([*fixed, *map(_cell, row.folds), *(safe(row.parameters.get(name, "")) for name in names)])
+        others = (_cell(row.measures.get(name, math.nan)) for name in measures)
+        writer.writerow([*fixed, *map(_cell, row.folds), *others, *(safe(row.parameters.get(name, "")) for name in names)])
     return out.getvalue()
 
 
@@ -96,8 +104,9 @@ def read(content: str) -> list[Row]:
     header = next(lines, [])
     if tuple(header[: len(FIXED)]) != FIXED:
         raise KeyError(next((name for name in FIXED if name not in header), FIXED[0]))
-    folds = sum(name.startswith("fold_") for name in header[len(FIXED) :])
-    return [_row(cells, folds, header[len(FIXED) + folds :]) for cells in lines if cells]
+    folds = _leading(header[len(FIXED) :], "fold_")
+    measures = _leading(header[len(FIXED) + folds :], MEASURE)
+    return [_row(cells, header, folds, measures) for cells in lines if cells]
 
 
 def word(value: Any) -> str:
@@ -153,10 +162,16 @@ def differing(parameters: Sequence[Mapping[str, Any]]) -> set[str]:
     return {name for name, found in values.items() if len(found) + (name in absent) > 1}
 
 
-def _row(cells: Sequence[str], folds: int, names: Sequence[str]) -> Row:
+def _leading(header: Sequence[str], start: str) -> int:
+    """How many of the first columns begin so."""
+    return sum(1 for _ in takewhile(lambda name: name.startswith(start), header))
+
+
+def _row(cells: Sequence[str], header: Sequence[str], folds: int, measures: int) -> Row:
     """By position: a parameter may be called like a fixed column."""
     line = dict(zip(FIXED, cells, strict=False))
-    scores, values = cells[len(FIXED) : len(FIXED) + folds], cells[len(FIXED) + folds :]
+    first, last = len(FIXED) + folds, len(FIXED) + folds + measures
+    names, values, scores = header[last:], cells[last:], cells[len(FIXED) : first]
     return Row(
         id=line["id"],
         entry=unsafe(line["entry"]),
@@ -171,6 +186,9 @@ def _row(cells: Sequence[str], folds: int, names: Sequence[str]) -> Row:
         reason=unsafe(line["reason"]),
         folds=tuple(_number(score) for score in scores),
         parameters={unsafe(name): unsafe(value) for name, value in zip(names, values, strict=False) if value != ""},
+        measures={
+            name.removeprefix(MEASURE): _number(cell) for name, cell in zip(header[first:last], cells[first:last], strict=True)
+        },
     )
 
 

@@ -33,6 +33,7 @@ def winner(selection: Selection, failure: Failure | None = None) -> dict[str, An
         "complexity": {"name": board.unit[position], "value": float(board.complexity[position])},
         "cv": {"mean": float(board.mean[position]), "se": float(board.se[position]), "folds": board.folds[position].tolist()},
         "corrected": selection.corrected,
+        "measures": {name: float(each[position]) for name, each in selection.beside.items()},
         "indistinguishable": [board.ids[other] for other in selection.indistinguishable],
         **({"failure": {"status": failure.status, "reason": failure.reason}} if failure else {}),
     }

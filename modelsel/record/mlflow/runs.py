@@ -94,7 +94,8 @@ def project(folder: RunFolder) -> TrackedStudy:
         **_guard(outcome.test, details.get("audit", {})),
         **_remembered(folder.config()),
     }
-    parent = _run(key, _parent_name(outcome, folder), "FINISHED", times, redact(params), redact(tags), _parent_metrics(outcome))
+    measured = [*_parent_metrics(outcome), *_seconds(details, outcome)]
+    parent = _run(key, _parent_name(outcome, folder), "FINISHED", times, redact(params), redact(tags), measured)
     children = tuple(_child(key, row, outcome, times, common) for row in table)
     names = (folder.path / OUTCOME, folder.path / CONFIG, folder.path / CANDIDATES, folder.report)
     return TrackedStudy(
@@ -218,12 +219,19 @@ def _parent_metrics(outcome: StudySummary) -> list[LoggedMetric]:
         *(LoggedMetric(f"{name}_corrected{end}", corrected[key]) for end, key in _CORRECTED.items() if key in corrected),
         *(LoggedMetric(f"{name}_fold", score, step) for step, score in enumerate(cv["folds"]) if score is not None),
         LoggedMetric("complexity", outcome.winner["complexity"]["value"]),
+        *(LoggedMetric(f"cv/{other}", mean) for other, mean in outcome.winner.get("measures", {}).items()),
         *(LoggedMetric(f"floor/{one['learner']}/{name}", one["cv"]["mean"]) for one in _floor(outcome)),
         *(LoggedMetric(f"floor/{one['learner']}/{name}_se", one["cv"]["se"]) for one in _floor(outcome)),
         *(LoggedMetric(f"seconds/{part}", seconds) for part, seconds in outcome.seconds.items()),
         *(LoggedMetric(f"candidates/{part}", count) for part, count in outcome.candidates.items()),
         *(LoggedMetric(f"fits/{part}", count) for part, count in outcome.fits.items()),
     ]
+
+
+def _seconds(details: Mapping[str, Any], outcome: StudySummary) -> list[LoggedMetric]:
+    """What the winner takes to predict 1,000 rows."""
+    found = details.get("predict_1000_rows", {}).get(outcome.winner["id"])
+    return [] if found is None else [LoggedMetric("seconds/predict_1000_rows", found)]
 
 
 _CORRECTED = {"": "mean", "_low": "low", "_high": "high"}
@@ -236,6 +244,7 @@ def _child(parent: str, row: Row, outcome: StudySummary, times: tuple[int, int],
         LoggedMetric(f"{name}_se", row.se),
         LoggedMetric("cv/training_error", row.training_error),
         LoggedMetric("complexity", row.complexity),
+        *(LoggedMetric(f"cv/{other}", mean) for other, mean in row.measures.items()),
         *(LoggedMetric(f"{name}_fold", score, step) for step, score in enumerate(row.folds)),
     ]
     tags = {

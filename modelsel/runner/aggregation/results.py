@@ -37,6 +37,7 @@ class Results:
     computed: int
     why: dict[str, int]  # reason -> cells computed for it
     book: RunIndex
+    beside: Mapping[str, Floats]  # candidates × folds, of the measures beside the one that chooses
 
     @property
     def counts(self) -> dict[str, int]:
@@ -67,7 +68,7 @@ class Results:
         work = self.book.work
         rows, classes = len(work.task), len(work.task.classes)
         predicted = np.full((len(which), rows), -1, np.int32)
-        scores = np.full((len(which), rows, classes), np.nan) if work.measure.needs_scores else None
+        scores = np.full((len(which), rows, classes), np.nan) if work.needs_scores else None
         place = {member: position for position, member in enumerate(which)}
         for fold, members, result in chain(self.book.records(which), self.book.afresh(which)):
             if fold.repeat == 0:
@@ -102,6 +103,7 @@ def gather(book: RunIndex, rows: RunIndex, se_of: SeOf | None = None) -> Results
         unit=tuple(str(candidate.learner.unit) for candidate in candidates),
         eligible=scores.eligible,
         higher_is_better=work.measure.higher_is_better,
+        beside={name: each.mean(axis=1) for name, each in scores.beside.items()},
     )
     return Results(
         candidates=candidates,
@@ -117,6 +119,7 @@ def gather(book: RunIndex, rows: RunIndex, se_of: SeOf | None = None) -> Results
         computed=len(book.parts) - book.reused,
         why=dict(book.why),
         book=rows,
+        beside=scores.beside,
     )
 
 

@@ -38,7 +38,7 @@ class RunIndex:
         self.work, self.journal = work, journal
         self.which = np.zeros(len(work.plan.candidates), bool)
         self.which[range(len(self.which)) if which is None else list(which)] = True
-        self.scores = ScoreMatrix(len(work.plan.candidates), work.plan.folds)
+        self.scores = ScoreMatrix(len(work.plan.candidates), work.plan.folds, tuple(work.beside))
         self.parts: dict[Cell, list[IndexedResult]] = {cell: [] for cell in work.plan.cells}
         self.reused = 0  # cells that were answered without computing anything
         self.why: Counter[str] = Counter()  # reason -> cells that have to be computed

@@ -4,6 +4,8 @@ A cell that has not answered is `UNFINISHED`. Partial folds are never averaged: 
 eligible.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,8 +18,9 @@ NOT_DONE = "not every fold was finished"
 class ScoreMatrix:
     """Filled in as cells finish, in any order: the numbers do not depend on it. `columns` are those of `CellResult`."""
 
-    def __init__(self, candidates: int, folds: int) -> None:
+    def __init__(self, candidates: int, folds: int, beside: Sequence[str] = ()) -> None:
         shape = candidates, folds
+        self.beside = {name: np.full(shape, np.nan) for name in beside}  # other measures
         self.status = np.full(shape, UNFINISHED, np.int8)
         self.columns = {name: np.full(shape, np.nan) for name in COLUMNS}
         self.score = self.columns["score"]
@@ -29,6 +32,9 @@ class ScoreMatrix:
         self.status[members, fold] = result.status
         for name, column in self.columns.items():
             column[members, fold] = getattr(result, name)
+        if result.beside is not None:
+            for place, own in enumerate(self.beside.values()):
+                own[members, fold] = result.beside[:, place]
         self._reasons |= {(int(members[position]), fold): text for position, text in result.reasons.items()}
         if result.traceback:
             self._tracebacks.setdefault(fold, result.traceback)

@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 
 from modelsel.core.protocols import Measure
 from modelsel.core.types import Booleans, Candidate, Codes, Floats, Integers, Outputs, Status
+from modelsel.measure.beside import scored
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 CODE: dict[str, int] = {status: code for code, status in enumerate(STATUSES)}
 OK = CODE["ok"]
 UNFINISHED = -1
 UNDEFINED = "the measure is not defined on this fold"
+NOTHING: Mapping[str, Measure] = {}
 
 
 def column(measured: bool = False) -> Any:
@@ -35,7 +37,8 @@ class CellResult:
     """Columns over the candidates of a cell.
 
     `predicted` is candidates × assessment rows, `scores` candidates × rows × classes where the measure reads class scores.
-    `score` is what the run's measure says; where no rows are kept beside it, `measure` is its digest.
+    `score` is what the run's measure says; where no rows are kept beside it, `measure` is its digest. `beside` is candidates ×
+    other measures, in the order of the run.
     """
 
     ids: NDArray[np.uint64]
@@ -50,6 +53,7 @@ class CellResult:
     reasons: Mapping[int, str] = field(default_factory=dict)  # by position, of those that are not ok
     traceback: str = ""  # of the first failure
     measure: str = ""
+    beside: Floats | None = None
 
     @classmethod
     def failed(cls, candidates: Sequence[Candidate], status: Status, reason: str, rows: int = 0) -> Self:
@@ -93,20 +97,28 @@ class CellResult:
         reasons = {at[position]: reason for position, reason in self.reasons.items() if position in at}
         return self._with(**{name: array[which] for name, array in self._arrays().items()}, reasons=reasons)
 
-    def scored(self, measure: Measure, truth: Codes, weights: Floats | None, classes: int) -> Self:
-        """What the measure makes of it: numbers per candidate, no rows.
+    def scored(
+        self, measure: Measure, truth: Codes, weights: Floats | None, classes: int, beside: Mapping[str, Measure] = NOTHING
+    ) -> Self:
+        """What the measure, and those beside it, make of it: numbers per candidate, no rows.
 
         A candidate whose score is not finite has the status `invalid_score`; one that was not ok has the score NaN.
         """
         score, ok = np.full(len(self), np.nan), self.ok
+        others = np.full((len(self), len(beside)), np.nan)
         if len(ok):
-            score[ok] = measure.score(truth, self.outputs(ok), weights, classes)
+            outputs = self.outputs(ok)
+            score[ok] = measure.score(truth, outputs, weights, classes)
+            if beside:
+                others[ok] = scored(beside, truth, outputs, weights, classes)
         status, reasons = self.status, self.reasons
         if len(undefined := ok[~np.isfinite(score[ok])]):
             status, reasons = status.copy(), {**reasons, **dict.fromkeys(undefined.tolist(), UNDEFINED)}
             status[undefined], score[undefined] = CODE["invalid_score"], np.nan
         no_rows = np.zeros((len(self), 0), self.predicted.dtype)
-        return self._with(score=score, status=status, reasons=reasons, predicted=no_rows, scores=None)
+        return self._with(
+            score=score, status=status, reasons=reasons, predicted=no_rows, scores=None, beside=others if beside else None
+        )
 
     def encode(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Facts and arrays, as the journal keeps them."""
@@ -128,6 +140,7 @@ class CellResult:
         columns = {name: arrays[name] if name in arrays else np.full(len(ids), np.nan) for name in COLUMNS}
         return cls(
             ids=ids, status=arrays["status"], predicted=arrays["predicted"], scores=arrays.get("scores"), **columns,
+            beside=arrays.get("beside"),
             seconds=float(facts["seconds"]), traceback=str(facts["traceback"]), measure=str(facts["measure"]),
             reasons={int(position): str(reason) for position, reason in facts["reasons"].items()},
         )  # fmt: skip
@@ -144,7 +157,7 @@ class CellResult:
 
 COLUMNS = tuple(each.name for each in fields(CellResult) if "measured" in each.metadata)
 MEASURED = tuple(each.name for each in fields(CellResult) if each.metadata.get("measured"))
-_ARRAYS = ("ids", "status", "predicted", "scores", *COLUMNS)
+_ARRAYS = ("ids", "status", "predicted", "scores", "beside", *COLUMNS)
 
 
 def blank(candidates: Sequence[Candidate], rows: int, classes: int, scores: bool) -> dict[str, Any]:

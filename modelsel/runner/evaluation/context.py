@@ -1,6 +1,7 @@
 """What all cells of a run share, and what one of them takes and gives: the unit that pools hand to their workers."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -35,6 +36,12 @@ class RunContext:
     seed: int = 0
     limits: CellLimits = UNLIMITED
     rows: bool = True  # keep predictions per row, not only scores
+    beside: Mapping[str, Measure] = field(default_factory=dict)  # what else is said of every candidate
+
+    @cached_property
+    def needs_scores(self) -> bool:
+        """Does any measure read class scores? Then every candidate is asked for them."""
+        return any(measure.needs_scores for measure in (self.measure, *self.beside.values()))
 
     @cached_property
     def codes(self) -> tuple[str, ...]:
@@ -68,7 +75,7 @@ class RunContext:
             self.candidates(job),
             self.plan.batches[job.cell.batch].growing,
             self.seed,
-            self.measure.needs_scores,
+            self.needs_scores,
             self.limits.enforced if self.limits.any else unlimited,
         )
         return result if self.rows else replace(self.scored(job.cell.fold, result), measure=self.measure_id)
@@ -79,7 +86,7 @@ class RunContext:
             return result
         rows = self.resampling.folds[fold].assessment
         weights = None if self.task.weights is None else self.task.weights[rows]
-        return result.scored(self.measure, self.task.target[rows], weights, len(self.task.classes))
+        return result.scored(self.measure, self.task.target[rows], weights, len(self.task.classes), self.beside)
 
     def lacking(self, result: CellResult) -> str:
         """Why a recorded result does not serve this run; empty when it does."""
@@ -87,11 +94,12 @@ class RunContext:
             return "only scores were kept, and rows are wanted"
         if not result.has_rows and result.measure != self.measure_id:
             return "only the scores of another measure were kept"
-        if result.has_rows and result.scores is None and self.measure.needs_scores:
+        if result.has_rows and result.scores is None and self.needs_scores:
             return "the measure reads class scores, which were not kept"
         return ""
 
     @cached_property
     def measure_id(self) -> str:
-        """Digest of the measure and its settings."""
-        return digest([kind_of(self.measure), resolved(self.measure)])
+        """Digest of the measure and its settings, and of those beside it."""
+        others = [[name, resolved(measure)] for name, measure in self.beside.items()]
+        return digest([kind_of(self.measure), resolved(self.measure), *others])

@@ -1,0 +1,65 @@
+"""The measures that are shown beside the one that chooses: every other kind that is defined on the folds.
+
+Those of class counts read one confusion matrix, which is counted once for all of them. Settings are the defaults; where the
+measure that chooses names a positive class or costs, the others are about the same ones.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.protocols import Measure
+from modelsel.core.spec import kind_of, kinds_of, make
+from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
+from modelsel.measure.base import FromConfusion, confusion
+
+SHARED = ("positive", "costs")  # settings that say what the study is about
+HELD = 1 << 22  # counts that are held at a time
+
+
+def accompanying(chooses: Measure, task: Task, resampling: Resampling, scores: bool) -> dict[str, Measure]:
+    """The measures of class scores (`scores`), or those of class counts, by kind.
+
+    Where a fold assesses a single row, a measure that is no mean over rows says nothing, and is left out.
+    """
+    alone = min((len(fold.assessment) for fold in resampling.folds), default=0) < 2
+    found = {kind: _about(kind, chooses) for kind in kinds_of("measure") if kind != kind_of(chooses)}
+    return {
+        kind: measure
+        for kind, measure in found.items()
+        if measure.needs_scores == scores
+        and (measure.over_rows or not alone)
+        and not any(True for _ in measure.problems(task, resampling))
+    }
+
+
+def scored(measures: Mapping[str, Measure], truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
+    """Candidates × measures.
+
+    >>> from modelsel.core.spec import make
+    >>> outputs = Outputs(np.array([[0, 1, 1]], np.int32))
+    >>> scored({"recall": make("measure", "recall")}, np.array([0, 0, 1], np.int32), outputs, None, 2).tolist()
+    [[0.75]]
+    """
+    table = np.empty((len(outputs.predicted), len(measures)))
+    counted = [(at, one) for at, one in enumerate(measures.values()) if isinstance(one, FromConfusion)]
+    for at, measure in enumerate(measures.values()):
+        if not isinstance(measure, FromConfusion):
+            table[:, at] = measure.score(truth, outputs, weights, classes)
+    size = max(1, HELD // max(classes * classes, 1))
+    for start in range(0, len(table) if counted else 0, size):
+        part = slice(start, start + size)
+        matrices = confusion(truth, outputs.predicted[part], weights, classes)
+        for at, measure in counted:
+            table[part, at] = measure.of(matrices)
+    return table
+
+
+def _about(kind: str, chooses: Measure) -> Any:
+    """The measure of a kind, about the class and the costs that the one that chooses is about."""
+    plain = make("measure", kind)
+    known = {field.name for field in fields(plain)}
+    said = {name: value for name in SHARED if name in known and (value := getattr(chooses, name, None)) is not None}
+    return make("measure", kind, **said) if said else plain
