@@ -36,7 +36,7 @@ from modelsel.guard.gate import Gate
 from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.guard.kept import kept
 from modelsel.guard.reporting.audit import audit
-from modelsel.measure.beside import accompanying
+from modelsel.measure.beside import accompanying, named
 from modelsel.planning.alike import counted_once, declared, told_apart
 from modelsel.planning.make import Plan, make
 from modelsel.planning.show import warnings
@@ -187,16 +187,22 @@ def _selected(
 ) -> tuple[Results, Selection, dict[str, Any]]:
     """All cells of the plan and what is chosen by them; floor and, where it is asked for, the nested estimate beside."""
     task, limits = material.development, CellLimits(config.limit.seconds, config.limit.bytes)
+    bounded = named(config.measure, getattr(config.rule, "bounds", ()))
     with _journal(config, folder) as journal:
 
         def compute(plan: Plan, task: Task, resampling: Resampling, **more: Any) -> Results:
+            more.setdefault("beside", bounded)
             return run_plan(
                 plan, task, resampling, config.measure, config.pool, journal, more.pop("tell", progress), seed=config.seed,
                 limits=limits, retry_failed=config.retry_failed, **more,
             )  # fmt: skip
 
         results = compute(
-            plan, task, material.resampling, deadline=config.deadline, beside=_beside(config, task, material.resampling)
+            plan,
+            task,
+            material.resampling,
+            deadline=config.deadline,
+            beside={**_beside(config, task, material.resampling), **bounded},
         )
         selection, guessed = choose(results, config.rule, material.resampling, config.seed), floor(results)
         if config.deadline is None:

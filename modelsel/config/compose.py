@@ -82,6 +82,8 @@ class Config:
     def spec_id(self) -> str:
         """Digest of what decides the answer: no folders, workers, tracking, limits, names or guard settings."""
         parts = {name: spec_of(getattr(self, name)) for name in ("split", "scheme", "measure", "rule")}
+        if not parts["rule"].get("subject_to", True):
+            del parts["rule"]["subject_to"]
         dataset = {key: value for key, value in spec_of(self.dataset).items() if key not in LOOSE}
         sometimes = {"corrected": AUTO} if self.corrected == AUTO else {}
         interval = {} if self.interval == CORRECTED else {INTERVAL: self.interval}

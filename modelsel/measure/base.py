@@ -71,7 +71,10 @@ class OverRows(BaseMeasure):
         losses = np.ascontiguousarray(self.losses(truth, outputs, classes))  # sums are the same in any company, so no BLAS
         if weights is None:
             return np.asarray(losses.mean(axis=-1))
-        return np.asarray(np.einsum("...r,r->...", losses, weights / weights.sum()))
+        total = weights.sum()
+        if total == 0:  # a resample that leaves no row of a fold
+            return np.full(losses.shape[:-1], np.nan)
+        return np.asarray(np.einsum("...r,r->...", losses, weights / total))
 
 
 class FromConfusion(BaseMeasure):

@@ -4,8 +4,8 @@ Those of class counts read one confusion matrix, which is counted once for all o
 measure that chooses names a positive class or costs, the others are about the same ones.
 """
 
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,31 @@ def accompanying(chooses: Measure, task: Task, resampling: Resampling, scores: b
         and (measure.over_rows or not alone)
         and not any(True for _ in measure.problems(task, resampling))
     }
+
+
+def named(chooses: Measure, bounds: Iterable[Any]) -> dict[str, Measure]:
+    """The measures that a rule sets bounds to, by the name that it knows them under.
+
+    Raises KeyError for an unknown kind, TypeError for a setting that it does not have.
+    """
+    found: dict[str, Measure] = {}
+    for bound in bounds:
+        same = bound.kind == kind_of(chooses) and not bound.settings
+        found[bound.name] = chooses if same else replace(_about(bound.kind, chooses), **bound.settings)
+    return found
+
+
+def unbounded(chooses: Measure, bounds: Iterable[Any], task: Task, resampling: Resampling) -> Iterator[str]:
+    """Why a rule cannot set its bounds: no such measure, or one that is not defined on this task and these folds."""
+    for bound in bounds:
+        try:
+            measure = named(chooses, [bound])[bound.name]
+        except KeyError:
+            yield f"unknown measure {bound.kind!r} in rule.subject_to: one of {', '.join(kinds_of('measure'))}"
+        except TypeError as error:
+            yield f"rule.subject_to.{bound.kind}: {error}"
+        else:
+            yield from (f"rule.subject_to.{bound.kind}: {reason}" for reason in measure.problems(task, resampling))
 
 
 def scored(measures: Mapping[str, Measure], truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:

@@ -14,6 +14,7 @@ from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, Finding, Resampling, Sealed, Task, seal
 from modelsel.dataset.profile import profile
 from modelsel.dataset.reading.bytes import listener, told
+from modelsel.measure.beside import unbounded
 from modelsel.scheme.partition.rare import fewer_rows_than_folds
 
 EXPECTED = "INFERRED_KINDS"  # no surprise
@@ -56,6 +57,7 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
         ("rule", config.rule.problems(resampling, config.measure.over_rows)),
         ("rule", _other_units(config)),
     )
+    _refuse(("rule", unbounded(config.measure, getattr(config.rule, "bounds", ()), development, resampling)))
     findings = (*loaded.findings, *profile(development), *fewer_rows_than_folds(development, resampling))
     return StudyData(development, seal(loaded.task.take(partition.test)), resampling, findings)
 

@@ -1,6 +1,6 @@
 """All cells of a plan computed in memory: no folder, no journal, no ledger."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from modelsel.planning.make import Cell, Plan
 from modelsel.runner.aggregation.losses import LossMatrix, fold_errors
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.aggregation.score_matrix import ScoreMatrix
-from modelsel.runner.evaluation.cell_result import CellResult
+from modelsel.runner.evaluation.cell_result import NOTHING, CellResult
 from modelsel.runner.evaluation.context import CellJob, RunContext
 
 
@@ -33,7 +33,7 @@ class CandidateScores:
 
     def corrected(self, rule: Any, winner: int, sign: float, offset: float) -> tuple[float, float, float] | None:
         """The winner's score without the optimism of the choice, and its interval (BBC-CV)."""
-        if self.losses is None:
+        if self.losses is None or len(getattr(rule, "bounds", ())) > 0:
             return None
         task = self.work.task
         rng = generator(self.work.seed, self.work.resampling.fingerprint, "bbc")
@@ -44,10 +44,13 @@ class CandidateScores:
         return sign * found.mean + offset, low, high
 
 
-def answered(plan: Plan, task: Task, resampling: Resampling, measure: Measure, seed: int, workers: int) -> CandidateScores:
-    """Compute every cell. Raises DataError for data that a learner finds unusable."""
-    work = RunContext(task, resampling, plan, measure, seed)
-    scores, seconds = ScoreMatrix(len(plan.candidates), plan.folds), np.zeros((len(plan.candidates), plan.folds))
+def answered(
+    plan: Plan, task: Task, resampling: Resampling, measure: Measure, seed: int, workers: int,
+    beside: Mapping[str, Measure] = NOTHING,
+) -> CandidateScores:  # fmt: skip
+    """Compute every cell, with what the rule sets bounds to `beside`. Raises DataError for data that a learner cannot use."""
+    work = RunContext(task, resampling, plan, measure, seed, beside=beside)
+    scores, seconds = ScoreMatrix(len(plan.candidates), plan.folds, tuple(beside)), np.zeros((len(plan.candidates), plan.folds))
     matrix = LossMatrix(task, resampling, len(plan.candidates)) if measure.over_rows else None
     for job, result in _on_one_thread_each(_computed(work, workers)):
         members = np.array(job.members)
@@ -62,6 +65,7 @@ def answered(plan: Plan, task: Task, resampling: Resampling, measure: Measure, s
         se=fold_errors(scores.score, resampling) if matrix is None else matrix.standard_errors(),
         complexity=scores.mean("complexity"), unit=tuple(str(candidate.learner.unit) for candidate in plan.candidates),
         eligible=status, higher_is_better=measure.higher_is_better,
+        beside={name: each.mean(axis=1) for name, each in scores.beside.items()},
     )  # fmt: skip
     return CandidateScores(work, board, scores.verdicts()[1], seconds, losses if whole(resampling, task) else None)
 

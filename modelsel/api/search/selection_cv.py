@@ -20,10 +20,13 @@ from modelsel.config.build import Builder
 from modelsel.config.expand import expand
 from modelsel.config.sources.folders import Folders
 from modelsel.core.errors import ConfigurationError, DataError, Problem
+from modelsel.core.protocols import Measure
 from modelsel.core.types import Candidate, Fold, Resampling, Task
 from modelsel.estimator import Classifier, task_of
+from modelsel.measure.beside import named, unbounded
 from modelsel.planning.make import make
 from modelsel.record.content.candidates import differing
+from modelsel.rule.bounds import among, nearest
 from modelsel.runner.families import resolve
 from modelsel.runner.final_fit import fit
 
@@ -53,7 +56,8 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     measure
         Or a measure of modelsel (`"log_loss"`): scores have scikit-learn's sign, so that higher is better.
     rule
-        Who wins: `"best"` (ties: the simpler, then the one declared first), `"one_standard_error"`, ...
+        Who wins: `"best"` (ties: the simpler, then the one declared first), `"one_standard_error"`, ...; among those that keep
+        bounds on other measures with `{"kind": "best", "subject_to": {"recall": ">= 0.9"}}`.
     refit
         Fit the winner on all rows as `best_estimator_`.
     n_jobs
@@ -70,7 +74,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         As in GridSearchCV. `std_test_score` is over folds. One fit answers many candidates: its time is divided among them.
     corrected_score_
         `best_score_` without the optimism of having picked the best (BBC-CV), as (score, low, high); None for folds that
-        overlap or leave rows out, and for scores that are no mean over rows.
+        overlap or leave rows out, for scores that are no mean over rows, and for a rule with bounds (`record=True` has it).
     """
 
     __metadata_request__fit = {"sample_weight": None, "groups": None}
@@ -104,10 +108,19 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             task = replace(task, groups=np.unique(np.asarray(groups), return_inverse=True)[1])
         scoring, rule, candidates = self._parts(task)
         resampling = self._resampling(task, groups)
-        found = self._answered(task, resampling, scoring, candidates)
+        if wrong := [*rule.problems(resampling, scoring.measure.over_rows)]:
+            raise ValueError("; ".join(wrong))
+        bounds = getattr(rule, "bounds", ())
+        if wrong := [*unbounded(scoring.measure, bounds, task, resampling)]:
+            raise ValueError("; ".join(wrong))
+        found = self._answered(task, resampling, scoring, candidates, named(scoring.measure, bounds))
         if not found.board.eligible.any():
             raise ValueError(f"no candidate finished every fold: {next(filter(None, found.reasons), '')}")
         self.n_splits_ = len(resampling.folds)
+        if not among(found.board, bounds).eligible.any():
+            near = nearest(found.board, bounds)
+            said = ", ".join(f"{bound.name} {found.board.beside[bound.name][near]:.4g}" for bound in bounds)
+            raise ValueError(f"nobody has {' and '.join(map(str, bounds))}: the nearest, {near}, has {said}")
         self.best_index_ = int(rule.choose(found.board))
         self._tell(found, scoring, candidates)
         self.corrected_score_ = found.corrected(rule, self.best_index_, scoring.sign, scoring.offset)
@@ -183,11 +196,13 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.best_estimator_, self.refit_time_ = best, perf_counter() - began
 
     def _answered(
-        self, task: Task, resampling: Resampling, scoring: Scoring, candidates: tuple[Candidate, ...]
-    ) -> CandidateScores:
+        self, task: Task, resampling: Resampling, scoring: Scoring, candidates: tuple[Candidate, ...],
+        bounded: Mapping[str, Measure],
+    ) -> CandidateScores:  # fmt: skip
         """What all candidates answer on all folds: in memory, or by a study that is kept as `outcome_`."""
         if not self.record:
-            return answered(make(candidates, task, resampling), task, resampling, scoring.measure, self.seed, self.n_jobs or 1)
+            plan, workers = make(candidates, task, resampling), self.n_jobs or 1
+            return answered(plan, task, resampling, scoring.measure, self.seed, workers, bounded)
         from modelsel.api import recorded
 
         ConfigurationError.raise_if(self._unrecorded())

@@ -1,9 +1,12 @@
 """Does the declared rule, given the recorded fold scores, choose the recorded winner? Read off candidates.csv alone."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from modelsel.config.reopen import reopen
-from modelsel.core.types import Scoreboard
+from modelsel.core.types import Floats, Scoreboard
+from modelsel.record.content.candidates import Row
 from modelsel.record.folder import RunFolder
 
 
@@ -19,6 +22,12 @@ def replayed(folder: RunFolder) -> list[dict[str, str]]:
     ]
 
 
+def _beside(rows: Sequence[Row]) -> dict[str, Floats]:
+    """The other measures, to which the rule may set bounds."""
+    names = dict.fromkeys(name for row in rows for name in row.measures)
+    return {name: np.array([row.measures.get(name, np.nan) for row in rows]) for name in names}
+
+
 def winner(folder: RunFolder) -> str:
     """The id of the candidate that the recorded rule chooses from the recorded scores."""
     rows = folder.candidates()
@@ -27,6 +36,7 @@ def winner(folder: RunFolder) -> str:
     board = Scoreboard(
         ids=tuple(row.id for row in rows), folds=folds, mean=folds.mean(axis=1), se=np.array([row.se for row in rows]),
         complexity=np.array([row.complexity for row in rows]), unit=tuple(row.unit for row in rows),
-        eligible=np.array([row.status == "ok" for row in rows]), higher_is_better=bool(parts.measure.higher_is_better),
+        eligible=np.array([row.status == "ok" for row in rows]), beside=_beside(rows),
+        higher_is_better=bool(parts.measure.higher_is_better),
     )  # fmt: skip
     return rows[int(parts.rule.choose(board))].id

@@ -9,8 +9,8 @@ Rows that no fold assessed take no part. Counts of draws times the loss matrix g
 Source: Tsamardinos, Greasidou & Borboudakis (2018), Machine Learning 107.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,11 @@ CELLS = 1 << 22  # draws × units that are held at a time
 
 @dataclass(frozen=True, eq=False)
 class Corrected:
-    """The corrected estimate with a percentile interval; `same` is the share of resamples that pick the winner itself."""
+    """The corrected estimate with a percentile interval; `same` is the share of resamples that pick the winner itself.
+
+    For a rule with bounds: `reached`, what the picked candidates reach out of bag of the bounded measures, and `feasible`, the
+    share of resamples in which anybody keeps the bounds.
+    """
 
     mean: float
     low: float
@@ -34,9 +38,12 @@ class Corrected:
     same: float
     resamples: int
     method: str = "bbc"
+    reached: Mapping[str, float] = field(default_factory=dict)
+    feasible: float = 1.0
 
     def to_dict(self) -> dict[str, Any]:
-        return {key: getattr(self, key) for key in ("method", "mean", "low", "high", "same", "resamples")}
+        own = {key: getattr(self, key) for key in ("method", "mean", "low", "high", "same", "resamples")}
+        return {**own, "reached": dict(self.reached), "feasible": self.feasible} if self.reached else own
 
 
 def bbc(

@@ -5,7 +5,7 @@ A fold in which a draw leaves the measure undefined (one class only) takes no pa
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,12 +14,14 @@ import numpy as np
 from modelsel.comparison.optimism.bbc import Corrected, draws, summary
 from modelsel.core.protocols import Measure, Rule
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Scoreboard
+from modelsel.rule.bounds import among
 
 RESAMPLES = (200, 500)  # least and most
 WORK = 1 << 29  # candidates × rows × classes × resamples beyond which fewer resamples are drawn
 LARGEST = 1 << 27  # numbers that are held in memory at once; beyond, there is no correction
 
 
+NONE: Mapping[str, Measure] = {}
 Scored = Callable[[Floats], Floats]  # weights of a fold's rows -> a score per candidate
 
 
@@ -46,8 +48,13 @@ def bbc_of_folds(
     weights: Floats | None = None,
     rng: np.random.Generator,
     level: float = 0.95,
+    beside: Mapping[str, Measure] = NONE,
 ) -> Corrected | None:
-    """As `bbc`, from answers instead of losses; `candidates` are the positions of the answering candidates on the board."""
+    """As `bbc`, from answers instead of losses; `candidates` are the positions of the answering candidates on the board.
+
+    Measures `beside` the one that is corrected are computed in every draw too, for a rule that sets bounds to them. A draw in
+    which nobody keeps the bounds has no choice and no score.
+    """
     rows = np.unique(np.concatenate([fold.rows for fold in folds]))
     unit_of = np.full(int(rows[-1]) + 1, -1)
     unit_of[rows] = np.arange(len(rows)) if groups is None else np.unique(groups[rows], return_inverse=True)[1]
@@ -55,16 +62,27 @@ def bbc_of_folds(
     if size < 2:
         return None
     score = _Scores(folds, measure, classes, unit_of, weights)
+    others = {name: _Scores(folds, one, classes, unit_of, weights) for name, one in beside.items()}
+    reached: dict[str, list[float]] = {name: [] for name in beside}
     usable = np.zeros(len(board.ids), np.bool_)
     usable[candidates] = True
-    scores, picked = [], []
+    scores, picked, tried = [], [], 0
     for counts in draws(size, _resamples(len(candidates) * len(rows) * classes), rng):
         for draw in counts:
             drawn = _board(board, candidates, usable, score.all(draw), score.repeat)
-            if drawn.eligible.any():
+            drawn = replace(drawn, beside={name: _spread(board, candidates, one.all(draw)) for name, one in others.items()})
+            tried += 1
+            if among(drawn, getattr(rule, "bounds", ())).eligible.any():
                 picked.append(rule.choose(drawn))
-                scores.append(_mean(score.one(int(np.searchsorted(candidates, picked[-1])), draw == 0)))
-    return summary(np.array(scores), np.array(picked), winner, level) if np.isfinite(scores).any() else None
+                place = int(np.searchsorted(candidates, picked[-1]))
+                scores.append(_mean(score.one(place, draw == 0)))
+                for name, one in others.items():
+                    reached[name].append(_mean(one.one(place, draw == 0)))
+    if not np.isfinite(scores).any():
+        return None
+    found = summary(np.array(scores), np.array(picked), winner, level)
+    means = {name: _mean(np.array(values)) for name, values in reached.items()}
+    return replace(found, reached=means, feasible=len(picked) / tried) if beside else found
 
 
 class _Scores:
@@ -120,6 +138,15 @@ def _board(board: Scoreboard, candidates: Integers, usable: Booleans, each: Floa
             spreads.append(np.nanstd(part, axis=0, ddof=1) / np.sqrt(np.isfinite(part).sum(axis=0)))
         se[candidates] = np.nanmean(spreads, axis=0)
     return replace(board, mean=mean, se=np.where(np.isfinite(se), se, 0.0), eligible=usable & np.isfinite(mean))
+
+
+def _spread(board: Scoreboard, candidates: Integers, each: Floats) -> Floats:
+    """Means over folds of a measure that is defined, on the whole board."""
+    mean = np.full(len(board.ids), np.nan)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        mean[candidates] = np.nanmean(each, axis=0)
+    return mean
 
 
 def _mean(scores: Floats) -> float:

@@ -18,6 +18,7 @@ from modelsel.core.protocols import Measure, Rule, Scheme
 from modelsel.core.sized import sized
 from modelsel.core.types import Candidate, Floats, Fold, Integers, Outputs, Resampling, Scoreboard, Task
 from modelsel.planning.make import Plan, make
+from modelsel.rule.bounds import among
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.families import resolve
 from modelsel.runner.final_fit import Final, fit
@@ -86,6 +87,10 @@ def _select(selecting: SelectionProcedure, task: Task, rows: Integers, fold: int
     if not board.eligible.any():
         fix = "the reasons stand in the journal of the study without outer"
         raise NoCandidateError(Problem("MSEL-703", "no candidate is eligible", f"outer fold {fold}", fix))
+    bounds = getattr(selecting.rule, "bounds", ())
+    if not among(board, bounds).eligible.any():
+        what = f"nobody has {' and '.join(map(str, bounds))}"
+        raise NoCandidateError(Problem("MSEL-708", what, f"outer fold {fold}", "loosen the bound, or leave outer out"))
     winner = selecting.rule.choose(board)
     return OuterWinner(selecting.fit(candidates[winner], inner, selecting.seed), _name(candidates[winner], board, winner))
 

@@ -1,6 +1,6 @@
 """From results to the choice: the rule's winner, who cannot be told from it, what its score is worth."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -19,6 +19,8 @@ from modelsel.core.protocols import Rule
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Integers, Outputs, Resampling, Scoreboard
+from modelsel.measure.beside import named
+from modelsel.rule.bounds import among, nearest
 from modelsel.runner.aggregation.results import Results
 
 
@@ -26,6 +28,7 @@ def choose(results: Results, rule: Rule, resampling: Resampling, seed: int) -> S
     """Apply the rule; NoCandidateError (exit 7) when no candidate finished all folds with a finite score."""
     if not results.board.eligible.any():
         raise NoCandidateError(_nobody(results))
+    _refuse_where_nobody_keeps(results, getattr(rule, "bounds", ()))
     winner = rule.choose(results.board)
     results = results.including(winner)
     corrected = _corrected(results, rule, winner, generator(seed, resampling.fingerprint, "bbc"))
@@ -76,7 +79,8 @@ def _corrected(results: Results, rule: Rule, winner: int, rng: np.random.Generat
     In a very large space the choice is repeated among the candidates whose rows were kept: the best, and the winner.
     """
     task, board, winner = results.book.work.task, part(results.board, results.kept), place(results.kept, winner)
-    if results.losses.matrix is not None:
+    bounds = named(results.book.work.measure, getattr(rule, "bounds", ()))
+    if results.losses.matrix is not None and not bounds:
         return bbc(results.losses.matrix, board, rule, winner=winner, groups=task.groups, weights=task.weights, rng=rng)
     work, candidates = results.book.work, np.flatnonzero(board.eligible)
     classes = len(task.classes)
@@ -84,7 +88,7 @@ def _corrected(results: Results, rule: Rule, winner: int, rng: np.random.Generat
         return None
     return bbc_of_folds(
         _answered(results, results.kept[candidates]), candidates, board, rule, work.measure, classes,
-        winner=winner, groups=task.groups, weights=task.weights, rng=rng,
+        winner=winner, groups=task.groups, weights=task.weights, rng=rng, beside=bounds,
     )  # fmt: skip
 
 
@@ -118,6 +122,19 @@ def _few_rows(results: Results, winner: int) -> Iterator[Finding]:
     if kind_of(measure) == "log_loss" and losses.matrix is not None:
         column = np.asarray(losses.matrix[:, place(results.kept, winner)], np.float64)
         yield from decided_by_few(column, losses.row, measure.floor)  # type: ignore[attr-defined]
+
+
+def _refuse_where_nobody_keeps(results: Results, bounds: Sequence[Any]) -> None:
+    """NoCandidateError that names the candidate which is nearest to the rule's bounds."""
+    board = results.board
+    if not bounds or among(board, bounds).eligible.any():
+        return
+    near = nearest(board, bounds)
+    candidate = results.candidates[near]
+    said = ", ".join(f"{bound.name} {board.beside[bound.name][near]:.4g}" for bound in bounds)
+    what = f"none of {int(board.eligible.sum())} candidates has {' and '.join(map(str, bounds))}"
+    fix = f"the nearest is {candidate.entry} {candidate.id}: {said}; loosen the bound, or declare other candidates"
+    raise NoCandidateError(Problem("MSEL-707", what, "rule.subject_to", fix))
 
 
 def _nobody(results: Results) -> Problem:
