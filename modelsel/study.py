@@ -32,6 +32,7 @@ from modelsel.core.system.interrupts import interruptible
 from modelsel.core.types import Candidate, Finding, Outputs, Resampling, Table, Task, positions
 from modelsel.examination.study_answer import sit
 from modelsel.guard.findings.looks import published_experiment
+from modelsel.explanation.explain import StudyToExplain, explanation
 from modelsel.guard.gate import Gate
 from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.guard.kept import kept
@@ -70,7 +71,7 @@ class Clock:
     """Seconds per stage, and in all."""
 
     start: float = field(default_factory=time.monotonic)
-    stages: dict[str, float] = field(default_factory=lambda: dict.fromkeys(("select", "final", "record"), 0.0))
+    stages: dict[str, float] = field(default_factory=lambda: dict.fromkeys(("select", "final", "explain", "record"), 0.0))
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -133,6 +134,8 @@ def _performed(
         if config.exam is not None and isinstance(final, Fitted) and config.final_test is not False:
             test = _answer(config.exam, config, selection, final.model)
     with kept(test):
+        with clock.stage("explain"):
+            explained = _explained(config, material, candidates, selection, final)
         with clock.stage("record"):
             outcome = StudySummary(
                 study=config.name, spec_id=config.spec_id, seed=config.seed, modelsel=modelsel.__version__,
@@ -149,7 +152,7 @@ def _performed(
             folder.save(StudyRecord(
                 outcome, selection, config.resolved, material.development, material.resampling, model,
                 audit=audit(gate, sealing) if gate else {}, pairs=pairs(selection, material.resampling), command=tuple(command),
-                shows=shows, times=_times(config, material.development, selection, final),
+                shows=shows, times=_times(config, material.development, selection, final), explained=explained,
             ))  # fmt: skip
             page.write(folder)
             tracker.finish()
@@ -259,15 +262,25 @@ def _fitted(
     """The winner fitted on all development rows, and its answers for the sealed rows: a job of the pool like any other."""
     table = sealing.sealed if sealing and len(sealing.sealed) else None
     winner, scores = candidates[selection.winner], config.measure.needs_scores
-    done = _apart(config, fit_and_answer, candidates, winner, material.development, table, config.seed, scores)
+    done = _apart(config, fit_and_answer, winner, material.development, table, config.seed, scores, candidates=candidates)
     return done if isinstance(done, Failure) else Fitted(*done)
 
 
-def _apart(config: Config, function: Callable[..., Any], candidates: Sequence[Candidate], *arguments: Any) -> Any:
+def _apart(config: Config, function: Callable[..., Any], *arguments: Any, candidates: Sequence[Candidate]) -> Any:
     """What the function returns, or the Failure: called where the cells of these candidates are computed."""
     limits = CellLimits(config.limit.seconds, config.limit.bytes)
     with interruptible():
         return apart(chosen(config.pool, limits, candidates), limits, function, *arguments)
+
+
+def _explained(
+    config: Config, material: StudyData, candidates: Sequence[Candidate], selection: Selection, final: Fitted | Failure
+) -> dict[str, Any]:
+    """Reasons and weak spots of the choice, as far as they were asked for, from development rows."""
+    model = final.model if isinstance(final, Fitted) else None
+    apart = partial(_apart, config, candidates=candidates)
+    of = StudyToExplain(material.development, material.resampling, selection, config.measure, config.seed, model, apart)
+    return explanation(of, config.explain)
 
 
 def opens(config: Config, material: StudyData) -> bool:
@@ -331,7 +344,7 @@ def outputs(fitted: Final | Predictor, table: Table, measure: Measure) -> Output
 
 def _fitted_outside(config: Config, candidate: Candidate, task: Task, seed: int) -> Final:
     """The winner of an outer fold; raises NoCandidateError where it cannot be fitted."""
-    done = _apart(config, fit, config.candidates, candidate, task, seed)
+    done = _apart(config, fit, candidate, task, seed, candidates=config.candidates)
     if isinstance(done, Failure):
         what = f"the winner of an outer fold, {candidate.id}, could not be fitted: {done.status}, {done.reason}"
         raise NoCandidateError(Problem("MSEL-706", what, "outer", "mend it, or leave it out of the space"))

@@ -24,10 +24,11 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("run", metavar="RUN", help=RUN_HELP)
     parser.add_argument("file", metavar="FILE", help="CSV, ARFF or Parquet; columns beside the model's are ignored")
     parser.add_argument("-o", "--output", metavar="OUT", help="default: stdout")
+    parser.add_argument("--explain", action="store_true", help="a column more: the path of each row down the tree")
     args = parser.parse_args(words)
     from modelsel.record.folder import RunFolder
 
-    found = predicted(RunFolder.open(args.run), Path(args.file))
+    found = predicted(RunFolder.open(args.run), Path(args.file), args.explain)
     _write(args.output, found)
     return OK
 
@@ -40,9 +41,10 @@ class Predicted:
     labels: Sequence[str]
     scores: Sequence[Sequence[float]]
     ids: Mapping[str, Sequence[str]] = field(default_factory=dict)  # what identifies the rows, where the file has it
+    more: Mapping[str, Sequence[str]] = field(default_factory=dict)  # columns asked for, by name
 
 
-def predicted(folder: Any, path: Path) -> Predicted:
+def predicted(folder: Any, path: Path, explain: bool = False) -> Predicted:
     """Predictions of a run's final model for the rows of a file; what is noticed about them is said on stderr."""
     from modelsel.dataset.columns.settings import listed
     from modelsel.dataset.tables.prediction_rows import read_like
@@ -57,8 +59,18 @@ def predicted(folder: Any, path: Path) -> Predicted:
     rows = read_like(path, predictor.features, ids=listed(dataset.get("id")), **inherited(path, dataset))
     for finding in rows.findings:
         print(f"{finding.message}; {finding.do}", file=sys.stderr)
+    more = {"path": paths(predictor, rows.table)} if explain else {}
     labels, scores = predictor.predict(rows.table).tolist(), predictor.scores(rows.table).tolist()
-    return Predicted(predictor.classes, labels, scores, rows.ids)
+    return Predicted(predictor.classes, labels, scores, rows.ids, more)
+
+
+def paths(predictor: Any, table: Any) -> list[str]:
+    """The path of each row down the model's tree, in words. Raises ConfigurationError for another model."""
+    told = getattr(predictor.model, "paths", None)
+    if told is None:
+        fix = "the report's importance and dependence (explain.importance=true) tell of any model"
+        raise ConfigurationError(Problem("MSEL-259", "a row has a path in a tree, and the model is none", "--explain", fix))
+    return list(told(predictor.prepared(table)))
 
 
 def inherited(path: Path, dataset: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,9 +89,12 @@ def _write(output: str | None, found: Predicted) -> None:
     try:
         with open(output, "w", newline="", encoding="utf-8") if output else nullcontext(sys.stdout) as stream:
             writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow([*found.ids, "prediction", *(f"score_{name}" for name in found.classes)])
-            for *words, scores in zip(*found.ids.values(), found.labels, found.scores, strict=True):
-                writer.writerow([*(map(harmless, words) if output else words), *scores])
+            writer.writerow([*found.ids, "prediction", *(f"score_{name}" for name in found.classes), *found.more])
+            texts = [*found.ids.values(), found.labels, *found.more.values()]
+            for *words, scores in zip(*texts, found.scores, strict=True):
+                said = [harmless(word) if output else word for word in words]
+                before = len(found.ids) + 1
+                writer.writerow([*said[:before], *scores, *said[before:]])
     except OSError as error:
         raise StoreError(
             Problem("MSEL-605", f"cannot be written ({error.strerror})", str(output), "choose another place")

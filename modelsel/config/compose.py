@@ -16,6 +16,7 @@ from modelsel.config import keywords
 from modelsel.config import overrides as typed
 from modelsel.config.build import LEARNER, Builder
 from modelsel.config.expand import DRAW, SPACE, SWEEP, expand, read_entries
+from modelsel.config.fields.explaining import ExplainSettings
 from modelsel.config.fields.knobs import unknown
 from modelsel.config.fields.measure_names import measure_notes
 from modelsel.config.fields.settings import AUTO, BBC, LimitSettings, PoolSettings, RootSettings, TrackingSettings
@@ -61,6 +62,9 @@ class Config:
     compare: bool
     measures: str
     corrected: str
+    slices: tuple[str, ...]
+    curve: bool
+    explain: ExplainSettings
     outer: Any
     interval: str  # of nested cross-validation
     dataset: Any
@@ -160,6 +164,8 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
         builder.problems.append(Problem("MSEL-214", what, "deadline", "leave it out, or outer"))
     wanted, place = _wanted(settings)
     space = expand(wanted, builder, root.seed if root else 0, place)
+    if root is not None:
+        builder.problems.extend(root.explain.strangers(space.candidates))
     if root is None or builder.problems:
         return None
     name = root.name or f"{_called(parts['dataset'], dataset or settings['dataset']['kind'])}-{space.name}"

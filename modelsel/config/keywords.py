@@ -20,7 +20,7 @@ from modelsel.config.sources.secrets import reference
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.foreign.written import NotPlainError, space
 
-MERGED = (*COMPOSED, OUTER, "limit")  # settings that refine what stands there; the others take its place
+MERGED = (*COMPOSED, OUTER, "limit", "explain")  # settings that refine what stands there; the others take its place
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ from modelsel.record.model import model
 
 ROOT = Path("runs")
 LATEST = "latest"
-OUTCOME, CONFIG, CANDIDATES, LOSSES, DETAILS, MLFLOW = (
-    "study.json", "config.yaml", "candidates.csv", "losses.npz", "details.json", "mlflow.json",
+OUTCOME, CONFIG, CANDIDATES, LOSSES, DETAILS, MLFLOW, EXPLANATION = (
+    "study.json", "config.yaml", "candidates.csv", "losses.npz", "details.json", "mlflow.json", "explanation.json",
 )  # fmt: skip
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 
@@ -91,6 +91,8 @@ class RunFolder:
             model.save(self.model, finished.final, finished.outcome.modelsel)
         write(self.path / CANDIDATES, self.redactor.text(candidates.text(candidates.rows(finished.selection))))
         write(self.path / LOSSES, losses.content(finished.selection))
+        if finished.explained:
+            self.write_json(EXPLANATION, finished.explained)
         self.write_json(DETAILS, details(finished))
         self.write_outcome(finished.outcome)
 
@@ -122,6 +124,10 @@ class RunFolder:
     def details(self) -> dict[str, Any]:
         """What the report shows beyond study.json: data, looks, pairs, command, environment."""
         return self.read_json(DETAILS) if (self.path / DETAILS).exists() else {}
+
+    def explanation(self) -> dict[str, Any]:
+        """Reasons and weak spots of the choice; empty where nothing was asked for, and for runs of older versions."""
+        return self.read_json(EXPLANATION) if (self.path / EXPLANATION).exists() else {}
 
     def losses(self) -> Losses:
         return losses.losses(self._arrays)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from modelsel.config.compose import BATES, Config
 from modelsel.config.fields.settings import AUTO
 from modelsel.core.types import Finding
+from modelsel.explanation.fits import lines as explaining
 from modelsel.kernels import compiler
 from modelsel.planning import exports
 from modelsel.planning.alike import counted_once, told_apart
@@ -64,6 +65,7 @@ def forecast(config: Config) -> Forecast:
     shown = lines(plan, material.development, sealed, cost, outer=outer, measure=config.measure, quota=config.guard.quota)
     said = (
         *shown,
+        *explaining(config.explain, plan.folds),
         exports.line(candidates),
         *filter(None, [counted_once(len(config.candidates), len(candidates))]),
         *map(told, found),

@@ -14,6 +14,8 @@ from modelsel.record.folder import RunFolder
 from modelsel.reporting import show
 from modelsel.reporting.charts.svg import SHAPES
 from modelsel.reporting.sections import bounds, facts, final, leaderboard, measures, pairs, predictions, slices, strips
+from modelsel.reporting.explained.dependence import dependence
+from modelsel.reporting.explained.importance import importance
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text import verdict, width, words
 
@@ -62,6 +64,8 @@ def context(view: View) -> dict[str, Any]:
         "predicted": predictions.section(view),
         "shows": show.sections(view.details.get("shows", {})),
         "note": view.config.get("note"),
+        "importance": importance(view),
+        "dependence": dependence(view),
         "data": facts.data(view),
         "looks": facts.looks(view),
         "again": facts.again(view),

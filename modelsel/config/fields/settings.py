@@ -9,6 +9,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
+from modelsel.config.fields.explaining import ExplainSettings
 from modelsel.config.fields.suggest import near
 from modelsel.core.errors import Problem
 from modelsel.core.spec import FieldLimits, number, one_of, plain, whole
@@ -69,6 +70,9 @@ class RootSettings:
         AUTO, ALL, help="beside the one that chooses: auto: of class scores for the best; all: for everybody"
     )
     corrected: str = one_of(BBC, NESTED, AUTO, help="the winner's score; auto: nested where bbc lies near the floor")
+    slices: tuple[str, ...] = plain((), help="columns whose levels are always shown with their error rates")
+    curve: bool = plain(False, help="learning curve of the winner and the runners-up: fits on shares of the development rows")
+    explain: ExplainSettings = field(default_factory=ExplainSettings)
     limit: LimitSettings = field(default_factory=LimitSettings)
 
     def problems(self) -> tuple[Problem, ...]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Codes, Description, Feature, Floats, Table, positions
 from modelsel.learner.trees.leaf import frequencies
+from modelsel.tree.export.row_path import row_paths
 from modelsel.tree.pruning.truncate import best_class
 from modelsel.tree.routing.route import route
 from modelsel.tree.routing.routed import Routed
@@ -44,6 +45,10 @@ class TreeModel:
 
     def scores(self, table: Table) -> Floats:
         return self._route(table).per_row(self.node_scores)
+
+    def paths(self, table: Table) -> list[str]:
+        """What each row was asked on its way, in words, and the leaf that answers."""
+        return row_paths(self.cut, self._route(table))
 
     def unseen(self, table: Table) -> int:
         """How many rows met a level that training had not declared; they went with the majority."""

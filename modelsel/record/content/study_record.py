@@ -62,3 +62,4 @@ class StudyRecord:
     command: tuple[str, ...] = ()
     shows: Mapping[str, Any] = field(default_factory=dict)  # name to what it shows, plain data
     times: Mapping[str, float] = field(default_factory=dict)  # candidate to seconds for the prediction of 1,000 rows
+    explained: Mapping[str, Any] = field(default_factory=dict)  # reasons and weak spots, plain data

@@ -1,0 +1,63 @@
+"""A fitted model as scikit-learn's `inspection` sees an estimator: a matrix of the task's numbers in, class scores out."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from modelsel.core.protocols import Measure
+from modelsel.core.types import Codes, Floats, Outputs, Table, positions
+from modelsel.runner.final_fit import Final
+
+Scorer = Callable[..., float]
+
+
+class FittedEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A model over a task's columns. Rows of a matrix hold what `Table.values` holds: numbers, level codes, NaN."""
+
+    def __init__(self, model: Final, like: Table) -> None:
+        self.model = model
+        self.like = like
+        self.classes_ = np.arange(len(model.classes))
+        self.n_features_in_ = len(like.features)
+
+    def fit(self, X: Any, y: Any) -> "FittedEstimator":
+        """Fitted it is already."""
+        return self
+
+    def predict(self, X: Floats) -> Codes:
+        """Index of the predicted class per row."""
+        return self.model.predict(self.table(X))
+
+    def predict_proba(self, X: Floats) -> Floats:
+        """Class scores, rows × classes."""
+        return self.model.scores(self.table(X))
+
+    def outputs(self, X: Floats, scores: bool) -> Outputs:
+        """What a measure reads."""
+        table = self.table(X)
+        return Outputs(self.model.predict(table)[None], self.model.scores(table)[None] if scores else None)
+
+    def table(self, X: Floats) -> Table:
+        """The matrix as a table of the task's features."""
+        blank = replace(_plain(self.like), values=np.asfortranarray(X, np.float64), rows=np.arange(len(X), dtype=np.int64))
+        assert len(positions(blank)) == len(X)
+        return blank
+
+
+def scorer(measure: Measure) -> Scorer:
+    """The measure as scikit-learn calls one: higher is better, `scorer(estimator, X, y, sample_weight)`."""
+    sign = 1.0 if measure.higher_is_better else -1.0
+
+    def score(estimator: FittedEstimator, X: Floats, y: Codes, sample_weight: Floats | None = None) -> float:
+        said = estimator.outputs(np.asarray(X, np.float64), measure.needs_scores)
+        return sign * float(measure.score(y, said, sample_weight, len(estimator.classes_))[0])
+
+    return score
+
+
+def _plain(like: Table) -> Table:
+    """Features without rows of their own."""
+    return Table(name=like.name, features=like.features, values=like.values[:0], rows=like.rows[:0])

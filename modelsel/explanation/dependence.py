@@ -1,0 +1,75 @@
+"""Partial dependence: the mean class score over rows when one column is set to a value, and the course of single rows (ICE).
+
+    PD_j(v) = mean over rows i of  s(x_i with x_ij = v)
+
+s: class scores of the final model. The rows are development rows, a thousand of them at most; no label is read. Where columns go
+together, v may be set where no row lies. Missing values take part as rows and are no value of the grid, which is scikit-learn's.
+Source: Friedman (2001); Goldstein et al. (2015).
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats.mstats import mquantiles
+
+from modelsel.core.fingerprint import generator
+from modelsel.core.types import Feature, Floats, Task
+from modelsel.explanation.adapter import FittedEstimator
+from modelsel.runner.final_fit import Final
+
+COLUMNS = 6
+ROWS = 1_000
+GRID = 20
+LINES = 30  # rows whose own course is kept
+
+
+def dependence(final: Final, task: Task, columns: Sequence[str], seed: int) -> list[dict[str, Any]]:
+    """Of some columns of the final model, in their order; grid, mean scores (grid × classes) and the course of some rows."""
+    rng = generator(seed, task.fingerprint, "dependence")
+    rows = task.take(np.sort(rng.permutation(len(task))[:ROWS]))
+    fitted = FittedEstimator(final, rows)
+    names = [feature.name for feature in task.features]
+    return [_of_column(fitted, rows, names.index(name)) for name in columns]
+
+
+def scores_along(fitted: FittedEstimator, values: Floats, column: int, grid: Floats) -> Floats:
+    """Class scores of all rows with the column set to each value of the grid: rows × grid × classes."""
+    changed, said = values.copy(), [np.zeros((len(values), 0, len(fitted.classes_)))]
+    for value in grid:
+        changed[:, column] = value
+        said.append(fitted.predict_proba(changed)[:, None])
+    return np.concatenate(said, axis=1)
+
+
+def grid_of(values: Floats, nominal: bool = False) -> Floats:
+    """The known values where they are levels or few, else even steps between the 5th and the 95th percentile.
+
+    >>> grid_of(np.array([1., 0, np.nan, 1])).tolist()
+    [0.0, 1.0]
+    """
+    values = values[~np.isnan(values)]
+    known = np.unique(values)
+    if nominal or len(known) < GRID:
+        return np.asarray(known)
+    low, high = (float(end) for end in mquantiles(values, (0.05, 0.95)))
+    if np.isclose(low, high):  # nearly all rows have one value: every n-th of the others
+        return np.asarray(known[np.linspace(0, len(known) - 1, GRID).round().astype(int)])
+    return np.linspace(low, high, GRID)
+
+
+def _of_column(fitted: FittedEstimator, rows: Task, column: int) -> dict[str, Any]:
+    feature: Feature = rows.features[column]
+    grid = grid_of(rows.values[:, column], feature.kind == "nominal")
+    said = scores_along(fitted, rows.values, column, grid)
+    mean = np.average(said, axis=0, weights=rows.row_weights)
+    shown = np.linspace(0, len(rows) - 1, min(LINES, len(rows))).round().astype(int)
+    focus = 1 if said.shape[2] == 2 or not len(grid) else int(np.argmax(np.ptp(mean, axis=0)))
+    return {
+        "column": feature.name,
+        "kind": feature.kind,
+        "grid": grid.tolist(),
+        "levels": [feature.levels[int(value)] for value in grid] if feature.levels else [],
+        "mean": mean.round(6).tolist(),
+        "lines": {"class": fitted.model.classes[focus], "scores": said[shown, :, focus].round(4).tolist()},
+    }

@@ -1,0 +1,42 @@
+"""Partial dependence on the page: the mean score of each class along a column, and the course of some rows for one class."""
+
+from typing import Any
+
+from modelsel.reporting.charts.svg import Plot, Scale
+from modelsel.reporting.sections.view import View
+
+CLASSES = 6
+WIDTH, LEFT, TOP, BOTTOM, HEIGHT = 330, 48, 12, 180, 215
+
+
+def dependence(view: View) -> list[dict[str, Any]]:
+    """A panel per column."""
+    return [_panel(view, one) for one in view.folder.explanation().get("dependence", ()) if one["grid"]]
+
+
+def _panel(view: View, one: dict[str, Any]) -> dict[str, Any]:
+    classes = [str(name) for name in view.outcome.task["classes"]]
+    shown = [1] if len(classes) == 2 else list(range(min(len(classes), CLASSES)))
+    places = one["grid"] if one["kind"] == "numeric" else list(range(len(one["grid"])))
+    across, up = Scale.of(places, LEFT, WIDTH - 14, log=False), Scale(0.0, 1.0, BOTTOM, TOP)
+    plot = Plot(WIDTH, HEIGHT, f"partial dependence on {one['column']}")
+    plot.axis_left(up, LEFT, WIDTH - 14)
+    _below(plot, one, across, places)
+    for course in one["lines"]["scores"]:
+        plot.path([(across(x), up(y)) for x, y in zip(places, course)], "course")
+    for series, k in enumerate(shown):
+        line = [(across(x), up(mean[k])) for x, mean in zip(places, one["mean"])]
+        plot.path(line, f"curve c{series} s{series}")
+        plot.marks(line if one["kind"] != "numeric" else line[:0], series)
+    legend = [{"name": classes[k], "series": series} for series, k in enumerate(shown)]
+    return {"title": one["column"], "svg": plot.svg(), "legend": legend, "of": one["lines"]["class"]}
+
+
+def _below(plot: Plot, one: dict[str, Any], across: Scale, places: list[float]) -> None:
+    if one["kind"] == "numeric":
+        plot.axis_below(across, TOP, BOTTOM, "", 5)
+        return
+    every = -(-len(places) // 6)
+    for at, name in enumerate(one["levels"]):
+        if at % every == 0:
+            plot.text(across(at), BOTTOM + 15, name if len(name) <= 9 else f"{name[:8]}…", "tick", "middle")

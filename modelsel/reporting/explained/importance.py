@@ -1,0 +1,63 @@
+"""Permutation importance on the page: a bar of each column's interval, the noise as a line, groups that go together."""
+
+from typing import Any
+
+from modelsel.reporting.charts.lanes import NARROW, WIDE, Lanes
+from modelsel.reporting.charts.svg import Plot, Scale
+from modelsel.reporting.sections.view import View
+from modelsel.reporting.text.words import interval, score
+
+SHOWN = 15
+
+
+def importance(view: View) -> list[dict[str, Any]]:
+    """One part per candidate that was asked for."""
+    return [_part(view, one) for one in view.folder.explanation().get("importance", ())]
+
+
+def _part(view: View, one: dict[str, Any]) -> dict[str, Any]:
+    part = {"called": view.called(one["candidate"]), "failed": one.get("failed"), "rows": [], "together": [], "more": 0}
+    if part["failed"]:
+        return part
+    lines = one["columns"][:SHOWN]
+    return {
+        **part,
+        "svg": _drawn(view, lines, one["noise"], WIDE),
+        "narrow": _drawn(view, lines, one["noise"], NARROW),
+        "rows": [_row(line["column"], line) for line in lines],
+        "together": [_row(", ".join(line["columns"]), line) for line in one["together"][:SHOWN]],
+        "noise": None if one["noise"] is None else f"{score(one['noise']['mean'])} {_ends(one['noise'])}",
+        "more": max(0, len(one["columns"]) - SHOWN),
+        "repeats": one["repeats"],
+    }
+
+
+def _row(name: str, line: dict[str, Any]) -> dict[str, Any]:
+    above = line.get("above_noise")
+    return {
+        "name": name,
+        "mean": score(line["mean"]),
+        "interval": _ends(line),
+        "above": {True: "yes", False: "no"}.get(above, ""),
+    }
+
+
+def _ends(line: dict[str, Any]) -> str:
+    return interval(None if line["low"] is None else [line["low"], line["high"]])
+
+
+def _drawn(view: View, lines: list[dict[str, Any]], noise: dict[str, Any] | None, lanes: Lanes) -> str:
+    ends = [end for line in lines for end in (line["low"], line["high"], line["mean"]) if end is not None]
+    scale = Scale.of([0.0, *ends], lanes.left, lanes.width - lanes.right, log=False)
+    bottom = 14 + lanes.row * len(lines)
+    plot = Plot(lanes.width, bottom + 40, "permutation importance of the columns, with intervals over folds")
+    plot.axis_below(scale, 6, bottom, f"{view.outcome.measure}: how much worse when the column is shuffled", lanes.ticks)
+    plot.line(scale(0.0), 6, scale(0.0), bottom, "grid")
+    if noise is not None:
+        plot.line(scale.within(noise["mean"]), 6, scale.within(noise["mean"]), bottom, "guide")
+    for at, line in enumerate(lines):
+        y = lanes.name(plot, 14, at, line["column"], "name")
+        if line["low"] is not None:
+            plot.line(scale(line["low"]), y, scale(line["high"]), y, "bar s0")
+        plot.marks([(scale(line["mean"]), y)], 0)
+    return plot.svg()

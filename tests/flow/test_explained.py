@@ -1,0 +1,72 @@
+"""What a study says of its choice, asked for on the command line and kept in the run's folder."""
+
+import csv
+import json
+from pathlib import Path
+
+from modelsel.record.folder import RunFolder
+
+
+def explained() -> dict:
+    return json.loads(Path("runs/latest/explanation.json").read_text())
+
+
+def test_importance_and_dependence_of_the_winner_and_of_an_entry(modelsel):
+    asked = ("explain.importance=true", "explain.candidates=[winner,cart]", "explain.repeats=2", "explain.dependence=true")
+    done = modelsel("run", "dataset=iris", "space=[cart,naive_bayes]", "scheme.folds=3", *asked)
+    assert done.code == 0, done.err
+    found = explained()
+    won = done.outcome.winner
+    assert [one["entry"] for one in found["importance"]] == list(dict.fromkeys([won["entry"], "cart"]))
+    assert found["importance"][0]["candidate"] == won["id"]
+    best = found["importance"][0]["columns"][0]
+    assert best["column"].startswith("petal")
+    assert len(best["folds"]) == 3
+    assert [one["column"] for one in found["dependence"]] == [one["column"] for one in found["importance"][0]["columns"]]
+    assert "petal" in RunFolder.open("latest").report.read_text()
+
+
+def test_the_importance_of_all_processes_is_the_same(modelsel):
+    asked = ("run", "dataset=iris", "learner=naive_bayes", "scheme.folds=3", "explain.importance=true", "explain.repeats=2")
+    assert modelsel(*asked, "pool=sequential").code == 0
+    first = explained()["importance"]
+    assert modelsel(*asked, "pool=threads").code == 0
+    assert explained()["importance"] == first
+
+
+def test_a_plan_counts_the_fits_and_names_are_checked_before_any(modelsel):
+    planned = modelsel("plan", "dataset=iris", "learner=cart", "explain.importance=true", "scheme.folds=5")
+    assert "explain      10 fits more: permutation importance of 1 candidate, with a noise column" in planned.out
+    assert "fits more" not in modelsel("plan", "dataset=iris", "learner=cart").out
+    wrong = modelsel("run", "dataset=iris", "learner=cart", "explain.candidates=[crat]")
+    assert wrong.code == 2
+    assert "unknown candidate 'crat', explain.candidates; did you mean 'cart'" in wrong.err
+
+
+def test_a_fit_that_fails_costs_the_study_nothing(modelsel):
+    """A learner that takes nominal columns alone: the noise column is one more of them, and no number."""
+    done = modelsel("run", "dataset=play_tennis", "learner=table", "split=none", "scheme.folds=2", "explain.importance=true")
+    assert done.code == 0, done.err
+    told = explained()["importance"][0]
+    assert "failed" not in told, told
+
+
+def test_predict_tells_the_path_of_each_row(modelsel):
+    assert modelsel("run", "dataset=iris", "learner=cart", "scheme.folds=3").code == 0
+    Path("new.csv").write_text(
+        "sepal length (cm),sepal width (cm),petal length (cm),petal width (cm)\n5.1,3.5,1.4,0.2\n6.9,3.1,6.1,2.3\n"
+    )
+    done = modelsel("predict", "latest", "new.csv", "--explain")
+    assert done.code == 0, done.err
+    rows = list(csv.DictReader(done.out.splitlines()))
+    assert rows[0]["prediction"] in rows[0]["path"]
+    assert "petal" in rows[0]["path"]
+    assert rows[0]["path"] != rows[1]["path"]
+
+
+def test_a_model_that_is_no_tree_has_no_paths(modelsel):
+    assert modelsel("run", "dataset=iris", "learner=knn", "scheme.folds=3").code == 0
+    Path("new.csv").write_text("sepal length (cm),sepal width (cm),petal length (cm),petal width (cm)\n5.1,3.5,1.4,0.2\n")
+    done = modelsel("predict", "latest", "new.csv", "--explain")
+    assert done.code == 2
+    assert "MSEL-259: a row has a path in a tree, and the model is none, --explain" in done.err
