@@ -262,11 +262,11 @@ def _fitted(
     """The winner fitted on all development rows, and its answers for the sealed rows: a job of the pool like any other."""
     table = sealing.sealed if sealing and len(sealing.sealed) else None
     winner, scores = candidates[selection.winner], config.measure.needs_scores
-    done = _apart(config, fit_and_answer, winner, material.development, table, config.seed, scores, candidates=candidates)
+    done = _apart(config, fit_and_answer, candidates, winner, material.development, table, config.seed, scores)
     return done if isinstance(done, Failure) else Fitted(*done)
 
 
-def _apart(config: Config, function: Callable[..., Any], *arguments: Any, candidates: Sequence[Candidate]) -> Any:
+def _apart(config: Config, function: Callable[..., Any], candidates: Sequence[Candidate], *arguments: Any) -> Any:
     """What the function returns, or the Failure: called where the cells of these candidates are computed."""
     limits = CellLimits(config.limit.seconds, config.limit.bytes)
     with interruptible():
@@ -278,7 +278,10 @@ def _explained(
 ) -> dict[str, Any]:
     """Reasons and weak spots of the choice, as far as they were asked for, from development rows."""
     model = final.model if isinstance(final, Fitted) else None
-    apart = partial(_apart, config, candidates=candidates)
+
+    def apart(function: Callable[..., Any], *arguments: Any) -> Any:
+        return _apart(config, function, candidates, *arguments)
+
     of = StudyToExplain(material.development, material.resampling, selection, config.measure, config.seed, model, apart)
     return explanation(of, config.explain)
 
@@ -344,7 +347,7 @@ def outputs(fitted: Final | Predictor, table: Table, measure: Measure) -> Output
 
 def _fitted_outside(config: Config, candidate: Candidate, task: Task, seed: int) -> Final:
     """The winner of an outer fold; raises NoCandidateError where it cannot be fitted."""
-    done = _apart(config, fit, candidate, task, seed, candidates=config.candidates)
+    done = _apart(config, fit, config.candidates, candidate, task, seed)
     if isinstance(done, Failure):
         what = f"the winner of an outer fold, {candidate.id}, could not be fitted: {done.status}, {done.reason}"
         raise NoCandidateError(Problem("MSEL-706", what, "outer", "mend it, or leave it out of the space"))

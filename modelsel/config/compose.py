@@ -62,8 +62,6 @@ class Config:
     compare: bool
     measures: str
     corrected: str
-    slices: tuple[str, ...]
-    curve: bool
     explain: ExplainSettings
     outer: Any
     interval: str  # of nested cross-validation

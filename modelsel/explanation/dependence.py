@@ -2,8 +2,8 @@
 
     PD_j(v) = mean over rows i of  s(x_i with x_ij = v)
 
-s: class scores of the final model. The rows are development rows, a thousand of them at most; no label is read. Where columns go
-together, v may be set where no row lies. Missing values take part as rows and are no value of the grid, which is scikit-learn's.
+s: class scores of the final model. The rows are development rows, a thousand of them at most; no label is read. Where columns
+go together, v may be set where no row lies. Rows with a missing value take part; the grid, scikit-learn's, has none.
 Source: Friedman (2001); Goldstein et al. (2015).
 """
 

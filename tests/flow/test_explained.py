@@ -7,6 +7,9 @@ from pathlib import Path
 from modelsel.record.folder import RunFolder
 
 
+HEAD = "sepal length (cm),sepal width (cm),petal length (cm),petal width (cm)\n"
+
+
 def explained() -> dict:
     return json.loads(Path("runs/latest/explanation.json").read_text())
 
@@ -53,9 +56,7 @@ def test_a_fit_that_fails_costs_the_study_nothing(modelsel):
 
 def test_predict_tells_the_path_of_each_row(modelsel):
     assert modelsel("run", "dataset=iris", "learner=cart", "scheme.folds=3").code == 0
-    Path("new.csv").write_text(
-        "sepal length (cm),sepal width (cm),petal length (cm),petal width (cm)\n5.1,3.5,1.4,0.2\n6.9,3.1,6.1,2.3\n"
-    )
+    Path("new.csv").write_text(HEAD + "5.1,3.5,1.4,0.2\n6.9,3.1,6.1,2.3\n")
     done = modelsel("predict", "latest", "new.csv", "--explain")
     assert done.code == 0, done.err
     rows = list(csv.DictReader(done.out.splitlines()))
@@ -66,7 +67,7 @@ def test_predict_tells_the_path_of_each_row(modelsel):
 
 def test_a_model_that_is_no_tree_has_no_paths(modelsel):
     assert modelsel("run", "dataset=iris", "learner=knn", "scheme.folds=3").code == 0
-    Path("new.csv").write_text("sepal length (cm),sepal width (cm),petal length (cm),petal width (cm)\n5.1,3.5,1.4,0.2\n")
+    Path("new.csv").write_text(HEAD + "5.1,3.5,1.4,0.2\n")
     done = modelsel("predict", "latest", "new.csv", "--explain")
     assert done.code == 2
     assert "MSEL-259: a row has a path in a tree, and the model is none, --explain" in done.err

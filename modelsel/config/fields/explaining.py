@@ -1,4 +1,4 @@
-"""What is asked about the choice beside its scores: `explain:`. What costs fits is off unless asked for."""
+"""What is asked about the choice beside its scores: `explain:`. What costs fits is off unless it is asked for."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -22,12 +22,8 @@ class ExplainSettings:
     candidates: tuple[str, ...] = plain((WINNER,), help="whose importance: winner, entries of the space, ids")
     repeats: int = whole(5, least=1, help="permutations of a column per fold")
     noise: bool = plain(True, help="one more fit per fold, with a column of noise as the yardstick of importance")
-    together: float = number(
-        0.7, above=0, most=1, help="columns whose rank correlation is above this are permuted together too"
-    )
+    together: float = number(0.7, above=0, most=1, help="columns of higher rank correlation are permuted together too")
     dependence: bool = plain(False, help="partial dependence and ICE of the six most important columns (else the first six)")
-    weak_slices: bool = plain(True, help="look for slices with more errors: half of the rows find, the other half tests")
-    sets: bool = plain(False, help="keep the winner's fold models for prediction sets by CV+")
 
     def strangers(self, candidates: Sequence[Candidate]) -> Iterator[Problem]:
         """Names that are no entry and no beginning of an id; members of a family get theirs when it is resolved."""

@@ -16,7 +16,13 @@ def importance(view: View) -> list[dict[str, Any]]:
 
 
 def _part(view: View, one: dict[str, Any]) -> dict[str, Any]:
-    part = {"called": view.called(one["candidate"]), "failed": one.get("failed"), "rows": [], "together": [], "more": 0}
+    part: dict[str, Any] = {
+        "called": view.called(one["candidate"]),
+        "failed": one.get("failed"),
+        "rows": [],
+        "together": [],
+        "more": 0,
+    }
     if part["failed"]:
         return part
     lines = one["columns"][:SHOWN]
@@ -33,13 +39,8 @@ def _part(view: View, one: dict[str, Any]) -> dict[str, Any]:
 
 
 def _row(name: str, line: dict[str, Any]) -> dict[str, Any]:
-    above = line.get("above_noise")
-    return {
-        "name": name,
-        "mean": score(line["mean"]),
-        "interval": _ends(line),
-        "above": {True: "yes", False: "no"}.get(above, ""),
-    }
+    above = "" if "above_noise" not in line else "yes" if line["above_noise"] else "no"
+    return {"name": name, "mean": score(line["mean"]), "interval": _ends(line), "above": above}
 
 
 def _ends(line: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The path of a row down a tree, in words: what it was asked, and the leaf that answers; of a divided row every leaf it reaches."""
+"""The path of a row down a tree in words: what it was asked, and the leaf that answers; of a divided row, all its leaves."""
 
 import numpy as np
 
