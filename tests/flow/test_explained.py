@@ -6,7 +6,6 @@ from pathlib import Path
 
 from modelsel.record.folder import RunFolder
 
-
 HEAD = "sepal length (cm),sepal width (cm),petal length (cm),petal width (cm)\n"
 
 
