@@ -31,8 +31,8 @@ from modelsel.core.spec import kind_of
 from modelsel.core.system.interrupts import interruptible
 from modelsel.core.types import Candidate, Finding, Outputs, Resampling, Table, Task, positions
 from modelsel.examination.study_answer import sit
-from modelsel.guard.findings.looks import published_experiment
 from modelsel.explanation.explain import StudyToExplain, explanation
+from modelsel.guard.findings.looks import published_experiment
 from modelsel.guard.gate import Gate
 from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.guard.kept import kept

@@ -13,9 +13,9 @@ from modelsel.record.content.files import write as write_file
 from modelsel.record.folder import RunFolder
 from modelsel.reporting import show
 from modelsel.reporting.charts.svg import SHAPES
-from modelsel.reporting.sections import bounds, facts, final, leaderboard, measures, pairs, predictions, slices, strips
 from modelsel.reporting.explained.dependence import dependence
 from modelsel.reporting.explained.importance import importance
+from modelsel.reporting.sections import bounds, facts, final, leaderboard, measures, pairs, predictions, slices, strips
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text import verdict, width, words
 
