@@ -118,9 +118,9 @@ def test_the_fold_models_are_those_of_the_cells(tables, folded):
 
 
 def _growing(candidate):
-    from modelsel.planning.batch import growing
+    from modelsel.planning.batch import fit_key
 
-    return growing(candidate)
+    return fit_key(candidate)
 
 
 def test_associations_are_scipys(tables):
