@@ -118,9 +118,9 @@ def test_the_fold_models_are_those_of_the_cells(tables, folded):
 
 
 def _growing(candidate):
-    from modelsel.planning.batch import fit_key
+    from modelsel.planning.batch import fit_digest
 
-    return fit_key(candidate)
+    return fit_digest(candidate)
 
 
 def test_associations_are_scipys(tables):
