@@ -95,11 +95,9 @@ def test_the_verifier_stands_alone(exam: Make, tmp_path: Path) -> None:
 @given(n=st.integers(1, 3000), share=st.floats(0, 1), nats=st.floats(0.7, 2000))
 @settings(max_examples=200, deadline=None)
 def test_its_limits_are_those_of_the_certificate(n: int, share: float, nats: float) -> None:
-    errors, near = round(n * share), 1e-7 if nats < 300 else 1e-3  # beyond, where SciPy finds no root, a wider bound stands in
-    assert verifier.lower(errors, n, nats) == pytest.approx(lower_limit(errors, n, nats), abs=near)
-    assert verifier.upper(errors, n, nats) == pytest.approx(upper_limit(errors, n, nats), abs=near)
-    assert lower_limit(errors, n, nats) <= verifier.lower(errors, n, nats) + 1e-6
-    assert upper_limit(errors, n, nats) >= verifier.upper(errors, n, nats) - 1e-6
+    errors = round(n * share)
+    assert verifier.lower(errors, n, nats) == pytest.approx(lower_limit(errors, n, nats), abs=1e-7)
+    assert verifier.upper(errors, n, nats) == pytest.approx(upper_limit(errors, n, nats), abs=1e-7)
 
 
 def test_any_bit_that_was_changed_is_seen(exam: Make, tmp_path: Path) -> None:

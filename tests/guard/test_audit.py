@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from modelsel.core.spec import make
 from modelsel.guard.reporting.audit import audit, gravest
 from modelsel.guard.reporting.page import html, markdown, reforms
 from tests.guard.studies import Rule, Study, numbers
@@ -111,6 +112,14 @@ def test_the_next_look_is_foretold(study: Study) -> None:
     result = study.but(rule=Rule(2)).look()
     assert result.look == 3
     assert result.price == pytest.approx(upcoming["price"], abs=1e-4)
+
+
+def test_an_interval_of_error_rates_is_not_foretold_of_another_measure(home: Path) -> None:
+    other = Study(numbers(), home, measure=make("measure", "kappa"))
+    other.run()
+    upcoming = audit(other.gate(), other.sealing())["next"]
+    assert upcoming["price"] > 0
+    assert upcoming["interval"] is None
 
 
 def test_html_is_one_page_that_escapes_what_people_wrote(home: Path) -> None:

@@ -54,7 +54,6 @@ def gate_of(home: Path) -> Gate:
     return Gate(make("guard", "warn", release="full", quota=None), home / "runs", (), Home(home))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("own", [True, False], ids=["by recipe", "by name"])
 def test_new_development_labels_before_each_look_do_not_pass_for_the_declared_model(home: Path, own: bool) -> None:
     """The attack: labels to learn from are what the attacker wants predicted; the vote of those that came out well is shown."""

@@ -32,14 +32,19 @@ class LookForecast:
 
 
 def next_look(history: History, testset: str) -> dict[str, Any] | None:
-    """Price of an answer that agrees with the last cross-validation, and its interval; None where nobody chose yet."""
+    """Price of an answer that agrees with the last cross-validation; None where nobody chose yet.
+
+    `interval` is what the same error rate would read then, None where the last look showed another measure.
+    """
     chosen = [entry.facts for entry in history.selections if entry.facts["testset"] == testset]
     outlook = _outlook(history, testset, _rate(chosen[-1]) if chosen else None)
     if outlook is None:
         return None
     errors, foreseen = round(outlook.n * outlook.rate), history.terms(testset)["release"] == "predicted"
     price = prices.predicted(errors, outlook.n, outlook.rate, chosen[-1]["cv_rows"]) if foreseen else prices.full(outlook.n)
-    return {"look": outlook.index, "price": price, "interval": list(outlook.interval())}
+    looks = history.looks_at([testset])
+    shown = list(outlook.interval()) if not looks or _is_error(looks[-1]) else None
+    return {"look": outlook.index, "price": price, "interval": shown}
 
 
 def budget(history: History, testset: str) -> dict[str, Any] | None:
@@ -76,9 +81,13 @@ def _outlook(history: History, testset: str, usual: float | None) -> LookForecas
 
 def _shown(last: PastLook | None, usual: float | None) -> float | None:
     """The last error rate that was shown."""
-    if last is not None and str(last.facts["metric"]) == "error" and last.answer.get("score") is not None:
+    if last is not None and _is_error(last) and last.answer.get("score") is not None:
         return float(last.answer["score"])
     return usual
+
+
+def _is_error(look: PastLook) -> bool:
+    return str(look.facts["metric"]) == "error"
 
 
 def _rate(chosen: Mapping[str, Any]) -> float | None:

@@ -1,5 +1,6 @@
 """The plain sections: the data, the looks, how to do it again, and what the page does not show."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import yaml  # type: ignore[import-untyped]
@@ -50,14 +51,18 @@ def looks(view: View) -> dict[str, Any]:
         for test_set in audit.get("test_sets", ())
         for look in test_set.get("looks", ())
     ]
-    upcoming = audit.get("next")
     return {
         "rows": rows,
         "ledger": audit.get("ledger", {}),
         "state": audit.get("state", ""),
         "flags": audit.get("flags", []),
-        "next": {"price": number(upcoming["price"]), "interval": interval(upcoming.get("interval"))} if upcoming else None,
+        "next": _next_look(audit["next"]) if audit.get("next") else None,
     }
+
+
+def _next_look(upcoming: Mapping[str, Any]) -> dict[str, str]:
+    ends = upcoming.get("interval")
+    return {"price": number(upcoming["price"]), "interval": interval(ends) if ends else ""}
 
 
 def again(view: View) -> dict[str, Any]:

@@ -13,12 +13,14 @@ ln 2, and a member pays at most ln|H| besides. Two-sided: δ/2 a side. n test ro
 """
 
 from dataclasses import dataclass
-from math import exp, inf, isfinite, log, sqrt
+from math import exp, inf, isfinite, isqrt, log, log1p, sqrt
 
+import numpy as np
 from scipy.optimize import brentq
-from scipy.special import betaincinv
+from scipy.special import betaincinv, gammaln, logsumexp
 
-FLOAT_RANGE = 650.0  # e^-650 is still a number; beyond, and where SciPy finds no root, the Chernoff bound (a little wider)
+DEEP = 300.0  # nats up to which SciPy's inverse is taken
+FLOAT_RANGE = 650.0  # e^-650 is still a number; beyond, the Chernoff bound (a little wider)
 NO_INFORMATION = 0.4  # half width from which nothing worth knowing is left
 
 
@@ -69,16 +71,33 @@ def lower_limit(errors: int, n: int, nats: float) -> float:
     """The smallest rate for which `errors` or more have probability e^-nats."""
     if errors == 0:
         return 0.0
-    limit = float(betaincinv(errors, n - errors + 1, exp(-nats))) if nats <= FLOAT_RANGE else inf
-    return limit if isfinite(limit) else _chernoff(errors / n, 0.0, nats / n)
+    if nats > FLOAT_RANGE:
+        return _chernoff(errors / n, 0.0, nats / n)
+    return _quantile(errors, n - errors + 1, nats)
 
 
 def upper_limit(errors: int, n: int, nats: float) -> float:
     """The largest rate for which `errors` or fewer have probability e^-nats."""
     if errors == n:
         return 1.0
-    limit = 1 - float(betaincinv(n - errors, errors + 1, exp(-nats))) if nats <= FLOAT_RANGE else inf
-    return limit if isfinite(limit) else _chernoff(errors / n, 1.0, nats / n)
+    if nats > FLOAT_RANGE:
+        return _chernoff(errors / n, 1.0, nats / n)
+    return 1 - _quantile(n - errors, errors + 1, nats)
+
+
+def _quantile(a: int, b: int, nats: float) -> float:
+    """The p with ln I_p(a, b) = −nats: SciPy's inverse; deep in the tail, where that loses digits, a root of the logarithm."""
+    found = float(betaincinv(a, b, exp(-nats))) if nats <= DEEP else inf
+    if isfinite(found):
+        return found
+    return float(brentq(lambda p: _log_tail(p, a, b) + nats, 1e-300, a / (a + b), xtol=1e-15))
+
+
+def _log_tail(p: float, a: int, b: int) -> float:
+    """ln I_p(a, b) = ln P(X ≥ a), X binomial with a + b − 1 draws, for p below a / (a + b); 80 standard deviations of terms."""
+    n = a + b - 1
+    k = np.arange(a, min(n, a + 40 * (isqrt(n) + 1)) + 1)
+    return float(logsumexp(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) + k * log(p) + (n - k) * log1p(-p)))
 
 
 def hoeffding(nats: float, n: float) -> float:
