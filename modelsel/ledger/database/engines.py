@@ -78,6 +78,8 @@ def _create(engine: Engine, schema: MetaData, owner: str) -> None:
     with engine.connect().execution_options(modelsel_write=True) as connection, connection.begin():
         if engine.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('modelsel.schema'))"))
+            if set(inspect(connection).get_table_names()) >= set(schema.tables):
+                return  # another home made them while we waited
         migrated = migrate(connection, schema) if inspect(connection).has_table("entries") else "none"
         schema.create_all(connection)
         for name, value in (("migrated", migrated), ("owner", owner)):
