@@ -87,27 +87,34 @@ def _race(url: str, home: Path, column: int, start: Any, answers: Any) -> None:
     answers.put(result.look)  # what the other answer costs depends on whether it is on record already
 
 
-def race_on(url: str, homes: list[Path], turns: int = 1) -> None:
+def race_on(url: str, homes: list[Path]) -> None:
     """Each home looks with a model of its own, all at once: the looks are numbered without gap or tie."""
     spawn = multiprocessing.get_context("spawn")
-    for turn in range(turns):
-        answers, start = spawn.Queue(), spawn.Barrier(len(homes))
-        racers = [
-            spawn.Process(target=_race, args=(f"{url}{turn}" if turns > 1 else url, home, column, start, answers))
-            for column, home in enumerate(homes)
-        ]
-        for racer in racers:
-            racer.start()
-        found = sorted(answers.get(timeout=120) for _ in racers)
-        for racer in racers:
-            racer.join()
-        assert found == list(range(1, len(homes) + 1))
+    answers, start = spawn.Queue(), spawn.Barrier(len(homes))
+    racers = [spawn.Process(target=_race, args=(url, home, column, start, answers)) for column, home in enumerate(homes)]
+    for racer in racers:
+        racer.start()
+    found = sorted(answers.get(timeout=120) for _ in racers)
+    for racer in racers:
+        racer.join()
+    assert found == list(range(1, len(homes) + 1))
 
 
 @pytest.mark.soak
-def test_twenty_races_of_two_processes_for_the_first_look(home: Path) -> None:
+def test_twenty_races_of_two_processes_for_the_first_look(tmp_path: Path) -> None:
+    """Each race in a home of its own: a home remembers its looks whatever ledger the next study names."""
+    for turn in range(20):
+        home = tmp_path / str(turn)
+        home.mkdir()
+        race_on(f"sqlite:///{home / 'ledger'}", [home, home])
+
+
+@pytest.mark.soak
+def test_another_ledger_in_the_same_home_does_not_start_the_count_again(home: Path) -> None:
     home.mkdir()
-    race_on(f"sqlite:///{home / 'ledger'}", [home, home], turns=20)
+    race_on(f"sqlite:///{home / 'ledger'}", [home, home])
+    with pytest.raises(AssertionError, match=r"\[3, 4\]"):
+        race_on(f"sqlite:///{home / 'another'}", [home, home])
 
 
 @pytest.mark.slow
