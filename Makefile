@@ -55,7 +55,7 @@ soak: setup
 	$(BIN)/python -m pytest -m soak --timeout 3600
 
 mutate: setup
-	$(BIN)/python -m tests.mutate
+	PYTHONPATH=tests $(BIN)/python -m mutation
 
 bench: setup
 	$(BIN)/python -m benchmarks

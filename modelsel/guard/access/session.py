@@ -43,6 +43,7 @@ from modelsel.ledger.database.merge import merge
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import Home, IdentityKey
+from modelsel.ledger.rows.hash_index import HashIndex
 from modelsel.ledger.rows.identity import Hashes
 from modelsel.ledger.rows.matching import Sketch
 from modelsel.ledger.rows.row_set import RowSet
@@ -95,6 +96,11 @@ class LedgerSession:
     def apart(self) -> bool:
         """Does the study write into another ledger than the home's, or under another key?"""
         return self.memory is not self.ledger or self.key != self.home.own()
+
+    @cached_property
+    def hashes(self) -> HashIndex:
+        """The index over stored row sets, in the home."""
+        return HashIndex(self.home.folder / "index", self.home.secret("index.key"))
 
     @cached_property
     def shared(self) -> SharedLedgers:
@@ -165,7 +171,11 @@ class LedgerSession:
     def _known(self, elsewhere: OtherLedgers, home: Sequence[LedgerEntry]) -> OtherLedgers:
         entries = (entry for ledger in self.shared.ledgers for entry in History.of(ledger.entries()).entries)
         return replace(
-            elsewhere, entries=(*History.of(home).entries, *entries), load=self.stored, unreached=self.shared.unreached
+            elsewhere,
+            entries=(*History.of(home).entries, *entries),
+            load=self.stored,
+            unreached=self.shared.unreached,
+            hashes=self.hashes,
         )
 
     def known_tables(self, key: IdentityKey, columns: int) -> Iterator[tuple[tuple[Sketch, ...], Callable[[], Hashes]]]:
@@ -419,7 +429,9 @@ class LedgerSession:
     def _kin(self, subject: RowFingerprints) -> dict[str, int]:
         """This test set and those sealed here that share rows with it, with their sizes."""
         history = History.of(self.ledger.entries())
-        met = relations(subject, RowSetIndex(history, lambda digest: self._kept(digest, self.ledger.rowset), self.key))
+        met = relations(
+            subject, RowSetIndex(history, lambda digest: self._kept(digest, self.ledger.rowset), self.key, self.hashes)
+        )
         others = {one.testset: int(history.seals[one.testset].facts["n"]) for one in met if one.testset in history.seals}
         return {subject.digest: len(subject.test.bound), **others}
 
@@ -427,6 +439,7 @@ class LedgerSession:
         """Remember how far the ledger has got."""
         mark(self.home, self.ledger, self.url)
         registered(self.home, self.ledger, self.key.id)
+        self.hashes.keep()
 
 
 def _of_these_rows(position: LookContext, sealing: TestSetDeclaration) -> Iterator[Finding]:

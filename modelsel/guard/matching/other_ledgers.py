@@ -16,6 +16,7 @@ from modelsel.guard.matching.links import links
 from modelsel.guard.matching.overlap import Relation, RowSetIndex, relations
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.rows.hash_index import HashIndex
 from modelsel.ledger.rows.row_set import RowSet
 
 Load = Callable[[str], RowSet]
@@ -29,6 +30,7 @@ class OtherLedgers:
     entries: tuple[LedgerEntry, ...] = ()
     load: Load | None = None
     unreached: tuple[Finding, ...] = ()
+    hashes: HashIndex | None = None
 
     @property
     def keys(self) -> frozenset[str]:
@@ -66,7 +68,7 @@ def related(subject: RowFingerprints, memory: RowSetIndex, elsewhere: OtherLedge
     found = [*relations(subject, memory)]
     found += links(subject, memory, found)
     for other, key in elsewhere.subjects:
-        theirs = RowSetIndex(memory.history, memory.load, key)
+        theirs = RowSetIndex(memory.history, memory.load, key, memory.hashes)
         found += [*_itself(other, memory.history), *relations(other, theirs)]
         found += links(other, theirs, found)
     first: dict[tuple[str, str, bool], Relation] = {}

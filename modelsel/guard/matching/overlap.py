@@ -8,6 +8,7 @@ were there was there. What the rows themselves (C1) do not show, the other chann
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from modelsel.guard.history.history import History
 from modelsel.guard.identity.fingerprints import RowFingerprints
 from modelsel.guard.matching.chance import MARGIN, more_than_chance
 from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.rows.hash_index import HashIndex
 from modelsel.ledger.rows.identity import Hashes, met, tally
 from modelsel.ledger.rows.row_set import RowSet, containment, shared
 
@@ -50,11 +52,26 @@ class Relation:
 
 @dataclass(frozen=True, eq=False)
 class RowSetIndex:
-    """What sets are compared with: the history, its stored row sets, and the key that hashed them."""
+    """What sets are compared with: the history, its stored row sets, the key that hashed them, an index where there is one."""
 
     history: History
     load: Callable[[str], RowSet]
     key: IdentityKey
+    hashes: HashIndex | None = None
+
+    def compared(self, digest: str | None, subject: RowFingerprints) -> RowSet | None:
+        """A stored set that has to be compared; None where none is kept, or it certainly shares no hash."""
+        if digest is None or self.hashes is None:
+            return None if digest is None else self.load(digest)
+        what = ("apart", self.key.id)
+        if what not in subject.met:
+            columns = ((values, _enough(values)) for values in subject.remembered(self.key).values())
+            subject.met[what] = self.hashes.without((np.concatenate([*subject.test.arrays.values()]), 1), *columns)
+        if digest in subject.met[what]:
+            return None
+        stored = self.load(digest)
+        self.hashes.take(digest, stored)
+        return stored
 
 
 def relations(subject: RowFingerprints, memory: RowSetIndex) -> tuple[Relation, ...]:
@@ -78,7 +95,7 @@ def _tests(subject: RowFingerprints, memory: RowSetIndex) -> Iterable[Relation]:
 
 
 def _test(testset: str, facts: Mapping[str, Any], subject: RowFingerprints, memory: RowSetIndex) -> Relation | None:
-    stored = memory.load(facts["rows"]) if facts.get("rows") else None
+    stored = memory.compared(facts.get("rows"), subject)
     otherwise = _otherwise(testset, subject, stored, memory.key)
     return _stronger(_by_rows(testset, "test", subject, stored), otherwise)
 
@@ -106,7 +123,7 @@ def _selections(subject: RowFingerprints, memory: RowSetIndex) -> Iterable[Relat
 
 
 def _selection(facts: Mapping[str, Any], subject: RowFingerprints, memory: RowSetIndex) -> Relation | None:
-    stored = memory.load(facts["development"])
+    stored = memory.compared(facts["development"], subject)
     return _by_rows(facts["testset"], "selection", subject, stored, without=subject.duplicated)
 
 
@@ -188,6 +205,11 @@ def _by_columns(subject: RowFingerprints, stored: RowSet, key: IdentityKey) -> B
     return best
 
 
+def _enough(values: Hashes) -> int:
+    """How many values of a column have to be met again."""
+    return max(FEWEST, ceil(QUASI * len(values)))
+
+
 def _met_again(ours: Sequence[tuple[str, Hashes]], theirs: Sequence[Hashes]) -> Iterator[tuple[str, Booleans]]:
     """Our columns that meet enough of one of theirs, and which of their values: one search in all of them at once."""
     values, columns = np.concatenate(theirs), np.repeat(np.arange(len(theirs)), [len(one) for one in theirs])
@@ -203,7 +225,7 @@ def _met_again(ours: Sequence[tuple[str, Hashes]], theirs: Sequence[Hashes]) -> 
         times = last[mine] - first[mine]
         places = np.repeat(first[mine] - np.cumsum(times) + times, times) + np.arange(times.sum())
         owners = np.bincount(columns[places], minlength=len(theirs))
-        for column in np.flatnonzero((owners >= FEWEST) & (owners >= QUASI * len(hashes))):
+        for column in np.flatnonzero(owners >= _enough(hashes)):
             again = np.zeros(len(hashes), bool)
             again[np.repeat(np.arange(len(hashes)), times)[columns[places] == column]] = True
             yield name, again

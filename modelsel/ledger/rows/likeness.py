@@ -15,7 +15,7 @@ subsets of the variables is paid for.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import lgamma, log
+from math import ceil, lgamma, log
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -30,6 +30,8 @@ SURE = 14.0  # nats beyond all that was chosen
 HALVES, SAMPLE = 64, 1000
 ROUNDS, CAP = 8, 4.0
 FIT = 0.6  # mean squared difference, in variances, from which a variable does not fit
+SLACK = 1e-9  # of sums in another order
+PROBE, FAR = 8, 1.2  # halves drawn first; q from which, by these, tables are not one
 TOGETHER = 5.0  # rows that two levels must be expected to share
 ODD = np.array([-1.0, 1.0, -1.0])  # how features change when a variable is turned round
 
@@ -70,17 +72,18 @@ class Halves:
 
     def __init__(self, found: Variables, seed: str) -> None:
         self._found = found
-        self._seed = seed
-        self._drawn: dict[str, Floats] = {}
+        self._drawn = {view: np.empty(0) for view in VIEWS}
+        self._random = {view: generator(0, seed, view) for view in VIEWS}
 
-    def differences(self, view: str) -> Floats:
-        """Halvings × correlations, scaled so that their variance is that of one row."""
-        if view not in self._drawn:
-            rng = generator(0, self._seed, view)
+    def differences(self, view: str, count: int = HALVES) -> Floats:
+        """The first of the halvings × correlations, scaled so that their variance is that of one row."""
+        drawn = self._drawn[view]
+        if len(drawn) < count:
             n = len(self._found.values)
-            half = min(n, SAMPLE) // 2
-            self._drawn[view] = np.stack([self._difference(rng.permutation(n), half, view) for _ in range(HALVES)])
-        return self._drawn[view]
+            half, rng = min(n, SAMPLE) // 2, self._random[view]
+            more = [self._difference(rng.permutation(n), half, view) for _ in range(count - len(drawn))]
+            self._drawn[view] = np.stack([*drawn, *more])
+        return self._drawn[view][:count]
 
     @cached_property
     def crossing(self) -> Booleans:
@@ -117,8 +120,11 @@ def _likeness(ours: Portrait, halves: Halves, theirs: Portrait, view: str, commo
         return NONE
     best = NONE
     for start in _starts(ours, theirs, view, scale, thorough):
+        least = max(2, ceil(min(len(ours), len(theirs)) / 2))
+        if not _may_fit(start, ours, theirs, view, scale, least):
+            continue
         pairing = _fitting(start, ours, theirs, view, scale)
-        if len(pairing) >= max(2, min(len(ours), len(theirs)) / 2) and _near(pairing, ours, theirs, view, scale) < FIT:
+        if len(pairing) >= least and _near(pairing, ours, theirs, view, scale) < FIT:
             found = _judged(pairing, ours, theirs, halves, view, scale)
             best = max(best, found, key=lambda one: one.nats)
         if best.same:
@@ -227,10 +233,39 @@ def _fitting(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scal
     return pairing
 
 
+def _may_fit(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float, least: int) -> bool:
+    """Could `_fitting` leave so many variables? False only where none of its ways can.
+
+    What is left fits on the average of its own differences. So a variable that does not even with those that suit it best is
+    not among it, and without that one others may not be either.
+    """
+    apart = _apart(pairing, ours, theirs, view, scale)
+    there = np.isfinite(apart)
+    over = np.where(there, np.minimum(apart, CAP) - FIT, 0).sum(axis=(1, 3))  # variables × variables: above the mean that fits
+    if least == 2:  # two are left however each of them fits: together they must be near
+        pairs = np.diag(over)[:, None] + np.diag(over) + over + over.T
+        if (pairs[np.triu_indices(len(over), 1)] <= SLACK).any():
+            return True
+        least = 3
+    while len(over) >= least:
+        others = np.sort(over + np.diag(np.full(len(over), np.inf)), axis=1)[:, :-1]
+        best = np.diag(over) + others[:, : least - 1].sum(axis=1) + np.minimum(others[:, least - 1 :], 0).sum(axis=1)
+        fits = best <= SLACK
+        if fits.all():
+            return True
+        over = over[np.ix_(fits, fits)]
+    return False
+
+
 def _judged(pairing: Pairing, ours: Portrait, theirs: Portrait, halves: Halves, view: str, scale: float) -> Likeness:
-    """The lower tail of what is left of the differences, less everything that was chosen."""
+    """The lower tail of what is left of the differences, less everything that was chosen; what is far by few halves is let be."""
+    probed = _tail(pairing, ours, theirs, halves, view, scale, PROBE)
+    return probed if probed.near > FAR else _tail(pairing, ours, theirs, halves, view, scale, HALVES)
+
+
+def _tail(pairing: Pairing, ours: Portrait, theirs: Portrait, halves: Halves, view: str, scale: float, count: int) -> Likeness:
     apart = _apart(pairing, ours, theirs, view, scale) * scale + _grain(pairing, ours)
-    drawn = halves.differences(view)[:, pairing.ours][:, :, :, pairing.ours]
+    drawn = halves.differences(view, count)[:, pairing.ours][:, :, :, pairing.ours]
     upper = np.triu(np.ones((len(pairing), len(pairing)), bool))[:, None, :, None]
     told = np.isfinite(apart) & np.isfinite(drawn).all(axis=0) & upper
     told &= halves.crossing[np.ix_(pairing.ours, pairing.ours)][:, None, :, None]

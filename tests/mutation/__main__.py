@@ -1,0 +1,140 @@
+"""Mutation testing of guard, ledger and certificate: `PYTHONPATH=tests python -m mutation [--sample 400] [--seed 0] [--into FILE]`.
+
+A mutant changes one operator of one file, in a copy of the package; it is killed when a test of those rooms fails. Each mutant
+meets the tests that reach its lines, the quickest first. The sample has a fixed seed, so that it is the same until the code
+changes; with `--into` a run that was broken off goes on where it was. Exit 1 below 90 %.
+"""
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from importlib import import_module
+from pathlib import Path
+
+from mutation.operators import PLACES, ROOT, Mutant, every
+
+TESTS = ("tests/statistics/test_certificate.py", "tests/statistics/test_prices.py", "tests/statistics/test_guard_oracles.py",
+         "tests/ledger", "tests/guard", *PLACES)  # fmt: skip
+OPTIONS = ("-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:randomly", "--timeout", "120")
+HEAVY = ("numpy", "scipy.special", "scipy.stats", "scipy.optimize", "sqlalchemy", "cryptography.hazmat.primitives.asymmetric.ed25519",
+         "pytest", "hypothesis", "numba", "pandas", "jinja2")  # fmt: skip
+LEAST, PATIENCE = 0.9, 900.0
+
+
+def reached(copy: Path, tests: tuple[str, ...], into: Path) -> list[dict[str, object]]:
+    """Which lines each test reaches, and how long it takes."""
+    if not into.is_file():
+        part = into.with_suffix(".part")
+        part.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "pytest", *OPTIONS[1:-1], "900", "-m", "not slow and not soak",
+                   "-p", "mutation.reach", *tests]  # fmt: skip
+        env = {**os.environ, "PYTHONPATH": f"{copy}{os.pathsep}{copy / 'tests'}", "REACH": str(part)}
+        subprocess.run(command, cwd=copy, env=env, check=False, stdout=subprocess.DEVNULL)
+        part.rename(into)
+    return [json.loads(line) for line in into.read_text("utf-8").splitlines()]
+
+
+def chosen(mutant: Mutant, known: list[dict[str, object]]) -> list[str]:
+    """The tests that reach a mutant's lines, the quickest first."""
+    lines = set(range(mutant.first, mutant.last + 1))
+    met = [one for one in known if lines & set(one["lines"].get(mutant.place, ()))]  # type: ignore[attr-defined]
+    return [str(one["test"]) for one in sorted(met, key=lambda one: one["seconds"])]  # type: ignore[arg-type, return-value]
+
+
+def killed(copy: Path, tests: list[str]) -> bool:
+    """Does a test fail? In a process that has the heavy libraries already, but nothing of the package."""
+    with tempfile.TemporaryDirectory() as folder:
+        child = os.fork()
+        if not child:
+            os.setsid()
+            _run(copy, tests, folder)
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                return os.waitstatus_to_exitcode(status) != 0
+            time.sleep(0.05)
+        os.killpg(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        return True
+
+
+def _run(copy: Path, tests: list[str], folder: str) -> None:
+    code = 70
+    try:
+        os.chdir(copy)
+        os.environ.update(PYTHONPATH=str(copy), TMPDIR=folder)
+        tempfile.tempdir = folder
+        silent = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silent, 1)
+        os.dup2(silent, 2)
+        sys.path[:] = [str(copy), *(entry for entry in sys.path if Path(entry).resolve() not in (ROOT, copy))]
+        for name in [name for name in sys.modules if name.split(".")[0] in ("modelsel", "tests")]:
+            del sys.modules[name]
+        code = int(sys.modules["pytest"].main([*OPTIONS, *tests]))
+    finally:
+        os._exit(code)
+
+
+def judge(copy: Path, mutant: Mutant, known: list[dict[str, object]], turn: int) -> bool:
+    """Put the mutant in, run its tests, take it out; the file's time tells compiled copies that it changed."""
+    tests = chosen(mutant, known)
+    if not tests:
+        return False
+    file = copy / mutant.place
+    whole, time_of = file.read_text("utf-8"), file.stat().st_mtime
+    file.write_text(mutant.source(), "utf-8")
+    os.utime(file, (time_of + 10 + turn, time_of + 10 + turn))
+    died = killed(copy, tests)
+    file.write_text(whole, "utf-8")
+    os.utime(file, (time_of, time_of))
+    return died
+
+
+def sampled(size: int, seed: int, only: str) -> list[Mutant]:
+    there = [mutant for mutant in every() if only in str(mutant)]
+    return random.Random(seed).sample(there, min(size, len(there)))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sample", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="part of what is said of a mutant: a file, a line")
+    parser.add_argument("--into", type=Path, help="file of results, which is gone on with")
+    parser.add_argument("tests", nargs="*", default=TESTS)
+    args = parser.parse_args()
+    drawn = sampled(args.sample, args.seed, args.only)
+    for name in HEAVY:
+        import_module(name)
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "work"
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", "runs", "__pycache__", ".venv*", "*.db"))
+        into = args.into.absolute() if args.into else Path(folder) / "results"
+        known = reached(copy, tuple(args.tests), into.with_suffix(".reach"))
+        before = dict(reversed(line.split(" ", 1)) for line in into.read_text("utf-8").splitlines()) if into.is_file() else {}
+        if killed(copy, chosen(drawn[0], known)):
+            raise SystemExit("tests fail although nothing was changed")
+        said = [before.get(str(mutant)) or _say(copy, mutant, known, turn, into) for turn, mutant in enumerate(drawn)]
+    dead = said.count("killed")
+    print(f"{dead} of {len(drawn)} killed ({dead / max(1, len(drawn)):.0%})")
+    return 0 if dead >= LEAST * len(drawn) else 1
+
+
+def _say(copy: Path, mutant: Mutant, known: list[dict[str, object]], turn: int, into: Path) -> str:
+    word = "killed" if judge(copy, mutant, known, turn) else "SURVIVED"
+    print(word, mutant, flush=True)
+    with into.open("a", encoding="utf-8") as file:
+        file.write(f"{word} {mutant}\n")
+    return word
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+"""Mutants: one operator (comparison, arithmetic, and/or) of one file changed into its twin."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PLACES = (
+    "modelsel/guard",
+    "modelsel/ledger",
+    "modelsel/statistics/reuse/certificate.py",
+    "modelsel/statistics/reuse/prices.py",
+)
+SWAPS: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.And: ast.Or, ast.Or: ast.And,
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """The so-many-th operator of a file, which stands on these lines."""
+
+    place: str
+    number: int
+    first: int
+    last: int
+    change: str
+
+    def source(self) -> str:
+        """The whole file with that operator changed."""
+        tree = ast.parse((ROOT / self.place).read_text("utf-8"))
+        node, field, index = list(_operators(tree))[self.number]
+        old = node.ops[index] if field == "ops" else node.op  # type: ignore[attr-defined]
+        new = SWAPS[type(old)]()
+        if field == "ops":
+            node.ops[index] = new  # type: ignore[attr-defined]
+        else:
+            node.op = new  # type: ignore[attr-defined]
+        return ast.unparse(tree)
+
+    def __str__(self) -> str:
+        return f"{self.place} line {self.first}: {self.change} (operator {self.number})"
+
+
+@cache
+def mutants(place: str) -> tuple[Mutant, ...]:
+    """All mutants of a file."""
+    return tuple(_mutants(place))
+
+
+def every(places: tuple[str, ...] = PLACES) -> list[Mutant]:
+    """All mutants of files and folders, in order."""
+    found = (path for place in places for path in ([ROOT / place] if place.endswith(".py") else (ROOT / place).rglob("*.py")))
+    return [mutant for path in sorted(found) for mutant in mutants(str(path.relative_to(ROOT)))]
+
+
+def _mutants(place: str) -> Iterator[Mutant]:
+    for number, (node, field, index) in enumerate(_operators(ast.parse((ROOT / place).read_text("utf-8")))):
+        old = type(node.ops[index] if field == "ops" else node.op)  # type: ignore[attr-defined]
+        change = f"{old.__name__} -> {SWAPS[old].__name__}"
+        yield Mutant(place, number, node.lineno, node.end_lineno, change)  # type: ignore[attr-defined]
+
+
+def _operators(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int]]:
+    """Every operator that has a twin: the node, its field, and which of several."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in SWAPS:
+            yield node, "op", 0
+        elif isinstance(node, ast.Compare):
+            yield from ((node, "ops", index) for index, op in enumerate(node.ops) if type(op) in SWAPS)
