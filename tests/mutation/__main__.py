@@ -1,4 +1,4 @@
-"""Mutation testing of guard, ledger and certificate: `PYTHONPATH=tests python -m mutation [--sample 400] [--seed 0] [--into FILE]`.
+"""Mutation testing of guard, ledger and certificate: `PYTHONPATH=tests python -m mutation [--sample 400] [--into FILE]`.
 
 A mutant changes one operator of one file, in a copy of the package; it is killed when a test of those rooms fails. Each mutant
 meets the tests that reach its lines, the quickest first. The sample has a fixed seed, so that it is the same until the code
@@ -23,8 +23,8 @@ from mutation.operators import PLACES, ROOT, Mutant, every
 TESTS = ("tests/statistics/test_certificate.py", "tests/statistics/test_prices.py", "tests/statistics/test_guard_oracles.py",
          "tests/ledger", "tests/guard", *PLACES)  # fmt: skip
 OPTIONS = ("-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:randomly", "--timeout", "120")
-HEAVY = ("numpy", "scipy.special", "scipy.stats", "scipy.optimize", "sqlalchemy", "cryptography.hazmat.primitives.asymmetric.ed25519",
-         "pytest", "hypothesis", "numba", "pandas", "jinja2")  # fmt: skip
+HEAVY = ("numpy", "scipy.special", "scipy.stats", "scipy.optimize", "sqlalchemy",
+         "cryptography.hazmat.primitives.asymmetric.ed25519", "pytest", "hypothesis", "numba", "pandas", "jinja2")  # fmt: skip
 LEAST, PATIENCE = 0.9, 900.0
 
 

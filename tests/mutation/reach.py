@@ -1,7 +1,7 @@
 """A pytest plugin that writes down which lines of the package each test reaches, and how long it takes: `-p mutation.reach`.
 
-The file named by REACH gets a JSON line per test that passes: its id, its seconds, and the lines of each file. What is done in other
-processes is not seen.
+The file named by REACH gets a JSON line per test that passes: its id, its seconds, and the lines of each file.
+What is done in other processes is not seen.
 """
 
 import json

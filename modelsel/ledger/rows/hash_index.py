@@ -12,7 +12,7 @@ the set is then read and compared.
 import hashlib
 import hmac
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from modelsel.core.types import Integers
 from modelsel.ledger.home import write_whole
 from modelsel.ledger.rows.identity import Hashes
 from modelsel.ledger.rows.row_set import RowSet
@@ -33,6 +34,21 @@ KEYS = "key:"  # what the arrays of nearly unique columns begin with
 
 
 @dataclass(frozen=True, eq=False)
+class WantedHashes:
+    """Hashes that are looked for, in groups: of each, so many that fewer tell nothing."""
+
+    halves: Halves
+    groups: Integers
+    least: Integers
+
+    @classmethod
+    def of(cls, groups: Sequence[tuple[Hashes, int]]) -> "WantedHashes":
+        sizes = [len(hashes) for hashes, _ in groups]
+        halves = np.concatenate([_halves(hashes) for hashes, _ in groups])
+        return cls(halves, np.repeat(np.arange(len(groups)), sizes), np.array([least for _, least in groups]))
+
+
+@dataclass(frozen=True, eq=False)
 class _Part:
     """One file: the digests of its sets, the halves of their hashes in order, and the set of each."""
 
@@ -40,14 +56,15 @@ class _Part:
     halves: Halves
     owners: Halves
 
-    def holding(self, halves: Halves, least: int) -> Iterator[str]:
-        """The sets in which that many of these stand, or more."""
-        first, last = (np.searchsorted(self.halves, halves, side) for side in ("left", "right"))
+    def holding(self, asked: "WantedHashes") -> set[str]:
+        """The sets in which enough of the values of any group stand."""
+        first, last = (np.searchsorted(self.halves, asked.halves, side) for side in ("left", "right"))
         times = last - first
         places = np.repeat(first - np.cumsum(times) + times, times) + np.arange(times.sum())
-        found = np.bincount(self.owners[places], minlength=len(self.digests))
-        for owner in np.flatnonzero(found >= least).tolist():
-            yield self.digests[owner]
+        met = np.repeat(asked.groups, times) * len(self.digests) + self.owners[places]
+        pairs, count = np.unique(met, return_counts=True)
+        groups, owners = np.divmod(pairs, len(self.digests))
+        return {self.digests[owner] for owner in owners[count >= asked.least[groups]].tolist()}
 
     def pack(self, secret: bytes) -> bytes:
         head = json.dumps({"digests": self.digests, "count": len(self.halves)}).encode() + b"\n"
@@ -88,8 +105,8 @@ class HashIndex:
 
     def without(self, *asked: tuple[Hashes, int]) -> frozenset[str]:
         """The sets of which it is certain that of none of these hashes so many stand in them."""
-        parts = self._read().values()
-        held = {digest for part in parts for hashes, least in asked for digest in part.holding(_halves(hashes), least)}
+        parts, wanted = self._read().values(), WantedHashes.of(asked)
+        held = {digest for part in parts for digest in part.holding(wanted)}
         return frozenset(digest for part in parts for digest in part.digests) - held
 
     def take(self, digest: str, stored: RowSet) -> None:

@@ -258,7 +258,7 @@ def _may_fit(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scal
 
 
 def _judged(pairing: Pairing, ours: Portrait, theirs: Portrait, halves: Halves, view: str, scale: float) -> Likeness:
-    """The lower tail of what is left of the differences, less everything that was chosen; what is far by few halves is let be."""
+    """The lower tail of what is left of the differences, less all that was chosen; what is far by few halves is let be."""
     probed = _tail(pairing, ours, theirs, halves, view, scale, PROBE)
     return probed if probed.near > FAR else _tail(pairing, ours, theirs, halves, view, scale, HALVES)
 
