@@ -15,7 +15,7 @@ from modelsel.reporting import show
 from modelsel.reporting.charts.svg import SHAPES
 from modelsel.reporting.explained.dependence import dependence
 from modelsel.reporting.explained.importance import importance
-from modelsel.reporting.sections import bounds, facts, final, leaderboard, measures, pairs, predictions, slices, strips
+from modelsel.reporting.sections import bounds, facts, final, leaderboard, measures, pairs, pareto, predictions, slices, strips
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text import verdict, width, words
 
@@ -60,6 +60,7 @@ def context(view: View) -> dict[str, Any]:
         "findings": facts.findings(view),
         "board": leaderboard.section(view),
         "measured": measures.section(view) if view.ranked else {},
+        "pareto": pareto.section(view) if view.ranked else [],
         "final": final.section(view),
         "predicted": predictions.section(view),
         "shows": show.sections(view.details.get("shows", {})),

@@ -1,0 +1,40 @@
+"""Score against size and time: the front by brute force, and figures that hold it."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from modelsel.reporting import page
+from modelsel.reporting.sections import pareto
+from modelsel.reporting.sections.view import View
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
+def test_the_front_is_those_that_nobody_beats(points: list[tuple[int, int]]) -> None:
+    cost, size = np.array(points, float).T
+    beaten = [
+        any((a <= c and b <= s) and (a < c or b < s) for a, b in zip(cost, size)) for c, s in zip(cost, size)
+    ]  # fmt: skip
+    assert pareto.front(cost, size).tolist() == [not one for one in beaten]
+
+
+def test_a_figure_per_unit_and_one_of_times(recorded, finished, monkeypatch: pytest.MonkeyPatch) -> None:
+    view = View(recorded(finished))
+    drawn = pareto.section(view)
+    assert [one["title"] for one in drawn] == ["error against leaves"]
+    times = {row.id: 10.0 ** (place - 4) for place, row in enumerate(view.best_of_each)}
+    monkeypatch.setitem(view.details, "predict_1000_rows", times)
+    drawn = pareto.section(view)
+    assert [one["title"] for one in drawn] == ["error against leaves", "error against time to predict 1,000 rows"]
+    assert drawn[1]["svg"].count('class="mark') == len(times)
+    assert f"{view.best_of_each[0].label}, 100 µs" in drawn[1]["svg"]
+    assert all('class="trend"' in one["svg"] for one in drawn)
+
+
+def test_they_stand_below_the_leaderboard(recorded, finished) -> None:
+    sections = re.findall(r'<section id="(\w+)"', page.render(recorded(finished)))
+    assert sections[sections.index("leaderboard") + 1] == "pareto"
