@@ -9,6 +9,7 @@ from modelsel.kernels.layout import GrowthLimits, GrowthRules
 real, whole, word, nothing = types.float64, types.int64, types.uint64, types.void
 reals = types.Array(types.float64, 1, "C")
 matrix = types.Array(types.float64, 2, "C")
+cube = types.Array(types.float64, 3, "C")
 wholes = types.Array(types.int64, 1, "C")
 entries = types.Array(types.int64, 2, "C")
 codes = types.Array(types.int32, 1, "C")

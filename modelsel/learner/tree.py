@@ -17,6 +17,7 @@ from modelsel.learner.trees.held_back import held_back
 from modelsel.learner.trees.leaf import Leaf
 from modelsel.learner.trees.model import TreeModel, restore
 from modelsel.learner.trees.path import TreePath
+from modelsel.tree.growing.columns import columns
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import MISSING, GrowthParams
 from modelsel.tree.pruning.truncate import StoppingLimits
@@ -185,6 +186,7 @@ class Tree:
         if pruning is not None:
             counts = weights_by_node(tree, route(tree, task, pruning), task.target[pruning], weights[pruning])
         evidence = PruningData(total=float(tree.weight[0]), pruning_counts=counts, reroute=RerouteState(tree, task, growing))
+        certain = self.missing in CERTAIN or (task.weights is None and columns(task).complete)
         if self._judged:
-            return TreePath(tree, evidence, task, growing, certain=self.missing in CERTAIN, judging=pruning)
-        return TreePath(tree, evidence, task, rows, certain=self.missing in CERTAIN)
+            return TreePath(tree, evidence, task, growing, certain=certain, judging=pruning)
+        return TreePath(tree, evidence, task, rows, certain=certain)

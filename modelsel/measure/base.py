@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
+from modelsel.kernels.compiler import load
 
 
 class BaseMeasure:
@@ -101,11 +102,24 @@ def confusion(truth: Codes, predicted: Codes, weights: Floats | None, classes: i
     >>> confusion(np.array([0, 0, 1], np.int32), np.array([[0, 1, 1]], np.int32), None, 2)[0].tolist()
     [[1.0, 1.0], [0.0, 1.0]]
     """
+    if (kernel := load("confusion")) is not None:
+        nothing = np.empty(0)
+        counts: Floats = kernel.count(
+            truth, np.ascontiguousarray(predicted, np.int32), nothing if weights is None else weights, classes
+        )
+        if len(counts) < len(predicted):
+            raise ValueError(f"a predicted class is none of the {classes}")
+        return counts
+    return confusion_in_numpy(truth, predicted, weights, classes)
+
+
+def confusion_in_numpy(truth: Codes, predicted: Codes, weights: Floats | None, classes: int) -> Floats:
+    """The same in NumPy: the twin."""
     candidates = len(predicted)
     cell = (np.arange(candidates)[:, None] * classes + truth) * classes + predicted
     each = None if weights is None else np.broadcast_to(weights, predicted.shape).ravel()
-    counts = np.bincount(cell.ravel(), each, minlength=candidates * classes * classes)
-    return counts.astype(np.float64).reshape(candidates, classes, classes)
+    counts: Floats = np.bincount(cell.ravel(), each, minlength=candidates * classes * classes).astype(np.float64)
+    return counts.reshape(candidates, classes, classes)
 
 
 def ratio(above: Floats, below: Floats, otherwise: float) -> Floats:

@@ -190,6 +190,30 @@ def test_the_training_error_is_that_of_the_training_rows_predicted(missing: str,
     assert path.training_error(learners) == pytest.approx((predicted != task.target).mean(axis=1), abs=1e-12)
 
 
+@pytest.mark.parametrize("name", ["c45", "rep_tree", "cart"])
+def test_the_training_error_of_a_pruned_tree_is_read_off_its_counts_where_nothing_is_missing(name: str) -> None:
+    rng = np.random.default_rng(6)
+    task, rows = _complete(rng), np.sort(rng.integers(0, 300, 300))
+    leaves = [replace(preset(name), max_depth=depth) for depth in (None, 4, 2)]
+    moved = [replace(each, pruner=replace(each.pruner, confidence=0.1)) for each in leaves] if name == "c45" else []
+    path = leaves[0].fit_path(task, rows, np.random.default_rng(0))
+    assert path.certain
+    predicted = path.outputs(learners := leaves + moved, task, rows, False).predicted
+    assert path.training_error(learners) == pytest.approx((predicted != task.target[rows]).mean(axis=1), abs=1e-12)
+    if name == "c45":
+        assert any(path.standing(each).cut.tree is not path.tree for each in learners), "nothing was raised"
+
+
+def _complete(rng: np.random.Generator) -> Task:
+    values, levels = rng.normal(size=(300, 4)), rng.integers(0, 3, (300, 2))
+    target = (values[:, 0] + levels[:, 0] + 2 * rng.normal(size=300) > 1).astype(np.int32)
+    features = [Feature(f"n{i}", "numeric") for i in range(4)] + [Feature(f"l{i}", "nominal", tuple("abc")) for i in range(2)]
+    return Task(
+        name="complete", features=tuple(features), values=np.column_stack([values, levels]), rows=np.arange(300),
+        classes=("no", "yes"), target=target,
+    )  # fmt: skip
+
+
 # Size
 
 

@@ -9,7 +9,7 @@ def held_back(task: Task, rows: Integers, share: float | None, rng: np.random.Ge
     """Growing rows and pruning rows (None without a share). Each class gives its share, rounded, and keeps one row to grow."""
     if share is None:
         return rows, None
-    distinct = np.unique(rows)
+    distinct = np.flatnonzero(np.bincount(rows, minlength=len(task)))
     chosen = np.zeros(len(task), bool)
     for label in range(len(task.classes)):
         own = distinct[task.target[distinct] == label]

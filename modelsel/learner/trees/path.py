@@ -128,9 +128,23 @@ class TreePath:
             errors[own] = np.where(leaves, self._misclassified(prediction), 0.0).sum(axis=1) / self._total
         for i in left.moved if self.certain else range(len(left.different)):
             standing = left.different[i]
+            if self.certain and self._all_grew:
+                errors[i] = self._by_counts(standing)
+                continue
             routed = self._trained.down(standing.cut.tree)
             errors[i] = self._share_wrong(predicted(standing.cut, routed, standing.costs, standing.end))
         return errors
+
+    @property
+    def _all_grew(self) -> bool:
+        """No row is held back that a tree of other nodes would have to be asked about."""
+        return self.evidence.pruning_counts is None or self.judging is not None
+
+    def _by_counts(self, standing: PrunedTree) -> float:
+        """Training error of a tree whose nodes count the training rows themselves."""
+        cut = standing.cut
+        leaves = cut.leaf & (standing.end == np.arange(len(cut.leaf)))
+        return float(errors_as_leaf(cut.tree.counts, cut.prediction, None)[leaves].sum() / self._total)
 
     def _softened(self, learner: Any, standing: PrunedTree) -> tuple[PrunedView, Widths | None]:
         """The tree that is left, without the rest, and the widths of its thresholds."""

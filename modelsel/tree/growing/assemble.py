@@ -35,8 +35,8 @@ class GrowerOutput(NamedTuple):
     sides: Integers
 
 
-def assemble(grown: GrowerOutput, task: Task, columns: RankedColumns, present: Booleans | None) -> DecisionTree:
-    """The tree; `present` marks the data rows whose values an `observed` threshold may take, None asks for midpoints."""
+def assemble(grown: GrowerOutput, task: Task, columns: RankedColumns, present: Integers | None) -> DecisionTree:
+    """The tree; `present` are the data rows whose values an `observed` threshold may take, None asks for midpoints."""
     position = _preorder(grown.nodes)
     made = np.empty_like(position)
     made[position] = np.arange(len(position))
@@ -89,7 +89,7 @@ def preorder(nodes: Integers) -> Integers:
     return position
 
 
-def _thresholds(nodes: Integers, columns: RankedColumns, present: Booleans | None) -> Floats:
+def _thresholds(nodes: Integers, columns: RankedColumns, present: Integers | None) -> Floats:
     """Midpoints between neighbouring values (or the largest value of the present rows below them); indices of levels."""
     threshold, test = np.full(len(nodes), np.nan), nodes[:, TEST]
     threshold[test == EQUALITY] = nodes[test == EQUALITY, LEFT]
@@ -100,9 +100,16 @@ def _thresholds(nodes: Integers, columns: RankedColumns, present: Booleans | Non
     if present is not None:
         for feature in np.unique(nodes[cuts, FEATURE]):
             own = cuts[nodes[cuts, FEATURE] == feature]
-            seen = columns.values[feature][np.unique(columns.codes[feature, present & (columns.codes[feature] >= 0)])]
+            seen = _seen(columns.values[feature], columns.codes[feature].take(present))
             threshold[own] = seen[np.searchsorted(seen, threshold[own], "right") - 1]
     return threshold
+
+
+def _seen(values: Floats, codes: Integers) -> Floats:
+    """The values that these codes name, ascending."""
+    marks = np.zeros(len(values) + 1, bool)
+    marks[codes] = True  # −1, a missing value, is the last mark
+    return values[marks[:-1]]
 
 
 def midpoint(low: Floats, high: Floats) -> Floats:

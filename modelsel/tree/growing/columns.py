@@ -41,7 +41,12 @@ class RankedColumns:
     @cached_property
     def known(self) -> bool:
         """Every feature is a threshold feature, and no value is missing."""
-        return bool((self.slot >= 0).all() and (self.codes >= 0).all())
+        return self.complete and bool((self.slot >= 0).all())
+
+    @cached_property
+    def complete(self) -> bool:
+        """No value is missing."""
+        return bool((self.codes >= 0).all())
 
     @property
     def sorted_features(self) -> Integers:

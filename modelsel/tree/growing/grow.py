@@ -39,7 +39,7 @@ def _grown(chosen: WeightedRows, ranked: RankedColumns, criterion: Criterion, gr
         grown = _numpy(chosen, ranked, criterion, growth)
     if len(grown.nodes) == 0:
         raise stop.Stopped
-    return assemble(grown, chosen.task, ranked, chosen.present if growth.threshold == "observed" else None)
+    return assemble(grown, chosen.task, ranked, chosen.rows if growth.threshold == "observed" else None)
 
 
 def _numpy(chosen: WeightedRows, ranked: RankedColumns, criterion: Criterion, growth: GrowthParams) -> GrowerOutput:

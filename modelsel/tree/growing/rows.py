@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from modelsel.core.types import Booleans, Codes, Floats, Integers, Task
+from modelsel.core.types import Codes, Floats, Integers, Task
 
 TABLE_ROWS = 50_000_000  # integral weights beyond this sum are treated as real numbers
 
@@ -48,10 +48,3 @@ class WeightedRows:
         number = np.full(len(self.task), -1, np.int32)
         number[self.rows] = np.arange(len(self.rows), dtype=np.int32)
         return number
-
-    @property
-    def present(self) -> Booleans:
-        """Which data rows take part."""
-        marks = np.zeros(len(self.task), bool)
-        marks[self.rows] = True
-        return marks

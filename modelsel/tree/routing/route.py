@@ -58,6 +58,17 @@ def ends(tree: DecisionTree, cuts: Sequence[PrunedView]) -> tuple[Codes, Integer
 
 def weights_by_node(tree: DecisionTree, routed: Routed, target: Codes, weight: Floats) -> Floats:
     """Nodes × classes: the weight of routed rows that passes each node."""
+    kernel = load("tallies")
+    if kernel is None:
+        return in_numpy(tree, routed, target, weight)
+    undivided = isinstance(routed, Undivided)
+    owner, part = (np.empty(0, np.int64), np.empty(0)) if undivided else (routed.owner, routed.part)
+    counts: Floats = kernel.arrived(owner, routed.leaf, part, target, weight, tree.parent, len(tree.classes))
+    return counts
+
+
+def in_numpy(tree: DecisionTree, routed: Routed, target: Codes, weight: Floats) -> Floats:
+    """The same in NumPy: the twin."""
     counts = np.zeros(tree.counts.shape)
     np.add.at(counts, (routed.leaf, target[routed.owner]), routed.part * weight[routed.owner])
     for node in range(len(tree) - 1, 0, -1):
