@@ -4,8 +4,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
-
 from modelsel.core.errors import RefusedError
 from modelsel.core.outcome import TestResult
 from modelsel.core.types import Feature, Outputs, Table
@@ -20,6 +18,8 @@ def sit(
     forecast: tuple[float, int] | None,
 ) -> TestResult:  # fmt: skip
     """Predict the questions and hand in the answer under the study's name; a refusal is a result that says why."""
+    import pandas as pd
+
     exam = ExamSession(folder)
     path = folder / str(exam.terms.facts["files"]["questions"]["name"])
     outputs = predict(read_like(path, features).table)

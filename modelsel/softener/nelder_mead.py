@@ -13,7 +13,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from modelsel.core.spec import one_of, whole
 from modelsel.core.types import Floats, Integers, Task
@@ -68,6 +67,8 @@ class NelderMead:
 
     def search(self, cut: PrunedView, task: Task, rows: Integers) -> Search:
         """The widths, and how they were found."""
+        from scipy.optimize import minimize
+
         start = RangeFraction(1.0).widths(cut, task, rows)
         z = np.concatenate([start.below, start.above])
         free = np.flatnonzero(z > 0)

@@ -9,7 +9,6 @@ query goes to `loops` when a row left out could lie as near as the last one take
 from collections.abc import Callable
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from modelsel.core.types import Floats, Integers
 from modelsel.distance.base import NUMBER, FittedDistance
@@ -94,6 +93,8 @@ def blas(metric: FittedDistance, stored: Floats) -> Search:
 
 def tree(metric: FittedDistance, stored: Floats) -> Search:
     """A k-d tree (Bentley 1975), whose distances are off by a few roundings."""
+    from scipy.spatial import cKDTree
+
     index = cKDTree(stored.T)
 
     def search(queries: Floats, count: int) -> Neighbours:

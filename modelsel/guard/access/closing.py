@@ -16,7 +16,6 @@ from math import exp, log
 from typing import Any
 
 import numpy as np
-from scipy.stats import binom
 
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Codes, Floats
@@ -73,6 +72,8 @@ def closed(
 
 
 def _verdicts(facts: Mapping[str, Any], wrong: Sequence[Any]) -> list[dict[str, Any]]:
+    from scipy.stats import binom
+
     found = []
     for first, later in combinations(range(len(wrong)), 2):
         better, worse = int((wrong[first] & ~wrong[later]).sum()), int((wrong[later] & ~wrong[first]).sum())

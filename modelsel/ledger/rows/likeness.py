@@ -18,7 +18,6 @@ from functools import cached_property
 from math import ceil, lgamma, log
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from scipy.special import gammainc
 
 from modelsel.core.fingerprint import generator
@@ -145,6 +144,8 @@ def _starts(ours: Portrait, theirs: Portrait, view: str, scale: float, thorough:
 
 
 def _assigned(cost: Floats, signs: Floats) -> Pairing:
+    from scipy.optimize import linear_sum_assignment
+
     left, right = linear_sum_assignment(cost)
     return Pairing(left, right, signs[left, right])
 

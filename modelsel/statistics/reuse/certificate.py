@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from math import exp, inf, isfinite, isqrt, log, log1p, sqrt
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import betaincinv, gammaln, logsumexp
 
 DEEP = 300.0  # nats up to which SciPy's inverse is taken
@@ -87,6 +86,8 @@ def upper_limit(errors: int, n: int, nats: float) -> float:
 
 def _quantile(a: int, b: int, nats: float) -> float:
     """The p with ln I_p(a, b) = −nats: SciPy's inverse; deep in the tail, where that loses digits, a root of the logarithm."""
+    from scipy.optimize import brentq
+
     found = float(betaincinv(a, b, exp(-nats))) if nats <= DEEP else inf
     if isfinite(found):
         return found
@@ -119,6 +120,7 @@ def looks_left(n: int, price: float, halfwidth: float, delta: float = 0.05, most
 
 def _chernoff(rate: float, end: float, divergence: float) -> float:
     """The p between rate and end with KL(rate || p) = divergence, the end itself where none is that far."""
+    from scipy.optimize import brentq
 
     def excess(p: float) -> float:
         return _kl(rate, p) - divergence

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import stdtr
 
 DRAWS = 50_000
 
@@ -35,8 +35,8 @@ def bayes_correlated(differences: ArrayLike, ratio: float, rope: float = 0.0) ->
     scale = float(np.sqrt((1 / folds + ratio) * d.var(ddof=1)))
     if scale <= 1e-14 * abs(mean):
         return _certain(mean, rope)
-    below = float(stats.t.cdf(-rope, folds - 1, mean, scale))
-    above = float(stats.t.sf(rope, folds - 1, mean, scale))
+    below = float(stdtr(folds - 1, (-rope - mean) / scale))
+    above = float(stdtr(folds - 1, -((rope - mean) / scale)))
     return Posterior(below, max(1.0 - below - above, 0.0), above)
 
 

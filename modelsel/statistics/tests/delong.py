@@ -9,7 +9,7 @@ DeLong, DeLong and Clarke-Pearson 1988; in O(n log n) by midranks: Sun and Xu 20
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm, rankdata
+from scipy.special import ndtr, ndtri
 
 from modelsel.core.types import Booleans, Floats
 
@@ -23,7 +23,7 @@ class Areas:
 
     def interval(self, which: int = 0, level: float = 0.95) -> tuple[float, float]:
         """Two-sided normal interval, cut to [0, 1]; a point where the classes are apart or all scores tie."""
-        half = float(norm.ppf(0.5 + level / 2)) * float(np.sqrt(self.covariance[which, which]))
+        half = float(ndtri(0.5 + level / 2)) * float(np.sqrt(self.covariance[which, which]))
         return max(0.0, float(self.auc[which]) - half), min(1.0, float(self.auc[which]) + half)
 
     def difference(self, first: int = 0, second: int = 1) -> tuple[float, float]:
@@ -35,7 +35,7 @@ class Areas:
         if variance <= 0:
             return (0.0, 1.0) if gap == 0 else (float(np.copysign(np.inf, gap)), 0.0)
         z = gap / variance**0.5
-        return z, float(2 * norm.sf(abs(z)))
+        return z, float(2 * ndtr(-abs(z)))
 
 
 def areas(positive: Booleans, scores: Floats) -> Areas:
@@ -57,6 +57,8 @@ def areas(positive: Booleans, scores: Floats) -> Areas:
 
 def placements(positive: Booleans, scores: Floats) -> tuple[Floats, Floats]:
     """V10 (k × positives) and V01 (k × negatives)."""
+    from scipy.stats import rankdata
+
     m, n = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
     among_all = rankdata(scores, axis=1)
     up: Floats = (among_all[:, positive] - rankdata(scores[:, positive], axis=1)) / n

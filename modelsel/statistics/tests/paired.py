@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import fdtrc, stdtr, stdtrit
 
 from modelsel.core.types import Floats
 
@@ -59,11 +59,13 @@ def mcnemar(first_only: ArrayLike, second_only: ArrayLike, mid: bool = False) ->
     >>> float(mcnemar(1, 5)), round(float(mcnemar(1, 5, mid=True)), 12)
     (0.21875, 0.125)
     """
+    from scipy.stats import binom
+
     b, c = np.asarray(first_only), np.asarray(second_only)
     n, least = b + c, np.minimum(b, c)
-    p = np.asarray(np.minimum(2 * stats.binom.cdf(least, n, 0.5), 1.0))
+    p = np.asarray(np.minimum(2 * binom.cdf(least, n, 0.5), 1.0))
     if mid:
-        at = np.where(n > 0, stats.binom.pmf(least, n, 0.5), 0.0)
+        at = np.where(n > 0, binom.pmf(least, n, 0.5), 0.0)
         p = np.where(b == c, 1.0 - at / 2, p - at)
     return p
 
@@ -75,7 +77,7 @@ def five_by_two_f(differences: ArrayLike) -> tuple[float, float]:
     """
     d = _five_by_two(differences)
     f = _ratio(float((d**2).sum()), 2 * float(_variances(d).sum()))
-    return f, float(stats.f.sf(f, 10, 5))
+    return f, float(fdtrc(10, 5, f))
 
 
 def holm(p: ArrayLike) -> Floats:
@@ -97,8 +99,8 @@ def _t(mean: Floats, error: Floats, freedom: int, level: float) -> Paired:
     error = np.where(error <= 1e-14 * np.abs(mean), 0.0, error)  # rounding of equal differences is no variance
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(error > 0, mean / error, np.where(mean == 0, 0.0, np.copysign(np.inf, mean)))
-    half = stats.t.ppf((1 + level) / 2, freedom) * error
-    return Paired(mean, mean - half, mean + half, t, np.asarray(2 * stats.t.sf(np.abs(t), freedom)))
+    half = stdtrit(freedom, (1 + level) / 2) * error
+    return Paired(mean, mean - half, mean + half, t, np.asarray(2 * stdtr(freedom, -np.abs(t))))
 
 
 def _five_by_two(differences: ArrayLike) -> Floats:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from modelsel.core.types import Booleans, Codes, Floats
 from modelsel.kernels.layout import TIE
@@ -121,5 +121,5 @@ def _p_values(tree: DecisionTree) -> Floats:
     branches = np.bincount(above[tree.weight[1:] > 0], minlength=len(tree))
     freedom = (branches - 1) * ((tree.counts > 0).sum(axis=1) - 1)
     p = np.full(len(tree), np.nan)
-    p[inner] = np.where(freedom[inner] > 0, chi2.sf(square[inner], np.maximum(freedom[inner], 1)), 1.0)
+    p[inner] = np.where(freedom[inner] > 0, chdtrc(np.maximum(freedom[inner], 1), square[inner]), 1.0)
     return p
