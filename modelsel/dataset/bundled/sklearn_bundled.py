@@ -8,6 +8,7 @@ from modelsel.core.errors import Problem
 from modelsel.core.spec import one_of, plain
 from modelsel.core.types import Task
 from modelsel.dataset.bundled.base import BundledDataset, numeric_task
+from modelsel.dataset.bundled.sklearn_files import bundle
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,7 @@ class SklearnBundled(BundledDataset):
         return numeric_task(f"{self.which}_{self.positive}", names, bunch.data, ["rest", self.positive], target)
 
     def _bunch(self) -> Any:
-        import sklearn.datasets  # slow to import, and needed here only
-
-        return getattr(sklearn.datasets, f"load_{self.which}")()
+        return bundle(self.which)
 
 
 def _classes(bunch: Any) -> list[str]:
