@@ -16,7 +16,8 @@ from modelsel.dataset.bundled.sklearn_files import FILES, bundle
 def test_a_set_is_what_scikit_learn_reads(which: str) -> None:
     ours, theirs = bundle(which), getattr(sklearn.datasets, f"load_{which}")()
     assert isinstance(ours, sklearn_files.Bundle)
-    assert ours.data.tobytes() == theirs.data.tobytes() and ours.data.shape == theirs.data.shape
+    assert ours.data.shape == theirs.data.shape
+    assert ours.data.tobytes() == theirs.data.tobytes()
     assert ours.target.tolist() == theirs.target.tolist()
     assert ours.feature_names == list(theirs.feature_names)
     assert [str(name) for name in ours.target_names] == [str(name) for name in theirs.target_names]
@@ -28,7 +29,7 @@ def test_a_scikit_learn_that_keeps_its_files_elsewhere_is_asked_itself(tmp_path:
 
 
 def test_reading_one_imports_no_scikit_learn() -> None:
-    told = "import sys; from modelsel.dataset.named import *; from modelsel.dataset.bundled.sklearn_bundled import SklearnBundled"
-    told += "; SklearnBundled('wine').read(); print('sklearn' in sys.modules, 'scipy.stats' in sys.modules)"
+    told = "import sys; from modelsel.dataset.bundled.sklearn_bundled import SklearnBundled; SklearnBundled('wine').read()"
+    told += "; print('sklearn' in sys.modules, 'scipy.stats' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]

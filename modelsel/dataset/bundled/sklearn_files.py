@@ -23,7 +23,7 @@ NAMES = {
         "alcohol", "malic_acid", "ash", "alcalinity_of_ash", "magnesium", "total_phenols", "flavanoids",
         "nonflavanoid_phenols", "proanthocyanins", "color_intensity", "hue", "od280/od315_of_diluted_wines", "proline",
     ],
-    "breast_cancer": [f"mean {size}" for size in SIZES] + [f"{size} error" for size in SIZES] + [f"worst {size}" for size in SIZES],
+    "breast_cancer": [form.format(size) for form in ("mean {}", "{} error", "worst {}") for size in SIZES],
     "digits": [f"pixel_{row}_{column}" for row in range(8) for column in range(8)],
 }  # fmt: skip
 FILES = {"iris": "iris.csv", "wine": "wine_data.csv", "breast_cancer": "breast_cancer.csv", "digits": "digits.csv.gz"}
