@@ -15,6 +15,7 @@ for name in [name for name in os.environ if name.startswith("MLFLOW_")]:
     del os.environ[name]
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+FIGURES = Path(__file__).parent / "figures"
 
 
 @pytest.fixture(scope="session")
@@ -23,6 +24,12 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("../shared (data sets and reference answers) is not there")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def reference() -> Path:
+    """Other tools' answers: the large collection beside the checkout, else the figures that come with the tests."""
+    return SHARED / "reference" if SHARED.is_dir() else FIGURES
 
 
 @pytest.fixture(scope="session", autouse=True)

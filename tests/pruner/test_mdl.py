@@ -22,8 +22,8 @@ def test_class_bits_count_the_arrangements_and_the_compositions():
         assert class_bits(counts.astype(float)) == pytest.approx(exact, abs=1e-9)
 
 
-def test_class_bits_are_those_of_the_reference(shared):
-    codes = json.loads((shared / "reference/stats/mdl_codes.json").read_text())
+def test_class_bits_are_those_of_the_reference(reference):
+    codes = json.loads((reference / "stats/mdl_codes.json").read_text())
     for case in codes["leaf_codes"]:
         counts = np.array([case["counts"]], float)
         assert class_bits(counts)[0] == pytest.approx(case["kononenko_prior_bits"], abs=1e-9)

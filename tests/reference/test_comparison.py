@@ -12,12 +12,12 @@ from modelsel.statistics.tests.paired import corrected_t, five_by_two_f, holm, m
 from modelsel.statistics.tests.ranks import critical_difference, friedman, nemenyi, wilcoxon
 
 
-def answers(shared: Path, name: str) -> Any:
-    return json.loads((shared / "reference" / "stats" / f"{name}.json").read_text())
+def answers(reference: Path, name: str) -> Any:
+    return json.loads((reference / "stats" / f"{name}.json").read_text())
 
 
-def test_corrected_resampled_t(shared: Path) -> None:
-    for label, case in answers(shared, "corrected_t")["cases"].items():
+def test_corrected_resampled_t(reference: Path) -> None:
+    for label, case in answers(reference, "corrected_t")["cases"].items():
         d = np.array(case["x"]) - np.array(case["y"])
         ratio = case["n_test"] / case["n_train"]
         found, naive = corrected_t(d, ratio), paired_t(d)
@@ -37,20 +37,20 @@ def test_corrected_resampled_t(shared: Path) -> None:
                 assert said == pytest.approx(expected, abs=1e-10), (label, rope)
 
 
-def test_mcnemar(shared: Path) -> None:
-    rows = answers(shared, "mcnemar")["rows"]
+def test_mcnemar(reference: Path) -> None:
+    rows = answers(reference, "mcnemar")["rows"]
     b, c = (np.array([row[key] for row in rows]) for key in "bc")
     assert mcnemar(b, c) == pytest.approx([row["exact_two_sided_p"] for row in rows], rel=1e-9)
     assert mcnemar(b, c, mid=True) == pytest.approx([row["mid_p"] for row in rows], rel=1e-9, abs=1e-15)
 
 
-def test_five_by_two(shared: Path) -> None:
-    for case in answers(shared, "five_by_two_cv")["cases"]:
+def test_five_by_two(reference: Path) -> None:
+    for case in answers(reference, "five_by_two_cv")["cases"]:
         assert five_by_two_f(case["differences_5x2"]) == pytest.approx((case["F"], case["p_F"]), rel=1e-9)
 
 
-def test_friedman_and_nemenyi(shared: Path) -> None:
-    given = answers(shared, "friedman_nemenyi")
+def test_friedman_and_nemenyi(reference: Path) -> None:
+    given = answers(reference, "friedman_nemenyi")
     for label, case in given.items():
         if not isinstance(case, dict) or "scores" not in case:
             continue
@@ -68,8 +68,8 @@ def test_friedman_and_nemenyi(shared: Path) -> None:
         assert nemenyi(found.ranks, sets) == pytest.approx(np.array(case["nemenyi_pairwise_p"]), abs=1e-6), label
 
 
-def test_wilcoxon_and_holm(shared: Path) -> None:
-    given = answers(shared, "wilcoxon_sign_padjust")
+def test_wilcoxon_and_holm(reference: Path) -> None:
+    given = answers(reference, "wilcoxon_sign_padjust")
     for case in given["wilcoxon"]:
         assert wilcoxon(case["x"], case["y"]) == pytest.approx(case["R"]["p"], rel=1e-9)
     assert holm(given["p_adjust"]["p"]) == pytest.approx(given["p_adjust"]["holm"])

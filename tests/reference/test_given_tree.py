@@ -48,8 +48,8 @@ def given(case):
     return PrunedView(tree, ~inner, prediction, counts), flat
 
 
-def cases(shared, pattern):
-    files = sorted((shared / "reference" / "given_tree").glob(pattern))
+def cases(reference, pattern):
+    files = sorted((reference / "given_tree").glob(pattern))
     if not files:
         pytest.skip(f"no {pattern} in the reference")
     for file in files:
@@ -61,8 +61,8 @@ def made_leaves(cut, pruned, flat):
     return sorted(flat[node]["id"] for node in np.flatnonzero(reached(pruned) & pruned.leaf & ~cut.leaf))
 
 
-def test_cost_complexity_gives_the_weakest_link_sequence(shared):
-    for name, case in cases(shared, "ccp_*.json"):
+def test_cost_complexity_gives_the_weakest_link_sequence(reference):
+    for name, case in cases(reference, "ccp_*.json"):
         cut, _ = given(case)
         total = float(cut.counts[0].sum())
         path = CostComplexity().path(cut, PruningData(total))
@@ -76,8 +76,8 @@ def test_cost_complexity_gives_the_weakest_link_sequence(shared):
             assert errors == Fraction(step["risk"]) * int(total), name
 
 
-def test_reduced_error_gives_the_smallest_of_the_best_prunings(shared):
-    for name, case in cases(shared, "rep_*.json"):
+def test_reduced_error_gives_the_smallest_of_the_best_prunings(reference):
+    for name, case in cases(reference, "rep_*.json"):
         cut, flat = given(case)
         counts = np.array([node["prune_counts"] for node in flat], float)
         pruner = ReducedError(relabel=False)
@@ -89,8 +89,8 @@ def test_reduced_error_gives_the_smallest_of_the_best_prunings(shared):
         assert made_leaves(cut, pruned, flat) == sorted(case["expected"]["nodes_made_leaves"]), name
 
 
-def test_minimum_error_gives_the_exact_rational_prunings(shared):
-    for name, case in cases(shared, "minerr_*.json"):
+def test_minimum_error_gives_the_exact_rational_prunings(reference):
+    for name, case in cases(reference, "minerr_*.json"):
         cut, flat = given(case)
         evidence = PruningData(float(cut.counts[0].sum()))
         for key, expected in case["expected"].items():
@@ -100,8 +100,8 @@ def test_minimum_error_gives_the_exact_rational_prunings(shared):
             assert made_leaves(cut, pruned, flat) == sorted(expected["nodes_made_leaves"]), (name, key)
 
 
-def test_error_based_gives_what_j48_leaves_without_raising(shared):
-    for name, case in cases(shared, "pessimistic_*.json"):
+def test_error_based_gives_what_j48_leaves_without_raising(reference):
+    for name, case in cases(reference, "pessimistic_*.json"):
         cut, flat = given(case)
         evidence = PruningData(float(cut.counts[0].sum()))
         weight = cut.counts.sum(axis=1)
@@ -123,8 +123,8 @@ def test_error_based_gives_what_j48_leaves_without_raising(shared):
     ("bound", "column"),
     [("normal", "weka"), ("c45_table", "c45_published_scheme"), ("exact", "exact_binomial")],
 )
-def test_upper_limits_are_those_of_the_tools(shared, bound, column):
-    rows = json.loads((shared / "reference/stats/c45_add_errs.json").read_text())["rows"]
+def test_upper_limits_are_those_of_the_tools(reference, bound, column):
+    rows = json.loads((reference / "stats/c45_add_errs.json").read_text())["rows"]
     compared = 0
     for row in rows:
         expected = row[f"{column}_extra_errors"]

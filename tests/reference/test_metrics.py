@@ -11,8 +11,8 @@ from modelsel.measure.base import FromConfusion
 from modelsel.statistics.auc import auc
 
 
-def test_measures_of_given_confusion_matrices(shared: Path) -> None:
-    cases = json.loads((shared / "reference/stats/metrics.json").read_text())["cases"]
+def test_measures_of_given_confusion_matrices(reference: Path) -> None:
+    cases = json.loads((reference / "stats/metrics.json").read_text())["cases"]
     names = {"kappa": "kappa", "mcc": "mcc", "f1_macro": "f1", "balanced_accuracy": "balanced_error"}
     for label, case in cases.items():
         if "confusion_rows_actual" not in case:
@@ -29,8 +29,8 @@ def test_measures_of_given_confusion_matrices(shared: Path) -> None:
             assert float(make("measure", "f1", positive=positive).of(matrix)[0]) == pytest.approx(expected, abs=1e-12), label
 
 
-def test_area_under_given_curves(shared: Path) -> None:
-    cases = json.loads((shared / "reference/stats/auc.json").read_text())["cases"]
+def test_area_under_given_curves(reference: Path) -> None:
+    cases = json.loads((reference / "stats/auc.json").read_text())["cases"]
     checked = 0
     for label, case in cases.items():
         if "labels" not in case or "scores" not in case:

@@ -34,7 +34,7 @@ def has_narrow_classes(task) -> bool:
     return False
 
 
-def test_posteriors_and_folds_are_those_of_the_formulas(answers, reference_task, reference_folds):
+def test_posteriors_and_folds_are_those_of_the_formulas(enough, answers, reference_task, reference_folds):
     compared = 0
     for answer in answers("nb/formula_*").values():
         task, fold = reference_task(answer["dataset"]), reference_folds(answer["dataset"])
@@ -60,7 +60,7 @@ def test_posteriors_and_folds_are_those_of_the_formulas(answers, reference_task,
             if "cv_predicted_class_index" in expected:
                 different = (crossed[position] != np.array(expected["cv_predicted_class_index"])).sum()
             assert different <= loose, where
-    assert compared > 1000
+    assert enough(compared, 1000)
 
 
 def test_posteriors_are_those_of_e1071(answers, reference_task):
@@ -102,7 +102,7 @@ def of_population_form(task, rows) -> np.ndarray:
     return replace(path, counted=counts).model(NaiveBayes()).scores(task)
 
 
-def test_scores_and_folds_are_those_of_scikit_learns_gaussian(answers, reference_task, reference_folds):
+def test_scores_and_folds_are_those_of_scikit_learns_gaussian(enough, answers, reference_task, reference_folds):
     compared = 0
     for name, answer in answers("sklearn/*").items():
         expected = answer["nb"]["GaussianNB_var_smoothing0"]
@@ -119,4 +119,4 @@ def test_scores_and_folds_are_those_of_scikit_learns_gaussian(answers, reference
             hits[number] = (said == task.target[rows]).sum()
         assert hits.tolist() == expected["cv_correct_per_fold"], name
         compared += len(task)
-    assert compared > 6000
+    assert enough(compared, 6000)

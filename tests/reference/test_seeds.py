@@ -21,8 +21,8 @@ SETS = (
 
 
 @pytest.fixture(scope="module")
-def seeds(shared) -> dict:
-    return json.loads((shared / "reference/seeds.json").read_text())
+def seeds(reference) -> dict:
+    return json.loads((reference / "seeds.json").read_text())
 
 
 def scored(task, score, rows=None) -> dict[str, float]:

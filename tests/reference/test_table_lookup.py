@@ -13,8 +13,8 @@ from modelsel.learner.table import Table
 NOTHING = np.random.default_rng(0)
 
 
-def test_hits_and_errors_per_fold_are_those_of_the_rote_learner(shared, reference_task, reference_folds):
-    results = json.loads((shared / "reference/table_lookup.json").read_text())["results"]
+def test_hits_and_errors_per_fold_are_those_of_the_rote_learner(shared, reference, reference_task, reference_folds):
+    results = json.loads((reference / "table_lookup.json").read_text())["results"]
     learner = Table(back_off="majority")
     for name, answer in results.items():
         if not (shared / "data" / f"{name}.csv").is_file():

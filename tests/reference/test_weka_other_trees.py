@@ -38,7 +38,7 @@ def size(job: str, text: str) -> int:
 
 
 @pytest.mark.parametrize("job", sorted(LEARNERS))
-def test_the_same_leaves_errors_and_first_test(answers, reference_task: Callable[[str], Task], job: str) -> None:
+def test_the_same_leaves_errors_and_first_test(enough, answers, reference_task: Callable[[str], Task], job: str) -> None:
     compared = 0
     for name, reference in answers("weka/*").items():
         result, task = reference["jobs"].get(job, {}).get("result"), reference_task(name)
@@ -53,10 +53,10 @@ def test_the_same_leaves_errors_and_first_test(answers, reference_task: Callable
         compared += 1
     if not compared:
         pytest.skip(f"no {job} in the reference")
-    assert compared >= 18
+    assert enough(compared, 17)
 
 
-def test_reptree_looks_at_the_rows_in_a_branch_after_it_has_chosen_the_test(answers, reference_task) -> None:
+def test_reptree_looks_at_the_rows_in_a_branch_after_it_has_chosen_the_test(enough, answers, reference_task) -> None:
     """Two rows in a branch: here the best test among those with enough rows is made, there a leaf where the best of all has too
     few. That is our tree without the limit, cut back.
     """
@@ -71,7 +71,7 @@ def test_reptree_looks_at_the_rows_in_a_branch_after_it_has_chosen_the_test(answ
         compared += 1
     if not compared:
         pytest.skip("no REPTree in the reference")
-    assert compared >= 20
+    assert enough(compared, 19)
 
 
 def cut_back(tree: Grown, node: int) -> tuple[int, int]:

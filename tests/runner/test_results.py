@@ -40,9 +40,9 @@ def test_the_standard_error_of_an_error_rate_is_the_binomial_one(tmp_path):
     np.testing.assert_allclose(results.board.se, np.sqrt(p * (1 - p) / 60), rtol=1e-6)
 
 
-def test_standard_errors_equal_those_that_rpart_prints(shared):
+def test_standard_errors_equal_those_that_rpart_prints(reference):
     """xerror and xstd are relative to the root's errors."""
-    cases = json.loads((shared / "reference" / "rpart_xval.json").read_text())["cases"].values()
+    cases = json.loads((reference / "rpart_xval.json").read_text())["cases"].values()
     for case in (case for case in cases if case["split"] == "gini"):
         n, root = case["n"], case["root_errors"]
         errors = [round(row[3] * root) for row in case["cptable"]]

@@ -10,8 +10,8 @@ from modelsel.statistics.tests.delong import areas, placements
 
 
 @pytest.fixture(scope="module")
-def cases(shared):
-    return json.loads((shared / "reference/stats/auc.json").read_text())["cases"]
+def cases(reference):
+    return json.loads((reference / "stats/auc.json").read_text())["cases"]
 
 
 def test_variance_and_interval_are_those_of_proc(cases):

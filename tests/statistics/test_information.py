@@ -81,9 +81,9 @@ def test_weights_count_like_repeats():
     assert joint_counts(a, b, times).tolist() == joint_counts(np.repeat(a, times), np.repeat(b, times)).tolist()
 
 
-def test_scores_of_nominal_attributes_are_those_of_weka_and_scikit_learn(shared):
+def test_scores_of_nominal_attributes_are_those_of_weka_and_scikit_learn(reference):
     checked = 0
-    for path in sorted((shared / "reference/scores").glob("*.json")):
+    for path in sorted((reference / "scores").glob("*.json")):
         answers = json.loads(path.read_text())
         for name, score in answers["attributes"].items():
             if score["type"] != "nominal":

@@ -49,8 +49,8 @@ def test_a_level_outside_the_open_unit_interval_is_refused(level):
         clopper_pearson(1, 3, level)
 
 
-def test_the_limits_are_those_of_r_and_scipy(shared):
-    answers = json.loads((shared / "reference/stats/binomial_intervals.json").read_text())
+def test_the_limits_are_those_of_r_and_scipy(reference):
+    answers = json.loads((reference / "stats/binomial_intervals.json").read_text())
     for row in answers["rows"]:
         assert clopper_pearson(row["k"], row["n"], row["conf"]) == pytest.approx(row["clopper_pearson"], abs=1e-9)
     for row in answers["one_sided_upper_limits"]:

@@ -9,8 +9,8 @@ from modelsel.statistics.auc import auc
 from modelsel.statistics.roc import curve
 
 
-def test_points_are_those_of_the_reference(shared):
-    for name, case in json.loads((shared / "reference/stats/auc.json").read_text())["cases"].items():
+def test_points_are_those_of_the_reference(reference):
+    for name, case in json.loads((reference / "stats/auc.json").read_text())["cases"].items():
         for scores, expected in zip(case["scores"], case["expected"]):
             found = curve(np.array(case["labels"]) == 1, np.array(scores, float))
             assert found.false_positive == pytest.approx(expected["roc_fpr"], abs=1e-12), name
