@@ -77,7 +77,7 @@ class Clock:
     def stage(self, name: str) -> Iterator[None]:
         began = time.monotonic()
         yield
-        self.stages[name] = time.monotonic() - began
+        self.stages[name] += time.monotonic() - began
 
     def read(self) -> dict[str, float]:
         return {"total": time.monotonic() - self.start, **self.stages}
@@ -128,14 +128,15 @@ def _performed(
         results, selection, extra = _selected(config, material, plan, folder, progress)
     with clock.stage("final"):
         final = _fitted(config, material, candidates, selection, sealing if gate else None)
+    with clock.stage("explain"):  # before the look: nothing of it reaches the reasons
+        explained = _explained(config, material, folder, selection, final)
+    with clock.stage("final"):
         if wanted(material.resampling.scheme, kind_of(config.measure)) and not isinstance(final, Failure):
             selection = with_point632(selection, material.development, final.model.predict(material.development))
         test = _look(gate, sealing, selection, final, opens(config, material))
         if config.exam is not None and isinstance(final, Fitted) and config.final_test is not False:
             test = _answer(config.exam, config, selection, final.model)
     with kept(test):
-        with clock.stage("explain"):
-            explained = _explained(config, material, candidates, selection, final)
         with clock.stage("record"):
             outcome = StudySummary(
                 study=config.name, spec_id=config.spec_id, seed=config.seed, modelsel=modelsel.__version__,
@@ -274,16 +275,21 @@ def _apart(config: Config, function: Callable[..., Any], candidates: Sequence[Ca
 
 
 def _explained(
-    config: Config, material: StudyData, candidates: Sequence[Candidate], selection: Selection, final: Fitted | Failure
+    config: Config, material: StudyData, folder: RunFolder, selection: Selection, final: Fitted | Failure
 ) -> dict[str, Any]:
     """Reasons and weak spots of the choice, as far as they were asked for, from development rows."""
     model = final.model if isinstance(final, Fitted) else None
 
     def apart(function: Callable[..., Any], *arguments: Any) -> Any:
-        return _apart(config, function, candidates, *arguments)
+        return _apart(config, function, selection.candidates, *arguments)
 
-    of = StudyToExplain(material.development, material.resampling, selection, config.measure, config.seed, model, apart)
-    return explanation(of, config.explain)
+    def run(plan: Plan, task: Task, resampling: Resampling) -> Results:
+        limits = CellLimits(config.limit.seconds, config.limit.bytes)
+        with _journal(config, folder) as journal:
+            return run_plan(plan, task, resampling, config.measure, config.pool, journal, seed=config.seed, limits=limits)
+
+    of = StudyToExplain(material.development, material.resampling, selection, config.measure, config.seed, model, apart, run)
+    return explanation(of, config.explain, config.slices, config.curve)
 
 
 def opens(config: Config, material: StudyData) -> bool:

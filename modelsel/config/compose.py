@@ -62,6 +62,8 @@ class Config:
     compare: bool
     measures: str
     corrected: str
+    slices: tuple[str, ...]
+    curve: bool
     explain: ExplainSettings
     outer: Any
     interval: str  # of nested cross-validation

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.winner.selection import ranked
 from modelsel.config.fields.explaining import WINNER, ExplainSettings
@@ -14,8 +16,8 @@ from modelsel.core.protocols import Measure
 from modelsel.core.selection import Selection
 from modelsel.core.types import Resampling, Task
 from modelsel.explanation.correlated import together
-from modelsel.explanation.dependence import COLUMNS, dependence
-from modelsel.explanation.importance import FoldImportance, ImportanceRequest, fold_importance, summary
+from modelsel.explanation.learning_curve import RunPlan, learning_curve, runners
+from modelsel.explanation.weak_slices import declared, weak_slices
 from modelsel.runner.execution.single_job import Failure
 from modelsel.runner.final_fit import Final
 
@@ -24,7 +26,10 @@ Apart = Callable[..., Any]  # a function and its arguments, called where cells a
 
 @dataclass(frozen=True, eq=False)
 class StudyToExplain:
-    """A finished selection, and how its fits are made. `final` is None where the winner could not be fitted."""
+    """A finished selection, and how its fits are made: one by one (`apart`), or as a plan with the journal (`run`).
+
+    `final` is None where the winner could not be fitted.
+    """
 
     task: Task
     resampling: Resampling
@@ -33,16 +38,21 @@ class StudyToExplain:
     seed: int
     final: Final | None
     apart: Apart
+    run: RunPlan
 
 
-def explanation(of: StudyToExplain, settings: ExplainSettings) -> dict[str, Any]:
-    """Everything that was asked for, by name."""
+def explanation(
+    of: StudyToExplain, settings: ExplainSettings, groups: Sequence[str] = (), curve: bool = False
+) -> dict[str, Any]:
+    """Everything that was asked for, by name; `groups` are columns whose levels are shown as slices."""
     found: dict[str, Any] = {}
     if settings.importance:
         found["importance"] = [_importance(of, settings, member) for member in members(of.selection, settings.candidates)]
     if settings.dependence and of.final is not None:
-        found["dependence"] = dependence(of.final, of.task, _first(of.task, found.get("importance", ())), of.seed)
-    return found
+        found["dependence"] = _dependence(of, of.final, found.get("importance", ()))
+    if curve:
+        found["curve"] = learning_curve(runners(of.selection), of.task, of.resampling, of.seed, of.run)
+    return found | _slices(of, settings.weak_slices, groups)
 
 
 def members(selection: Selection, names: Sequence[str]) -> list[int]:
@@ -59,6 +69,8 @@ def members(selection: Selection, names: Sequence[str]) -> list[int]:
 
 
 def _importance(of: StudyToExplain, settings: ExplainSettings, member: int) -> dict[str, Any]:
+    from modelsel.explanation.importance import FoldImportance, ImportanceRequest, fold_importance, summary  # scikit-learn's
+
     candidate = of.selection.candidates[member]
     asked = ImportanceRequest(of.measure, of.seed, settings.repeats, together(of.task, settings.together), settings.noise)
     who = {"candidate": candidate.id, "entry": candidate.entry}
@@ -71,8 +83,19 @@ def _importance(of: StudyToExplain, settings: ExplainSettings, member: int) -> d
     return {**who, **summary(folds, of.task, asked, assessed_per_analysed(of.resampling))}
 
 
-def _first(task: Task, importance: Sequence[dict[str, Any]]) -> list[str]:
-    """The most important columns of the first candidate asked for, else the first of the table."""
+def _slices(of: StudyToExplain, search: bool, groups: Sequence[str]) -> dict[str, Any]:
+    """Where the winner fails, by its out-of-fold answers of the first repeat."""
+    said, truth = of.selection.assessed.predicted[0], of.selection.assessed.truth
+    known = np.flatnonzero(said >= 0)
+    task, wrong = of.task.take(known), said[known] != truth[known]
+    found = {"weak_slices": weak_slices(task, wrong, of.seed)} if search else {}
+    return {**found, "declared_slices": declared(task, wrong, groups)} if groups else found
+
+
+def _dependence(of: StudyToExplain, final: Final, importance: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of the most important columns of the first candidate asked for, else of the first of the table."""
+    from modelsel.explanation.dependence import COLUMNS, dependence
+
     lines = importance[0].get("columns", ()) if importance else ()
-    names = [line["column"] for line in lines] or [feature.name for feature in task.features]
-    return names[:COLUMNS]
+    names = [line["column"] for line in lines] or [feature.name for feature in of.task.features]
+    return dependence(final, of.task, names[:COLUMNS], of.seed)

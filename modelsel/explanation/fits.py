@@ -3,20 +3,24 @@
 from collections.abc import Iterator
 
 from modelsel.config.fields.explaining import ExplainSettings
+from modelsel.explanation.learning_curve import RUNNERS_UP, SHARES
 
 
-def added(explain: ExplainSettings, folds: int) -> Iterator[tuple[str, int]]:
-    """What is asked for that costs fits, and how many.
+def added(explain: ExplainSettings, curve: bool, folds: int, entries: int) -> Iterator[tuple[str, int]]:
+    """What is asked for that costs fits, and how many at most.
 
-    >>> list(added(ExplainSettings(importance=True), 10))
+    >>> list(added(ExplainSettings(importance=True), False, 10, 3))
     [('permutation importance of 1 candidate, with a noise column', 20)]
     """
     if explain.importance:
         many = len(explain.candidates)
         noise = ", with a noise column" if explain.noise else ""
         yield f"permutation importance of {many} candidate{'s' * (many > 1)}{noise}", many * folds * (1 + explain.noise)
+    if curve:
+        many = min(entries, 1 + RUNNERS_UP)
+        yield f"learning curve of {many} candidate{'s' * (many > 1)}", many * folds * (len(SHARES) - 1)
 
 
-def lines(explain: ExplainSettings, folds: int) -> list[str]:
+def lines(explain: ExplainSettings, curve: bool, folds: int, entries: int) -> list[str]:
     """As `modelsel plan` prints them; none where nothing costs a fit."""
-    return [f"explain      {fits:,} fits more: {what}" for what, fits in added(explain, folds)]
+    return [f"explain      {fits:,} fits more: {what}" for what, fits in added(explain, curve, folds, entries)]

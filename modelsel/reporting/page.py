@@ -13,8 +13,10 @@ from modelsel.record.content.files import write as write_file
 from modelsel.record.folder import RunFolder
 from modelsel.reporting import show
 from modelsel.reporting.charts.svg import SHAPES
+from modelsel.reporting.explained.curve import curve
 from modelsel.reporting.explained.dependence import dependence
 from modelsel.reporting.explained.importance import importance
+from modelsel.reporting.explained.weak_slices import weak_slices
 from modelsel.reporting.sections import bounds, facts, final, leaderboard, measures, pairs, pareto, predictions, slices, strips
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text import verdict, width, words
@@ -66,6 +68,8 @@ def context(view: View) -> dict[str, Any]:
         "shows": show.sections(view.details.get("shows", {})),
         "note": view.config.get("note"),
         "importance": importance(view),
+        "curve": curve(view),
+        "weak": weak_slices(view),
         "dependence": dependence(view),
         "data": facts.data(view),
         "looks": facts.looks(view),

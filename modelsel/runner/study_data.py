@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.config.compose import BATES, Config
+from modelsel.config.fields.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, Finding, Resampling, Sealed, Task, seal
@@ -56,6 +57,7 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
         ("measure", config.measure.problems(development, resampling)),
         ("rule", config.rule.problems(resampling, config.measure.over_rows)),
         ("rule", _other_units(config)),
+        ("slices", _no_columns(config, development)),
     )
     _refuse(("rule", unbounded(config.measure, getattr(config.rule, "bounds", ()), development, resampling)))
     findings = (*loaded.findings, *profile(development), *fewer_rows_than_folds(development, resampling))
@@ -78,6 +80,14 @@ def _no_bates(config: Config, task: Task) -> Iterator[str]:
 
 def _refuse(*reasons: tuple[str, Iterable[str]]) -> None:
     ConfigurationError.raise_if(Problem("MSEL-240", reason, where) for where, each in reasons for reason in each)
+
+
+def _no_columns(config: Config, task: Task) -> Iterator[str]:
+    """Declared slices that are no columns of the table."""
+    names = [feature.name for feature in task.features]
+    for name in config.slices:
+        if name not in names:
+            yield f"there is no column {name!r}: {near(name, names)}"
 
 
 def _other_units(config: Config) -> Iterator[str]:

@@ -4,6 +4,8 @@ import csv
 import json
 from pathlib import Path
 
+import pytest
+
 from modelsel.record.folder import RunFolder
 
 HEAD = "sepal length (cm),sepal width (cm),petal length (cm),petal width (cm)\n"
@@ -70,3 +72,36 @@ def test_a_model_that_is_no_tree_has_no_paths(modelsel):
     done = modelsel("predict", "latest", "new.csv", "--explain")
     assert done.code == 2
     assert "MSEL-259: a row has a path in a tree, and the model is none, --explain" in done.err
+
+
+def test_slices_are_searched_for_and_declared_ones_always_shown(modelsel):
+    done = modelsel("run", "dataset=breast_cancer", "learner=cart", "scheme.folds=3", "slices=[mean radius]")
+    assert done.code == 0, done.err
+    found = explained()
+    assert [line["column"] for line in found["declared_slices"]["slices"]] == ["mean radius"] * 4
+    assert found["declared_slices"]["rows"] == done.outcome.task["development_rows"]
+    page = RunFolder.open("latest").report.read_text()
+    assert "Where it fails" in page
+    assert "mean radius &gt;" in page
+    assert modelsel("run", "dataset=iris", "learner=cart", "scheme.folds=3", "explain.weak_slices=false").code == 0
+    assert not Path("runs/latest/explanation.json").exists()
+    assert "Where it fails" not in RunFolder.open("latest").report.read_text()
+
+
+def test_a_declared_slice_that_is_no_column_is_refused_before_anything_runs(modelsel):
+    done = modelsel("run", "dataset=breast_cancer", "learner=cart", "slices=[mean radus]")
+    assert done.code == 2
+    assert "there is no column 'mean radus': did you mean 'mean radius'?, slices" in done.err
+
+
+def test_a_learning_curve_of_the_winner_and_the_best_of_each_other_entry(modelsel):
+    words = ("dataset=breast_cancer", "space=[cart,naive_bayes]", "scheme.folds=3", "curve=true")
+    planned = modelsel("plan", *words)
+    assert "explain      24 fits more: learning curve of 2 candidates" in planned.out
+    done = modelsel("run", *words)
+    assert done.code == 0, done.err
+    curve = explained()["curve"]
+    assert curve["candidates"][0]["candidate"] == done.outcome.winner["id"]
+    assert len({one["entry"] for one in curve["candidates"]}) == 2
+    assert curve["candidates"][0]["points"][-1]["mean"] == pytest.approx(done.outcome.winner["cv"]["mean"])
+    assert "Would more rows help?" in RunFolder.open("latest").report.read_text()

@@ -25,6 +25,8 @@ class ExplainSettings:
     together: float = number(0.7, above=0, most=1, help="columns of higher rank correlation are permuted together too")
     dependence: bool = plain(False, help="partial dependence and ICE of the six most important columns (else the first six)")
 
+    weak_slices: bool = plain(True, help="slices with more errors: half of the rows find them, the other half tests them")
+
     def strangers(self, candidates: Sequence[Candidate]) -> Iterator[Problem]:
         """Names that are no entry and no beginning of an id; members of a family get theirs when it is resolved."""
         entries = list(dict.fromkeys(candidate.entry for candidate in candidates))

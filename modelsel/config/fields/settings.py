@@ -70,6 +70,8 @@ class RootSettings:
         AUTO, ALL, help="beside the one that chooses: auto: of class scores for the best; all: for everybody"
     )
     corrected: str = one_of(BBC, NESTED, AUTO, help="the winner's score; auto: nested where bbc lies near the floor")
+    slices: tuple[str, ...] = plain((), help="columns whose levels are always shown with their error rates")
+    curve: bool = plain(False, help="learning curve of the winner and up to three runners-up: fits on shares of the rows")
     explain: ExplainSettings = field(default_factory=ExplainSettings)
     limit: LimitSettings = field(default_factory=LimitSettings)
 

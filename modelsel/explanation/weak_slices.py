@@ -1,0 +1,130 @@
+"""Where a candidate fails: slices of rows with more out-of-fold errors than the rest, found on one half, tested on the other.
+
+A small tree is grown on the errors (wrong or right) of one half of the rows. Its leaves with more errors than that half has on
+average are the slices; the other half, which had no part in finding them, says how many rows and errors they have there. p is
+Fisher's exact test of the slice against the rest of that half, one-sided; over slices Holm's correction:
+
+    p = P(X ≥ k),  X hypergeometric: errors among the slice's n rows when all K errors of N rows are anywhere
+
+Groups that were declared are not searched for: they are shown on all rows, with Fisher's two-sided test against the rest and a
+correction of their own. Intervals are Clopper and Pearson's. Rows count once each, whatever their weight; where rows stand in
+groups, whole groups go to a half, and there are no tests and intervals, which would take rows for independent.
+Source: Athey & Imbens (2016) on honest trees; Fisher (1935); Holm (1979).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.stats import fisher_exact, hypergeom
+
+from modelsel.core.fingerprint import generator
+from modelsel.core.types import Booleans, Feature, Floats, Task, positions
+from modelsel.criterion.gini import Gini
+from modelsel.learner.tree import Splits, Tree
+from modelsel.learner.trees.model import TreeModel
+from modelsel.statistics.intervals import clopper_pearson
+from modelsel.statistics.tests.paired import holm
+from modelsel.tree.export.rules import TreeRule, to_rules
+from modelsel.tree.routing.route import route
+
+DEPTH = 3
+LEAST = 20  # rows of a leaf, in the half that finds
+SHARE = 0.05  # or this share of that half, where it is more
+MOST = 5  # slices that are tested
+QUARTERS = 4  # a declared column of numbers is cut into so many parts of equal size
+
+
+def weak_slices(task: Task, wrong: Booleans, seed: int) -> dict[str, Any]:
+    """Slices found by one half of the rows and tested by the other; `wrong` says which out-of-fold answers are wrong."""
+    finding = half(task, generator(seed, task.fingerprint, "slices"))
+    model, rules = find(task, wrong, finding)
+    testing = np.flatnonzero(~finding)
+    leaf = route(model.cut.tree, task, testing).leaf
+    lines = [{"slice": _words(task, rule), **_counted(wrong[testing], leaf == rule.leaf, task)} for rule in rules]
+    return {"rows": len(testing), "wrong": int(wrong[testing].sum()), "slices": _corrected(lines)}
+
+
+def declared(task: Task, wrong: Booleans, columns: Sequence[str]) -> dict[str, Any]:
+    """Every level of some columns (numbers: quarters), with the errors there, on all rows."""
+    lines = []
+    for name in columns:
+        for words, inside in _levels(task, name):
+            lines.append({"column": name, "slice": words, **_counted(wrong, inside, task, both=True)})
+    return {"rows": len(task), "wrong": int(wrong.sum()), "slices": _corrected(lines)}
+
+
+def half(task: Task, rng: np.random.Generator) -> Booleans:
+    """Which rows find: half of them, or of the groups."""
+    unit = positions(task) if task.groups is None else np.unique(task.groups, return_inverse=True)[1]
+    chosen = rng.permutation(int(unit.max()) + 1) % 2 == 0
+    return np.asarray(chosen[unit])
+
+
+def find(task: Task, wrong: Booleans, finding: Booleans) -> tuple[TreeModel, list[TreeRule]]:
+    """The tree of errors, and its leaves with more of them than the finding half has on average, the worst first."""
+    rows = np.flatnonzero(finding)
+    errors = replace(task, target=wrong.astype(np.int32), classes=("right", "wrong"), weights=None)
+    grower = Tree(criterion=Gini(), splits=Splits(nominal="equality"), max_depth=DEPTH, min_leaf=max(LEAST, SHARE * len(rows)))
+    model: TreeModel = grower.fit(errors, rows, np.random.default_rng(0))
+    share = model.cut.counts[:, 1] / np.maximum(model.cut.counts.sum(axis=1), 1)
+    rules = [rule for rule in to_rules(model.cut) if rule.conditions and share[rule.leaf] > wrong[rows].mean()]
+    return model, sorted(rules, key=lambda rule: -share[rule.leaf])[:MOST]
+
+
+def _words(task: Task, rule: TreeRule) -> str:
+    return " and ".join(condition.words(task.features[condition.feature]) for condition in rule.conditions)
+
+
+def _counted(wrong: Booleans, inside: Booleans, task: Task, both: bool = False) -> dict[str, Any]:
+    """Rows, errors, rate, interval and p of a slice among some rows."""
+    n, k = int(inside.sum()), int(wrong[inside].sum())
+    line: dict[str, Any] = {"rows": n, "wrong": k, "rate": k / n if n else None, "low": None, "high": None, "p": None}
+    if n and task.groups is None:
+        low, high = clopper_pearson(k, n)
+        line |= {"low": low, "high": high, "p": _p(wrong, inside, both)}
+    return line
+
+
+def _p(wrong: Booleans, inside: Booleans, both: bool) -> float:
+    """Fisher's exact p of the slice against the other rows."""
+    n, k, total, errors = int(inside.sum()), int(wrong[inside].sum()), len(wrong), int(wrong.sum())
+    if both:
+        return float(fisher_exact(np.array([[k, n - k], [errors - k, total - n - errors + k]])).pvalue)
+    return float(hypergeom.sf(k - 1, total, errors, n))
+
+
+def _corrected(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """With Holm's p, over all that were tested."""
+    tested = [line for line in lines if line["p"] is not None]
+    for line, adjusted in zip(tested, holm([line["p"] for line in tested]), strict=True):
+        line["adjusted"] = float(adjusted)
+    return [{"adjusted": None, **line} for line in lines]
+
+
+def _levels(task: Task, name: str) -> list[tuple[str, Booleans]]:
+    """Each level, or quarter, of a column in words, and which rows are in it; the last are those where it is missing."""
+    feature: Feature = next(one for one in task.features if one.name == name)
+    values = task.column(name)
+    if feature.levels:
+        found = [(f"{name} = {level}", values == code) for code, level in enumerate(feature.levels)]
+    else:
+        found = _quarters(name, values)
+    missing = np.isnan(values)
+    return [one for one in (*found, (f"{name} is missing", missing)) if one[1].any()]
+
+
+def _quarters(name: str, values: Floats) -> list[tuple[str, Booleans]]:
+    known = values[~np.isnan(values)]
+    if len(np.unique(known)) <= QUARTERS:
+        return [(f"{name} = {value:.12g}", values == value) for value in np.unique(known)]
+    edges = np.unique(np.quantile(known, np.linspace(0, 1, QUARTERS + 1)[1:-1]))
+    low, high = [-np.inf, *edges], [*edges, np.inf]
+    return [(_between(name, a, b), (values > a) & (values <= b)) for a, b in zip(low, high)]
+
+
+def _between(name: str, low: float, high: float) -> str:
+    if np.isinf(low):
+        return f"{name} <= {high:.6g}"
+    return f"{name} > {low:.6g}" if np.isinf(high) else f"{low:.6g} < {name} <= {high:.6g}"

@@ -1,0 +1,70 @@
+"""The learning curve on the page: score by rows to fit on, with intervals over folds."""
+
+from typing import Any
+
+from modelsel.reporting.charts.svg import Plot, Scale
+from modelsel.reporting.sections.view import View
+from modelsel.reporting.text.words import interval, number, score
+
+WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 620, 330, 58, 12, 280
+APART = 5.0  # pixels between the intervals of two candidates at the same share
+
+
+def curve(view: View) -> dict[str, Any]:
+    """Drawing, legend and a table; empty where no curve was asked for."""
+    found = view.folder.explanation().get("curve")
+    if not found:
+        return {}
+    lines = [{"name": view.called(one["candidate"]), **one} for one in found["candidates"]]
+    return {
+        "svg": _drawn(view, found["rows"], lines),
+        "legend": [{"name": line["name"], "series": series} for series, line in enumerate(lines)],
+        "rows": [number(round(rows)) for rows in found["rows"]],
+        "lines": [_row(line) for line in lines],
+        "answer": _answer(view, lines[0]["doubling"]),
+    }
+
+
+def _answer(view: View, doubling: dict[str, Any]) -> str:
+    """Would more rows help: what the second half of them brought."""
+    mean, low, high = doubling["mean"], doubling["low"], doubling["high"]
+    if mean is None or low is None:
+        return "These folds do not tell what the second half of the rows brought."
+    gain = mean if view.higher else -mean
+    told = (
+        f"Going from half of the rows to all changed the winner’s {view.outcome.measure} by {mean:+.4f} {interval([low, high])}"
+    )
+    if low <= 0 <= high:
+        return f"{told}: the folds cannot tell whether more rows helped."
+    return f"{told}: more rows {'helped, and further ones may' if gain > 0 else 'did harm'}."
+
+
+def _row(line: dict[str, Any]) -> dict[str, Any]:
+    cells = [f"{score(one['mean'])} {interval(_ends(one))}" if one["mean"] is not None else "–" for one in line["points"]]
+    return {"name": line["name"], "cells": cells}
+
+
+def _ends(one: dict[str, Any]) -> list[float] | None:
+    return None if one["low"] is None else [one["low"], one["high"]]
+
+
+def _drawn(view: View, rows: list[float], lines: list[dict[str, Any]]) -> str:
+    reach = [end for line in lines for one in line["points"] for end in (one["mean"], one["low"], one["high"])]
+    low = min((value for value in reach if value is not None), default=0.0)
+    high = max((value for value in reach if value is not None), default=1.0)
+    room = (high - low) * 0.04 or 0.5
+    across = Scale.of(rows, LEFT, WIDTH - 20, log=False, zero=True)
+    up = Scale(low - room, high + room, BOTTOM, TOP)
+    plot = Plot(WIDTH, HEIGHT, f"{view.outcome.measure} by rows to fit on")
+    plot.axis_left(up, LEFT, WIDTH - 20)
+    plot.axis_below(across, TOP, BOTTOM, "rows to fit on")
+    for series, line in enumerate(lines):
+        shift = APART * (series - (len(lines) - 1) / 2)
+        known = [(across(x) + shift, one) for x, one in zip(rows, line["points"]) if one["mean"] is not None]
+        for x, one in known:
+            if one["low"] is not None:
+                plot.line(x, up(one["low"]), x, up(one["high"]), f"bar s{series}")
+        points = [(x, up(one["mean"])) for x, one in known]
+        plot.path(points, f"curve c{series} s{series}")
+        plot.marks(points, series)
+    return plot.svg()

@@ -1,0 +1,37 @@
+"""Where the winner fails, on the page: slices that were found, and groups that were declared."""
+
+from typing import Any
+
+from modelsel.reporting.sections.view import View
+from modelsel.reporting.text.words import interval, p_value, percent
+
+LEVEL = 0.05
+
+
+def weak_slices(view: View) -> dict[str, Any]:
+    """Rows of both tables, and how many found slices stand after the correction; empty where nothing was asked for."""
+    kept = view.folder.explanation()
+    found, shown = kept.get("weak_slices"), kept.get("declared_slices")
+    if found is None and shown is None:
+        return {}
+    return {"found": _table(found), "declared": _table(shown)}
+
+
+def _table(found: dict[str, Any] | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    rate = found["wrong"] / found["rows"] if found["rows"] else 0.0
+    rows = [_row(line) for line in found["slices"]]
+    return {"rows": rows, "of": found["rows"], "rate": percent(rate), "stand": sum(row["stands"] for row in rows)}
+
+
+def _row(line: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": line["slice"],
+        "rows": line["rows"],
+        "rate": "–" if line["rate"] is None else percent(line["rate"]),
+        "interval": interval(None if line["low"] is None else [line["low"], line["high"]]),
+        "p": p_value(line["p"]),
+        "adjusted": p_value(line["adjusted"]),
+        "stands": line["adjusted"] is not None and line["adjusted"] <= LEVEL,
+    }
