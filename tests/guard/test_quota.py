@@ -12,6 +12,8 @@ import pytest
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import make
 from modelsel.guard.release.mechanisms import LabelSummary, Released, count_channel
+from modelsel.guard.reporting.audit import audit
+from modelsel.reporting.text.verdict import further
 from modelsel.statistics.reuse.certificate import SpendingState
 from tests.guard.studies import Rule, Study, numbers
 
@@ -51,6 +53,29 @@ def test_where_the_next_interval_would_say_nothing_there_is_no_answer(home: Path
     assert "guard.quota=2 is used up" in results[-1].refused
     assert "G051" in results[-1].flags
     assert results[-1].score is None
+
+
+def test_the_audit_foretells_what_the_quota_leaves(home: Path) -> None:
+    study = Study(numbers(1000), home, settings={"quota": 2})
+    foretold = []
+    for turn in range(5):
+        result = study.but(rule=Rule(turn % 4, CUTS[turn])).look()
+        foretold.append((audit(study.gate(), study.sealing())["next"], result))
+    assert [upcoming["release"] for upcoming, _ in foretold] == ["predicted", "ladder", "ladder", "ladder", "ladder"]
+    for (upcoming, _), (_, result) in pairwise(foretold[1:]):
+        assert (upcoming["look"], upcoming["interval"]) == (result.look, None)
+        assert upcoming["price"] == pytest.approx(result.price, abs=1e-5)  # no cut beats the board
+        assert upcoming["steps"] == 20
+        assert (result.score * 20) % 1 == pytest.approx(0)
+        assert "show the board" in further(upcoming)
+
+
+def test_the_audit_foretells_that_nothing_would_be_shown(home: Path) -> None:
+    study = Study(numbers(60, columns=4), home, settings={"release": "full", "quota": 2})
+    refused = [one.refused for one in looks(study, 12)]
+    upcoming = audit(study.gate(), study.sealing())["next"]
+    assert refused[-1] is not None
+    assert (upcoming["release"], upcoming["price"], upcoming["interval"]) == ("closed", 0.0, None)
 
 
 def test_a_quota_may_be_a_half_width_and_the_first_look_is_always_exact(home: Path) -> None:

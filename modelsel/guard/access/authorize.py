@@ -186,19 +186,13 @@ def _by_quota(terms: Mapping[str, Any], position: LookContext) -> Iterator[Findi
 def _channel(ask: PreparedLook, terms: Mapping[str, Any], looks: Sequence[PastLook], n: int, look: int) -> ReleaseMechanism:
     if ask.counted:
         foreseen = ask.foreseen or (0.5, 1)
-        past = [_shown(one) for one in looks if one.status == "revealed"]
+        past = [one.shown for one in looks if one.status == "revealed"]
         return count_channel(terms, n, foreseen, past, look)
     selected, told = ask.request.selected, terms["release"] == "predicted"
     expected = (selected.cv_mean, selected.cv_rows) if told and isfinite(selected.cv_mean) else None
     kind = kind_of(ask.request.sealing.measure)
     return ScoreGridRelease(kind, n, int(terms["steps"] or n), bounds_of(ask.request.sealing.measure), expected,
                   ask.foreseen if told else None, rounded=terms["steps"] is not None)  # fmt: skip
-
-
-def _shown(look: PastLook) -> dict[str, Any]:
-    """What an answer showed, about how many rows, and the name that an exam has for its predictions."""
-    handed = (look.facts.get("config") or {}).get("handed")
-    return {**look.answer, "look": look.facts["look"], "n": look.facts["n"], "handed": handed}
 
 
 def _facts(looks: Sequence[PastLook]) -> list[dict[str, Any]]:

@@ -57,7 +57,7 @@ def in_force(position: LookContext, rate: float) -> dict[str, Any]:
         }
     stage = _stage(terms, position, rate)
     if stage == LADDER:
-        return {**terms, "release": LADDER, "steps": terms["steps"] or steps_near(0.5 / max(1, position.n) ** 0.5)}
+        return {**terms, "release": LADDER, "steps": ladder_steps(terms, position.n)}
     return {**terms, "closed": _closed(terms, width(position, terms["delta"], rate))} if stage == CLOSED else terms
 
 
@@ -72,10 +72,24 @@ def width(position: LookContext, delta: float, rate: float) -> float:
 def _stage(terms: Mapping[str, Any], position: LookContext, rate: float) -> str:
     if not terms["quota"] or not position.past or terms["release"] not in (*EXACT, LADDER) or _fixed_before(position):
         return str(terms["release"])
-    half = width(position, terms["delta"], rate)
-    if not any(reached(quota, len(position.past), half) for quota in terms["quota"]):
-        return str(terms["release"])
+    return left_by_quota(terms, len(position.past), width(position, terms["delta"], rate))
+
+
+def left_by_quota(terms: Mapping[str, Any], answers: int, half: float) -> str:
+    """How the next answer is released after so many, when its interval would have this half width.
+
+    >>> left_by_quota({"release": "predicted", "quota": [3]}, 3, 0.1), left_by_quota({"release": "full", "quota": [3]}, 2, 0.1)
+    ('ladder', 'full')
+    """
+    mode = str(terms["release"])
+    if mode not in (*EXACT, LADDER) or not answers or not any(reached(quota, answers, half) for quota in terms["quota"]):
+        return mode
     return CLOSED if half >= NO_INFORMATION else LADDER
+
+
+def ladder_steps(terms: Mapping[str, Any], n: int) -> int:
+    """The steps of the ladder: those of the terms, else near half a standard error of n rows."""
+    return int(terms["steps"] or steps_near(0.5 / max(1, n) ** 0.5))
 
 
 def reached(quota: float, answers: int, half: float) -> bool:

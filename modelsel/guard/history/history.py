@@ -44,6 +44,12 @@ class PastLook:
     def price(self) -> float:
         return float(self.answer["price"] if self.status == "revealed" else self.facts["worst"])
 
+    @property
+    def shown(self) -> dict[str, Any]:
+        """What the answer showed, about how many rows, and the name that an exam has for its predictions."""
+        handed = (self.facts.get("config") or {}).get("handed")
+        return {**self.answer, "look": self.facts["look"], "n": self.facts["n"], "handed": handed}
+
     def same_question(self, testset: str, metric: str, spec_id: str, train: str) -> bool:
         """The replay key."""
         mine = tuple(self.facts.get(name) for name in ("testset", "metric", "spec_id", "train"))

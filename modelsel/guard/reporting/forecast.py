@@ -1,10 +1,11 @@
 """What one more look at a test set would cost, how wide its interval would come out, and how many looks are left."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from modelsel.guard.history.history import History, PastLook
+from modelsel.guard.checks.terms import CLOSED, LADDER, ladder_steps, left_by_quota, strictest
+from modelsel.guard.history.history import History, PastLook, is_off
 from modelsel.statistics.reuse import prices
 from modelsel.statistics.reuse.certificate import SpendingState, hoeffding, interval
 
@@ -34,17 +35,42 @@ class LookForecast:
 def next_look(history: History, testset: str) -> dict[str, Any] | None:
     """Price of an answer that agrees with the last cross-validation; None where nobody chose yet.
 
-    `interval` is what the same error rate would read then, None where the last look showed another measure.
+    `interval` is what the same error rate would read then, None where the last look showed another measure. Where the quota is
+    used up `release` is `ladder`, and the price that of a board that stays; or `closed`, and nothing would be shown.
     """
     chosen = [entry.facts for entry in history.selections if entry.facts["testset"] == testset]
     outlook = _outlook(history, testset, _rate(chosen[-1]) if chosen else None)
     if outlook is None:
         return None
-    errors, foreseen = round(outlook.n * outlook.rate), history.terms(testset)["release"] == "predicted"
-    price = prices.predicted(errors, outlook.n, outlook.rate, chosen[-1]["cv_rows"]) if foreseen else prices.full(outlook.n)
-    looks = history.looks_at([testset])
+    looks, charged = history.looks_at([testset]), _charged(history, testset)
+    past, terms = history.looks_at(charged), _terms(history, testset, charged)
     shown = list(outlook.interval()) if not looks or _is_error(looks[-1]) else None
-    return {"look": outlook.index, "price": price, "interval": shown}
+    release = left_by_quota(terms, len(past), _half(outlook.interval()))
+    said = {"look": outlook.index, "interval": shown, "release": release}
+    if release == CLOSED:
+        return {**said, "price": 0.0, "interval": None}
+    if release == LADDER:
+        return {**said, "price": _stays(terms, outlook.n, past), "interval": None, "steps": ladder_steps(terms, outlook.n)}
+    errors, foreseen = round(outlook.n * outlook.rate), release == "predicted"
+    price = prices.predicted(errors, outlook.n, outlook.rate, chosen[-1]["cv_rows"]) if foreseen else prices.full(outlook.n)
+    return {**said, "price": price}
+
+
+def _terms(history: History, testset: str, charged: Sequence[str]) -> dict[str, Any]:
+    """Those of the next look: the strictest of all sets whose answers are charged."""
+    every = [entry.facts["terms"] for name, entry in history.seals.items() if name in charged]
+    return strictest(history.terms(testset), [terms for terms in every if not is_off(terms)])
+
+
+def _half(limits: tuple[float, float]) -> float:
+    return (limits[1] - limits[0]) / 2
+
+
+def _stays(terms: Mapping[str, Any], n: int, past: Sequence[PastLook]) -> float:
+    """Nats of an answer by the ladder that moves nothing."""
+    board = [str(look.answer.get("symbol")) for look in past if str(look.answer.get("symbol")).startswith("board")]
+    moved = sum(not symbol.endswith("stays") for symbol in board)
+    return prices.coin(1 + len(board), 1 + moved, improved=False) if past else prices.grid(ladder_steps(terms, n))
 
 
 def budget(history: History, testset: str) -> dict[str, Any] | None:
@@ -67,7 +93,7 @@ def _outlook(history: History, testset: str, usual: float | None) -> LookForecas
     last = looks[-1] if looks else None
     if last is not None and not last.facts.get("certified", True):
         return None
-    charged = [testset, *(last.facts.get("charged", ()) if last else ())]
+    charged = _charged(history, testset)
     past, rate = history.looks_at(charged), _shown(last, usual)
     if rate is None:
         return None
@@ -77,6 +103,12 @@ def _outlook(history: History, testset: str, usual: float | None) -> LookForecas
         index=1 + adaptive + len(history.commits_on(charged)), spent=sum(look.price for look in past),
         rate=rate, delta=history.terms(testset)["delta"], space=seal.facts["space"],
     )  # fmt: skip
+
+
+def _charged(history: History, testset: str) -> list[str]:
+    """The sets whose answers the last look was charged for."""
+    looks = history.looks_at([testset])
+    return [testset, *(looks[-1].facts.get("charged", ()) if looks else ())]
 
 
 def _shown(last: PastLook | None, usual: float | None) -> float | None:

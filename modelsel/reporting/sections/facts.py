@@ -6,6 +6,7 @@ from typing import Any
 import yaml  # type: ignore[import-untyped]
 
 from modelsel.reporting.sections.view import View
+from modelsel.reporting.text.verdict import further
 from modelsel.reporting.text.words import interval, number, percent, score
 
 FEATURES = 60
@@ -56,13 +57,13 @@ def looks(view: View) -> dict[str, Any]:
         "ledger": audit.get("ledger", {}),
         "state": audit.get("state", ""),
         "flags": audit.get("flags", []),
-        "next": _next_look(audit["next"]) if audit.get("next") else None,
+        "next": _next_look(audit["next"]) if audit.get("next") else "",
     }
 
 
-def _next_look(upcoming: Mapping[str, Any]) -> dict[str, str]:
-    ends = upcoming.get("interval")
-    return {"price": number(upcoming["price"]), "interval": interval(ends) if ends else ""}
+def _next_look(upcoming: Mapping[str, Any]) -> str:
+    said = further(upcoming)
+    return f"{said[0].upper()}{said[1:]}."
 
 
 def again(view: View) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def test(outcome: StudySummary, audit: Mapping[str, Any], folder: RunFolder) -> 
         return [f"refused: {result.refused}"]
     lines = [released(result), *filter(None, [width.sentence(result)]), look(result)]
     if upcoming := audit.get("next"):
-        lines.append(f"a further look would cost {number(upcoming['price'])} nats{_widened(upcoming.get('interval'))}")
+        lines.append(further(upcoming))
     return [*lines, *([f"flags: {', '.join(flags)}"] if flags else [])]
 
 
@@ -152,6 +152,20 @@ def near(path: Path, here: Path | None = None) -> str:
     """The path from where the person stands, if it lies beneath."""
     here = (here or Path.cwd()).resolve()
     return str(path.resolve().relative_to(here)) if path.resolve().is_relative_to(here) else str(path)
+
+
+def further(upcoming: Mapping[str, Any]) -> str:
+    """What one more look would cost, and what the quota leaves of its answer.
+
+    >>> further({"price": 0.0, "release": "closed"})
+    'a further look would show nothing: the quota is used up'
+    """
+    if upcoming.get("release") == "closed":
+        return "a further look would show nothing: the quota is used up"
+    cost = f"a further look would cost {number(upcoming['price'])} nats"
+    if upcoming.get("release") == "ladder":
+        return f"{cost} and show the board, which moves for a model better by 1/{upcoming['steps']} (guard.quota)"
+    return f"{cost}{_widened(upcoming.get('interval'))}"
 
 
 def _widened(ends: Sequence[float] | None) -> str:
