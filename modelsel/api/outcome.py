@@ -76,8 +76,10 @@ class Outcome(core.StudySummary):
 
         predictor = ready(self._folder, progress().say)
         won = self._row(self.winner["id"])
-        steps = tuple((step["kind"], done) for step, done in zip(specification(won).get("preparer", ()), predictor.steps))
-        final = Final(predictor.features, predictor.classes, steps, won.learner, predictor.model)
+        kinds = [step["kind"] for step in specification(won).get("preparer", ())] if predictor.steps else []
+        steps = tuple(zip(kinds, predictor.steps, strict=True))
+        kind = getattr(predictor.model, "made_by", won.learner)  # a learner around that of the row
+        final = Final(predictor.features, predictor.classes, steps, kind, predictor.model)
         return self._estimator(final, candidate(won).spec)
 
     @property

@@ -19,9 +19,11 @@ from modelsel.config.sources.folders import Folders
 from modelsel.config.sources.merge import KIND, merge, nested
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import FieldLimits, kind_of
+from modelsel.learner.adjusted.calibrated import Calibrated
 
-LEARNER, PREPARER = "learner", "preparer"
+LEARNER, PREPARER, CALIBRATOR, NO = "learner", "preparer", "calibrator", "none"
 STEPS = Slot(PREPARER, FieldLimits(group=PREPARER, many=True), (), False, False)
+CALIBRATION = Slot(CALIBRATOR, FieldLimits(group=CALIBRATOR), (), True, False)
 STEPS_SAID = steps.STEPS
 DEPTH = 12  # of files that lead on to each other
 
@@ -281,7 +283,10 @@ def _opened(value: Any) -> Options:
 
 
 def _slots_of(group: str, cls: Any) -> Mapping[str, Slot]:
-    return {**slots(cls), PREPARER: STEPS} if group == LEARNER else slots(cls)
+    if group != LEARNER:
+        return slots(cls)
+    own = slots(cls)
+    return {**own, PREPARER: STEPS, **({} if CALIBRATOR in own else {CALIBRATOR: CALIBRATION})}
 
 
 def _maker(group: str, found: Found) -> Any:
@@ -290,7 +295,16 @@ def _maker(group: str, found: Found) -> Any:
         return partial(cls, kind=found.kind)
     if group != LEARNER:
         return cls
-    return lambda preparer=(), **settings: (cls(**settings), preparer)
+    if CALIBRATOR in slots(cls):
+        return lambda preparer=(), **settings: (cls(**settings), preparer)
+    return lambda preparer=(), calibrator=None, **settings: _calibrated(cls(**settings), preparer, calibrator)
+
+
+def _calibrated(learner: Any, preparer: tuple[Any, ...], calibrator: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Learner and steps; behind a calibrator the learner fits its steps itself, inside the inner folds."""
+    if calibrator is None or kind_of(calibrator) == NO:
+        return learner, preparer
+    return Calibrated(learner, preparer, calibrator), ()
 
 
 def _in_order(**steps: Any) -> tuple[Any, ...]:

@@ -26,7 +26,7 @@ from typing import Any
 
 GROUPS = (
     "learner", "criterion", "pruner", "softener", "distance", "preparer",
-    "scheme", "split", "measure", "rule", "dataset", "guard", "pool", "tracking",
+    "calibrator", "scheme", "split", "measure", "rule", "dataset", "guard", "pool", "tracking",
 )  # fmt: skip
 
 
@@ -184,8 +184,10 @@ def _part_fields(kind: Any) -> tuple[str, ...]:
 def resolved(part: Any) -> dict[str, Any]:
     """The whole specification of a part as plain data, `kind` first, defaults filled in: what ids are hashed from.
 
-    A field with `metadata={"identity": False}` is left out.
+    A field with `metadata={"identity": False}` is left out; a part that is written otherwise says how by `specification`.
     """
+    if (written := getattr(part, "specification", None)) is not None:
+        return dict(written())
     spec: dict[str, Any] = {} if getattr(part, "nested", False) else {"kind": kind_of(part)}
     for name in _identity(part.__class__):
         value = getattr(part, name)

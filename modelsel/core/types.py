@@ -242,9 +242,14 @@ class Candidate:
     entry: str = ""  # the space entry that declared it
     family: str = ""  # "alpha: path" before it is resolved; then the family it came from
 
+    @property
+    def steps(self) -> tuple[Any, ...]:
+        """The preparation steps, also where the learner fits them itself (inside inner folds)."""
+        return self.preparers or getattr(self.learner, "prepared_by", ())
+
     @cached_property
     def spec(self) -> dict[str, Any]:
-        return {**resolved(self.learner), "preparer": [resolved(step) for step in self.preparers]}
+        return {**resolved(self.learner), "preparer": [resolved(step) for step in self.steps]}
 
     @cached_property
     def id(self) -> str:
@@ -255,7 +260,7 @@ class Candidate:
         """Dotted hyper-parameters, as in candidates.csv; a second step of one kind has the number 2."""
         spec = flat(resolved(self.learner))
         kinds: list[str] = []
-        for step in self.preparers:
+        for step in self.steps:
             own = flat(resolved(step))
             kinds.append(str(own.pop("kind")))
             again = f"_{kinds.count(kinds[-1])}" if kinds.count(kinds[-1]) > 1 else ""

@@ -1,0 +1,3 @@
+"""Its parts lie in these packages: `adjusted` has learners around a learner."""
+
+PARTS = ("", "adjusted")

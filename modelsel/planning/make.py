@@ -2,6 +2,8 @@
 
     cells = batches × folds        fits needed = cells + 1        fits of a loop = candidates × folds + 1
 
+and for a learner that makes inner fits (a calibrator's) 1 + inner folds in the place of each 1
+
 (the one more is the winner's fit on all development rows; a scheme's repeats are folds of their own).
 """
 
@@ -45,11 +47,20 @@ class Plan:
 
     @property
     def needed(self) -> int:
-        return len(self.batches) * self.folds + 1
+        """Inner fits of learners that make some are counted too."""
+        return self.folds * sum(self._fits(batch.members[0]) for batch in self.batches) + 1
 
     @property
     def naive(self) -> int:
-        return len(self.candidates) * self.folds + 1
+        return self.folds * sum(self._fits(member) for member in range(len(self.candidates))) + 1
+
+    @property
+    def inner(self) -> int:
+        """Of the fits needed, those inside analysis parts."""
+        return self.needed - 1 - len(self.cells)
+
+    def _fits(self, member: int) -> int:
+        return int(getattr(self.candidates[member].learner, "fits", 1))
 
     @cached_property
     def fingerprint(self) -> str:

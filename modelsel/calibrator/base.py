@@ -1,0 +1,120 @@
+"""What a calibrator is: it turns scores into chances, and learns how from scores of rows that the model did not see.
+
+    two classes   p_2 = g(s_2), p_1 = 1 − p_2
+    more          p_c ∝ g_c(s_c), each class against the rest; all zero: evenly
+
+`ClassByClass`: say `parameters`, what is learnt of one class, and `value`, the chance that a score then has. A calibrator
+that reads all scores of a row at once (`temperature`) is a `BaseCalibrator` and says `fitted` and `applied`. A new one is a
+frozen dataclass. Where the rows hold one class only there is nothing to learn, and the scores stay as they are.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.spec import class_of, resolved, whole
+from modelsel.core.types import Booleans, Codes, Description, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """A calibrator with what it has learnt: an array per class that is calibrated, empty where there was nothing to learn."""
+
+    calibrator: Any
+    learnt: tuple[Floats, ...]
+
+    def __call__(self, scores: Floats) -> Floats:
+        """Calibrated scores, rows × classes, each row at least 0 and of sum 1."""
+        found: Floats = self.calibrator.applied(self.learnt, scores)
+        return found
+
+    def describe(self) -> Description:
+        """The calibration as data."""
+        spec = resolved(self.calibrator)
+        arrays = {f"learnt{place}": one for place, one in enumerate(self.learnt)}
+        return Description(str(spec["kind"]), {"settings": {k: v for k, v in spec.items() if k != "kind"}}, arrays)
+
+
+def restored(description: Description) -> Calibration:
+    """Read a calibration back; ValueError, KeyError or TypeError when it is not whole."""
+    calibrator = class_of("calibrator", description.kind)(**description.facts["settings"])
+    learnt = tuple(_numbers(description.arrays[f"learnt{place}"]) for place in range(len(description.arrays)))
+    if not learnt:
+        raise ValueError("a calibration that has learnt nothing of any class")
+    return Calibration(calibrator, learnt)
+
+
+@dataclass(frozen=True)
+class BaseCalibrator:
+    """From scores and classes of rows that the model behind the scores did not see. `fitted` and `applied` are to be said."""
+
+    folds: int = whole(5, least=2, help="inner folds of the analysis rows, whose models give the scores that it learns from")
+
+    def fit(self, scores: Floats, truth: Codes, weights: Floats) -> Calibration:
+        """Learn from rows × classes.
+
+        Parameters
+        ----------
+        scores : Floats
+            Class scores, rows × classes, each row of sum 1, of models that did not see their rows.
+        truth : Codes
+            Class index per row.
+        weights : Floats
+            Weight per row.
+        """
+        return Calibration(self, self.fitted(scores, truth, weights))
+
+    def fitted(self, scores: Floats, truth: Codes, weights: Floats) -> tuple[Floats, ...]:
+        """What is learnt, as arrays."""
+        raise NotImplementedError
+
+    def applied(self, learnt: Sequence[Floats], scores: Floats) -> Floats:
+        """Calibrated scores, from what was learnt."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class ClassByClass(BaseCalibrator):
+    """Each class by itself; of two classes the second."""
+
+    def parameters(self, score: Floats, positive: Booleans, weights: Floats) -> Floats:
+        """What is learnt of one class; both `positive` rows and others are there."""
+        raise NotImplementedError
+
+    def value(self, learnt: Floats, score: Floats) -> Floats:
+        """The chance that each score has."""
+        raise NotImplementedError
+
+    def fitted(self, scores: Floats, truth: Codes, weights: Floats) -> tuple[Floats, ...]:
+        there = weights > 0
+        scores, truth, weights = scores[there], truth[there], weights[there]
+        return tuple(self._one(scores[:, one], truth == one, weights) for one in _judged(scores.shape[1]))
+
+    def applied(self, learnt: Sequence[Floats], scores: Floats) -> Floats:
+        each = [
+            self.value(own, scores[:, one]) if len(own) else scores[:, one]
+            for one, own in zip(_judged(scores.shape[1]), learnt, strict=True)
+        ]
+        if len(each) == 1:
+            return np.column_stack([1.0 - each[0], each[0]])
+        table = np.column_stack(each)
+        total = table.sum(axis=1, keepdims=True)
+        return np.asarray(np.divide(table, total, out=np.full_like(table, 1.0 / table.shape[1]), where=total > 0))
+
+    def _one(self, score: Floats, positive: Booleans, weights: Floats) -> Floats:
+        return self.parameters(score, positive, weights) if 0 < positive.sum() < len(positive) else np.zeros(0)
+
+
+def _judged(classes: int) -> range:
+    """The classes that get a curve of their own."""
+    return range(1, 2) if classes == 2 else range(classes)
+
+
+def _numbers(array: NDArray[Any]) -> Floats:
+    found = np.asarray(array, np.float64)
+    if found.ndim != 1 or not np.isfinite(found).all():
+        raise ValueError("what a calibration has learnt are finite numbers")
+    return found

@@ -1,0 +1,109 @@
+"""What a learner's scores are adjusted by: its own scores of the analysis rows, each from a fit that did not see the row.
+
+The analysis rows are dealt into inner folds, class by class; whole groups where there are groups, and copies of one row stay
+together. Preparation steps are fitted inside each inner fold too, on its rows alone, since a step that reads labels would
+make the scores of the others look better than they are.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.spec import class_of, kind_of
+from modelsel.core.types import Description, Floats, Integers, Table, Task, positions
+from modelsel.statistics.sampling import deal, deal_groups
+
+
+@dataclass(frozen=True, eq=False)
+class FittedSteps:
+    """Preparation steps, fitted one after the other, with their kinds."""
+
+    kinds: tuple[str, ...]
+    fitted: tuple[Any, ...]
+
+    def __call__(self, table: Table) -> Table:
+        """The table as the learner behind them sees it."""
+        for step in self.fitted:
+            table = step.apply(table)
+        return table
+
+    def describe(self) -> tuple[Description, ...]:
+        return tuple(
+            Description(kind, said.facts, said.arrays)
+            for kind, said in zip(self.kinds, (step.describe() for step in self.fitted), strict=True)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedFit:
+    """One fit on some rows: the steps before it, and the path that answers the learners of equal growing."""
+
+    steps: FittedSteps
+    path: Any
+
+    def scores(self, learners: Sequence[Any], table: Table, rows: Integers) -> Floats:
+        """Class scores, learners × rows × classes."""
+        found: Floats = self.path.outputs(learners, self.steps(unlabelled(table)), rows, True).scores
+        return found
+
+
+def prepared_fit(learner: Any, steps: Sequence[Any], task: Task, rows: Integers, seed: int) -> PreparedFit:
+    """Fit steps and learner on some rows of a task; a step is handed these rows and no others."""
+    done: list[Any] = []
+    for step in steps:
+        seen = task.take(rows)
+        done.append(step.fit(seen, positions(seen), np.random.default_rng(seed)))
+        ready = done[-1].apply(unlabelled(task))
+        task = task.with_features(ready.features, ready.values)
+    fitted = FittedSteps(tuple(kind_of(step) for step in steps), tuple(done))
+    return PreparedFit(fitted, learner.fit_path(task, rows, np.random.default_rng(seed)))
+
+
+def inner_folds(task: Task, rows: Integers, folds: int, rng: np.random.Generator) -> list[tuple[Integers, Integers]]:
+    """Analysis and assessment rows of each inner fold: positions in `rows`."""
+    _, copy = np.unique(rows, return_inverse=True)
+    repeated = copy.max() + 1 < len(rows)
+    groups = task.groups[rows] if task.groups is not None else copy
+    if task.groups is not None or repeated:
+        part = deal_groups(groups, [1.0] * folds, rng, task.target[rows])
+    else:
+        part = deal(len(rows), folds, rng, task.target[rows])
+    return [(np.flatnonzero(part != number), np.flatnonzero(part == number)) for number in np.unique(part)]
+
+
+def out_of_fold(
+    fits: Sequence[PreparedFit], parts: Sequence[tuple[Integers, Integers]], learners: Sequence[Any], task: Task, rows: Integers
+) -> Floats:
+    """Scores of the analysis rows, learners × rows × classes, each by the inner fit that did not see the row."""
+    found = np.empty((len(learners), len(rows), len(task.classes)))
+    for fit, (_, held) in zip(fits, parts, strict=True):
+        found[:, held] = fit.scores(learners, task, rows[held])
+    return found
+
+
+def unlabelled(table: Table) -> Table:
+    """The rows without classes."""
+    return Table(name=table.name, features=table.features, values=table.values, rows=table.rows)
+
+
+def nested(parts: dict[str, Description]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Facts and arrays of several descriptions, each under its name."""
+    facts = {name: {"kind": part.kind, "facts": dict(part.facts)} for name, part in parts.items()}
+    arrays = {f"{name}/{key}": array for name, part in parts.items() for key, array in part.arrays.items()}
+    return facts, arrays
+
+
+def part_of(description: Description, name: str) -> Description:
+    """One of the descriptions again. KeyError when it is not there."""
+    said, start = description.facts[name], f"{name}/"
+    own = {key.removeprefix(start): array for key, array in description.arrays.items() if key.startswith(start)}
+    return Description(str(said["kind"]), said["facts"], own)
+
+
+def steps_of(description: Description) -> FittedSteps:
+    """The fitted steps again."""
+    parts = [part_of(description, f"step{place}") for place in range(int(description.facts["steps"]))]
+    fitted = tuple(class_of("preparer", part.kind).restore(part) for part in parts)  # type: ignore[attr-defined]
+    return FittedSteps(tuple(part.kind for part in parts), fitted)
