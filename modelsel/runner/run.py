@@ -22,7 +22,7 @@ from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, DeadlineExc
 from modelsel.runner.execution.executors import JobExecutor, Pool, chosen, opened
 from modelsel.runner.execution.recovery import CrashRecovery
 from modelsel.runner.execution.worker import CompletedJob
-from modelsel.runner.journal.journal import NEW, Journal, begun
+from modelsel.runner.journal.journal import NEW, Journal, begun, reached
 from modelsel.runner.memory import give_back
 from modelsel.runner.progress import QUIET
 
@@ -118,8 +118,10 @@ class _Reporter:
 
 def _rescue(book: RunIndex, pool: Pool, each: JobExecutor) -> CrashRecovery:
     """Worker processes of this machine leave marks in the journal's folder; of others only their reports are known."""
-    marks = partial(begun, book.journal.folder) if pool.kind == "processes" else None
-    return CrashRecovery(book.work, book.journal, each, book.recovered, marks)
+    if pool.kind != "processes":
+        return CrashRecovery(book.work, book.journal, each, book.recovered, None)
+    folder = book.journal.folder
+    return CrashRecovery(book.work, book.journal, each, book.recovered, partial(begun, folder), partial(reached, folder))
 
 
 def _stop_if_hopeless(book: RunIndex, done: CompletedJob) -> None:

@@ -35,6 +35,22 @@ def test_a_candidate_that_kills_its_worker_is_crashed_and_thirty_nine_of_its_bat
     assert "killed its worker" in results.reasons[20]
 
 
+def test_whoever_kills_is_found_by_one_more_death_and_not_by_halving(tmp_path):
+    """Fits of the batch on two folds: both die with it, one is asked one by one, then both go on without the guilty one."""
+    log = str(tmp_path / "fits")
+    some = candidates(*(Double(cut=i / 10, deed="kill" if i == 17 else "none", log=log) for i in range(40)))
+    results = study(tmp_path, some, pool=PROCESSES, folds=2)
+    assert [position for position, status in enumerate(results.status) if status != "ok"] == [17]
+    assert len(Path(log).read_text().splitlines()) <= 5
+
+
+def test_where_no_mark_tells_who_was_reached_the_batch_is_halved(tmp_path, monkeypatch):
+    monkeypatch.setattr("modelsel.runner.run.reached", lambda _folder, _job: None)
+    some = (*spread(3), *candidates(Double(cut=9.5, deed="kill")))
+    results = study(tmp_path, some, pool=PROCESSES, folds=2)
+    assert results.status == ("ok", "ok", "ok", "crashed")
+
+
 @pytest.mark.parametrize("guilty", [(20,), pytest.param((3, 11, 19, 27, 35), marks=pytest.mark.slow)])
 def test_of_forty_batches_those_that_kill_their_worker_are_named_and_the_others_finish(tmp_path, guilty):
     some = candidates(*(Double(group=i, cut=i / 20, deed="kill" if i in guilty else "none") for i in range(40)))

@@ -32,6 +32,7 @@ from modelsel.runner.evaluation.preprocessing import columns_left, prepare, rows
 CHUNK = 1 << 26  # bytes of class scores asked for at a time: the grid is fixed, whatever the machine
 SEEN: LRUCache[str] = LRUCache(1024)  # digests of the analysis rows of folds
 Limited = Callable[[], AbstractContextManager[None]]
+Reached = Callable[[int], None]  # told the place of a candidate before it answers
 
 
 def evaluate(
@@ -42,9 +43,11 @@ def evaluate(
     seed: int,
     scores: bool,
     limited: Limited = unlimited,
+    reached: Reached | None = None,
 ) -> CellResult:
     """What every candidate of the batch says about the fold's assessment rows. Raises nothing for a candidate's sake.
 
+    With `reached` candidates answer one by one, so that somebody knows whose answer took the process along.
     Raises DataError, OSError for a full disk, Stopped, and Interrupted: they end the study.
     """
     start = perf_counter()
@@ -58,7 +61,7 @@ def evaluate(
         builder.fail(everyone, unless_final(problem))
     else:
         invited = tuple(member for member in everyone if _invited(builder, bench, member, limited))
-        _fill(builder, bench, invited, limited)
+        _fill(builder, bench, invited, limited, reached)
     return builder.result(perf_counter() - start)
 
 
@@ -124,14 +127,18 @@ def _invited(builder: CellResultBuilder, bench: PreparedBatch, member: int, limi
     return reason is None
 
 
-def _fill(builder: CellResultBuilder, bench: PreparedBatch, members: tuple[int, ...], limited: Limited) -> None:
+def _fill(
+    builder: CellResultBuilder, bench: PreparedBatch, members: tuple[int, ...], limited: Limited, reached: Reached | None
+) -> None:
     """Answer for the members with one fit; where that fails, with one fit for each half of them."""
     if not members:
         return
     try:
         with limited():
             for path, own in bench.answered(bench.path(members), members):
-                for chunk in _chunks(own, builder.bytes_each):
+                for chunk in _chunks(own, CHUNK if reached else builder.bytes_each):
+                    if reached:
+                        reached(chunk[0])
                     builder.write(chunk, path, bench.task, bench.fold.assessment)
     except BaseException as problem:
         problem = unless_final(problem)
@@ -140,7 +147,7 @@ def _fill(builder: CellResultBuilder, bench: PreparedBatch, members: tuple[int, 
             return
         middle = len(members) // 2
         for half in (members[:middle], members[middle:]):
-            _fill(builder, bench, half, limited)
+            _fill(builder, bench, half, limited, reached)
 
 
 def _checked(task: Task, fold: Fold) -> str:

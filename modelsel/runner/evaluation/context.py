@@ -11,7 +11,7 @@ from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Candidate, Resampling, Task
 from modelsel.planning.make import Cell, Plan
 from modelsel.planning.sources import code
-from modelsel.runner.evaluation.cell import evaluate
+from modelsel.runner.evaluation.cell import Reached, evaluate
 from modelsel.runner.evaluation.cell_key import CellKey
 from modelsel.runner.evaluation.cell_result import CellResult
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, unlimited
@@ -19,10 +19,11 @@ from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, unlimited
 
 @dataclass(frozen=True)
 class CellJob:
-    """Some candidates (positions in the plan) of one cell."""
+    """Some candidates (positions in the plan) of one cell; `one_by_one`: whoever asks will know which of them was reached."""
 
     cell: Cell
     members: tuple[int, ...]
+    one_by_one: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,7 @@ class RunContext:
     def candidates(self, job: CellJob) -> tuple[Candidate, ...]:
         return tuple(self.plan.candidates[member] for member in job.members)
 
-    def evaluate(self, job: CellJob) -> CellResult:
+    def evaluate(self, job: CellJob, reached: Reached | None = None) -> CellResult:
         """Do the job: see `cell.evaluate`."""
         result = evaluate(
             self.task,
@@ -77,6 +78,7 @@ class RunContext:
             self.seed,
             self.needs_scores,
             self.limits.enforced if self.limits.any else unlimited,
+            reached,
         )
         return result if self.rows else replace(self.scored(job.cell.fold, result), measure=self.measure_id)
 

@@ -1,8 +1,9 @@
 """Getting all jobs done although workers die: suspects are run again alone, once, and only the guilty one is condemned.
 
 When a worker is killed, a pool loses everything unfinished. What had started and not finished is suspect. A suspect that
-dies alone is halved until the guilty candidate stands alone; that one is `crashed` (or `timeout`, when it had used up its
-seconds), and is not tried on other folds, where it could only kill again.
+dies alone was asked candidate by candidate, and the one that it had reached is guilty; where no mark tells (the fit itself
+kills, workers of another machine), it is halved until the guilty candidate stands alone. That one is `crashed` (or `timeout`,
+when it had used up its seconds), and is not tried on other folds, where it could only kill again.
 """
 
 import time
@@ -17,6 +18,7 @@ from modelsel.runner.execution.worker import CompletedJob, job_name
 from modelsel.runner.journal.journal import Journal, record_of
 
 Started = Callable[[], dict[str, float]]  # job name -> when it began, of jobs that this pool's workers began
+Reached = Callable[[str], int | None]  # job name -> the candidate that it had come to
 
 
 @dataclass
@@ -28,6 +30,7 @@ class CrashRecovery:
     each: JobExecutor
     recovered: Callable[[CellJob], CompletedJob | None]  # a record that was written although its report was lost
     started: Started | None  # None: unknown, and whatever was on its way is suspect
+    reached: Reached = lambda _job: None  # where the workers' marks cannot be read
     condemned: dict[int, str] = field(default_factory=dict)  # candidate -> why it is not tried again
 
     def done(self, jobs: Sequence[CellJob]) -> Iterator[CompletedJob]:
@@ -72,16 +75,22 @@ class CrashRecovery:
         return replace(job, members=kept) if kept else None
 
     def _alone(self, job: CellJob, overdue: bool) -> Iterator[CompletedJob]:
-        """A suspect by itself; halves of it where it dies. One that was overdue needs no second chance."""
+        """A suspect by itself; what is innocent of it where it dies. One that was overdue needs no second chance."""
+        careful = replace(job, one_by_one=len(job.members) > 1)
         if not (overdue and len(job.members) == 1):
             began = time.time()
             try:
-                yield from self.each((job,), at_once=1)
+                yield from self.each((careful,), at_once=1)
                 return
             except WorkerDied:
                 overdue = self._overdue(began)
         if len(job.members) == 1:
             yield self._condemn(job, overdue)
+            return
+        guilty = None if overdue else self.reached(job_name(careful))
+        if guilty in job.members:
+            yield self._condemn(replace(job, members=(guilty,)), False)
+            yield from self._alone(replace(job, members=tuple(member for member in job.members if member != guilty)), False)
             return
         middle = len(job.members) // 2
         for half in (job.members[:middle], job.members[middle:]):

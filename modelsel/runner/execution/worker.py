@@ -25,7 +25,7 @@ from modelsel.kernels.stop import Stopped
 from modelsel.runner.evaluation.cell_result import CellResult
 from modelsel.runner.evaluation.context import CellJob, RunContext
 from modelsel.runner.journal.codec import RecordLocation, encoded
-from modelsel.runner.journal.journal import STARTED, record_of
+from modelsel.runner.journal.journal import REACHED, STARTED, record_of
 from modelsel.runner.journal.segment import Segment, store_errors
 
 Held = TypeVar("Held", bound=Table)
@@ -55,9 +55,17 @@ class CellWorker:
         if not self.open:
             raise Stopped
         with self._at_work():
-            result = self.work.evaluate(job)
+            result = self.work.evaluate(job, self._mark_of(job) if job.one_by_one else None)
             place = self.segment.append(*record_of(self.work.key(job.cell), result))
             return CompletedJob(job, self.work.scored(job.cell.fold, result), place)
+
+    def _mark_of(self, job: CellJob) -> Callable[[int], None]:
+        """What leaves a mark in the segment of each candidate that is reached."""
+
+        def mark(place: int) -> None:
+            self.segment.append({"kind": REACHED, "job": job_name(job), "member": job.members[place]}, {})
+
+        return mark
 
     def wait(self, seconds: float) -> bool:
         """Wait until nobody works here; False when that took longer."""
@@ -116,7 +124,8 @@ def perform_and_tell(given: RunContext | Callable[[], RunContext], job: CellJob)
 
 def job_name(job: CellJob) -> str:
     """What the marks call a job: unique among those of one run."""
-    return f"{job.cell.fold}/{job.cell.batch}/{job.members[0]}/{len(job.members)}"
+    own = "/one by one" if job.one_by_one else ""
+    return f"{job.cell.fold}/{job.cell.batch}/{job.members[0]}/{len(job.members)}{own}"
 
 
 @lru_cache(maxsize=1)

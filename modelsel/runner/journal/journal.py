@@ -14,7 +14,7 @@ from modelsel.runner.evaluation.cell_result import CellResult
 from modelsel.runner.journal.codec import Arrays, CorruptRecord, JournalRecord, RecordHeader, RecordLocation, raw, read, scan
 from modelsel.runner.journal.segment import SUFFIX, Segment
 
-ANSWERS, FAMILY, STARTED = "answers", "family", "started"
+ANSWERS, FAMILY, STARTED, REACHED = "answers", "family", "started", "reached"
 KEPT = (ANSWERS, FAMILY)  # records that have a key; the others are marks
 NEW = "not computed before"
 
@@ -152,6 +152,17 @@ def begun(folder: Path) -> dict[str, float]:
                 with suppress(KeyError, TypeError, ValueError):
                     marks[str(found.facts["job"])] = float(found.facts["at"])
     return marks
+
+
+def reached(folder: Path, job: str) -> int | None:
+    """The candidate that was reached last when a job's candidates answered one by one; None where no mark says so."""
+    last = None
+    for path in _segments(folder):
+        for found in scan(path):
+            if isinstance(found, RecordHeader) and found.facts.get("kind") == REACHED and found.facts.get("job") == job:
+                with suppress(KeyError, TypeError, ValueError):
+                    last = int(found.facts["member"])
+    return last
 
 
 def older_journals(runs: Path, first: Sequence[Path] = ()) -> list[Path]:
