@@ -59,9 +59,21 @@ def predicted(folder: Any, path: Path, explain: bool = False) -> Predicted:
     rows = read_like(path, predictor.features, ids=listed(dataset.get("id")), **inherited(path, dataset))
     for finding in rows.findings:
         print(f"{finding.message}; {finding.do}", file=sys.stderr)
+    _remember(folder, rows.table)
     more = {"path": paths(predictor, rows.table)} if explain else {}
     labels, scores = predictor.predict(rows.table).tolist(), predictor.scores(rows.table).tolist()
     return Predicted(predictor.classes, labels, scores, rows.ids, more)
+
+
+def _remember(folder: Any, table: Any) -> None:
+    """Put it on record that these rows were predicted; what is noticed about that is said on stderr."""
+    from modelsel.config.reopen import reopen
+    from modelsel.guard.gate import Gate
+
+    gate = Gate(reopen(folder.config(), "guard").guard, folder.root)
+    gate.predicted(table, str(folder.path))
+    for finding in gate.findings:
+        print(f"{finding.code}: {finding.message}; {finding.do}", file=sys.stderr)
 
 
 def paths(predictor: Any, table: Any) -> list[str]:

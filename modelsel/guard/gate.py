@@ -114,6 +114,19 @@ class Gate:
 
         self._kept(select)
 
+    def predicted(self, table: Table, folder: str) -> None:
+        """Put on record that a run's model predicted rows, as information; no label is involved.
+
+        Where the ledger cannot take it, that is said under every policy, and predicting goes on.
+        """
+        if not self.remembers:
+            return
+        try:
+            self.session.check()
+            self.session.predicted(table, folder)
+        except (StoreError, LedgerError) as error:
+            self._notice([not_remembered.prediction(error.problems[0].what)])
+
     def _said(self, sealing: TestSetDeclaration, outputs: Outputs) -> str:
         """The digest of predictions for the sealed rows."""
         rows = self.subject(sealing).test.bound

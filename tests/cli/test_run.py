@@ -58,6 +58,8 @@ def test_predictions_follow_the_columns_by_name(modelsel: Command, folder: Path)
     assert [line.split(",")[0] for line in printed.out.splitlines()] == ["prediction", "a", "b"]
     assert modelsel("predict", "latest", "new.csv", "-o", "out.csv").out == ""
     assert (folder / "out.csv").read_text() == printed.out
+    contacts = json.loads(modelsel("audit", "--json").out)["contacts"]
+    assert [(one["contact"], one["n"]) for one in contacts] == [("predicted", 2)]  # on record, once
     assert modelsel("predict", "latest", "gone.csv").code == 2
     (folder / "less.csv").write_text("y\n1\n")
     assert modelsel("predict", "latest", "less.csv").code == 3

@@ -43,7 +43,7 @@ def refused_for(study: Study, code: str) -> bool:
 def test_after_choosing_on_all_rows_a_strict_test_is_refused(home: Path, policy: str) -> None:
     assert Study(numbers(), home / "other", policy="strict").look().refused is None  # the control: nothing chosen before
     unsealed(numbers(), home, policy)
-    assert kinds(home) == ["selection"]
+    assert kinds(home) == ["note", "selection"]  # that the rows were opened, and that they chose
     assert refused_for(Study(numbers(), home), "G021")
 
 

@@ -52,6 +52,7 @@ def chosen(mutant: Mutant, known: list[dict[str, object]]) -> list[str]:
 def killed(copy: Path, tests: list[str]) -> bool:
     """Does a test fail? In a process that has the heavy libraries already, but nothing of the package."""
     with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
         child = os.fork()
         if not child:
             os.setsid()

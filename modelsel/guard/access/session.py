@@ -13,7 +13,8 @@ import numpy as np
 
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem
 from modelsel.core.protocols import Anchor
-from modelsel.core.types import Finding
+from modelsel.core.types import Finding, Table
+from modelsel.guard.access import contacts
 from modelsel.guard.access.anchors import AnchorSet
 from modelsel.guard.access.authorize import decide, memory_of, position_of
 from modelsel.guard.access.closing import CLOSING, closing
@@ -195,12 +196,28 @@ class LedgerSession:
         """The first seal of these rows, or what has changed since; where none are sealed, the rows that will choose."""
         terms = terms_of(self.policy, sealing)
         if not len(sealing.sealed):
-            self.ledger.write(lambda writing: keep(writing, self.policy, self.key, subject, "development"))
+            self.ledger.write(lambda writing: self._opened_to_choose(writing, sealing, subject))
             return []
         missed = self._recall(subject)
         changed = self.ledger.write(lambda writing: self._seal(writing, sealing, subject, terms, declaration))
         self._mark()
         return [*missed, *([policy_weakened.finding(changed)] if changed else [])]
+
+    def _opened_to_choose(self, writing: WriteTransaction, sealing: TestSetDeclaration, subject: RowFingerprints) -> None:
+        """Rows of which none is sealed are on record before they choose: a study may be broken off."""
+        keep(writing, self.policy, self.key, subject, "development")
+        known = History.of(writing.entries()).selections
+        if not any((one.facts["train"], one.facts["spec_id"]) == (subject.train, sealing.spec_id) for one in known):
+            facts = {"contact": contacts.OPENED, "rows": subject.train, "n": len(subject.development.bound)}
+            contacts.note(writing, {**facts, "key_id": self.key.id, "study": sealing.study, "spec_id": sealing.spec_id})
+
+    def predicted(self, table: Table, folder: str) -> None:
+        """Put on record that rows were predicted: here, and in the home."""
+        contacts.predicted(self.ledger, table, self.key, folder)
+        if self.apart:
+            contacts.predicted(self.memory, table, self.home.own(), folder)
+            mark(self.home, self.memory, self.memory.url)
+        self._mark()
 
     def select(
         self, sealing: TestSetDeclaration, subject: RowFingerprints, selected: SelectionSummary, predictions: str | None

@@ -9,6 +9,7 @@ from typing import Any
 
 from modelsel.core.errors import LedgerError, ModelselError
 from modelsel.core.types import Finding
+from modelsel.guard.access.contacts import contacts
 from modelsel.guard.access.integrity import contradicted, damage, losses
 from modelsel.guard.checks.selection_effort import choices
 from modelsel.guard.findings.base import SEVERITIES
@@ -55,6 +56,7 @@ def audit(
     flags = [*findings, *of_looks(sets), *of_record(history, wanted), *of_time(history)]
     return {
         "ledger": ledger, "test_sets": sets, "flags": [_flag(one) for one in flags],
+        "contacts": contacts(history.entries) if study is None and sealing is None else [],
         "state": gate.policy.__class__.__name__.lower(), "next": upcoming, "at": now(),
     }  # fmt: skip
 

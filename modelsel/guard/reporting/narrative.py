@@ -43,6 +43,12 @@ def story(report: Mapping[str, Any]) -> list[Section]:
     sections = [Section("In short", (_summary(report),))]
     for one in report["test_sets"]:
         sections += [Section(f"Test set {one['id'][:8]}", tuple(_test_set(one))), *_details(one, report)]
+    if report.get("contacts"):
+        told = tuple(_contact(one) for one in report["contacts"])
+        said = "Information: nothing was chosen by these, no label was read, and they make no row unclean."
+        sections.append(
+            Section("Opened and predicted", (said, TextTable(("what", "time", "who", "rows", "run", "known as"), told)))
+        )
     sections.append(Section("Findings", _findings(report["flags"])))
     sections.append(Section("The ledger", _ledger(report)))
     sections.append(Section("What this does not show", NOT_SHOWN))
@@ -166,6 +172,12 @@ def _row(look: Mapping[str, Any]) -> tuple[str, ...]:
     so_far = "" if look["replay"] else f"{look['spent'] + look['price']:.2f}"
     return (name, day(look["at"]), who, str(look["study"]), number(look.get("cv_mean")), released,
             f"{look['price']:.2f}", so_far, limits, " ".join(look["flags"]))  # fmt: skip
+
+
+def _contact(one: Mapping[str, Any]) -> tuple[str, ...]:
+    known = f"test set {one['testset'][:8]}" if one["testset"] else ""
+    who = f"{one['user']}@{one['host']}"
+    return (str(one["contact"]), day(one["at"]), who, str(one["n"]), str(one["folder"] or ""), known)
 
 
 def _remarks(one: Mapping[str, Any]) -> Iterator[str]:

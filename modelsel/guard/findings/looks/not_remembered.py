@@ -18,3 +18,8 @@ def in_audit() -> Finding:
 
 def unwritable(problem: str) -> Finding:
     return KIND.finding(f"the ledger could not take what was seen here: {problem}")
+
+
+def prediction(problem: str) -> Finding:
+    """Predictions read no label: that they are not on record is no grave matter."""
+    return KIND.finding(f"the ledger could not take that rows were predicted: {problem}", severity="low")
