@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from modelsel.forest.votes import coded, leaves_of, thresholds
 from modelsel.kernels.compiler import load
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, NODE, PARENT, RIGHT, TEST
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD
+from modelsel.learner.forests.packed import Packed, packable, poll_packed
 
 BLOCK = 4096  # rows that are coded and polled at a time
 
@@ -81,16 +83,34 @@ class ForestModel:
 
     def _votes(self, table: Table) -> Integers:
         """Votes per row and class."""
-        votes, kernel = np.zeros((len(table), self.classes), np.int64), load("forest_votes")
-        levels = np.array([len(feature.levels) for feature in self.features], np.int64)
+        quick = load("forest_predict") if self.packable else None
+        packed = None if quick is None else self.packed
+        votes = np.zeros((len(table), self.classes), np.int64)
         for start in range(0, len(table), BLOCK):
-            rows = np.arange(start, min(start + BLOCK, len(table)))
-            codes, own = coded(table, rows, self.cuts), votes[start : start + BLOCK]
-            if kernel is not None:
-                kernel.poll(codes, self.nodes, levels, self.marks, self.trees, self.first, self.voted, self.shares, own)
+            rows = slice(start, min(start + BLOCK, len(table)))
+            if packed is not None:
+                poll_packed(quick, packed, table.values[rows], votes[rows])
             else:
-                self._poll(codes, levels, own)
+                self.poll_nodes(table, np.arange(rows.start, rows.stop), votes[rows])
         return votes
+
+    @cached_property
+    def packable(self) -> bool:
+        """Every test asks for a threshold, and numbers are not too large for packed nodes."""
+        return packable(self)
+
+    @cached_property
+    def packed(self) -> Packed:
+        return Packed.of(load("forest_predict"), self)
+
+    def poll_nodes(self, table: Table, rows: Integers, votes: Integers) -> None:
+        """Add the votes of all trees by the nodes as they are: any kind of test."""
+        codes, kernel = coded(table, rows, self.cuts), load("forest_votes")
+        levels = np.array([len(feature.levels) for feature in self.features], np.int64)
+        if kernel is not None:
+            kernel.poll(codes, self.nodes, levels, self.marks, self.trees, self.first, self.voted, self.shares, votes)
+        else:
+            self._poll(codes, levels, votes)
 
     def _poll(self, codes: NDArray[np.int32], levels: Integers, votes: Integers) -> None:
         dense = np.zeros((len(self.nodes), self.classes), np.int64)

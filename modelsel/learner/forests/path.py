@@ -17,6 +17,7 @@ from modelsel.forest.forest_tree import ForestTree, reached
 from modelsel.forest.grow import drawn_rows, grow_tree
 from modelsel.forest.growth import ForestData, ForestGrowth
 from modelsel.forest.votes import Ballots, Coder, elected, leaves_of
+from modelsel.kernels.forests.forest_layout import WHOLE
 from modelsel.kernels.layout import TIE
 from modelsel.learner.forests.model import ForestModel
 from modelsel.learner.trees.leaf import leaf_scores
@@ -26,7 +27,6 @@ from modelsel.tree.structure.evidence import PruningData
 from modelsel.tree.structure.node import DecisionTree, PrunedView
 
 ROOM = 1 << 23  # votes held at a time
-SCALE = float(1 << 40)  # votes for a share of 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,5 +203,5 @@ def _node_shares(tree: DecisionTree, leaf: Booleans, learner: Any) -> Integers:
     if learner.vote == "majority":
         scores = np.zeros_like(scores)
         scores[np.arange(len(scores)), labels] = 1.0
-    votes: Integers = np.floor(scores * SCALE).astype(np.int64)
+    votes: Integers = np.floor(scores * WHOLE).astype(np.int64)
     return votes

@@ -1,0 +1,77 @@
+"""Packed nodes say what the nodes they were made from say, and forests that do not fit are polled node by node."""
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from modelsel.core.types import Feature, Task, positions
+from modelsel.learner.forest import Forest
+from modelsel.learner.forests.model import ForestModel
+
+
+def numbers(rng: np.random.Generator) -> Task:
+    rows, features = int(rng.integers(4, 120)), int(rng.integers(1, 6))
+    scale = rng.choice([1e-310, 1.0, 1e300], features)
+    values = np.where(
+        rng.random((rows, features)) < 0.5, rng.integers(0, 4, (rows, features)), rng.normal(size=(rows, features))
+    )
+    values = np.where(rng.random((rows, features)) < rng.choice([0.0, 0.15]), np.nan, values * scale)
+    classes = int(rng.integers(2, 5))
+    return Task(
+        name="numbers", features=tuple(Feature(f"f{i}", "numeric", ()) for i in range(features)), values=values,
+        rows=np.arange(rows), classes=tuple("ABCDE"[:classes]), target=rng.integers(0, classes, rows).astype(np.int32),
+    )  # fmt: skip
+
+
+def strange(task: Task, rng: np.random.Generator) -> Task:
+    """Other rows: thresholds themselves, infinite and missing values among them."""
+    values = task.values[rng.integers(0, len(task), 50)].copy()
+    values[rng.random(values.shape) < 0.1] = np.inf
+    values[rng.random(values.shape) < 0.1] = -np.inf
+    if rng.random() < 0.5:
+        values[rng.random(values.shape) < 0.2] = np.nan
+    return replace(task, values=values, rows=np.arange(50), target=np.zeros(50, np.int32))
+
+
+def by_nodes(model: ForestModel, task: Task) -> np.ndarray:
+    """Votes by the nodes themselves."""
+    votes = np.zeros((len(task), model.classes), np.int64)
+    model.poll_nodes(task, positions(task), votes)
+    return votes
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_packed_nodes_vote_as_the_nodes_do(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    task = numbers(rng)
+    model = Forest(trees=5, min_split=float(rng.choice([2, 6]))).fit(task, positions(task), rng)
+    assert model.packable
+    for table in (task, strange(task, rng)):
+        votes = by_nodes(model, table)
+        np.testing.assert_array_equal(model.scores(table), votes / votes.sum(axis=1, keepdims=True))
+        np.testing.assert_array_equal(model.predict(table), votes.argmax(axis=1))
+
+
+def test_a_threshold_itself_goes_first() -> None:
+    rng = np.random.default_rng(1)
+    task = numbers(rng)
+    model = Forest(trees=3, features="all").fit(task, positions(task), rng)
+    cuts = np.concatenate(model.cuts)
+    table = replace(task, values=np.tile(cuts[:, None], (1, len(task.features))), rows=np.arange(len(cuts)),
+                    target=np.zeros(len(cuts), np.int32))  # fmt: skip
+    votes = by_nodes(model, table)
+    np.testing.assert_array_equal(model.scores(table), votes / votes.sum(axis=1, keepdims=True))
+
+
+def test_levels_are_polled_node_by_node() -> None:
+    rng = np.random.default_rng(2)
+    values = np.column_stack([rng.integers(0, 3, 40), rng.normal(size=40)])
+    features = Feature("level", "nominal", tuple("abc")), Feature("number", "numeric", ())
+    target = (values[:, 0] == 1).astype(np.int32)
+    task = Task(name="levels", features=features, values=values, rows=np.arange(40), classes=("A", "B"), target=target)
+    model = Forest(trees=5, features="all").fit(task, positions(task), rng)
+    assert not model.packable
+    np.testing.assert_array_equal(model.predict(task), target)
