@@ -51,8 +51,9 @@ def _compiled(
     goodness: Any = function_of(growth.criterion.loop or _no_goodness, types.goodness.signature)
     return ForestTree(*kernel.grow(
         ground.ranked.codes, ground.ranked.levels, ground.nominal, values, first, ground.task.target, weight, rows,
-        ground.table, ground.fused, ground.scale, goodness, rows_kernel.root(np.uint64(ground.seed), number), growth.features,
-        growth.min_leaf, growth.nominal, int(growth.apart), int(growth.random), len(ground.task.classes), stop.FLAG,
+        ground.two_valued, ground.slots, int(ground.ranked.known), ground.table, ground.fused, ground.scale, goodness,
+        rows_kernel.root(np.uint64(ground.seed), number), growth.features, growth.min_leaf, growth.nominal, int(growth.apart),
+        int(growth.random), len(ground.task.classes), stop.FLAG,
     ))  # fmt: skip
 
 

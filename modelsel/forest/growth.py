@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modelsel.core.types import Floats, Integers, Task
 from modelsel.kernels.layout import ENTROPY, EQUALITY, SUBSET
@@ -40,12 +41,14 @@ class ForestData:
     task: Task
     rows: Integers
     ranked: RankedColumns
-    nominal: np.ndarray[Any, np.dtype[np.uint8]]
+    nominal: NDArray[np.uint8]
     weights: Floats
     table: Floats
     scale: float
     fused: int
     seed: int
+    two_valued: NDArray[np.uint64]  # rows × words: bit `slot` tells whether the lower of a feature's two values is there
+    slots: Integers  # per feature; −1 where it has more values, or missing ones
 
     @classmethod
     def of(cls, task: Task, rows: Integers, growth: ForestGrowth, seed: int) -> "ForestData":
@@ -53,12 +56,26 @@ class ForestData:
         weights = task.row_weights
         table, scale = _terms(int(growth.criterion.fused), weights[rows])
         nominal = np.array([feature.kind == "nominal" for feature in task.features], np.uint8)
-        return cls(task, rows, columns(task), nominal, weights, table, scale, int(growth.criterion.fused), seed)
+        ranked = columns(task)
+        return cls(
+            task, rows, ranked, nominal, weights, table, scale, int(growth.criterion.fused), seed, *_bits(ranked, nominal)
+        )
 
     @property
     def values(self) -> tuple[Floats, Integers]:
         """Values of the threshold features one after the other, and where those of a feature begin."""
         return self.ranked.flat, self.ranked.start
+
+
+def _bits(ranked: RankedColumns, nominal: NDArray[np.uint8]) -> tuple[NDArray[np.uint64], Integers]:
+    """Threshold features of two values and none missing, a bit each."""
+    two = np.flatnonzero((ranked.levels == 2) & (nominal == 0))
+    two = np.array([feature for feature in two if (ranked.codes[feature] >= 0).all()], np.int64)
+    slots, bits = np.full(len(nominal), -1, np.int64), np.zeros((ranked.codes.shape[1], len(two) // 64 + 1), np.uint64)
+    slots[two] = np.arange(len(two))
+    for slot, feature in enumerate(two):
+        bits[:, slot // 64] |= (ranked.codes[feature] == 0).astype(np.uint64) << np.uint64(slot % 64)
+    return bits, slots
 
 
 def _terms(fused: int, weights: Floats) -> tuple[Floats, float]:
