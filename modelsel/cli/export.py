@@ -12,7 +12,10 @@ FORMATS = ("onnx", "sql", "rules", "json", "dot")
 
 
 def main(words: Sequence[str]) -> int:
-    parser = Arguments("export", "onnx, sql, rules and dot are of trees; json is of every model. onnx is a file: it needs -o.")
+    parser = Arguments(
+        "export",
+        "sql, rules and dot are of trees, onnx of trees and forests; json is of every model. onnx is a file: it needs -o.",
+    )
     parser.add_argument("run", metavar="RUN", help=RUN_HELP)
     parser.add_argument("--to", metavar="FORMAT", choices=FORMATS, required=True, help=", ".join(FORMATS))
     parser.add_argument("--table", default="rows", help="for sql: the table to predict (default: rows)")

@@ -1,13 +1,14 @@
 """Which entries of a space could be exported, and to what: known before anything is fitted.
 
 SQL says every tree with hard splits on features as they are; ONNX not those that divide rows with missing values, or ask
-surrogates.
+surrogates. A forest is written as ONNX.
 """
 
 from collections.abc import Sequence
 
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate
+from modelsel.learner.forest import Forest
 from modelsel.learner.tree import Tree
 
 FORMATS = ("sql", "onnx", "rules", "dot")  # json takes every model
@@ -21,6 +22,8 @@ def formats(candidate: Candidate) -> tuple[str, ...]:
     ('sql', 'rules', 'dot')
     """
     learner = candidate.learner
+    if isinstance(learner, Forest):
+        return () if candidate.preparers else ("onnx",)
     if not isinstance(learner, Tree):
         return ()
     hard = kind_of(learner.softener) == "hard" and not candidate.preparers

@@ -64,6 +64,24 @@ def test_a_runtime_of_onnx_says_what_the_model_says(nominal: str, missing: str, 
     np.testing.assert_allclose(scores, predictor.scores(rows), rtol=1e-6)
 
 
+@pytest.mark.parametrize("nominal", ["subset", "equality"])
+@pytest.mark.parametrize("missing", ["branch", "majority"])
+@pytest.mark.parametrize("depth", [0, 4, None])
+def test_a_runtime_of_onnx_says_what_a_forest_says(nominal: str, missing: str, depth: int | None) -> None:
+    known = task(np.random.default_rng(3))
+    spec, _ = learner("forest", {"trees": 12, "nominal": nominal, "missing": missing, "max_depth": depth, "features": 2})
+    predictor = Predictor(known.features, known.classes, (), spec.fit(known, positions(known), np.random.default_rng(0)))
+    _, rows = fitted("subset", "branch", 1)
+    session = onnxruntime.InferenceSession(onnx(predictor))
+    columns = zip(rows.features, rows.values.T, strict=True)
+    said, scores = session.run(None, {feature.name: _input(feature, column) for feature, column in columns})
+    ours = predictor.scores(rows)
+    np.testing.assert_allclose(scores, ours, atol=1e-6)
+    plain = np.sort(ours, axis=1)[:, -1] - np.sort(ours, axis=1)[:, -2] > 1e-6
+    assert plain.sum() > len(rows.values) / 2 or depth == 0
+    assert said[plain].tolist() == predictor.predict(rows)[plain].tolist()
+
+
 def _input(feature: Feature, column: Floats) -> np.ndarray:
     cells = [cell(feature, value) for value in column]
     if feature.kind == "numeric":

@@ -33,6 +33,12 @@ def test_what_is_said_beforehand_is_what_is_done(settings: dict[str, str]) -> No
                 write()
 
 
+def test_a_forest_is_written_as_onnx_where_its_features_are_as_they_are() -> None:
+    forest = learner("forest", {"trees": 3})[0]
+    assert formats(Candidate(forest)) == ("onnx",)
+    assert formats(Candidate(forest, (make("preparer", "discretise_width"),))) == ()
+
+
 def test_entries_are_named_by_format() -> None:
     tree, holes = (Candidate(learner("tree", settings)[0], entry=entry) for settings, entry in (({}, "a"), (SETTINGS[1], "b")))
     soft = Candidate(learner("tree", SETTINGS[4])[0], entry="b")

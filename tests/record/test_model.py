@@ -15,7 +15,7 @@ from modelsel.record.content.study_record import FinalModel
 from modelsel.record.model import model
 from modelsel.runner.final_fit import fit
 
-LEARNERS = ("majority", "prior_draw", "table", "knn", "naive_bayes", "tree")
+LEARNERS = ("majority", "prior_draw", "table", "knn", "naive_bayes", "tree", "forest")
 STEPS = {"": (), "select_top": ("select_top",), "discretise_mdl": ("discretise_mdl",), "impute": ("impute",)}
 
 

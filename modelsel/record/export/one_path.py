@@ -7,9 +7,12 @@ the tree ensembles of ONNX neither.
 from collections.abc import Iterator
 
 from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.learner.forests.model import ForestModel
 from modelsel.learner.trees.model import TreeModel
 from modelsel.record.model.model import Predictor
 from modelsel.tree.structure.node import DIVIDED
+
+PREPARED = "the features are prepared before the tree sees them (preparer)"
 
 
 def one_path(predictor: Predictor, to: str) -> TreeModel:
@@ -24,6 +27,15 @@ def hard_tree(predictor: Predictor, to: str) -> TreeModel:
     return _tree(predictor, to, list(_reasons(predictor)), "take --to json, or a tree without these settings")
 
 
+def unprepared_forest(predictor: Predictor, to: str) -> ForestModel:
+    """The forest of a predictor, or ConfigurationError where its features are prepared."""
+    reasons = [PREPARED.replace("tree", "forest")] if predictor.steps else []
+    fix = "take --to json, or a forest without a preparer"
+    ConfigurationError.raise_if(Problem("MSEL-255", reason, f"--to {to}", fix) for reason in reasons)
+    assert isinstance(predictor.model, ForestModel)
+    return predictor.model
+
+
 def _tree(predictor: Predictor, to: str, reasons: list[str], fix: str) -> TreeModel:
     ConfigurationError.raise_if(Problem("MSEL-255", reason, f"--to {to}", fix) for reason in reasons)
     assert isinstance(predictor.model, TreeModel)
@@ -36,7 +48,7 @@ def _reasons(predictor: Predictor) -> Iterator[str]:
         yield f"{type(model).__name__} is no tree"
         return
     if predictor.steps:
-        yield "the features are prepared before the tree sees them (preparer)"
+        yield PREPARED
     if model.widths is not None:
         yield "the splits are softened (softener other than hard): a row reaches several leaves"
 
