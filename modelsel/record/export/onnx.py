@@ -44,7 +44,8 @@ def _answers(package: ModuleType, trees: Ensemble, classes: int) -> Iterator[Any
         nodes_values_as_tensor=doubles(package, "thresholds", trees.threshold), nodes_truenodeids=trees.below,
         nodes_falsenodeids=trees.above, nodes_missing_value_tracks_true=trees.missing_below,
         target_treeids=[0] * leaves * (1 + classes), target_nodeids=np.repeat(trees.leaf, 1 + classes).tolist(),
-        target_ids=list(range(1 + classes)) * leaves, target_weights_as_tensor=doubles(package, "answers of leaves", trees.answer),
+        target_ids=list(range(1 + classes)) * leaves,
+        target_weights_as_tensor=doubles(package, "answers of leaves", trees.answer),
     )  # fmt: skip
     yield node("Split", ["answers", "sizes"], ["number", "scores"], axis=1)
     yield node("Squeeze", ["number", "axis"], ["numbers"])
