@@ -50,7 +50,8 @@ class Path(Protocol):
     def complexity(self, learners: Sequence[Any]) -> Floats:
         """Measured complexity per learner, in the learner's `unit`.
 
-        This, `training_error` and `held_back` are the measured columns of a cell's result: a path may leave any of them out.
+        This, `training_error`, `held_back` and `never_judged` are the measured columns of a cell's result: a path may leave
+        any of them out.
         """
         ...
 

@@ -202,6 +202,11 @@ class Fold:
     def fingerprint(self) -> str:
         return array_digest(self.analysis, self.assessment)
 
+    @cached_property
+    def judges_itself(self) -> bool:
+        """The rows that are analysed are those that are assessed, by what has not seen them (out of bag)."""
+        return np.array_equal(self.analysis, self.assessment)
+
 
 @dataclass(frozen=True, eq=False)
 class Resampling:

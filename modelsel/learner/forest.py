@@ -56,6 +56,11 @@ class Forest:
         "a forest would send every analysis row down every tree for it, and says little there: most trees have seen the row"
     )
 
+    @property
+    def in_every_bag(self) -> bool:
+        """Do all trees see every row, so that none is ever out of bag?"""
+        return self.rows == "all" or self.rows == 1.0
+
     def fit_key(self) -> dict[str, Any]:
         return {
             "kind": "forest", "criterion": resolved(self.criterion), "features": self.features, "rows": self.rows,

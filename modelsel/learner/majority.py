@@ -18,6 +18,7 @@ class Majority:
 
     unit: ClassVar[str] = "rules"
     holds_gil: ClassVar[bool] = False
+    looks_at_nothing: ClassVar[bool] = True  # of the features
 
     def fit_key(self) -> dict[str, Any]:
         return {"kind": "majority"}

@@ -20,6 +20,7 @@ class PriorDraw:
 
     unit: ClassVar[str] = "rules"
     holds_gil: ClassVar[bool] = False
+    looks_at_nothing: ClassVar[bool] = True  # of the features
 
     def fit_key(self) -> dict[str, Any]:
         return {"kind": "prior_draw"}

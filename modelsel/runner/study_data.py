@@ -50,7 +50,7 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     partition = config.split.partition(loaded.task)
     development = loaded.task.take(partition.development)
     outer = () if config.outer is None else config.outer.problems(development)
-    _refuse(("scheme", config.scheme.problems(development)), ("outer", outer), *_invalid(config.candidates, development))
+    _refuse(("scheme", _scheme(config, development)), ("outer", outer), *_invalid(config.candidates, development))
     resampling = config.scheme.instantiate(development, config.seed)
     _refuse(
         ("outer.interval", _no_bates(config, development)),
@@ -62,6 +62,13 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     _refuse(("rule", unbounded(config.measure, getattr(config.rule, "bounds", ()), development, resampling)))
     findings = (*loaded.findings, *profile(development), *fewer_rows_than_folds(development, resampling))
     return StudyData(development, seal(loaded.task.take(partition.test)), resampling, findings)
+
+
+def _scheme(config: Config, task: Task) -> Iterator[str]:
+    """Why a scheme cannot be used on these rows, or for these candidates."""
+    yield from config.scheme.problems(task)
+    if (misfits := getattr(config.scheme, "misfits", None)) is not None:
+        yield from misfits(config.candidates)
 
 
 def _no_bates(config: Config, task: Task) -> Iterator[str]:

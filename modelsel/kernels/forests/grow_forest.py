@@ -8,10 +8,10 @@ from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
 from modelsel.kernels.forests.draws import of_child
 from modelsel.kernels.forests.forest_divide import divide, divide_known, last_code, longer, mark, weight_of
-from modelsel.kernels.forests.forest_goodness import CODE, FEATURE, GOODNESS, MISSING
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, DEPTH, LOST, NODE, OTHERS, PARENT, RIGHT, ROWS, SIDES, TEST
-from modelsel.kernels.forests.forest_search import room, search
-from modelsel.kernels.forests.forest_usual import in_words, totals
+from modelsel.kernels.forests.search.forest_goodness import CODE, FEATURE, GOODNESS, MISSING
+from modelsel.kernels.forests.search.forest_search import room, search
+from modelsel.kernels.forests.search.forest_usual import in_words, totals
 from modelsel.kernels.layout import GINI, SUBSET, THRESHOLD
 
 

@@ -14,7 +14,7 @@ from modelsel.forest.votes import coded, leaves_of, thresholds
 from modelsel.kernels.compiler import load
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, NODE, PARENT, RIGHT, TEST
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD
-from modelsel.learner.forests.packed import Packed, packable, poll_packed
+from modelsel.learner.forests.packed import PackedForest, packable, poll_packed
 
 BLOCK = 4096  # rows that are coded and polled at a time
 
@@ -100,8 +100,8 @@ class ForestModel:
         return packable(self)
 
     @cached_property
-    def packed(self) -> Packed:
-        return Packed.of(load("forest_predict"), self)
+    def packed(self) -> PackedForest:
+        return PackedForest.of(load("forest_predict"), self)
 
     def poll_nodes(self, table: Table, rows: Integers, votes: Integers) -> None:
         """Add the votes of all trees by the nodes as they are: any kind of test."""

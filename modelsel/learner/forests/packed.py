@@ -24,19 +24,19 @@ def packable(model: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Packed:
+class PackedForest:
     """What the kernel reads: `plain` nodes, and, for blocks in which values are missing, nodes that ask for either half."""
 
     plain: NDArray[np.uint64]
     halves: NDArray[np.uint64]
     trees: Integers
-    grid: "Grid"
+    grid: "CutGrid"
     first: Integers
     voted: Codes
     shares: Integers
 
     @classmethod
-    def of(cls, kernel: Any, model: Any) -> "Packed":
+    def of(cls, kernel: Any, model: Any) -> "PackedForest":
         nodes, inner = model.nodes, model.nodes[:, TEST] != LEAF
         place = np.arange(len(nodes)) - np.repeat(model.trees[:-1], np.diff(model.trees))
         step = np.where(inner, nodes[:, RIGHT] - place, 0)
@@ -44,11 +44,11 @@ class Packed:
         column = np.where(inner, nodes[:, COLUMN], 0)
         other = column + len(model.features) * (inner & (nodes[:, SIDES] & LOST == 0))
         plain, halves = ((code << 40 | own.astype(np.int64) << 24 | step).astype(np.uint64) for own in (column, other))
-        return cls(plain, halves, model.trees, Grid.of(kernel, model.cuts), model.first, model.voted, model.shares)
+        return cls(plain, halves, model.trees, CutGrid.of(kernel, model.cuts), model.first, model.voted, model.shares)
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class CutGrid:
     """Cuts per feature, and cells of equal width in which a value is looked for."""
 
     cuts: Floats
@@ -58,7 +58,7 @@ class Grid:
     first_start: Integers
 
     @classmethod
-    def of(cls, kernel: Any, cuts: Sequence[Floats]) -> "Grid":
+    def of(cls, kernel: Any, cuts: Sequence[Floats]) -> "CutGrid":
         ranges, starts = np.zeros((len(cuts), 3)), [np.zeros(0, np.int32)]
         for index, own in enumerate(cuts):
             finite = own[np.isfinite(own)]
@@ -83,7 +83,7 @@ def _whole_votes(model: Any) -> Integers:
     return found
 
 
-def poll_packed(kernel: Any, packed: Packed, values: Floats, votes: Integers) -> None:
+def poll_packed(kernel: Any, packed: PackedForest, values: Floats, votes: Integers) -> None:
     """Add the votes of all trees for a block of rows."""
     rows, width = values.shape
     lost, own = bool(np.isnan(values).any()), packed.grid

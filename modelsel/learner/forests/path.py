@@ -20,6 +20,7 @@ from modelsel.forest.votes import Ballots, Coder, elected, leaves_of
 from modelsel.kernels.forests.forest_layout import WHOLE
 from modelsel.kernels.layout import TIE
 from modelsel.learner.forests.model import ForestModel
+from modelsel.learner.forests.out_of_bag import OutOfBagPath
 from modelsel.learner.trees.leaf import leaf_scores
 from modelsel.tree.pruning.truncate import best_class
 from modelsel.tree.routing.route import ends
@@ -100,13 +101,25 @@ class ForestPath:
         trees = self.trees(int(asked.sizes.max()))
         coder = Coder.of(trees, self.ground.task, self.ground.ranked)
         ballots = [self._ballots(tree, asked) for tree in trees]
-        seen = np.array([drawn_rows(self.ground, self.growth, number)[0] > 0 for number in range(len(trees))])
+        seen = self.drawn(len(trees))
         predicted, shares = np.empty((len(learners), len(rows)), np.int32), np.empty((len(learners), len(rows), classes))
         step = max(1, ROOM // (len(asked.pairs) * classes))
         for start in range(0, len(rows), step):
             block = slice(start, start + step)
             self._count(asked, ballots, coder, rows[block], predicted[:, block], shares[:, block], seen[:, block])
+        everyone = np.bincount(self.ground.task.target[rows], self.ground.task.row_weights[rows], classes)
+        for place, size in enumerate(asked.sizes):  # rows that every tree has drawn
+            never = seen[:size].all(axis=0)
+            predicted[place, never], shares[place, never] = everyone.argmax(), everyone / everyone.sum()
         return Outputs(predicted, shares), np.asarray((~seen).sum(axis=0))
+
+    def out_of_bag_path(self) -> OutOfBagPath:
+        """The same forest, which judges its own rows by the trees that have not drawn them."""
+        return OutOfBagPath(self)
+
+    def drawn(self, trees: int) -> Booleans:
+        """Trees × rows: which tree has drawn which row."""
+        return np.array([drawn_rows(self.ground, self.growth, number)[0] > 0 for number in range(trees)])
 
     def complexity(self, learners: Sequence[Any]) -> Floats:
         asked = _Cuts.of(learners)

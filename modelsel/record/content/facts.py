@@ -35,8 +35,15 @@ def winner(selection: Selection, failure: Failure | None = None) -> dict[str, An
         "corrected": selection.corrected,
         "measures": {name: float(each[position]) for name, each in selection.beside.items()},
         "indistinguishable": [board.ids[other] for other in selection.indistinguishable],
+        **_never_judged(selection),
         **({"failure": {"status": failure.status, "reason": failure.reason}} if failure else {}),
     }
+
+
+def _never_judged(selection: Selection) -> dict[str, Any]:
+    """Out of bag: how many rows every tree of the winner has drawn. They are judged by the class shares of all rows."""
+    many = float(selection.means["never_judged"][selection.winner])
+    return {"never_out_of_bag": int(many)} if many == many else {}
 
 
 def failures(selection: Selection) -> tuple[dict[str, Any], ...]:

@@ -65,6 +65,8 @@ def cross_validated(outcome: StudySummary) -> list[str]:
         ends = interval((corrected["low"], corrected["high"]))
         lines.append(f"{score(corrected['mean'])} {ends} after allowing for the choice ({corrected['method'].upper()})")
         lines += [corrected["caution"]] if "caution" in corrected else []
+    if never := outcome.winner.get("never_out_of_bag"):
+        lines.append(f"{plural(never, 'row')} never out of bag, judged by the class shares of all rows")
     if nested := outcome.extra.get("nested"):
         ends, folds = interval((nested["low"], nested["high"])), len(nested["scores"])
         how = "approximate" if nested["method"] == "nested" else nested["label"]

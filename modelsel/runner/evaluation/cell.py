@@ -102,7 +102,7 @@ class PreparedBatch:
         """One fit for all members. Every fit of the batch begins with the same generator."""
         learner = self.candidates[members[0]].learner
         path: Path = learner.fit_path(self.task, self.fold.analysis, generator(*self.identity))
-        return path
+        return path.out_of_bag_path() if self.fold.judges_itself and hasattr(path, "out_of_bag_path") else path
 
     def answered(self, path: Path, members: Sequence[int]) -> Iterator[tuple[Path, tuple[int, ...]]]:
         """The path as each selection of features sees it, with the members that made this selection."""
@@ -119,6 +119,8 @@ def _invited(builder: CellResultBuilder, bench: PreparedBatch, member: int, limi
     try:
         with limited():
             reason = candidate.learner.refusal(bench.left(candidate.preparers)[1], bench.fold.analysis)
+            if bench.fold.judges_itself and not unseen(candidate):
+                reason = "it has seen every row that it would be judged on (scheme=out_of_bag)"
     except BaseException as problem:
         builder.fail((member,), unless_final(problem))
         return False
@@ -150,11 +152,19 @@ def _fill(
             _fill(builder, bench, half, limited, reached)
 
 
+def unseen(candidate: Candidate) -> bool:
+    """Can rows be judged by a fit on the same rows: by trees that have not drawn them, or as nothing is learned of them?"""
+    learner = candidate.learner
+    return getattr(learner, "looks_at_nothing", False) or (
+        not candidate.preparers and not getattr(learner, "in_every_bag", True)
+    )
+
+
 def _checked(task: Task, fold: Fold) -> str:
     """Digest of the analysis rows, none of which is an assessment row: looked at once per fold."""
 
     def look() -> str:
-        assert not _in_both(fold, len(task)), "a row stands in both halves of a fold"
+        assert fold.judges_itself or not _in_both(fold, len(task)), "a row stands in both halves of a fold"
         return rows_digest(task, fold.analysis)
 
     return SEEN.get((task.fingerprint, fold.fingerprint), look)

@@ -49,6 +49,7 @@ class CellResult:
     complexity: Floats = column(measured=True)  # in the learner's unit
     training_error: Floats = column(measured=True)  # weighted share of analysis rows misclassified
     held_back: Floats = column(measured=True)  # AUC on analysis rows that neither fitted nor chose
+    never_judged: Floats = column(measured=True)  # out of bag: rows that every tree has drawn
     seconds: float = 0.0
     reasons: Mapping[int, str] = field(default_factory=dict)  # by position, of those that are not ok
     traceback: str = ""  # of the first failure

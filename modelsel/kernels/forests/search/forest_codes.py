@@ -3,7 +3,7 @@
 import numpy as np
 
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.forests.forest_sort import CLASS, FIELD
+from modelsel.kernels.forests.search.forest_sort import CLASS, FIELD
 from modelsel.kernels.layout import GINI
 
 

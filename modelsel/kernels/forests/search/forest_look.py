@@ -6,7 +6,7 @@
 import numpy as np
 
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.forests.forest_cuts import (
+from modelsel.kernels.forests.search.forest_cuts import (
     by_equality,
     by_order,
     by_subset,
@@ -17,8 +17,8 @@ from modelsel.kernels.forests.forest_cuts import (
     try_levels,
     try_threshold,
 )
-from modelsel.kernels.forests.forest_goodness import CODE, FEATURE, NEXT, gauge
-from modelsel.kernels.forests.forest_sort import sort
+from modelsel.kernels.forests.search.forest_goodness import CODE, FEATURE, NEXT, gauge
+from modelsel.kernels.forests.search.forest_sort import sort
 from modelsel.kernels.layout import EQUALITY
 
 SEEN = 32  # codes per row from which a column is sorted rather than counted

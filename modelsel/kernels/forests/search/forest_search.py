@@ -8,10 +8,10 @@ import numpy as np
 
 from modelsel.kernels.compiler import kernel
 from modelsel.kernels.forests.draws import below, word
-from modelsel.kernels.forests.forest_goodness import FEATURE, GOODNESS
-from modelsel.kernels.forests.forest_look import SEEN, look
-from modelsel.kernels.forests.forest_sort import LARGE, SHORT
-from modelsel.kernels.forests.forest_usual import MOST_CELLS, undivided, usual
+from modelsel.kernels.forests.search.forest_goodness import FEATURE, GOODNESS
+from modelsel.kernels.forests.search.forest_look import SEEN, look
+from modelsel.kernels.forests.search.forest_sort import LARGE, SHORT
+from modelsel.kernels.forests.search.forest_usual import MOST_CELLS, undivided, usual
 
 
 @kernel()

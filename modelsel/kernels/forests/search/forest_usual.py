@@ -6,11 +6,11 @@
 import numpy as np
 
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.forests.forest_codes import by_code, of_bits, tally, two_by_two
-from modelsel.kernels.forests.forest_goodness import CODE, FEATURE, GOODNESS, MISSING, NEXT, term
-from modelsel.kernels.forests.forest_look import between
-from modelsel.kernels.forests.forest_scan import entropy, gini, gini_of_two
-from modelsel.kernels.forests.forest_sort import CLASS, FIELD, LOW, gather, sort
+from modelsel.kernels.forests.search.forest_codes import by_code, of_bits, tally, two_by_two
+from modelsel.kernels.forests.search.forest_goodness import CODE, FEATURE, GOODNESS, MISSING, NEXT, term
+from modelsel.kernels.forests.search.forest_look import between
+from modelsel.kernels.forests.search.forest_scan import entropy, gini, gini_of_two
+from modelsel.kernels.forests.search.forest_sort import CLASS, FIELD, LOW, gather, sort
 from modelsel.kernels.layout import GINI, TIE
 
 COUNTED, MOST_CELLS = 8, 4096  # cells (codes times classes) per row, and cells, up to which a column is counted

@@ -8,7 +8,7 @@ import numpy as np
 
 from modelsel.kernels.compiler import kernel
 from modelsel.kernels.forests.draws import CUT, below, share, word
-from modelsel.kernels.forests.forest_goodness import CODE, FIRST, NEITHER, SECOND, begin, consider, move
+from modelsel.kernels.forests.search.forest_goodness import CODE, FIRST, NEITHER, SECOND, begin, consider, move
 
 LOW, ROW = np.uint64(32), np.uint64(0xFFFFFFFF)
 

@@ -8,7 +8,7 @@ better is asked without a division: a/l + b/r > v where a·r + b·l > v·l·r.
 import numpy as np
 
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.forests.forest_sort import CLASS, FIELD, LOW
+from modelsel.kernels.forests.search.forest_sort import CLASS, FIELD, LOW
 
 LAST = np.uint64((1 << 32) - 1)  # of the bits below a code
 
