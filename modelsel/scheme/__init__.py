@@ -1,0 +1,1 @@
+PARTS = ("", "bagged")

@@ -53,7 +53,7 @@ def _branch(nodes, node, columns, bits, drawn, words, data, known, tests, best, 
         )
     else:
         firsts = divide(columns[0][f], test, int(best[CODE]), lost_to, work[10], drawn, work[0].view(np.int32), words, work[1])
-    others_to = lost_to  # the smaller branch
+    others_to = np.int64(lost_to)  # the smaller branch
     if not known:
         others_to = np.int64(weight_of(drawn[:firsts], data[1]) < weight_of(drawn[firsts:], data[1]))
     nodes[node, SIDES] = LOST * lost_to + OTHERS * others_to
