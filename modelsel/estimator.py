@@ -33,10 +33,33 @@ OWN = ("learner", "settings", "seed")
 
 
 def classifier(learner: str = "tree", *overrides: str, seed: int = 0, **params: Any) -> "Classifier":
-    """A classifier from `conf/learner/<learner>.yaml`; overrides are written as on the command line, params are values.
+    """Return a classifier by the name of its learner, for use where scikit-learn's are used.
 
-    Raises ConfigurationError that names every setting which does not exist or does not fit.
+    Its settings are those of `conf/learner/<learner>.yaml`.
 
+    Parameters
+    ----------
+    learner : str
+        `tree`, `cart`, `c45`, `knn`, `naive_bayes`, ...: a file of `conf/learner/`.
+    *overrides : str
+        Settings as on the command line (`"pruner=unpruned"`).
+    seed : int
+        Of learners that draw.
+    **params
+        Settings as values (`max_depth=3`).
+
+    Returns
+    -------
+    Classifier
+        With `fit`, `predict` and `predict_proba` on rows × features.
+
+    Raises
+    ------
+    ConfigurationError
+        Names every setting that does not exist or does not fit.
+
+    Examples
+    --------
     >>> model = classifier("cart", "pruner=unpruned", max_depth=1).fit([[1.0], [2.0], [3.0]], ["a", "a", "b"])
     >>> print(model.to_text())
     x0 <= 2.5: a (2)

@@ -21,7 +21,21 @@ SECONDS = 60.0
 
 
 def exam(place: Any, token: str | None = None) -> "Exam":
-    """An exam's folder (where its examiner's key is), or the address of its server with a token.
+    """Open an exam, to read its rows and hand in answers.
+
+    A folder needs the examiner's key; over a server a token does.
+
+    Parameters
+    ----------
+    place : str or Path
+        An exam's folder, or the address of its server.
+    token : str, optional
+        The asker's token, for a server.
+
+    Returns
+    -------
+    Exam
+        With `terms`, `development`, `questions`, `answer`, `board` and `status`.
 
     Examples
     --------
@@ -39,9 +53,63 @@ def create_exam(
     looks: int | None = 20, nats: float | None = None, class_counts: bool = False, all: bool = False, parquet: bool = False,
     accept_overlap: bool = False, ledger: str = "user",
 ) -> "Exam":  # fmt: skip
-    """Make an exam from a table, as `modelsel exam create` does; `settings` are those of split, dataset and measure.
+    """Make an exam from a table, as `modelsel exam create` does.
 
-    Raises RefusedError where rows were tested or chosen on before, unless `accept_overlap` says that this is known.
+    Labels of the questions go to the examiner's store alone, encrypted.
+
+    Parameters
+    ----------
+    table : str or Path
+        A file with features and classes.
+    folder : str or Path
+        Where development rows, questions and terms are written.
+    target : str
+        The column of classes.
+    *settings : str
+        Settings of split, dataset and measure, as on the command line (`"split.test=0.3"`).
+    name : str
+        What the exam is called; the table's name without it.
+    release : str
+        What an answer shows: `full`, `grid`, `predicted`, `ladder`, `better`, `passfail`, `closed` or `thresholdout`.
+    resolution : float or str
+        The step of scores that `grid`, `ladder` and `better` show; `count` is one row.
+    delta : float
+        The error probability of the certified intervals, in (0, 1).
+    target_rate : float, optional
+        The error rate that `passfail` asks for, in [0, 1].
+    budget : int
+        Wrong forecasts that `thresholdout` and `predicted` allow.
+    looks : int, optional
+        Answers in all.
+    nats : float, optional
+        What all answers may cost together, in nats.
+    class_counts : bool
+        Show how many questions each class has; that has a price.
+    all : bool
+        Make the whole table the exam, without development rows.
+    parquet : bool
+        Write Parquet beside CSV.
+    accept_overlap : bool
+        Go on where rows were tested or chosen on before.
+    ledger : str
+        The examiner's ledger; `user` is the one of the home.
+
+    Returns
+    -------
+    Exam
+        The exam, opened.
+
+    Raises
+    ------
+    RefusedError
+        Where rows were tested or chosen on before, and `accept_overlap` does not say that this is known.
+
+    Examples
+    --------
+    >>> from modelsel import create_exam
+    >>> made = create_exam("play_tennis.csv", "tennis_exam", "PlayTennis")
+    >>> made.questions.columns.tolist()[1:]
+    ['Outlook', 'Temperature', 'Humidity', 'Wind']
     """
     from modelsel.cli.exams.exam import created
     from modelsel.examination.create import Wanted
@@ -54,10 +122,37 @@ def create_exam(
 
 
 def certify(place: Any, path: str | Path = "certificate.zip", whole: bool = False, stamp: str | None = None) -> Path:
-    """Write a certificate of a run's final test, or of an exam, and return where it lies.
+    """Write a certificate of a run's final test, or of an exam.
 
-    `place` is a run (folder, name, `latest`, an outcome) or an exam's folder. `whole` shows the contents of every entry of the
-    ledger; `stamp` is the address of a time-stamping authority (RFC 3161).
+    Anybody can check it without the data: `verify`, or the one-file verifier of `docs/guard`.
+
+    Parameters
+    ----------
+    place : str, Path or Outcome
+        A run (folder, name, `latest`, an outcome), or an exam's folder.
+    path : str or Path
+        The file to write.
+    whole : bool
+        Show the contents of every entry of the ledger, not of this study's alone.
+    stamp : str, optional
+        The address of a time-stamping authority (RFC 3161).
+
+    Returns
+    -------
+    Path
+        Where it lies.
+
+    Raises
+    ------
+    ConfigurationError
+        Where no test was opened.
+
+    Examples
+    --------
+    With `outcome` as `modelsel.run` returned it, its test opened:
+
+    >>> modelsel.certify(modelsel.test(outcome)).name
+    'certificate.zip'
     """
     from modelsel.examination.certificate import certify as written
 
@@ -65,9 +160,28 @@ def certify(place: Any, path: str | Path = "certificate.zip", whole: bool = Fals
 
 
 def verify(certificate: str | Path, key: str | None = None) -> dict[str, Any]:
-    """Recompute what a certificate says: what `held`, the `faults`, what is `unknown`, and the `exit_code` (0 or 5).
+    """Recompute what a certificate says.
 
-    A fault is no exception: the certificate is somebody else's, and `faults` says what is wrong with it.
+    A fault is no exception: the certificate is somebody else's.
+
+    Parameters
+    ----------
+    certificate : str or Path
+        The file.
+    key : str, optional
+        The public key that should have signed it.
+
+    Returns
+    -------
+    dict
+        What `held`, the `faults`, what is `unknown`, and the `exit_code` (0 or 5).
+
+    Examples
+    --------
+    With `outcome` as `modelsel.run` returned it:
+
+    >>> modelsel.verify(modelsel.certify(modelsel.test(outcome)))["faults"]
+    []
     """
     from modelsel.examination.verifier import verify as checked
 

@@ -31,6 +31,13 @@ class Outcome(core.StudySummary):
     """The fields of study.json as attributes (`winner`, `test`, `findings`, ...), data frames, the final model, pictures.
 
     Everything is read from the run's folder when it is first asked for; `open_test` returns the outcome with its test.
+
+    Examples
+    --------
+    With `outcome` as `modelsel.run` returned it:
+
+    >>> len(outcome.leaderboard), len(outcome.folds)
+    (2, 20)
     """
 
     _table: UntypedTable | None = None  # keeps a table in memory known, so that the study's rows can be had again

@@ -28,21 +28,28 @@ def run(
 ) -> Outcome:  # fmt: skip
     """Run a study, and return what it found.
 
+    The test rows are sealed before anything is fitted; every candidate is on record.
+
     Parameters
     ----------
-    *overrides
+    *overrides : str
         As on the command line (`"space=trees"`, `"scheme.folds=5"`); the first may be the data.
-    data
+    data : table, array, tuple, Task, str or Path, optional
         A pandas, Polars or PyArrow table, a NumPy array, `(X, y)`, a `Task`, or the path of a file. Without it `dataset` says.
-    target, weights, groups, id
+    target, weights, groups, id : str or array-like, optional
         Names of columns, or arrays with an entry per row.
-    config
+    config : str or Path, optional
         A recorded run to repeat: its folder, study or id. Another table than its own is refused, and it is said what changed.
-    config_dir
+    config_dir : str, optional
         A `conf/` of one's own, searched before the package's.
     **settings
         Groups and settings by keyword: `space=["trees", "knn"]`, `space={"mine": {"learner": "cart", "sweep": {"max_depth":
         [1, 2]}}}`, `scheme={"kind": "stratified_kfold", "folds": 5}`, `rule="one_standard_error"`, `final_test=False`.
+
+    Returns
+    -------
+    Outcome
+        The winner, the test, data frames, the final model.
 
     Raises
     ------
@@ -50,6 +57,13 @@ def run(
         With `code`, `exit_code` and all problems at once. A look that the guard refuses is none: `outcome.test.refused`.
     KeyboardInterrupt
         What is finished stays: the same call goes on where it was interrupted.
+
+    Examples
+    --------
+    >>> import modelsel
+    >>> outcome = modelsel.run("dataset=play_tennis", learner="table", split="none", tracking="off")
+    >>> len(outcome.leaderboard)
+    1
     """
     composed, table = _composed(overrides, data, _roles(target, weights, groups, id), config, config_dir, settings)
     return _done(composed, table, _command(overrides))
@@ -76,9 +90,41 @@ def plan(
     *overrides: Any, data: Any = None, target: Any = None, weights: Any = None, groups: Any = None, id: Any = None,
     config: str | Path | None = None, config_dir: str | None = None, **settings: Any,
 ) -> Forecast:  # fmt: skip
-    """What `run` would do with the same arguments, and what it would cost; `findings` are those of the data and of the plan.
+    """Tell what `run` would do with the same arguments, and what it would cost.
 
     Nothing is fitted, opened or written.
+
+    Parameters
+    ----------
+    *overrides : str
+        As on the command line (`"space=trees"`, `"scheme.folds=5"`); the first may be the data.
+    data : table, array, tuple, Task, str or Path, optional
+        A pandas, Polars or PyArrow table, a NumPy array, `(X, y)`, a `Task`, or the path of a file. Without it `dataset` says.
+    target, weights, groups, id : str or array-like, optional
+        Names of columns, or arrays with an entry per row.
+    config : str or Path, optional
+        A recorded run to repeat: its folder, study or id. Another table than its own is refused, and it is said what changed.
+    config_dir : str, optional
+        A `conf/` of one's own, searched before the package's.
+    **settings
+        Groups and settings by keyword: `space=["trees", "knn"]`, `space={"mine": {"learner": "cart", "sweep": {"max_depth":
+        [1, 2]}}}`, `scheme={"kind": "stratified_kfold", "folds": 5}`, `rule="one_standard_error"`, `final_test=False`.
+
+    Returns
+    -------
+    Forecast
+        Candidates, fits, seconds, memory, the price of a look, and `findings` about the data and the plan.
+
+    Raises
+    ------
+    ModelselError
+        As `run` does.
+
+    Examples
+    --------
+    >>> import modelsel
+    >>> modelsel.plan("dataset=play_tennis", space="naive_bayes").cells > 1
+    True
     """
     composed, _table = _composed(overrides, data, _roles(target, weights, groups, id), config, config_dir, settings)
     shown = progress()
@@ -91,10 +137,37 @@ def plan(
 def open_run(
     run: str | Path = "latest", data: Any = None, target: Any = None, weights: Any = None, groups: Any = None, id: Any = None
 ) -> Outcome:
-    """The outcome of any run on disk: a folder, `latest`, a study's name (its newest run) or an MLflow run id.
+    """Open the outcome of a run on disk.
 
-    For a study on data in memory, `data` (with `target` and the other roles, as `run` was given them) hands its table over
-    again, which `open_test`, recipes and `candidate(id).fit()` need; DataError says what changed in another table.
+    For a study on data in memory, the same table handed over again is what `open_test`, recipes and `candidate(id).fit()` need.
+
+    Parameters
+    ----------
+    run : str or Path
+        A folder, `latest`, a study's name (its newest run) or an MLflow run id.
+    data : table, array or tuple, optional
+        The table of a study on data in memory, as `run` was given it.
+    target, weights, groups, id : str or array-like, optional
+        Its roles, as `run` was given them.
+
+    Returns
+    -------
+    Outcome
+        What the study found.
+
+    Raises
+    ------
+    ConfigurationError
+        Where there is no such run.
+    DataError
+        Where the table is another one; it says what changed.
+
+    Examples
+    --------
+    With `outcome` as `modelsel.run` returned it:
+
+    >>> modelsel.open_run(outcome.folder).winner == outcome.winner
+    True
     """
     folder = RunFolder.open(run)
     folder.outcome()

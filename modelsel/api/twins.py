@@ -21,9 +21,37 @@ LEVELS = ("info", "low", "medium", "high", "critical")
 
 
 def test(run: Any, category: str = "", text: str = "") -> Outcome:  # noqa: PT028  a command's twin, no test
-    """Open the sealed test set of a study that left it closed; `category` and `text` justify a further look.
+    """Open the sealed test set of a study that left it closed.
 
-    A refused look is no error: `outcome.test.refused` says why.
+    The look is on record before its score is shown. A look that the guard refuses is no error: `outcome.test.refused` says why.
+
+    Parameters
+    ----------
+    run : str, Path or Outcome
+        A run's folder, `latest`, a study's name (its newest run), an MLflow run id, or an outcome.
+    category : str
+        Why a further look is needed: one of the categories that `docs/guard` lists. Needed under `guard=strict` alone.
+    text : str
+        The reason in words, kept in the ledger.
+
+    Returns
+    -------
+    Outcome
+        The outcome with its test: score, price and interval.
+
+    Raises
+    ------
+    ConfigurationError
+        Where there is no such run, or it has no sealed rows.
+    LedgerError
+        Where the ledger cannot be written: then nothing is opened.
+
+    Examples
+    --------
+    With `outcome` as `modelsel.run` returned it, its test rows still sealed:
+
+    >>> modelsel.test(outcome).test.look
+    1
     """
     return _outcome(run).open_test(category, text)
 
@@ -73,10 +101,41 @@ class Audit(Mapping[str, Any]):
 def audit(
     run: Any = None, ledger: str = "user", merge: str | None = None, vouch: str | None = None, void: Sequence[str] = ()
 ) -> Audit:
-    """What touched the test rows of a run (all that a ledger knows, without one), what it cost, whether the ledger is whole.
+    """Tell what touched the test rows of a run, what it cost, and whether the ledger is whole.
 
-    Before it looks, the entries of another ledger are taken over (`merge`), another public key is said to be one's own
-    (`vouch`), or bad entries are ruled void by the ledger's owner (`void`), as the options of the command do.
+    Before it looks, other entries can be taken over or judged, as the options of `modelsel audit` do.
+
+    Parameters
+    ----------
+    run : str, Path or Outcome, optional
+        A run's folder, `latest`, a study's name, an MLflow run id, or an outcome; all that the ledger knows, without one.
+    ledger : str
+        The address of another ledger (a file or PostgreSQL); `user` is the one of the home.
+    merge : str, optional
+        Another ledger (a file or address) whose entries are taken over first.
+    vouch : str, optional
+        Another public key that is said to be one's own.
+    void : sequence of str
+        Places of bad entries that the ledger's owner rules void.
+
+    Returns
+    -------
+    Audit
+        The shape of `modelsel audit --json` as a mapping, with `findings` and `looks` as data frames.
+
+    Raises
+    ------
+    ConfigurationError
+        Where there is no such run or ledger.
+    LedgerError
+        Where a ledger cannot be read at all.
+
+    Examples
+    --------
+    With `outcome` as `modelsel.run` returned it:
+
+    >>> modelsel.audit(outcome)["ledger"]["intact"]
+    True
     """
     from modelsel.cli.audit import audited, statement
 
@@ -84,9 +143,35 @@ def audit(
 
 
 def check(run: Any, fail_on: str = "high") -> Audit:
-    """`audit`, for a test suite or a pipeline: raises what `modelsel audit --fail-on LEVEL` exits with.
+    """Audit a run for a test suite or a pipeline, and raise where `modelsel audit --fail-on LEVEL` would fail.
 
-    RefusedError (4) names the findings from that severity on, LedgerError (5) says that the ledger is not whole.
+    The errors carry the exit code of the command.
+
+    Parameters
+    ----------
+    run : str, Path or Outcome
+        A run's folder, `latest`, a study's name (its newest run), an MLflow run id, or an outcome.
+    fail_on : str
+        The severity from which on it fails: `info`, `low`, `medium`, `high` or `critical`.
+
+    Returns
+    -------
+    Audit
+        What `audit` returns, where nothing is that grave.
+
+    Raises
+    ------
+    RefusedError
+        Names the findings from that severity on (exit code 4).
+    LedgerError
+        The ledger is not whole (exit code 5).
+
+    Examples
+    --------
+    With `outcome` as `modelsel.run` returned it:
+
+    >>> modelsel.check(outcome, fail_on="critical")["ledger"]["intact"]
+    True
     """
     from modelsel.core.errors import LedgerError
 
@@ -105,17 +190,96 @@ def check(run: Any, fail_on: str = "high") -> Audit:
 
 
 def report(run: Any = "latest") -> Path:
-    """Write report.html again from the record, and return where it lies."""
+    """Write report.html again from the record.
+
+    Nothing is fitted and no test row is opened.
+
+    Parameters
+    ----------
+    run : str, Path or Outcome
+        A run's folder, `latest`, a study's name (its newest run), an MLflow run id, or an outcome.
+
+    Returns
+    -------
+    Path
+        Where it lies.
+
+    Raises
+    ------
+    ConfigurationError
+        Where there is no such run.
+
+    Examples
+    --------
+    With `outcome` as `modelsel.run` returned it:
+
+    >>> modelsel.report(outcome).name
+    'report.html'
+    """
     return _outcome(run).report()
 
 
 def compare(runs: Iterable[Any], rope: float = 0.01) -> Comparison:
-    """Learners compared on the same folds, or over data sets; differences up to `rope` are practically none."""
+    """Compare learners on the same folds, or over several data sets.
+
+    Runs on one data set are compared by corrected resampled tests, runs on several by ranks and by the signed-rank test.
+
+    Parameters
+    ----------
+    runs : iterable of str, Path or Outcome
+        Two or more runs.
+    rope : float
+        The difference in score up to which two learners are practically equal, in units of the measure.
+
+    Returns
+    -------
+    Comparison
+        Tables, a verdict and a critical-difference diagram.
+
+    Raises
+    ------
+    ConfigurationError
+        Where a run does not exist, or the runs were judged by different measures or folds.
+
+    Examples
+    --------
+    With `outcome` as `modelsel.run` returned it:
+
+    >>> type(modelsel.compare([outcome])).__name__
+    'Comparison'
+    """
     return compared([_place(run) for run in runs], rope)
 
 
 def predict(run: Any, data: Any) -> pd.DataFrame:
-    """Predictions of a study's final model on new rows (a table, or the path of a file): `prediction` and a score per class."""
+    """Predict new rows with a study's final model.
+
+    Columns are found by name; levels that were never seen are treated as the model says.
+
+    Parameters
+    ----------
+    run : str, Path or Outcome
+        A run's folder, `latest`, a study's name (its newest run), an MLflow run id, or an outcome.
+    data : table, array, str or Path
+        New rows: a pandas, Polars or PyArrow table, an array of rows × features, or a file.
+
+    Returns
+    -------
+    DataFrame
+        A row per row: `prediction`, and `score_<class>` in [0, 1] per class.
+
+    Raises
+    ------
+    DataError
+        Where columns are missing, or values do not fit.
+
+    Examples
+    --------
+    With `outcome` as `modelsel.run` returned it on `frame`:
+
+    >>> modelsel.predict(outcome, frame).columns.tolist()
+    ['prediction', 'score_No', 'score_Yes']
+    """
     outcome = _outcome(run)
     if isinstance(data, str | Path):
         return _predicted_file(outcome, Path(data))
@@ -126,12 +290,69 @@ def predict(run: Any, data: Any) -> pd.DataFrame:
 
 
 def export(run: Any, to: str, path: str | Path | None = None, table: str = "rows") -> str | bytes | Path:
-    """The final model for other systems (onnx, sql, rules, json, dot): written to `path`, or returned without one."""
+    """Write the final model for another system.
+
+    What cannot be expressed there is refused, naming the setting.
+
+    Parameters
+    ----------
+    run : str, Path or Outcome
+        A run's folder, `latest`, a study's name (its newest run), an MLflow run id, or an outcome.
+    to : str
+        `onnx`, `sql`, `rules`, `json` or `dot`.
+    path : str or Path, optional
+        Where it is written; without it the content is returned.
+    table : str
+        The table that the SQL reads from.
+
+    Returns
+    -------
+    str, bytes or Path
+        The content, or where it was written.
+
+    Raises
+    ------
+    ConfigurationError
+        Where the model has no such form.
+
+    Examples
+    --------
+    With `outcome` as `modelsel.run` returned it:
+
+    >>> modelsel.export(outcome, "json")[:1]
+    '{'
+    """
     return exported_model(_place(run), to, path, table)
 
 
 def sync(run: Any = None, uri: str | None = None, writer: str = "auto") -> list[Any]:
-    """Write what MLflow is missing of a run, or of every run here: what was written and found there, per run."""
+    """Write what MLflow is missing of a run, or of every run under `runs/`.
+
+    What is there already is not written twice.
+
+    Parameters
+    ----------
+    run : str, Path or Outcome, optional
+        One run; all of them without it.
+    uri : str, optional
+        The address of MLflow's store; the one of the study without it.
+    writer : str
+        Who writes: `auto`, or one of those that `conf/tracking` lists.
+
+    Returns
+    -------
+    list
+        Per run what was written, and what was there.
+
+    Raises
+    ------
+    TrackingError
+        Where the store cannot be reached.
+
+    Examples
+    --------
+    >>> modelsel.sync("latest")  # doctest: +SKIP
+    """
     from modelsel.record.mlflow.sync import store_of
     from modelsel.record.mlflow.sync import sync as synced
 
@@ -141,21 +362,82 @@ def sync(run: Any = None, uri: str | None = None, writer: str = "auto") -> list[
 
 
 def ui(port: int = 5000, host: str = "127.0.0.1") -> int:
-    """Serve MLflow's pages over the embedded store until interrupted."""
+    """Serve MLflow's pages over the embedded store until interrupted.
+
+    It is MLflow's own server.
+
+    Parameters
+    ----------
+    port : int
+        The port it listens to.
+    host : str
+        The address it listens to; only this machine unless said.
+
+    Returns
+    -------
+    int
+        The exit code of the server.
+
+    Examples
+    --------
+    >>> modelsel.ui(port=5001)  # doctest: +SKIP
+    0
+    """
     from modelsel.cli.setup.ui import main
 
     return main(["--port", str(port), "--host", host])
 
 
 def doctor(warm: bool = False) -> pd.DataFrame:
-    """Versions, stores, stale runs, ledger and anchors: what, how it is, and whether it is well."""
+    """Look whether versions, stores, ledger and anchors are well.
+
+    It changes nothing but what `warm` asks for.
+
+    Parameters
+    ----------
+    warm : bool
+        Compile the kernels now, so that the first study need not.
+
+    Returns
+    -------
+    DataFrame
+        A row per thing: `what`, `found`, and whether it is `well`.
+
+    Examples
+    --------
+    >>> modelsel.doctor().columns.tolist()
+    ['what', 'found', 'well']
+    """
     from modelsel.cli.setup.doctor import lines
 
     return pd.DataFrame([(what, found, code == 0) for what, found, code in lines(warm)], columns=["what", "found", "well"])
 
 
 def init(directory: str | Path = "conf") -> Path:
-    """Write a starter `conf/` for a project of one's own."""
+    """Write a starter `conf/` for a project of one's own.
+
+    Files that are there already stay as they are.
+
+    Parameters
+    ----------
+    directory : str or Path
+        The folder to write to.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    ConfigurationError
+        Where the folder has files of that name.
+
+    Examples
+    --------
+    >>> modelsel.init("conf_of_mine").name
+    'conf_of_mine'
+    """
     from modelsel.cli.setup.init import started
 
     started(Path(directory))
@@ -163,7 +445,19 @@ def init(directory: str | Path = "conf") -> Path:
 
 
 def explain(word: str) -> str:
-    """Say what a code (`MSEL-809`, `G021`), a setting (`learner.k`), a group or a name of its files means.
+    """Say what a code, a setting, a group or a name of its files means.
+
+    The same text as `modelsel explain` prints.
+
+    Parameters
+    ----------
+    word : str
+        A code (`MSEL-809`, `G021`), a setting (`learner.k`), a group (`scheme`), or a kind (`softener=hard`).
+
+    Returns
+    -------
+    str
+        Its page, as plain text.
 
     Raises
     ------
@@ -183,7 +477,30 @@ def explain(word: str) -> str:
 
 
 def completion(shell: str) -> str:
-    """What a shell has to read for completion: bash, zsh or fish."""
+    """Return what a shell has to read for completion.
+
+    The same text as `modelsel completion SHELL` prints.
+
+    Parameters
+    ----------
+    shell : str
+        `bash`, `zsh` or `fish`.
+
+    Returns
+    -------
+    str
+        A script.
+
+    Raises
+    ------
+    ConfigurationError
+        For another shell.
+
+    Examples
+    --------
+    >>> "modelsel" in modelsel.completion("bash")
+    True
+    """
     from modelsel.cli.setup.completion import script
 
     return script(shell)

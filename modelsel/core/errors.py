@@ -42,7 +42,18 @@ def meant(error: BaseException) -> BaseException:
 
 
 class ModelselError(Exception):
-    """An error that a person can act on: `problems`, their first `code`, and the command's `exit_code`."""
+    """An error that a person can act on: `problems`, their first `code`, and the command's `exit_code`.
+
+    Parameters
+    ----------
+    *problems : Problem
+        All that is wrong, found in one pass: code, what, where, and how to mend it.
+
+    Examples
+    --------
+    >>> ConfigurationError(Problem("MSEL-205", "no learner is called 'tre'", "learner", "write learner=tree")).exit_code
+    2
+    """
 
     exit_code = INTERNAL
 

@@ -45,26 +45,26 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
 
     Parameters
     ----------
-    space
+    space : str, list or dict
         Names of spaces or learners, or entries (`{"mine": {"learner": "cart", "sweep": {"max_depth": [1, 2, 4]}}}`).
-    cv
+    cv : int, splitter or iterable, optional
         Folds as in scikit-learn: an int (stratified, not shuffled), a splitter, or pairs of indices; five folds unless said.
-    scheme
+    scheme : str or dict, optional
         Or a scheme of modelsel (`"repeated_kfold"`, `{"kind": "stratified_kfold", "folds": 10}`), on the `groups` of `fit`.
-    scoring
+    scoring : str or callable, optional
         A name of scikit-learn's (higher is better) or a callable; accuracy unless said.
-    measure
+    measure : str or dict, optional
         Or a measure of modelsel (`"log_loss"`): scores have scikit-learn's sign, so that higher is better.
-    rule
+    rule : str or dict
         Who wins: `"best"` (ties: the simpler, then the one declared first), `"one_standard_error"`, ...; among those that keep
         bounds on other measures with `{"kind": "best", "subject_to": {"recall": ">= 0.9"}}`.
-    refit
+    refit : bool
         Fit the winner on all rows as `best_estimator_`.
-    n_jobs
+    n_jobs : int, optional
         Threads; the answer does not depend on it.
-    seed
+    seed : int
         Of learners that draw.
-    record
+    record : bool or dict
         Make it a study (`outcome_`): a run's folder, tracking, a ledger. What is reported is what the study computed. A mapping
         has settings of the study: `{"name": "mine", "tracking": "off"}`.
 
@@ -75,6 +75,14 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     corrected_score_
         `best_score_` without the optimism of having picked the best (BBC-CV), as (score, low, high); None for folds that
         overlap or leave rows out, for scores that are no mean over rows, and for a rule with bounds (`record=True` has it).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> space = {"cart": {"learner": "cart", "sweep": {"max_depth": [1, 3]}}}
+    >>> found = SelectionCV(space, cv=5).fit(*load_iris(return_X_y=True))
+    >>> found.best_params_["max_depth"]
+    3
     """
 
     __metadata_request__fit = {"sample_weight": None, "groups": None}

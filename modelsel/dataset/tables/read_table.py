@@ -41,11 +41,37 @@ def reader(path: str | Path, **settings: Any) -> File:
 
 
 def read_table(data: Any, target: Any = None, **settings: Any) -> Task:
-    """Read a CSV, ARFF or Parquet file, or a table in memory, as a task; settings are those of conf/dataset/.
+    """Read a table as a task: features, classes, and what is known of them.
 
-    `data` is a path, a pandas, Polars or PyArrow table, a NumPy array, or `(X, y)`; of a table, `target`, `weights`, `groups`
-    and `id` may be arrays as well as names. Raises ConfigurationError (missing file, no such column) and DataError (the
-    contents), each with all problems.
+    A CSV, ARFF or Parquet file, or a table in memory.
+
+    Parameters
+    ----------
+    data : str, Path, table, array or tuple
+        A file, a pandas, Polars or PyArrow table, a NumPy array, or `(X, y)`.
+    target : str or array-like, optional
+        The column of classes, or the classes themselves.
+    **settings
+        Those of `conf/dataset/`; `weights`, `groups` and `id` may be arrays as well as names.
+
+    Returns
+    -------
+    Task
+        Values (rows × features), classes and roles.
+
+    Raises
+    ------
+    ConfigurationError
+        A missing file, no such column; all problems at once.
+    DataError
+        Contents that cannot be used; all problems at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> task = read_table((np.array([[1.0], [2.0], [3.0], [4.0]]), ["a", "b", "a", "b"]))
+    >>> task.classes
+    ('a', 'b')
     """
     if isinstance(data, str | Path):
         return reader(data, target=target, **settings).read()

@@ -1,0 +1,57 @@
+"""What tests and the examples in docstrings share: a home of their own, no settings of the person, a study to look at."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_HOME = tempfile.TemporaryDirectory(prefix="modelsel-tests-")
+_DATA = tempfile.TemporaryDirectory(prefix="modelsel-nobody-")
+os.environ["XDG_DATA_HOME"] = _DATA.name
+os.environ["MODELSEL_HOME"] = _HOME.name  # before anything asks for the ledger; worker processes inherit it
+for name in [name for name in os.environ if name.startswith("MLFLOW_")]:
+    del os.environ[name]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _the_persons_own_ledger_is_left_alone() -> Iterator[None]:
+    """The platform's data folder, where a person's ledger would be, is an empty one, and stays empty."""
+    yield
+    assert not list(Path(_DATA.name).rglob("*"))
+
+
+@pytest.fixture(autouse=True)
+def _examples_of_what_people_call(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Examples of modelsel.api run in a folder of their own, with a small study that left its test set closed."""
+    if not (isinstance(request.node, pytest.DoctestItem) and "/modelsel/api/" in str(request.node.path)):
+        yield
+        return
+    import modelsel
+
+    folder: Path = request.getfixturevalue("tmp_path")
+    monkeypatch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("MODELSEL_HOME", str(folder / "home"))
+    namespace: dict[str, Any] = request.getfixturevalue("doctest_namespace")
+    frame = _play_tennis()
+    frame.to_csv(folder / "play_tennis.csv", index=False)
+    namespace.update(modelsel=modelsel, frame=frame)
+    if any("outcome" in example.source and "run(" not in example.source for example in request.node.dtest.examples):
+        space = {"table": "table", "stump": {"learner": "cart", "max_depth": 1, "pruner": "unpruned"}}
+        namespace["outcome"] = modelsel.run(frame, target="PlayTennis", space=space, final_test=False, tracking="off")
+    yield
+
+
+def _play_tennis() -> Any:
+    import pandas as pd
+
+    from modelsel.dataset.bundled.play_tennis import PlayTennis
+
+    task = PlayTennis().read()
+    columns = {
+        feature.name: [feature.levels[int(code)] for code in task.values[:, i]] for i, feature in enumerate(task.features)
+    }
+    return pd.DataFrame({**columns, "PlayTennis": [task.classes[label] for label in task.target]})
