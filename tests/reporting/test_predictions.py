@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from modelsel.reporting.sections.predictions import area_words, calibration, confusion, roc
+from modelsel.reporting.sections.predictions import area_words, confusion, roc
+from modelsel.statistics.reliability import reliability
 
 
 @given(st.integers(0, 10_000), st.integers(2, 5), st.integers(1, 60))
@@ -33,8 +34,9 @@ def test_roc_is_the_curve_of_scikit_learn_ties_included(seed, rows, levels):
 def test_calibration_keeps_every_row_and_the_means(seed, rows, levels):
     rng = np.random.default_rng(seed)
     score = rng.integers(0, levels, rows) / levels
-    right = (rng.random(rows) < score).astype(float)
-    said, came, held = calibration(score, right)
+    right = rng.random(rows) < score
+    found = reliability(score, right)
+    said, came, held = found.score, found.share, found.rows
     assert held.sum() == rows
     assert (held * said).sum() == pytest.approx(score.sum())
     assert (held * came).sum() == pytest.approx(right.sum())

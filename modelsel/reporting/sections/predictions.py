@@ -8,12 +8,14 @@ from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text.words import percent
+from modelsel.statistics.reliability import BrierParts, brier_parts, reliability
 from modelsel.statistics.roc import curve
 from modelsel.statistics.tests.delong import areas
 
 MOST_CLASSES = 25  # a larger matrix is not read; its largest entries are listed instead
 CURVES = 6
 BINS = 10
+BARS = "in which all of a calibrated model's shares lie with probability 95 %"
 SIZE, LEFT, TOP, BOTTOM = 330, 48, 12, 290
 
 
@@ -54,18 +56,6 @@ def roc(positive: Floats, truth: Integers) -> tuple[Floats, Floats, float]:
     found = curve(truth == 1, positive)
     false, true = np.nan_to_num(found.false_positive), np.nan_to_num(found.true_positive)  # a class without rows
     return false, true, float(np.trapezoid(true, false))
-
-
-def calibration(confidence: Floats, right: Floats, bins: int = BINS) -> tuple[Floats, Floats, Integers]:
-    """Mean confidence, share right and rows of bins with equally many rows; equal scores stay in one bin."""
-    order = np.argsort(confidence, kind="stable")
-    edges = np.unique(np.quantile(confidence, np.linspace(0, 1, bins + 1))[1:-1])
-    number = np.searchsorted(edges, confidence[order], side="left")
-    rows = np.bincount(number, minlength=len(edges) + 1)
-    held = rows > 0
-    said = np.bincount(number, confidence[order], len(rows))[held] / rows[held]
-    came = np.bincount(number, right[order], len(rows))[held] / rows[held]
-    return said, came, rows[held].astype(np.int64)
 
 
 def _cells(counts: Integers, classes: list[str]) -> list[dict[str, Any]]:
@@ -114,18 +104,31 @@ def area_words(area: float, positive: Booleans, scores: Floats) -> str:
 
 
 def _calibration(truth: Integers, scores: Floats) -> dict[str, Any]:
+    """Shares that came true, with the band in which a calibrated model's would lie, and the Brier score in its parts."""
     binary = scores.shape[1] == 2
     confidence = scores[:, 1] if binary else scores.max(axis=1)
-    right = (truth == 1 if binary else truth == scores.argmax(axis=1)).astype(np.float64)
-    said, came, rows = calibration(confidence, right)
+    found = reliability(confidence, truth == 1 if binary else truth == scores.argmax(axis=1), BINS)
     plot, across, up = _square("calibration of the out-of-fold scores", "mean score" if binary else "mean highest score")
     plot.line(across(0), up(0), across(1), up(1), "guide")
-    for x, y, n in zip(said, came, rows):
-        half = 1.96 * float(np.sqrt(max(y * (1 - y), 1 / (4 * n)) / n))
-        plot.line(across(x), up(max(0.0, y - half)), across(x), up(min(1.0, y + half)), "bar s0")
-    plot.path([(across(float(x)), up(float(y))) for x, y in zip(said, came)], "trend s0")
-    plot.marks([(across(float(x)), up(float(y))) for x, y in zip(said, came)], 0)
-    return {"title": "Calibration: share that came true", "svg": plot.svg(), "legend": []}
+    for x, low, high in zip(found.score.tolist(), found.low.tolist(), found.high.tolist(), strict=True):
+        plot.line(across(x), up(low), across(x), up(high), "band")
+    points = [(across(x), up(y)) for x, y in zip(found.score.tolist(), found.share.tolist(), strict=True)]
+    plot.path(points, "trend s0")
+    plot.marks(points, 0)
+    outside = int(((found.share < found.low) | (found.share > found.high)).sum())
+    parts = brier_parts(scores, truth.astype(np.int32))
+    legend = [
+        {"name": f"{outside} of {len(points)} bins outside their bars", "series": 0, "value": BARS},
+        {"name": f"Brier {parts.brier:.4f}", "series": 0, "value": _in_parts(parts)},
+    ]
+    return {"title": "Calibration: share that came true", "svg": plot.svg(), "legend": legend}
+
+
+def _in_parts(parts: BrierParts) -> str:
+    return (
+        f"{parts.miscalibration:.4f} miscalibration − {parts.discrimination:.4f} discrimination + "
+        f"{parts.uncertainty:.4f} uncertainty (all rows together)"
+    )
 
 
 def _square(title: str, below: str) -> tuple[Plot, Scale, Scale]:
