@@ -12,32 +12,43 @@ import numpy as np
 from modelsel.core.types import Booleans, Codes, Floats, Outputs, Resampling, Task
 from modelsel.kernels.compiler import load
 from modelsel.measure.base import class_scores
-from modelsel.statistics.auc import SortedScores, multiclass_area, rankings
+from modelsel.statistics.auc import SortedScores, mean_by_share, multiclass_area, rankings
 
 
 @dataclass(frozen=True, eq=False)
-class SweptScores(SortedScores):
-    """Scores of candidates (candidates × rows) whose areas the kernel adds up, one pass per weighting."""
+class SweptAreas:
+    """Areas as a function of the rows' weights: scores of candidates, sorted once, and a pass of the kernel per weighting."""
+
+    truth: Codes
+    ranked: tuple[SortedScores, ...]
+
+    def __call__(self, weights: Floats | None) -> Floats:
+        """Area per candidate."""
+        return np.asarray(self.many(np.ones((1, len(self.truth))) if weights is None else weights[None])[0])
+
+    def many(self, weights: Floats) -> Floats:
+        """Areas under many weightings of the rows (weightings × rows): weightings × candidates."""
+        kernel, classes = load("areas"), len(self.ranked)
+        if kernel is None:
+            return np.array([multiclass_area(self.truth, self.ranked, own) for own in weights])
+        first = 1 if classes == 1 else 0
+        found = kernel.areas(*self._sorted, self.truth, np.ascontiguousarray(weights, np.float64), first, classes)
+        found = np.where(self._undefined, np.nan, found)
+        return np.asarray(found[:, 0]) if classes == 1 else np.array([*map(self._by_share, found, weights)])
 
     @cached_property
     def _sorted(self) -> tuple[Codes, Booleans]:
-        """Rows in order of their scores, and whether each is the last of its score."""
-        return self.order.astype(np.int32), self.last == np.arange(self.last.shape[1])
+        """Rows in order of their scores, and whether each is the last of its score; class after class."""
+        ends = [each.last == np.arange(len(self.truth)) for each in self.ranked]
+        return np.concatenate([each.order for each in self.ranked]).astype(np.int32), np.concatenate(ends)
 
-    def area(self, positive: Booleans, weights: Floats | None = None) -> Floats:
-        kernel = load("areas")
-        if kernel is None:
-            return super().area(positive, weights)
-        weight = np.ones(len(positive)) if weights is None else weights
-        found = kernel.areas(*self._sorted, np.where(positive, weight, 0.0), np.where(positive, 0.0, weight))
-        return np.where(self.undefined, np.nan, found)
+    @cached_property
+    def _undefined(self) -> Booleans:
+        return np.stack([each.undefined for each in self.ranked])
 
-
-def swept(scores: SortedScores) -> SortedScores:
-    """The same, to be weighted many times."""
-    if scores.order.ndim != 2:
-        return scores
-    return SweptScores(scores.order, scores.first, scores.last, scores.undefined)
+    def _by_share(self, areas: Floats, weights: Floats) -> Floats:
+        """Mean over classes (classes × candidates), as `multiclass_area` weighs them."""
+        return mean_by_share(areas.T, np.bincount(self.truth, weights, minlength=len(areas)).astype(np.float64))
 
 
 @dataclass(frozen=True)
@@ -58,8 +69,7 @@ class Auc:
 
     def reweighted(self, truth: Codes, outputs: Outputs, classes: int) -> Callable[[Floats | None], Floats]:
         """The score as a function of the weights, the scores sorted once: what a bootstrap asks a thousand times."""
-        ranked = tuple(map(swept, rankings(class_scores(outputs))))
-        return lambda weights: multiclass_area(truth, ranked, weights)
+        return SweptAreas(truth, rankings(class_scores(outputs)))
 
     def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
         raise TypeError("Auc is no mean over rows")

@@ -62,10 +62,17 @@ def multiclass_area(truth: Codes, ranked: tuple[SortedScores, ...], weights: Flo
     """
     if len(ranked) == 1:
         return ranked[0].area(truth == 1, weights)
-    share = np.bincount(truth, weights, minlength=len(ranked))
+    share = np.bincount(truth, weights, minlength=len(ranked)).astype(np.float64)
+    nothing = np.full(ranked[0].undefined.shape, np.nan)
+    areas = [each.area(truth == c, weights) if share[c] else nothing for c, each in enumerate(ranked)]
+    return mean_by_share(np.stack(areas, axis=-1), share)
+
+
+def mean_by_share(areas: Floats, share: Floats) -> Floats:
+    """Mean of the areas of classes (… × classes) by their weight; those without any count nothing."""
     present = np.flatnonzero(share)
-    areas = np.stack([ranked[c].area(truth == c, weights) for c in present], axis=-1)
-    return np.asarray(np.einsum("...c,c->...", areas, share[present] / share.sum()))
+    found = np.ascontiguousarray(areas[..., present])
+    return np.asarray(np.einsum("...c,c->...", found, share[present] / share.sum()))
 
 
 def multiclass_auc(truth: Codes, scores: Floats, weights: Floats | None = None) -> Floats:

@@ -68,16 +68,17 @@ def bbc_of_folds(
     usable[candidates] = True
     scores, picked, tried = [], [], 0
     for counts in draws(size, _resamples(len(candidates) * len(rows) * classes), rng):
+        chosen: list[tuple[int, Booleans]] = []
         for draw in counts:
             drawn = _board(board, candidates, usable, score.all(draw), score.repeat)
             drawn = replace(drawn, beside={name: _spread(board, candidates, one.all(draw)) for name, one in others.items()})
             tried += 1
             if among(drawn, getattr(rule, "bounds", ())).eligible.any():
                 picked.append(rule.choose(drawn))
-                place = int(np.searchsorted(candidates, picked[-1]))
-                scores.append(_mean(score.one(place, draw == 0)))
-                for name, one in others.items():
-                    reached[name].append(_mean(one.one(place, draw == 0)))
+                chosen.append((int(np.searchsorted(candidates, picked[-1])), draw == 0))
+        scores.extend(score.left(chosen))
+        for name, one in others.items():
+            reached[name].extend(one.left(chosen))
     if not np.isfinite(scores).any():
         return None
     found = summary(np.array(scores), np.array(picked), winner, level)
@@ -101,11 +102,27 @@ class _Scores:
     def all(self, draw: Floats) -> Floats:
         return self._scores(self._all, draw)
 
-    def one(self, candidate: int, left: Booleans) -> Floats:
-        """The fold scores of one candidate on the units that are left."""
-        if candidate not in self._ones:
-            self._ones[candidate] = self._prepared(slice(candidate, candidate + 1))
-        return self._scores(self._ones[candidate], left.astype(np.float64))[:, 0]
+    def left(self, chosen: Sequence[tuple[int, Booleans]]) -> list[float]:
+        """Means over folds of the candidate that each draw chose, on the units that the draw left out."""
+        means, draws_of = [float("nan")] * len(chosen), dict[int, list[int]]()
+        for at, (candidate, _) in enumerate(chosen):
+            draws_of.setdefault(candidate, []).append(at)
+        for candidate, places in draws_of.items():
+            if candidate not in self._ones:
+                self._ones[candidate] = self._prepared(slice(candidate, candidate + 1))
+            left = np.array([chosen[at][1] for at in places], np.float64)
+            for at, scores in zip(places, self._under(self._ones[candidate], left), strict=True):
+                means[at] = _mean(scores)
+        return means
+
+    def _under(self, prepared: Sequence[Scored], weightings: Floats) -> Floats:
+        """Weightings × folds: the scores of one candidate."""
+        folds = []
+        for score, unit, own in zip(prepared, self._units, self._weights):
+            weights = weightings[:, unit] * own
+            many = getattr(score, "many", None)
+            folds.append((np.array([score(each) for each in weights]) if many is None else many(weights))[:, 0])
+        return np.stack(folds, axis=1)
 
     def _scores(self, prepared: Sequence[Scored], draw: Floats) -> Floats:
         return np.stack([score(draw[unit] * own) for score, unit, own in zip(prepared, self._units, self._weights)])
