@@ -70,9 +70,10 @@ def multiclass_area(truth: Codes, ranked: tuple[SortedScores, ...], weights: Flo
 
 def mean_by_share(areas: Floats, share: Floats) -> Floats:
     """Mean of the areas of classes (… × classes) by their weight; those without any count nothing."""
-    present = np.flatnonzero(share)
-    found = np.ascontiguousarray(areas[..., present])
-    return np.asarray(np.einsum("...c,c->...", found, share[present] / share.sum()))
+    if not share.all():
+        present = np.flatnonzero(share)
+        areas, share = areas[..., present], share[present]
+    return np.asarray(np.einsum("...c,c->...", np.ascontiguousarray(areas), share / share.sum()))
 
 
 def multiclass_auc(truth: Codes, scores: Floats, weights: Floats | None = None) -> Floats:
