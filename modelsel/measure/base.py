@@ -103,10 +103,9 @@ def confusion(truth: Codes, predicted: Codes, weights: Floats | None, classes: i
     [[1.0, 1.0], [0.0, 1.0]]
     """
     if (kernel := load("confusion")) is not None:
-        nothing = np.empty(0)
-        counts: Floats = kernel.count(
-            truth, np.ascontiguousarray(predicted, np.int32), nothing if weights is None else weights, classes
-        )
+        each = np.empty(0) if weights is None else np.ascontiguousarray(weights, np.float64)
+        said = np.ascontiguousarray(predicted, np.int32)
+        counts: Floats = kernel.count(np.ascontiguousarray(truth, np.int32), said, each, classes)
         if len(counts) < len(predicted):
             raise ValueError(f"a predicted class is none of the {classes}")
         return counts

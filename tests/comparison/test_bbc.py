@@ -1,5 +1,7 @@
 """BBC-CV: the same as drawing rows one resample at a time, honest under a known truth, whole groups where there are groups."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -145,3 +147,26 @@ def test_worthless_rankings_are_worth_a_half() -> None:
         found = bbc_of_folds(answered(seed, 100, 50), np.arange(50), board, BEST, measure, 2, winner=0, rng=rng)
         corrected.append(found.mean)  # type: ignore[union-attr]
     assert np.mean(corrected) == pytest.approx(0.5, abs=0.03)
+
+
+def test_candidates_that_say_the_same_are_scored_once_and_are_worth_the_same() -> None:
+    folds, measure, asked = answered(3, 90, 4), make("measure", "auc"), []
+    twice = [
+        replace(fold, outputs=Outputs(*(np.repeat(part, 2, axis=0) for part in vars(fold.outputs).values()))) for fold in folds
+    ]
+
+    class Counted:
+        """The measure, with a note of how many candidates it was asked about."""
+
+        def reweighted(self, truth, outputs, classes):  # type: ignore[no-untyped-def]
+            asked.append(len(outputs.predicted))
+            return measure.reweighted(truth, outputs, classes)
+
+    def corrected(some, candidates):  # type: ignore[no-untyped-def]
+        board = board_of(np.random.default_rng(0).random((90, 1)).repeat(candidates, axis=1), 5, higher=True)
+        rng = np.random.default_rng(1)
+        return bbc_of_folds(some, np.arange(candidates), board, BEST, Counted(), 2, winner=0, rng=rng)
+
+    alone, doubled = corrected(folds, 4), corrected(twice, 8)
+    assert max(asked) == 4
+    assert (doubled.mean, doubled.low, doubled.high) == (alone.mean, alone.low, alone.high)

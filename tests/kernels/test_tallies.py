@@ -37,6 +37,7 @@ def test_confusion_counts_every_row_of_every_candidate(weighted: bool) -> None:
     weights = rng.random(70) if weighted else None
     found = confusion(truth, predicted, weights, 4)
     assert found.tobytes() == confusion_in_numpy(truth, predicted, weights, 4).tobytes()
+    assert confusion(truth[::2], predicted[:, ::2], None if weights is None else weights[::2], 4).sum() > 0, "as strided views"
     for own, said in zip(found, predicted, strict=True):
         plain = np.zeros((4, 4))
         for row, (true, answer) in enumerate(zip(truth, said, strict=True)):

@@ -7,9 +7,11 @@ A fold in which a draw leaves the measure undefined (one class only) takes no pa
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modelsel.comparison.optimism.bbc import Corrected, draws, summary
 from modelsel.core.protocols import Measure, Rule
@@ -96,7 +98,8 @@ class _Scores:
         self._units = [unit_of[fold.rows] for fold in folds]
         self._weights = [np.ones(len(fold.rows)) if weights is None else weights[fold.rows] for fold in folds]
         self._folds, self._measure, self._classes = folds, measure, classes
-        self._all = self._prepared(slice(None))
+        alike = [_different(fold.outputs) for fold in folds]
+        self._all = [_of_different(measure, fold, *found, classes) for fold, found in zip(folds, alike, strict=True)]
         self._ones: dict[int, list[Scored]] = {}
 
     def all(self, draw: Floats) -> Floats:
@@ -119,7 +122,7 @@ class _Scores:
         """Weightings × folds: the scores of one candidate."""
         folds = []
         for score, unit, own in zip(prepared, self._units, self._weights):
-            weights = weightings[:, unit] * own
+            weights = np.ascontiguousarray(weightings[:, unit] * own)
             many = getattr(score, "many", None)
             folds.append((np.array([score(each) for each in weights]) if many is None else many(weights))[:, 0])
         return np.stack(folds, axis=1)
@@ -131,7 +134,22 @@ class _Scores:
         return [_reweighted(self._measure, _cut(fold, which), self._classes) for fold in self._folds]
 
 
-def _cut(fold: FoldPredictions, which: slice) -> FoldPredictions:
+def _different(outputs: Outputs) -> tuple[Integers, Integers]:
+    """The first of all candidates that say the same, and whose like each candidate is: pruned trees often are each other's."""
+    parts: list[NDArray[Any]] = [outputs.predicted] if outputs.scores is None else [outputs.predicted, outputs.scores]
+    places: dict[bytes, int] = {}
+    said = (blake2b(b"".join(part[i].tobytes() for part in parts), digest_size=16) for i in range(len(outputs.predicted)))
+    like = np.array([places.setdefault(each.digest(), len(places)) for each in said], np.int64)
+    return np.unique(like, return_index=True)[1], like
+
+
+def _of_different(measure: Any, fold: FoldPredictions, first: Integers, like: Integers, classes: int) -> Scored:
+    """Scores of all candidates, computed for those that differ."""
+    score = _reweighted(measure, _cut(fold, first), classes)
+    return lambda weights: score(weights)[like]
+
+
+def _cut(fold: FoldPredictions, which: Any) -> FoldPredictions:
     scores = None if fold.outputs.scores is None else fold.outputs.scores[which]
     return replace(fold, outputs=Outputs(fold.outputs.predicted[which], scores))
 
