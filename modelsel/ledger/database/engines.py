@@ -19,7 +19,7 @@ from modelsel.ledger.database.migration import NEWER, migrate
 from modelsel.ledger.database.triggers import statements
 
 NETWORK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph", "lustre", "glusterfs", "fuse.glusterfs"}
-PATIENCE = 30_000  # milliseconds that a writer waits for another
+PATIENCE = 120_000  # milliseconds that a writer waits for others: many studies at once on a busy machine take their time
 
 
 def sqlite_url(path: Path) -> str:
