@@ -466,6 +466,29 @@ def test_22_two_machines_offline_then_merged(tmp_path: Path) -> None:
     assert one.but(rule=Rule(2)).look().look == 3
 
 
+def test_22_two_machines_offline_looked_at_overlapping_rows_then_merged(tmp_path: Path) -> None:
+    first, second = tmp_path / "a", tmp_path / "b"
+    Home(first).key()
+    shutil.copytree(first / "keys", second / "keys")
+    one, two = Study(numbers(), first), Study(numbers(), second, rule=Rule(1), split_seed=5)
+    apart = Study(numbers(seed=8), second)  # shares nothing, and is left alone
+    assert (one.look().look, two.look().look, apart.look().look) == (1, 1, 1)
+    merge(one.gate().session.ledger, two.gate().session.ledger)
+    sets = audit(one.gate())["test_sets"]
+    looks = {one["id"]: one["looks"][0] for one in sets}
+    after = {name: look["superseded"] for name, look in looks.items()}
+    assert [said and said["look"] for said in after.values()].count(2) == 2
+    assert list(after.values()).count(None) == 1
+    for name, said in after.items():
+        if said:
+            other = next(price for testset, price in ((n, looks[n]["price"]) for n in looks if after[n]) if testset != name)
+            assert said["spent"] == pytest.approx(other)
+            assert said["interval"] is None or said["interval"][0] < looks[name]["interval"][0]
+    later = one.but(rule=Rule(2)).look()
+    assert later.look >= 2
+    assert "G020" in later.flags
+
+
 def test_22_a_fork_is_refused(home: Path, tmp_path: Path) -> None:
     def chain(path: Path, text: str) -> Ledger:
         ledger = Ledger.open(f"sqlite:///{path}", "same replica")

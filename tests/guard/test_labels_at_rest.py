@@ -7,19 +7,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import DBAPIError
 
 import modelsel
+from modelsel.cli.setup.doctor import ledger as doctors_lines
 from modelsel.core.errors import LedgerError
 from modelsel.core.types import Task
 from modelsel.guard.gate import Gate
 from modelsel.guard.identity import fingerprints
 from modelsel.guard.reporting.audit import audit
-from modelsel.ledger.database.label_removal import labelled
+from modelsel.ledger.database.label_removal import labelled, strip
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.home import Home
 from modelsel.ledger.rows.identity import Hashes, TokenTable, bound, columns, text_tokens
 from modelsel.ledger.rows.row_set import RowSet
 from tests.guard.studies import Rule, Study, numbers
+from tests.ledger.postgresql import Server
 
 
 def with_labels(task: Task, key: object, codes: np.ndarray) -> Hashes:
@@ -75,6 +79,40 @@ def test_an_old_ledger_is_freed_of_labels_where_it_is_opened(home: Path, monkeyp
     assert study.look().replay
     assert study.but(rule=Rule(1)).look().look == 2
     assert audit(study.gate())["ledger"]["freed_of_labels"] == 2  # once
+
+
+def test_doctor_says_what_was_freed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old_rows(Study(numbers(), home), monkeypatch)
+    monkeypatch.setenv("MODELSEL_HOME", str(home))
+    Study(numbers(), home).gate().session.check()
+    lines = {name: (said, code) for name, said, code in doctors_lines()}
+    assert lines["labels"][0].startswith(
+        "2 row sets of an earlier version were freed of hashes that depended on labels; 0 entries"
+    )
+    assert lines["labels"][1] == 0
+    monkeypatch.setenv("MODELSEL_HOME", str(home.parent / "new"))
+    assert "labels" not in {name for name, _, _ in doctors_lines()}
+
+
+@pytest.mark.slow
+def test_a_server_is_freed_of_labels_by_its_owner_alone_and_stays_append_only(tmp_path: Path) -> None:
+    home, other = Home(tmp_path / "owner"), Home(tmp_path / "member")
+    hashes = np.arange(40, dtype=np.uint64)
+    labels = RowSet({"n": 40, "names": ["x"]}, {"bound": hashes, "labelled": hashes + np.uint64(9)}).pack()
+    with Server() as server:
+        ledger = Ledger.open(server.url, home.replica(server.url), home.signer())
+        digest = ledger.write(lambda writing: writing.keep(labels, "key", 40, "test"))
+        engine = create_engine(server.url.replace("postgresql:", "postgresql+psycopg:"))
+        with engine.begin() as connection:
+            connection.execute(text("CREATE ROLE member LOGIN"))
+            connection.execute(text("GRANT SELECT, INSERT ON entries, rowsets, signatures, about TO member"))
+        member = Ledger.open(server.url.replace("ledger@", "member@"), other.replica("x"), other.signer())
+        assert (strip(member), labelled(ledger)) == (0, 1)
+        assert (strip(ledger), labelled(ledger), strip(ledger)) == (1, 0, 0)
+        assert RowSet.unpack(member.rowset(digest)).arrays.keys() == {"bound"}
+        assert next(entry.facts["stripped"] for entry in ledger.entries() if entry.kind == "note").keys() == {digest}
+        with pytest.raises(DBAPIError, match="append-only"), engine.begin() as connection:
+            connection.execute(text("UPDATE rowsets SET kind = 'x'"))
 
 
 def test_what_is_left_of_a_row_set_is_what_the_chain_says(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

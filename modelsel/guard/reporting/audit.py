@@ -3,7 +3,7 @@
 The shape is public (`modelsel audit --json`); fields may be added, never renamed.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -20,10 +20,11 @@ from modelsel.guard.history.entries import now
 from modelsel.guard.history.history import History, PastLook, differences
 from modelsel.guard.identity.requests import TestSetDeclaration
 from modelsel.guard.matching.other_ledgers import once
-from modelsel.guard.reporting.concurrent_looks import as_first, superseded
+from modelsel.guard.reporting.concurrent_looks import as_first, beside, superseded
 from modelsel.guard.reporting.forecast import budget, next_look
 from modelsel.guard.reporting.recorded_findings import of_looks, of_record, of_time
 from modelsel.ledger.entry import LedgerEntry
+from modelsel.ledger.rows.row_set import RowSet
 from modelsel.ledger.trust import TrustedEntries
 
 SETS = ("rows", "development", "table", "candidates")
@@ -50,7 +51,7 @@ def audit(
     witnessed = Witnessed.of(gate, () if sealing else tuple(dict.fromkeys((*wanted, *others))))
     entries = gate.session.ledger.entries()  # after all that it is compared with: a look in between is no loss
     history = _counted_once(entries)
-    sets = [_test_set(history, testset) for testset in wanted]
+    sets = [_test_set(history, testset, gate.session.stored) for testset in wanted]
     ledger, findings = _ledger(gate, entries, () if sealing else _stored(entries), witnessed)
     upcoming = next_look(history, wanted[0]) if len(wanted) == 1 else None
     flags = [*findings, *of_looks(sets), *of_record(history, wanted), *of_time(history)]
@@ -140,13 +141,14 @@ def _touched(history: History, study: str | None) -> list[str]:
     return [testset for testset in dict.fromkeys(every) if testset in mine]
 
 
-def _test_set(history: History, testset: str) -> dict[str, Any]:
+def _test_set(history: History, testset: str, load: Callable[[str], RowSet]) -> dict[str, Any]:
     seal = history.seals[testset].facts if testset in history.seals else {}
     looks = history.looks_at([testset])
+    told = [*_looks(looks, beside(history, testset, load)), *_replays(history, testset)]
     tried = {entry.facts["spec_id"]: entry.facts["tried"] for entry in history.selections if entry.facts["testset"] == testset}
     return {
         "id": testset, "rows": seal.get("n") or max((look.facts.get("n", 0) for look in looks), default=0),
-        "looks": sorted([*_looks(looks), *_replays(history, testset)], key=lambda look: (look["at"], look["seq"])),
+        "looks": sorted(told, key=lambda look: (look["at"], look["seq"])),
         "sealed": {name: seal.get(name) for name in ("at", "user", "host", "study", "u", "space")},
         "policies": history.policies(testset), "refusals": list(_refusals(history, testset)),
         "spent": sum(look.price for look in looks), "studies": len(tried), "candidates": sum(tried.values()),
@@ -155,7 +157,7 @@ def _test_set(history: History, testset: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _looks(looks: tuple[PastLook, ...]) -> Iterator[dict[str, Any]]:
+def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Iterator[dict[str, Any]]:
     before: Mapping[str, Any] | None = None
     for look in looks:
         facts, answer = look.facts, look.answer
@@ -168,7 +170,7 @@ def _looks(looks: tuple[PastLook, ...]) -> Iterator[dict[str, Any]]:
             "findings": facts["flags"], "justification": facts.get("justify"),
             "changes": differences(before, facts.get("config", {})) if before is not None else [],
             "charged": facts.get("charged", [look.testset]), "n_clean": facts.get("n_clean"),
-            "as_first": as_first(look), "superseded": superseded(look, looks),
+            "as_first": as_first(look), "superseded": superseded(look, concurrent),
         }  # fmt: skip
         before = facts.get("config", {})
 

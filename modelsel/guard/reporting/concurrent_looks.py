@@ -1,10 +1,15 @@
 """Looks that did not know of each other (two machines offline, then a merge) are recomputed: each as if after the other."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from modelsel.guard.history.history import PastLook
+import numpy as np
+
+from modelsel.guard.history.history import History, PastLook
+from modelsel.guard.identity.fingerprints import IDENTIFIABLE
+from modelsel.guard.matching.chance import more_than_chance
 from modelsel.guard.release.mechanisms import Released
+from modelsel.ledger.rows.row_set import RowSet, shared
 from modelsel.statistics.reuse.certificate import SpendingState
 
 
@@ -21,6 +26,31 @@ def superseded(look: PastLook, looks: Iterable[PastLook]) -> dict[str, Any] | No
     spaces = (one.facts.get("space") for one in (look, *apart))
     space = next((space for space in spaces if space is not None), None)
     return {"look": index, "spent": spent, "interval": _interval(look, SpendingState(index, spent, space))}
+
+
+def beside(history: History, testset: str, load: Callable[[str], RowSet]) -> tuple[PastLook, ...]:
+    """The looks at these rows, and those at other sealed sets that did not know of them and share rows with them."""
+    looks = history.looks_at([testset])
+    apart = {
+        other.testset for other in history.looks if other.testset != testset
+        and any(not _knows(look, other) and not _knows(other, look) for look in looks)
+    }  # fmt: skip
+    return history.looks_at([testset, *(other for other in apart if _share(history, testset, other, load))])
+
+
+def _share(history: History, one: str, other: str, load: Callable[[str], RowSet]) -> bool:
+    """Do two sealed sets share rows, more than by chance? Where that is not kept, or under another key, nobody can tell."""
+    seals = [history.seals[name].facts for name in (one, other) if name in history.seals]
+    if len(seals) < 2 or not all(facts.get("rows") and facts.get("development") for facts in seals):
+        return False
+    rows, own, stored = (load(digest) for digest in (seals[0]["rows"], seals[0]["development"], seals[1]["rows"]))
+    if any(one.facts.get("sketch") for one in (rows, own, stored)):
+        return bool(np.isin(rows.arrays["bound"], stored.arrays["bound"]).any())
+    ours, theirs = rows.arrays["bound"], stored.arrays["bound"]
+    telling = float(seals[0]["u"]) >= IDENTIFIABLE
+    return bool(shared(ours, theirs, repetitions=not telling).any()) and (
+        telling or more_than_chance(ours, theirs, own.arrays["bound"])
+    )
 
 
 def as_first(look: PastLook) -> list[float] | None:

@@ -27,6 +27,16 @@ def migrate(connection: Connection, schema: MetaData) -> str:
     return stated.hash
 
 
+def owned(connection: Connection) -> bool:
+    """May this role change the tables? On a server only their owner may."""
+    if connection.dialect.name != "postgresql":
+        return True
+    query = (
+        "SELECT pg_has_role(tableowner, 'MEMBER') FROM pg_tables WHERE tablename = 'entries' AND schemaname = current_schema()"
+    )
+    return bool(connection.execute(text(query)).scalar())
+
+
 def _sqlite(connection: Connection, schema: MetaData) -> None:
     """SQLite changes no primary key: the tables are made anew and filled."""
     for table, columns in (("entries", FIELDS), ("rowsets", SETS)):
@@ -40,10 +50,7 @@ def _sqlite(connection: Connection, schema: MetaData) -> None:
 
 
 def _postgresql(connection: Connection, _: MetaData) -> None:
-    mine = text(
-        "SELECT pg_has_role(tableowner, 'MEMBER') FROM pg_tables WHERE tablename = 'entries' AND schemaname = current_schema()"
-    )
-    if not connection.execute(mine).scalar():
+    if not owned(connection):
         fix = "its owner opens it once: modelsel audit --ledger ADDRESS"
         raise LedgerError(
             Problem("MSEL-510", "the ledger is of before entries were signed", connection.engine.url.database or "", fix)
