@@ -36,6 +36,7 @@ check: $(VENV)/.dev lint types imports
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m pytest -n 0 tests/architecture/test_numpydoc.py
 
 types: $(VENV)/.dev
 	$(BIN)/mypy

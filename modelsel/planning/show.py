@@ -1,11 +1,8 @@
 """A plan in words: what would be computed, what that spares, and what choosing among so many is worth.
 
     with probability 1 − δ no candidate's true error is further from its estimate than  sqrt((ln K + ln 2/δ) / (2 m))
-    expected optimism of the best of K equally good candidates ≈ Φ⁻¹((K − .375) / (K + .25)) · sqrt(p (1 − p) / m)
 
-K candidates, m development rows, p the error of always saying the most frequent class. The first is the agnostic bound for a
-finite class (Hoeffding 1963; Kearns & Vazirani 1994), two-sided; the second the expected largest of K independent normal
-variables (Blom 1958), an upper figure, since candidates of one space err together.
+K candidates, m development rows: the agnostic bound for a finite class (Hoeffding 1963; Kearns & Vazirani 1994), two-sided.
 """
 
 from collections.abc import Iterator
@@ -83,15 +80,6 @@ def agnostic(candidates: int, rows: int, delta: float = 0.05) -> float:
     0.0728
     """
     return sqrt((log(candidates) + log(2 / delta)) / (2 * rows))
-
-
-def optimism(candidates: int, rows: int, error: float) -> float:
-    """Expected amount by which the best of K equally good candidates looks better than it is.
-
-    >>> round(optimism(200, 100, 0.5), 3)
-    0.137
-    """
-    return best_of(candidates) * sqrt(error * (1 - error) / rows)
 
 
 def best_of(candidates: int) -> float:

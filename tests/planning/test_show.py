@@ -14,7 +14,7 @@ from modelsel.planning.generated import like
 from modelsel.planning.luck import of_guesses
 from modelsel.planning.make import make
 from modelsel.planning.probe import DEAR, estimate
-from modelsel.planning.show import agnostic, lines, optimism, warnings
+from modelsel.planning.show import agnostic, lines, warnings
 from modelsel.planning.trial import Trier
 from modelsel.pruner.cost_complexity import CostComplexity
 from tests import doubles
@@ -36,13 +36,6 @@ def test_the_text_counts_what_is_planned():
 def test_without_sealed_rows_there_is_no_interval():
     plan = make(spread(2), TASK, doubles.folds(TASK))
     assert "final test   none: there are no sealed rows" in lines(plan, TASK, 0)
-
-
-@pytest.mark.parametrize(("candidates", "rows"), [(10, 200), (200, 100), (1000, 500)])
-def test_the_optimism_of_the_best_is_that_of_coins(candidates, rows):
-    rng = np.random.default_rng(0)
-    best = (rng.binomial(rows, 0.5, (2000, candidates)) / rows).min(axis=1)
-    assert 0.5 - best.mean() == pytest.approx(optimism(candidates, rows, 0.5), abs=2e-3 + 0.02 / np.sqrt(rows))
 
 
 def test_the_agnostic_bound_holds_for_all_candidates_at_once():

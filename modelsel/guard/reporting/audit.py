@@ -12,7 +12,6 @@ from modelsel.core.types import Finding
 from modelsel.guard.access.contacts import contacts
 from modelsel.guard.access.integrity import contradicted, damage, losses
 from modelsel.guard.checks.selection_effort import choices
-from modelsel.guard.findings.base import SEVERITIES
 from modelsel.guard.findings.ledger_state import entry_quarantined, ledger_rolled_back, ledger_tampered
 from modelsel.guard.findings.looks import not_remembered
 from modelsel.guard.gate import Gate
@@ -60,11 +59,6 @@ def audit(
         "contacts": contacts(history.entries) if study is None and sealing is None else [],
         "state": gate.policy.__class__.__name__.lower(), "next": upcoming, "at": now(),
     }  # fmt: skip
-
-
-def gravest(report: Mapping[str, Any]) -> str | None:
-    """The severity of the gravest flag, for `--fail-on`; None where there is none."""
-    return max((str(one["severity"]) for one in report["flags"]), key=SEVERITIES.index, default=None)
 
 
 def _stored(entries: list[LedgerEntry]) -> tuple[str, ...]:

@@ -95,10 +95,6 @@ class Plot:
         if d:
             self.parts.append(f'<path class="mark m{series % len(SHAPES)} s{series % SERIES} {css}" d="{d}"/>')
 
-    def rect(self, x: float, y: float, width: float, height: float, css: str, title: str = "") -> None:
-        tip = f"<title>{escape(title)}</title>" if title else ""
-        self.parts.append(f'<rect class="{css}" x="{_p(x)}" y="{_p(y)}" width="{_p(width)}" height="{_p(height)}">{tip}</rect>')
-
     def axis_below(self, scale: Scale, top: float, bottom: float, label: str = "", most: int = 6) -> None:
         """Ticks under the plot, a hair line up through it."""
         for tick in scale.ticks(most):
