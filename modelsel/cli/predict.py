@@ -7,7 +7,7 @@ import csv
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,13 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("file", metavar="FILE", help="CSV, ARFF or Parquet; columns beside the model's are ignored")
     parser.add_argument("-o", "--output", metavar="OUT", help="default: stdout")
     parser.add_argument("--explain", action="store_true", help="a column more: the path of each row down the tree")
+    parser.add_argument("--threshold", type=float, metavar="T", help="the second of two classes from this score on")
     args = parser.parse_args(words)
     from modelsel.record.folder import RunFolder
 
     found = predicted(RunFolder.open(args.run), Path(args.file), args.explain)
+    if args.threshold is not None:
+        found = decided(found, args.threshold)
     _write(args.output, found)
     return OK
 
@@ -74,6 +77,15 @@ def _remember(folder: Any, table: Any) -> None:
     gate.predicted(table, str(folder.path))
     for finding in gate.findings:
         print(f"{finding.code}: {finding.message}; {finding.do}", file=sys.stderr)
+
+
+def decided(found: Predicted, threshold: float) -> Predicted:
+    """Labels by another threshold of the second class's score. Raises ConfigurationError for one that cannot be."""
+    if len(found.classes) != 2 or not 0 <= threshold <= 1:
+        what = f"a threshold of {threshold:g} for {len(found.classes)} classes"
+        raise ConfigurationError(Problem("MSEL-264", what, "--threshold", "it is between 0 and 1, and for two classes"))
+    first, second = found.classes
+    return replace(found, labels=[second if scores[1] >= threshold else first for scores in found.scores])
 
 
 def paths(predictor: Any, table: Any) -> list[str]:

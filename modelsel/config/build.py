@@ -18,12 +18,17 @@ from modelsel.config.fields.values import WrongError, checked, expected
 from modelsel.config.sources.folders import Folders
 from modelsel.config.sources.merge import KIND, merge, nested
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.spec import FieldLimits, kind_of
+from modelsel.core.spec import FieldLimits, kind_of, make
 from modelsel.learner.adjusted.calibrated import Calibrated
+from modelsel.learner.adjusted.decided import Decided
 
 LEARNER, PREPARER, CALIBRATOR, NO = "learner", "preparer", "calibrator", "none"
+DECISION, THRESHOLD, PATH = "decision", "threshold", "path"
 STEPS = Slot(PREPARER, FieldLimits(group=PREPARER, many=True), (), False, False)
 CALIBRATION = Slot(CALIBRATOR, FieldLimits(group=CALIBRATOR), (), True, False)
+DECIDING = Slot(DECISION, FieldLimits(group=DECISION), (), True, False)
+CUT = Slot(THRESHOLD, FieldLimits(least=0.0, most=1.0, words=(PATH,)), (float,), True, False, words=(PATH,))
+ADJUSTED = {CALIBRATOR: CALIBRATION, DECISION: DECIDING, THRESHOLD: CUT}  # what any learner may have behind it
 STEPS_SAID = steps.STEPS
 DEPTH = 12  # of files that lead on to each other
 
@@ -44,6 +49,7 @@ class Builder:
     folders: Folders
     plugins: tuple[str, ...] = ()
     problems: list[Problem] = field(default_factory=list)
+    measure: Any = None  # of the study, where it is known: what thresholds serve
 
     def part(self, group: str, value: Any, where: str) -> Any:
         """The part that a name or mapping describes; None after a problem."""
@@ -72,7 +78,7 @@ class Builder:
             found, own = self._with_steps(found, settings, where) if group == LEARNER else (found, settings)
             own = {key: value for key, value in own.items() if key in fields}
             used.update(own, {STEPS_SAID} & set(settings))
-            sets.append(self._combined(_maker(group, found), fields, found.values, own, where))
+            sets.append(self._combined(_maker(group, found, self.measure), fields, found.values, own, where))
         for key in sorted(set(settings) - used):
             self._unknown(key, group, chosen or (base,), where)
         return sets[0] if len(sets) == 1 else Either(tuple(sets)) if sets else only(None)
@@ -285,26 +291,42 @@ def _opened(value: Any) -> Options:
 def _slots_of(group: str, cls: Any) -> Mapping[str, Slot]:
     if group != LEARNER:
         return slots(cls)
-    own = slots(cls)
-    return {**own, PREPARER: STEPS, **({} if CALIBRATOR in own else {CALIBRATOR: CALIBRATION})}
+    return {PREPARER: STEPS, **({} if issubclass(cls, Calibrated | Decided) else ADJUSTED), **slots(cls)}
 
 
-def _maker(group: str, found: Found) -> Any:
+def _maker(group: str, found: Found, measure: Any = None) -> Any:
     cls: Any = found.cls
     if group in CLASSES:
         return partial(cls, kind=found.kind)
     if group != LEARNER:
         return cls
-    if CALIBRATOR in slots(cls):
+    if issubclass(cls, Calibrated | Decided):
         return lambda preparer=(), **settings: (cls(**settings), preparer)
-    return lambda preparer=(), calibrator=None, **settings: _calibrated(cls(**settings), preparer, calibrator)
+    return partial(_adjusted, cls, measure)
 
 
-def _calibrated(learner: Any, preparer: tuple[Any, ...], calibrator: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Learner and steps; behind a calibrator the learner fits its steps itself, inside the inner folds."""
-    if calibrator is None or kind_of(calibrator) == NO:
-        return learner, preparer
-    return Calibrated(learner, preparer, calibrator), ()
+def _adjusted(
+    cls: Any, measure: Any, preparer: tuple[Any, ...] = (), calibrator: Any = None, decision: Any = None,
+    threshold: Any = None, **settings: Any,
+) -> tuple[Any, tuple[Any, ...]]:  # fmt: skip
+    """Learner and steps; behind a calibrator or a decision the learner fits its steps itself, inside the inner folds."""
+    learner, steps = cls(**settings), preparer
+    if calibrator is not None and kind_of(calibrator) != NO:
+        learner, steps = Calibrated(learner, steps, calibrator), ()
+    decision = _operating(decision, threshold, measure)
+    if decision is not None and kind_of(decision) != NO:
+        learner, steps = Decided(learner, steps, decision), ()
+    return learner, steps
+
+
+def _operating(decision: Any, threshold: Any, measure: Any) -> Any:
+    """The decision that a threshold is short for; `path` serves the study's measure, where that reads classes."""
+    if threshold is None or (decision is not None and kind_of(decision) == "costs" and threshold == PATH):
+        return decision
+    if threshold != PATH:
+        return make(DECISION, THRESHOLD, at=float(threshold))
+    serves = {} if measure is None or measure.needs_scores else {"measure": measure}
+    return make(DECISION, THRESHOLD, **serves)
 
 
 def _in_order(**steps: Any) -> tuple[Any, ...]:

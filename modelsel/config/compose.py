@@ -148,6 +148,7 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
     root = _root(settings, builder)
     builder.plugins = root.plugins if root else ()
     parts = {group: builder.part(group, settings.get(group), group) for group in PARTS}
+    builder.measure = parts["measure"]
     outer, interval = _outer(settings.get(OUTER), builder)
     if parts["dataset"] is not None:
         builder.problems.extend(parts["dataset"].problems())

@@ -17,16 +17,7 @@ import numpy as np
 from modelsel.calibrator.base import Calibration, restored
 from modelsel.core.spec import FieldLimits, class_of, kind_of, part, resolved
 from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
-from modelsel.learner.adjusted.inner import (
-    FittedSteps,
-    PreparedFit,
-    inner_folds,
-    nested,
-    out_of_fold,
-    part_of,
-    prepared_fit,
-    steps_of,
-)
+from modelsel.learner.adjusted.inner import FittedSteps, InnerFits, inner_fits, nested, part_of, refusal, steps_of
 
 
 @dataclass(frozen=True)
@@ -80,23 +71,10 @@ class Calibrated:
 
     def refusal(self, task: Task, rows: Integers) -> str | None:
         """Too few rows for the inner folds, or for the base on the smallest of them."""
-        distinct = len(np.unique(rows if task.groups is None else task.groups[rows]))
-        if distinct < self.calibrator.folds:
-            return f"{distinct} rows (or groups) for {self.calibrator.folds} inner folds of the calibrator"
-        fewest = rows[: len(rows) - -(-len(rows) // self.calibrator.folds)]
-        reason: str | None = self.base.refusal(task, fewest)
-        return reason
+        return refusal(self.base, task, rows, self.calibrator.folds, "calibrator")
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "CalibratedPath":
-        rows = np.asarray(rows)
-        parts = inner_folds(task, rows, self.calibrator.folds, rng)
-        seeds = rng.integers(2**63, size=1 + len(parts)).tolist()
-        whole = prepared_fit(self.base, self.prepared_by, task, rows, seeds[0])
-        inner = tuple(
-            prepared_fit(self.base, self.prepared_by, task, rows[seen], seed)
-            for (seen, _), seed in zip(parts, seeds[1:], strict=True)
-        )
-        return CalibratedPath(whole, inner, tuple(parts), task, rows)
+        return CalibratedPath(inner_fits(self.base, self.prepared_by, task, rows, self.calibrator.folds, rng))
 
     def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "CalibratedModel":
         return self.fit_path(task, rows, rng).model(self)
@@ -111,38 +89,34 @@ class Calibrated:
 
 @dataclass(frozen=True, eq=False)
 class CalibratedPath:
-    """The fit on all analysis rows, and the inner ones on parts of them."""
+    """Answers for all calibrators over all bases of equal growing."""
 
-    whole: PreparedFit
-    inner: tuple[PreparedFit, ...]
-    parts: tuple[tuple[Integers, Integers], ...]
-    task: Task
-    rows: Integers
+    fits: InnerFits
 
     def outputs(self, learners: Sequence[Calibrated], table: Table, rows: Integers, scores: bool) -> Outputs:
         """What each calibrated learner says of some rows."""
         bases = list(dict.fromkeys(learner.base for learner in learners))
-        said = dict(zip(bases, self.whole.scores(bases, table, rows), strict=True))
+        said = self.fits.said(bases, table, rows)
         curves = self.calibrations(learners)
         found = np.stack([curve(said[learner.base]) for curve, learner in zip(curves, learners, strict=True)])
         return Outputs(found.argmax(axis=2).astype(np.int32), found if scores else None)
 
     def calibrations(self, learners: Sequence[Calibrated]) -> list[Calibration]:
         """What each calibrator learns from the scores of the inner fits."""
-        bases = list(dict.fromkeys(learner.base for learner in learners))
-        held = dict(zip(bases, out_of_fold(self.inner, self.parts, bases, self.task, self.rows), strict=True))
-        truth, weights = self.task.target[self.rows], self.task.row_weights[self.rows]
+        of = self.fits
+        held = of.held(list(dict.fromkeys(learner.base for learner in learners)))
+        truth, weights = of.task.target[of.rows], of.task.row_weights[of.rows]
         return [learner.calibrator.fit(held[learner.base], truth, weights) for learner in learners]
 
     def complexity(self, learners: Sequence[Calibrated]) -> Floats:
         """That of the base: a curve has a few numbers more."""
-        found: Floats = self.whole.path.complexity([learner.base for learner in learners])
+        found: Floats = self.fits.whole.path.complexity([learner.base for learner in learners])
         return found
 
     def model(self, learner: Calibrated) -> "CalibratedModel":
         """The base fitted on all analysis rows, and the curve."""
         (curve,) = self.calibrations([learner])
-        return CalibratedModel(kind_of(learner.base), self.whole.path.model(learner.base), self.whole.steps, curve)
+        return CalibratedModel(kind_of(learner.base), self.fits.whole.path.model(learner.base), self.fits.whole.steps, curve)
 
 
 @dataclass(frozen=True, eq=False)

@@ -73,14 +73,48 @@ def inner_folds(task: Task, rows: Integers, folds: int, rng: np.random.Generator
     return [(np.flatnonzero(part != number), np.flatnonzero(part == number)) for number in np.unique(part)]
 
 
-def out_of_fold(
-    fits: Sequence[PreparedFit], parts: Sequence[tuple[Integers, Integers]], learners: Sequence[Any], task: Task, rows: Integers
-) -> Floats:
-    """Scores of the analysis rows, learners × rows × classes, each by the inner fit that did not see the row."""
-    found = np.empty((len(learners), len(rows), len(task.classes)))
-    for fit, (_, held) in zip(fits, parts, strict=True):
-        found[:, held] = fit.scores(learners, task, rows[held])
-    return found
+@dataclass(frozen=True, eq=False)
+class InnerFits:
+    """The fit on all analysis rows (`whole`), and those on parts of them (`inner`), which know nothing of the rest."""
+
+    whole: PreparedFit
+    inner: tuple[PreparedFit, ...]
+    parts: tuple[tuple[Integers, Integers], ...]
+    task: Task
+    rows: Integers
+
+    def held(self, learners: Sequence[Any]) -> dict[Any, Floats]:
+        """By learner the scores of the analysis rows, rows × classes, each by the inner fit that did not see the row."""
+        found = np.empty((len(learners), len(self.rows), len(self.task.classes)))
+        for fit, (_, out) in zip(self.inner, self.parts, strict=True):
+            found[:, out] = fit.scores(learners, self.task, self.rows[out])
+        return dict(zip(learners, found, strict=True))
+
+    def said(self, learners: Sequence[Any], table: Table, rows: Integers) -> dict[Any, Floats]:
+        """By learner the scores of some rows by the fit on all analysis rows."""
+        return dict(zip(learners, self.whole.scores(learners, table, rows), strict=True))
+
+
+def inner_fits(
+    learner: Any, steps: Sequence[Any], task: Task, rows: Integers, folds: int, rng: np.random.Generator
+) -> InnerFits:
+    """Fit on all analysis rows, and on all but each of so many inner folds (0: on none)."""
+    rows = np.asarray(rows)
+    parts = tuple(inner_folds(task, rows, folds, rng)) if folds else ()
+    seeds = rng.integers(2**63, size=1 + len(parts)).tolist()
+    whole = prepared_fit(learner, steps, task, rows, seeds[0])
+    inner = (prepared_fit(learner, steps, task, rows[seen], seed) for (seen, _), seed in zip(parts, seeds[1:], strict=True))
+    return InnerFits(whole, tuple(inner), parts, task, rows)
+
+
+def refusal(learner: Any, task: Task, rows: Integers, folds: int, what: str) -> str | None:
+    """Too few rows for the inner folds of `what`, or for the learner on the smallest of them."""
+    distinct = len(np.unique(rows if task.groups is None else task.groups[rows]))
+    if distinct < folds:
+        return f"{distinct} rows (or groups) for {folds} inner folds of the {what}"
+    fewest = rows[: len(rows) - -(-len(rows) // folds)] if folds else rows
+    reason: str | None = learner.refusal(task, fewest)
+    return reason
 
 
 def unlabelled(table: Table) -> Table:

@@ -1,0 +1,66 @@
+"""What a decision is: it turns class scores into a class, by what it learns from scores of rows that the model did not see.
+
+Say `learnt`, from the scores of each inner fold, and `predicted`. A decision that learns nothing has no inner folds (`inner`
+is 0). A new one is a frozen dataclass.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.spec import whole
+from modelsel.core.types import Codes, Floats, Outputs, Table
+
+Held = tuple[Floats, Codes, Floats]  # scores, truth and weights of the rows that one inner fit did not see
+
+
+@dataclass(frozen=True)
+class BaseDecision:
+    """`learnt` and `predicted` are to be said."""
+
+    folds: int = whole(5, least=2, help="inner folds of the analysis rows, on which the operating point is chosen")
+
+    @property
+    def inner(self) -> int:
+        """How many inner folds it needs."""
+        return self.folds
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        """Why it cannot be used, by itself or on this task."""
+        return ()
+
+    def learnt(self, held: Sequence[Held]) -> Floats:
+        """What is learnt, from the rows that each inner fit left out."""
+        raise NotImplementedError
+
+    def predicted(self, learnt: Floats, scores: Floats) -> Codes:
+        """The class of each row of scores (rows × classes)."""
+        raise NotImplementedError
+
+
+def best_threshold(held: Sequence[Held], measure: Any, grid: int) -> float:
+    """The threshold of best mean score over the folds; ties: the lowest.
+
+    Each fold is scored at `grid` thresholds evenly between its least and largest score of the second class, and these curves
+    are read off by straight lines at as many thresholds between the least and the largest of all, as scikit-learn's
+    `TunedThresholdClassifierCV` does. A fold whose scores are all the same, or on which the measure is not defined, says
+    nothing; where no fold says anything it is ½.
+    """
+    curves = [_curve(*one, measure, grid) for one in held]
+    known = [(at, score) for at, score in curves if not np.isclose(at[0], at[-1]) and np.isfinite(score).all()]
+    if not known:
+        return 0.5
+    asked = np.linspace(min(at[0] for at, _ in known), max(at[-1] for at, _ in known), grid)
+    mean = np.mean([np.interp(asked, at, score) for at, score in known], axis=0)
+    return float(asked[int(np.argmax(mean))])
+
+
+def _curve(scores: Floats, truth: Codes, weights: Floats, measure: Any, grid: int) -> tuple[Floats, Floats]:
+    """Thresholds, and the score at each, higher is better."""
+    score = scores[:, 1]
+    at = np.linspace(score.min(), score.max(), grid)
+    said = (score >= at[:, None]).astype(np.int32)
+    found = measure.score(truth, Outputs(said), weights, scores.shape[1])
+    return at, np.asarray(found if measure.higher_is_better else -found)

@@ -1,0 +1,172 @@
+"""A learner with a decision behind it: its scores stay, and the class follows from them by an operating point.
+
+The point is chosen on inner folds of the analysis rows, from scores of rows that the inner fits did not see, and judged on the
+folds outside, whose rows did not choose it. One fit on all analysis rows and the inner ones serve every path parameter and
+every decision. It is the same as scikit-learn's `TunedThresholdClassifierCV` with `refit=True` on the same inner folds.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from modelsel.core.spec import FieldLimits, class_of, kind_of, part, resolved
+from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
+from modelsel.learner.adjusted.inner import FittedSteps, InnerFits, inner_fits, nested, part_of, refusal, steps_of
+
+
+@dataclass(frozen=True)
+class Decided:
+    """Written as `threshold: path` or `decision: {costs: ...}` among the settings of any learner; `prepared_by` as there.
+
+    Path parameters are those of the base, and the decision.
+    """
+
+    base: Any = part("learner", "naive_bayes")
+    prepared_by: tuple[Any, ...] = field(default=(), metadata={"limits": FieldLimits(group="preparer", many=True)})
+    decision: Any = part("decision", "none")
+
+    no_training_error = "an operating point that was chosen on inner fits has no error on the rows of the whole fit"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.base, tuple):  # a configuration gives it with its preparation steps
+            learner, steps = self.base
+            object.__setattr__(self, "base", learner)
+            object.__setattr__(self, "prepared_by", (*self.prepared_by, *steps))
+
+    @property
+    def unit(self) -> str:
+        """What the base counts."""
+        return str(self.base.unit)
+
+    @property
+    def holds_gil(self) -> bool:
+        return bool(self.base.holds_gil)
+
+    @property
+    def fits(self) -> int:
+        """How many fits one cell takes; those of a calibrator in between are made in each."""
+        return int(getattr(self.base, "fits", 1)) * (1 + int(self.decision.inner))
+
+    def specification(self) -> dict[str, Any]:
+        """As it is written: the base's settings with a decision among them."""
+        return {**resolved(self.base), "decision": resolved(self.decision)}
+
+    def fit_key(self) -> dict[str, Any]:
+        """All decisions with as many inner folds, over all bases that one fit answers."""
+        steps = [resolved(step) for step in self.prepared_by]
+        return {"base": [kind_of(self.base), self.base.fit_key()], "steps": steps, "folds": self.decision.inner}
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        """Reasons of the base, its steps and the decision; an open family."""
+        if getattr(self.base, "is_family", False):
+            yield "a decision needs strengths that are the same in every inner fold: name them in place of alpha: path"
+        for one in (*self.prepared_by, self.base, self.decision):
+            yield from one.problems(task)
+
+    def refusal(self, task: Task, rows: Integers) -> str | None:
+        """Too few rows for the inner folds, or for the base on the smallest of them."""
+        return refusal(self.base, task, rows, self.decision.inner, "decision")
+
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "DecidedPath":
+        return DecidedPath(inner_fits(self.base, self.prepared_by, task, rows, self.decision.inner, rng))
+
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "DecidedModel":
+        return self.fit_path(task, rows, rng).model(self)
+
+    @staticmethod
+    def restore(description: Description) -> "DecidedModel":
+        base, said = part_of(description, "base"), part_of(description, "decision")
+        model = class_of("learner", base.kind).restore(base)  # type: ignore[attr-defined]
+        learnt = np.asarray(said.arrays["learnt"], np.float64)
+        if learnt.ndim != 1 or not np.isfinite(learnt).all():
+            raise ValueError("an operating point is finite numbers")
+        made = DecidedRecipe if hasattr(model, "refit") else DecidedModel
+        return made(base.kind, model, steps_of(description), _decision(said), learnt)
+
+
+@dataclass(frozen=True, eq=False)
+class DecidedPath:
+    """Answers for all decisions over all bases of equal growing."""
+
+    fits: InnerFits
+
+    def outputs(self, learners: Sequence[Decided], table: Table, rows: Integers, scores: bool) -> Outputs:
+        """What each learner decides of some rows; the scores are those of the base."""
+        bases = list(dict.fromkeys(learner.base for learner in learners))
+        said = self.fits.said(bases, table, rows)
+        points = self.points(learners)
+        found = [learner.decision.predicted(point, said[learner.base]) for point, learner in zip(points, learners, strict=True)]
+        return Outputs(np.stack(found), np.stack([said[learner.base] for learner in learners]) if scores else None)
+
+    def points(self, learners: Sequence[Decided]) -> list[Floats]:
+        """What each decision learns from the scores of the inner fits."""
+        of = self.fits
+        held = of.held(list(dict.fromkeys(learner.base for learner in learners)) if of.inner else [])
+        truth, weights = of.task.target[of.rows], of.task.row_weights[of.rows]
+        return [
+            learner.decision.learnt([(held[learner.base][out], truth[out], weights[out]) for _, out in of.parts])
+            for learner in learners
+        ]
+
+    def complexity(self, learners: Sequence[Decided]) -> Floats:
+        """That of the base."""
+        found: Floats = self.fits.whole.path.complexity([learner.base for learner in learners])
+        return found
+
+    def model(self, learner: Decided) -> "DecidedModel":
+        """The base fitted on all analysis rows, and the operating point."""
+        (point,) = self.points([learner])
+        base = self.fits.whole.path.model(learner.base)
+        return DecidedModel(kind_of(learner.base), base, self.fits.whole.steps, learner.decision, point)
+
+
+@dataclass(frozen=True, eq=False)
+class DecidedModel:
+    """`kind` is that of the base; `steps` prepare what it reads; `learnt` is the operating point."""
+
+    kind: str
+    base: Any
+    steps: FittedSteps
+    decision: Any
+    learnt: Floats
+
+    made_by: ClassVar[str] = "decided"
+
+    def scores(self, table: Table) -> Floats:
+        found: Floats = self.base.scores(self.steps(table))
+        return found
+
+    def predict(self, table: Table) -> Codes:
+        decided: Codes = self.decision.predicted(self.learnt, self.scores(table))
+        return decided
+
+    def describe(self) -> Description:
+        said, spec = self.base.describe(), resolved(self.decision)
+        decision = Description(str(spec["kind"]), {"settings": spec}, {"learnt": self.learnt})
+        own = {"base": Description(self.kind, said.facts, said.arrays), "decision": decision}
+        steps = {f"step{place}": one for place, one in enumerate(self.steps.describe())}
+        facts, arrays = nested({**own, **steps})
+        return Description("decided", {**facts, "steps": len(steps)}, arrays)
+
+
+class DecidedRecipe(DecidedModel):
+    """Of a base of which only the recipe was kept: it answers once it is fitted again; its operating point was kept."""
+
+    def refit(self, task: Task, rows: Integers) -> DecidedModel:
+        """The base fitted again on the development rows. ValueError where these, or the versions, are others."""
+        ready = self.steps(Table(name=task.name, features=task.features, values=task.values, rows=task.rows))
+        base = self.base.refit(task.with_features(ready.features, ready.values), rows)
+        return DecidedModel(self.kind, base, self.steps, self.decision, self.learnt)
+
+    def __str__(self) -> str:
+        return str(self.base)
+
+
+def _decision(said: Description) -> Any:
+    """The decision again; one that chose its point by a measure has no use for it any more."""
+    settings = {name: value for name, value in said.facts["settings"].items() if name not in ("kind", "measure")}
+    if "costs" in settings:
+        settings["costs"] = tuple(tuple(row) for row in settings["costs"])
+    return class_of("decision", said.kind)(**settings)
