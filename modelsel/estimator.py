@@ -20,6 +20,7 @@ from modelsel.core.types import Candidate, Feature, Floats, RowTable, Table, Tas
 from modelsel.dataset.tables.frame import as_pandas, described
 from modelsel.dataset.tables.frame import table as frame_table
 from modelsel.dataset.tables.in_memory import is_frame
+from modelsel.learner.inputs.labels import countable, distinct
 from modelsel.learner.trees.model import TreeModel
 from modelsel.record.model.columns import told
 from modelsel.runner.final_fit import Final, fit
@@ -190,12 +191,13 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[Task, NDArray[Any]]:
     """The task of a call of `fit`, and the labels of its classes; the estimator learns its features' number and names."""
     table, y = _training(estimator, X, y)
-    check_classification_targets(y)
-    classes, target = np.unique(y, return_inverse=True)
+    if not countable(y):
+        check_classification_targets(y)
+    classes, target = distinct(y)
     weights = None if sample_weight is None else _check_sample_weight(sample_weight, table.values, dtype=np.float64)
     task = Task(
         name=table.name, features=table.features, values=table.values, rows=table.rows, weights=weights,
-        classes=tuple(str(label) for label in classes), target=target.astype(np.int32),
+        classes=tuple(str(label) for label in classes), target=target,
     )  # fmt: skip
     return task, classes
 
