@@ -16,7 +16,7 @@ from modelsel.core.spec import one_of, part, plain, resolved, whole
 from modelsel.core.types import Codes, Description, Feature, Floats, Integers, Outputs, Table, Task
 from modelsel.distance.base import DECIMALS, LEVELS, Distance, FittedDistance, row_digests
 from modelsel.distance.search.plain import Neighbours
-from modelsel.distance.search.search import nearest
+from modelsel.distance.search.remembered import neighbours
 from modelsel.learner.base_model import PathModel
 from modelsel.learner.inputs.chunks import chunks
 from modelsel.learner.votes.class_prior import Prior, as_prior, prior_of, prior_problems
@@ -93,7 +93,7 @@ class KnnPath:
 
     def neighbours(self, table: Table, rows: Integers, count: int) -> Neighbours:
         """The nearest stored rows of some rows of a table."""
-        return nearest(self.metric, self.stored, self.metric.encode(table.values[rows], self.features), count)
+        return neighbours(self.metric, self.stored, self.metric.encode(table.values[rows], self.features), count)
 
     def outputs(self, learners: Sequence[Knn], table: Table, rows: Integers, scores: bool) -> Outputs:
         predicted = np.empty((len(learners), len(rows)), np.int32)
