@@ -16,8 +16,8 @@ from starlette.testclient import TestClient
 import modelsel
 from modelsel.core.errors import ConfigurationError, DataError, RefusedError
 from modelsel.examination.server.askers import Askers
-from modelsel.examination.server.desk import Desk
 from modelsel.examination.server.serve import application
+from modelsel.examination.server.service import ExamService
 from modelsel.examination.sit import ExamSession
 from tests.examination.conftest import errors, guess
 from tests.examination.serving import Serving
@@ -26,13 +26,13 @@ Make = Callable[..., ExamSession]
 
 
 @pytest.fixture
-def desk(exam: Make) -> Desk:
-    return Desk(exam(release="full", looks=5).folder)
+def service(exam: Make) -> ExamService:
+    return ExamService(exam(release="full", looks=5).folder)
 
 
 @pytest.fixture
-def client(desk: Desk) -> Iterator[TestClient]:
-    with TestClient(application(desk), base_url="http://127.0.0.1:8800") as made:
+def client(service: ExamService) -> Iterator[TestClient]:
+    with TestClient(application(service), base_url="http://127.0.0.1:8800") as made:
         yield made
 
 
@@ -42,78 +42,78 @@ def send(client: TestClient, token: str, frame: pd.DataFrame, **query: Any) -> A
     )
 
 
-def test_an_asker_gets_what_the_terms_say(client: TestClient, desk: Desk) -> None:
-    token = desk.askers.admit("ann")
+def test_an_asker_gets_what_the_terms_say(client: TestClient, service: ExamService) -> None:
+    token = service.askers.admit("ann")
     assert client.get("/terms").json()["rows"]["questions"] == 90
-    assert client.get("/questions").text == (desk.exam.folder / "questions.csv").read_text()
-    shown = send(client, token, guess(desk.exam)).json()
-    assert (shown["errors"], shown["asker"], shown["look"]) == (errors(desk.exam, guess(desk.exam)), "ann", 1)
+    assert client.get("/questions").text == (service.exam.folder / "questions.csv").read_text()
+    shown = send(client, token, guess(service.exam)).json()
+    assert (shown["errors"], shown["asker"], shown["look"]) == (errors(service.exam, guess(service.exam)), "ann", 1)
     budget = client.get("/budget", headers={"Authorization": f"Bearer {token}"}).json()
     assert (budget["answers"], budget["looks_left"]) == (1, 4)
-    assert send(client, token, guess(desk.exam).iloc[1:]).status_code == 422
-    assert send(client, token, guess(desk.exam, 2.0), rate="x", rows="3").status_code == 400
+    assert send(client, token, guess(service.exam).iloc[1:]).status_code == 422
+    assert send(client, token, guess(service.exam, 2.0), rate="x", rows="3").status_code == 400
 
 
 @pytest.mark.parametrize("token", ["", "msx_forged", "Bearer", "msx_" + "a" * 100_000, "\x00", "ann"])
-def test_a_forged_token_gets_nothing(client: TestClient, desk: Desk, token: str) -> None:
-    desk.askers.admit("ann")
+def test_a_forged_token_gets_nothing(client: TestClient, service: ExamService, token: str) -> None:
+    service.askers.admit("ann")
     refused = client.post("/answers", content=b"x", headers={"Authorization": f"Bearer {token}".encode()})
     assert refused.status_code in (400, 401, 431)
     assert client.get("/budget").status_code == 401
-    assert desk.exam.history() == []
+    assert service.exam.history() == []
 
 
-def test_a_token_that_was_replaced_is_dead_and_none_is_kept(client: TestClient, desk: Desk) -> None:
-    old = desk.askers.admit("ann")
-    new = desk.askers.admit("ann")
-    assert send(client, old, guess(desk.exam)).status_code == 401
-    assert send(client, new, guess(desk.exam)).status_code == 200
-    kept = (desk.exam.store.folder / "askers.json").read_text()
+def test_a_token_that_was_replaced_is_dead_and_none_is_kept(client: TestClient, service: ExamService) -> None:
+    old = service.askers.admit("ann")
+    new = service.askers.admit("ann")
+    assert send(client, old, guess(service.exam)).status_code == 401
+    assert send(client, new, guess(service.exam)).status_code == 200
+    kept = (service.exam.store.folder / "askers.json").read_text()
     assert new not in kept
     assert new[4:] not in kept
     with pytest.raises(ConfigurationError):
-        desk.askers.admit("../ann")
+        service.askers.admit("../ann")
 
 
-def test_budgets_of_tokens_hold_beside_those_of_the_terms(client: TestClient, desk: Desk) -> None:
-    few, poor = desk.askers.admit("few", looks=1), desk.askers.admit("poor", nats=3.0)
-    assert send(client, few, guess(desk.exam)).status_code == 200
-    refused = send(client, few, guess(desk.exam, 2.0))
+def test_budgets_of_tokens_hold_beside_those_of_the_terms(client: TestClient, service: ExamService) -> None:
+    few, poor = service.askers.admit("few", looks=1), service.askers.admit("poor", nats=3.0)
+    assert send(client, few, guess(service.exam)).status_code == 200
+    refused = send(client, few, guess(service.exam, 2.0))
     assert (refused.status_code, "the token allows 1" in refused.json()["error"]) == (403, True)
-    assert send(client, poor, guess(desk.exam, 2.0)).status_code == 403
-    assert len(desk.exam.history()) == 1
+    assert send(client, poor, guess(service.exam, 2.0)).status_code == 403
+    assert len(service.exam.history()) == 1
 
 
 def test_rates_hold(exam: Make) -> None:
-    desk = Desk(exam(release="full").folder, rate=2)
-    token = desk.askers.admit("ann")
-    with TestClient(application(desk), base_url="http://127.0.0.1:8800") as client:
-        codes = [send(client, token, guess(desk.exam, cut)).status_code for cut in (3.0, 2.9, 2.8)]
+    service = ExamService(exam(release="full").folder, rate=2)
+    token = service.askers.admit("ann")
+    with TestClient(application(service), base_url="http://127.0.0.1:8800") as client:
+        codes = [send(client, token, guess(service.exam, cut)).status_code for cut in (3.0, 2.9, 2.8)]
         assert codes == [200, 200, 429]
         strangers = [client.get("/budget", headers={"Authorization": "Bearer no"}).status_code for _ in range(40)]
     assert strangers[0] == 401
     assert strangers[-1] == 429
 
 
-def test_an_asker_learns_nothing_of_anothers_predictions(client: TestClient, desk: Desk) -> None:
-    ann = desk.askers.admit("ann")
-    digest = send(client, ann, guess(desk.exam)).json()["answer"]
+def test_an_asker_learns_nothing_of_anothers_predictions(client: TestClient, service: ExamService) -> None:
+    ann = service.askers.admit("ann")
+    digest = send(client, ann, guess(service.exam)).json()["answer"]
     said = "".join(client.get(path).text for path in ("/", "/board", "/state", "/terms"))
     assert digest not in said
     assert "ann" in client.get("/board").text
 
 
-def test_too_much_is_not_read(client: TestClient, desk: Desk) -> None:
-    token = desk.askers.admit("ann")
-    much = client.post("/answers", content=b"a" * (desk.largest + 1), headers={"Authorization": f"Bearer {token}"})
+def test_too_much_is_not_read(client: TestClient, service: ExamService) -> None:
+    token = service.askers.admit("ann")
+    much = client.post("/answers", content=b"a" * (service.largest + 1), headers={"Authorization": f"Bearer {token}"})
     assert much.status_code == 422
-    assert desk.exam.history() == []
+    assert service.exam.history() == []
 
 
 def test_the_page_says_terms_board_and_how_to_ask_and_escapes_all(exam: Make) -> None:
     made = exam(release="full", name="<script>alert(1)</script>")
-    desk = Desk(made.folder)
-    with TestClient(application(desk), base_url="http://127.0.0.1:8800") as client:
+    service = ExamService(made.folder)
+    with TestClient(application(service), base_url="http://127.0.0.1:8800") as client:
         made.answer(guess(made), "ann")
         reply = client.get("/")
     assert "<script" not in reply.text
@@ -122,13 +122,13 @@ def test_the_page_says_terms_board_and_how_to_ask_and_escapes_all(exam: Make) ->
     assert "default-src 'none'" in reply.headers["content-security-policy"]
 
 
-def test_an_agent_sits_the_exam_by_the_model_context_protocol(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_sits_the_exam_by_the_model_context_protocol(service: ExamService, monkeypatch: pytest.MonkeyPatch) -> None:
     from modelsel.examination.server.agents import TOKEN, agents
 
-    monkeypatch.setenv(TOKEN, desk.askers.admit("robot"))
+    monkeypatch.setenv(TOKEN, service.askers.admit("robot"))
 
     async def sit() -> dict[str, Any]:
-        async with mcp.Client(agents(desk)) as agent:
+        async with mcp.Client(agents(service)) as agent:
             names = {tool.name for tool in (await agent.list_tools()).tools}
             assert names == {"terms", "development", "questions", "hand_in", "budget", "board"}
             asked = await agent.call_tool("questions", {"rows": 2000})
@@ -138,7 +138,7 @@ def test_an_agent_sits_the_exam_by_the_model_context_protocol(desk: Desk, monkey
             return dict(json.loads(shown.content[0].text))
 
     shown = asyncio.run(sit())
-    assert (shown["asker"], shown["errors"]) == ("robot", errors(desk.exam, guess(desk.exam)))
+    assert (shown["asker"], shown["errors"]) == ("robot", errors(service.exam, guess(service.exam)))
 
 
 def test_from_python_over_http_and_mcp(exam: Make) -> None:

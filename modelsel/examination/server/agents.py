@@ -1,4 +1,4 @@
-"""The exam by the Model Context Protocol, with the official SDK: the same desk, as tools for agents."""
+"""The exam by the Model Context Protocol, with the official SDK: the same service, as tools for agents."""
 
 import io
 import os
@@ -11,7 +11,7 @@ from mcp.server.mcpserver import Context
 
 from modelsel.core.errors import ModelselError
 from modelsel.examination.server.askers import Asker
-from modelsel.examination.server.desk import Desk, said
+from modelsel.examination.server.service import ExamService, said
 from modelsel.examination.server.web import bearer
 
 TOKEN = "MODELSEL_EXAM_TOKEN"  # noqa: S105  the name of a variable
@@ -25,20 +25,20 @@ HOW = (
 class Tools:
     """What an agent may call; names and descriptions are those of the methods."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, service: ExamService) -> None:
+        self._service = service
 
     def terms(self) -> dict[str, Any]:
         """The terms of the exam: columns, classes, measure, how answers are shown, budgets."""
-        return dict(self._desk.terms)
+        return dict(self._service.terms)
 
     def development(self, first: int = 0, rows: int = 500) -> str:
         """Development rows with their classes, as CSV; `first` counts from 0."""
-        return _part(self._desk, "development", first, rows)
+        return _part(self._service, "development", first, rows)
 
     def questions(self, first: int = 0, rows: int = 500) -> str:
         """Questions, as CSV: a token and features; `first` counts from 0."""
-        return _part(self._desk, "questions", first, rows)
+        return _part(self._service, "questions", first, rows)
 
     def hand_in(
         self,
@@ -54,37 +54,37 @@ class Tools:
         """
         try:
             forecast = (forecast_rate, forecast_rows) if forecast_rate is not None and forecast_rows is not None else None
-            return self._desk.answer(self._asker(context), _csv(self._desk, predictions), forecast)
+            return self._service.answer(self._asker(context), _csv(self._service, predictions), forecast)
         except ModelselError as error:
             return said(error)
 
     def budget(self, context: Context) -> dict[str, Any]:
         """What you have used, what is left, and how wide the interval of one more answer is."""
         try:
-            return self._desk.budget(self._asker(context))
+            return self._service.budget(self._asker(context))
         except ModelselError as error:
             return said(error)
 
     def board(self) -> list[dict[str, Any]]:
         """Answers as they were shown, best first."""
-        return self._desk.board()
+        return self._service.board()
 
     def _asker(self, context: Context) -> Asker:
         headers = context.headers
         token = bearer(headers.get("authorization")) if headers is not None else os.environ.get(TOKEN)
-        return self._desk.known(token, "mcp")
+        return self._service.known(token, "mcp")
 
 
-def agents(desk: Desk) -> MCPServer:
+def agents(service: ExamService) -> MCPServer:
     """The server; over HTTP the token is the bearer's, over stdio that of `MODELSEL_EXAM_TOKEN`."""
-    server, tools = MCPServer(f"exam {desk.exam.terms.name}", instructions=HOW), Tools(desk)
+    server, tools = MCPServer(f"exam {service.exam.terms.name}", instructions=HOW), Tools(service)
     for tool in (tools.terms, tools.development, tools.questions, tools.hand_in, tools.budget, tools.board):
         server.add_tool(tool)
     return server
 
 
-def _part(desk: Desk, side: str, first: int, rows: int) -> str:
-    data = desk.file(side)
+def _part(service: ExamService, side: str, first: int, rows: int) -> str:
+    data = service.file(side)
     if data.startswith(b"PAR1"):
         text: str = pd.read_parquet(io.BytesIO(data)).iloc[max(0, first) : max(0, first) + min(rows, MOST)].to_csv(index=False)
         return text
@@ -92,6 +92,6 @@ def _part(desk: Desk, side: str, first: int, rows: int) -> str:
     return head + "".join(lines[max(0, first) : max(0, first) + min(rows, MOST)])
 
 
-def _csv(desk: Desk, predictions: Mapping[str, str]) -> bytes:
-    frame = pd.DataFrame({desk.exam.terms.token: list(predictions), "prediction": list(predictions.values())})
+def _csv(service: ExamService, predictions: Mapping[str, str]) -> bytes:
+    frame = pd.DataFrame({service.exam.terms.token: list(predictions), "prediction": list(predictions.values())})
     return frame.to_csv(index=False).encode()

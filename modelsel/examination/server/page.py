@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from modelsel.examination.server.desk import Desk
+from modelsel.examination.server.service import ExamService
 
 STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:56rem;margin:2rem auto;padding:0 1rem}"
@@ -26,9 +26,9 @@ SHOWN = {
 }
 
 
-def page(desk: Desk, address: str) -> str:
+def page(service: ExamService, address: str) -> str:
     """The whole page, as it stands now."""
-    terms, state, lines = desk.terms, desk.state(), desk.board()
+    terms, state, lines = service.terms, service.state(), service.board()
     title = escape(terms["name"])
     body = "".join((_terms(terms, state), _board(lines, state["state"]), _asking(terms, address)))
     head = f"<meta charset='utf-8'><meta name='viewport' content='width=device-width,initial-scale=1'><title>{title}</title>"

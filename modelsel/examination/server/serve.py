@@ -4,19 +4,19 @@ from pathlib import Path
 from typing import Any
 
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.examination.server.desk import Desk
+from modelsel.examination.server.service import ExamService
 
 
-def application(desk: Desk, host: str = "127.0.0.1") -> Any:
+def application(service: ExamService, host: str = "127.0.0.1") -> Any:
     """The ASGI application: `/mcp` for agents, the rest for people and programs."""
     try:
         from modelsel.examination.server.agents import agents
         from modelsel.examination.server.web import routes
     except ImportError as error:
         raise ConfigurationError(_missing(error)) from error
-    server = agents(desk)
-    app = server.streamable_http_app(json_response=True, stateless_http=True, max_request_body_size=desk.largest, host=host)
-    app.router.routes.extend(routes(desk))
+    server = agents(service)
+    app = server.streamable_http_app(json_response=True, stateless_http=True, max_request_body_size=service.largest, host=host)
+    app.router.routes.extend(routes(service))
     return app
 
 
@@ -26,7 +26,7 @@ def serve(folder: Path, host: str = "127.0.0.1", port: int = 8800, rate: int = 2
         import uvicorn
     except ImportError as error:
         raise ConfigurationError(_missing(error)) from error
-    app = application(Desk(folder, rate, max(240, 4 * rate)), host)
+    app = application(ExamService(folder, rate, max(240, 4 * rate)), host)
     uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False, access_log=False)
 
 
@@ -36,7 +36,7 @@ def serve_stdio(folder: Path) -> None:
         from modelsel.examination.server.agents import agents
     except ImportError as error:
         raise ConfigurationError(_missing(error)) from error
-    agents(Desk(folder)).run("stdio")
+    agents(ExamService(folder)).run("stdio")
 
 
 def _missing(error: ImportError) -> Problem:

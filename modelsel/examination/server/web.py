@@ -13,8 +13,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from modelsel.core.errors import ConfigurationError, DataError, ModelselError, Problem
-from modelsel.examination.server.desk import Desk, TooOftenError, UnknownTokenError, said
 from modelsel.examination.server.page import page
+from modelsel.examination.server.service import ExamService, TooOftenError, UnknownTokenError, said
 
 SAFE = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
@@ -24,20 +24,20 @@ CODES = {2: 400, 3: 422, 4: 403}
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def routes(desk: Desk) -> list[Route]:
+def routes(service: ExamService) -> list[Route]:
     """The addresses of one exam."""
 
     async def front(request: Request) -> Response:
-        return HTMLResponse(await run_in_threadpool(page, desk, str(request.base_url)))
+        return HTMLResponse(await run_in_threadpool(page, service, str(request.base_url)))
 
     async def budget(request: Request) -> Response:
-        asker = desk.known(bearer(request.headers.get("authorization")), _where(request))
-        return JSONResponse(await run_in_threadpool(desk.budget, asker))
+        asker = service.known(bearer(request.headers.get("authorization")), _where(request))
+        return JSONResponse(await run_in_threadpool(service.budget, asker))
 
     async def answers(request: Request) -> Response:
-        asker = desk.known(bearer(request.headers.get("authorization")), _where(request))
-        data = await _body(request, desk.largest)
-        return JSONResponse(await run_in_threadpool(desk.answer, asker, data, _forecast(request)))
+        asker = service.known(bearer(request.headers.get("authorization")), _where(request))
+        data = await _body(request, service.largest)
+        return JSONResponse(await run_in_threadpool(service.answer, asker, data, _forecast(request)))
 
     def gives(work: Callable[[], Any]) -> Handler:
         async def handler(_request: Request) -> Response:
@@ -48,15 +48,17 @@ def routes(desk: Desk) -> list[Route]:
     def file(side: str) -> Handler:
         async def handler(_request: Request) -> Response:
             kind = (
-                "text/csv; charset=utf-8" if desk.terms["files"][side]["name"].endswith(".csv") else "application/octet-stream"
+                "text/csv; charset=utf-8"
+                if service.terms["files"][side]["name"].endswith(".csv")
+                else "application/octet-stream"
             )
-            return Response(await run_in_threadpool(desk.file, side), media_type=kind)
+            return Response(await run_in_threadpool(service.file, side), media_type=kind)
 
         return handler
 
     made: dict[str, Handler] = {
-        "/": front, "/budget": budget, "/terms": gives(lambda: dict(desk.terms)), "/board": gives(desk.board),
-        "/state": gives(desk.state), "/development": file("development"), "/questions": file("questions"),
+        "/": front, "/budget": budget, "/terms": gives(lambda: dict(service.terms)), "/board": gives(service.board),
+        "/state": gives(service.state), "/development": file("development"), "/questions": file("questions"),
     }  # fmt: skip
     found = [Route(path, _told(handler), methods=["GET"]) for path, handler in made.items()]
     return [*found, Route("/answers", _told(answers), methods=["POST"])]

@@ -1,4 +1,4 @@
-"""Where a look stands among the earlier ones: which rows are clean, its index, what was spent, what was declared.
+"""Clean rows, index, spent budget and declared space of a look, among the earlier ones.
 
 Answers about rows that are looked at again are charged in full; where they concern at most a tenth of the rows, those
 rows are dropped instead and nothing is charged. Rows that ever helped to choose are always dropped. The index is assigned

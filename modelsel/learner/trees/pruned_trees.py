@@ -32,7 +32,7 @@ class PrunedTree:
 
 @dataclass(frozen=True, eq=False)
 class PrunedTrees:
-    """What some candidates leave: the trees that differ, and which of them is each candidate's."""
+    """Distinct pruned trees; `which[i]` is the one of candidate i."""
 
     tree: DecisionTree
     different: Sequence[PrunedTree]

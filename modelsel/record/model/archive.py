@@ -1,4 +1,4 @@
-"""Arrays from a file that nobody vouches for: no pickle, no object, no compressed bomb, no shape larger than its bytes.
+"""Read arrays from an untrusted file: no pickle, no object, no compressed bomb, no shape larger than its bytes.
 
 NumPy's own reader allocates what a header claims before it looks at the data; this one compares first.
 """

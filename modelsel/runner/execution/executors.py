@@ -98,9 +98,9 @@ def opened(pool: Pool, work: RunContext, journal: Journal) -> Iterator[JobExecut
     """
     with threadpool_limits(1), ExitStack() as stack:
         if pool.kind in IN_THIS_PROCESS:
-            desk = CellWorker(work, journal.own)
-            stack.enter_context(_stopping(desk))
-            yield partial(_here, desk) if pool.kind == "sequential" else partial(_in_threads, desk, pool.jobs)
+            worker = CellWorker(work, journal.own)
+            stack.enter_context(_stopping(worker))
+            yield partial(_here, worker) if pool.kind == "sequential" else partial(_in_threads, worker, pool.jobs)
         elif pool.kind == "processes":
             path = stack.enter_context(shipped(work))
             yield partial(_in_processes, (path, journal.folder), pool.jobs)
@@ -109,13 +109,13 @@ def opened(pool: Pool, work: RunContext, journal: Journal) -> Iterator[JobExecut
             yield partial(_on_cluster, cluster, journal)
 
 
-def _here(desk: CellWorker, jobs: Iterable[CellJob], at_once: int = 1) -> Iterator[CompletedJob]:
+def _here(worker: CellWorker, jobs: Iterable[CellJob], at_once: int = 1) -> Iterator[CompletedJob]:
     """One after the other in this very thread: an interrupt is noticed between kernels."""
     assert at_once >= 1
-    return map(desk.perform, jobs)
+    return map(worker.perform, jobs)
 
 
-def _in_threads(desk: CellWorker, workers: int, jobs: Iterable[CellJob], at_once: int = MANY) -> Iterator[CompletedJob]:
+def _in_threads(worker: CellWorker, workers: int, jobs: Iterable[CellJob], at_once: int = MANY) -> Iterator[CompletedJob]:
     """A single worker is a thread too, so that an interrupt reaches a running kernel.
 
     No joblib here: it looks for results every 10 ms, which is as long as a small cell takes.
@@ -123,7 +123,7 @@ def _in_threads(desk: CellWorker, workers: int, jobs: Iterable[CellJob], at_once
     executor, finished = ThreadPoolExecutor(min(workers, at_once)), SimpleQueue[Future[CompletedJob]]()
 
     def send(some: Iterable[CellJob]) -> int:
-        sent = [executor.submit(desk.perform, job) for job in some]
+        sent = [executor.submit(worker.perform, job) for job in some]
         for future in sent:
             future.add_done_callback(finished.put)
         return len(sent)
@@ -139,11 +139,13 @@ def _in_threads(desk: CellWorker, workers: int, jobs: Iterable[CellJob], at_once
         executor.shutdown(wait=False, cancel_futures=True)
 
 
-def _in_processes(desk: tuple[str, Path], workers: int, jobs: Iterable[CellJob], at_once: int = MANY) -> Iterator[CompletedJob]:
+def _in_processes(
+    worker: tuple[str, Path], workers: int, jobs: Iterable[CellJob], at_once: int = MANY
+) -> Iterator[CompletedJob]:
     """Never in the parent itself: what kills a worker must not kill the study. One worker is one job on its way."""
     ahead = min(2 * workers if workers > 1 else 1, at_once)
     with parallel_config("loky", inner_max_num_threads=1):
-        results = _results(Parallel(max(workers, 2), **_one_by_one(ahead)), perform_in_process, desk, jobs)
+        results = _results(Parallel(max(workers, 2), **_one_by_one(ahead)), perform_in_process, worker, jobs)
         with _deaths(lambda problem: isinstance(problem, BrokenProcessPool)):
             yield from results
 
@@ -200,14 +202,14 @@ def _deaths(is_death: Callable[[BaseException], bool]) -> Iterator[None]:
 
 
 @contextmanager
-def _stopping(desk: CellWorker) -> Iterator[None]:
+def _stopping(worker: CellWorker) -> Iterator[None]:
     """However the run ends, no thread of it goes on: kernels are asked to stop, cells that are finished get written."""
     stop.clear()
     try:
         yield
     except BaseException:
-        desk.open = False
+        worker.open = False
         stop.request()
-        if desk.wait(STOP_WITHIN):
+        if worker.wait(STOP_WITHIN):
             stop.clear()
         raise

@@ -1,4 +1,4 @@
-"""Getting all jobs done although workers die: suspects are run again alone, once, and only the guilty one is condemned.
+"""Get all jobs done although workers die: bisect a crashed batch, and exclude only the candidate that crashes it.
 
 When a worker is killed, a pool loses everything unfinished. What had started and not finished is suspect. A suspect that
 dies alone was asked candidate by candidate, and the one that it had reached is guilty; where no mark tells (the fit itself

@@ -1,6 +1,6 @@
-"""A desk is where jobs are done: the shared work and the segment that finished cells are written to.
+"""Run jobs in one process and append their results to the journal.
 
-Threads share the parent's desk. A worker process has one of its own, set up once per run from a file whose arrays are mapped
+Threads share the parent's worker. A worker process has one of its own, set up once per run from a file whose arrays are mapped
 into memory, so that the data travel once and not per cell.
 """
 
@@ -42,7 +42,7 @@ class CompletedJob:
 
 
 class CellWorker:
-    """The desk of this process. `wait` lets whoever stops the run see that nobody is in the middle of writing."""
+    """Run the jobs of this process. `wait` lets whoever stops the run see that nobody is in the middle of writing."""
 
     def __init__(self, work: RunContext, segment: Segment) -> None:
         self.work, self.segment = work, segment
@@ -100,9 +100,9 @@ def shipped(work: Any) -> Iterator[str]:
 
 def perform_in_process(path: str, journal: Path, job: CellJob) -> CompletedJob:
     """A job in a worker process: it says that it has started, so that the parent knows whom a dead worker was busy with."""
-    desk = _desk(path, journal)
-    desk.segment.append({"kind": STARTED, "job": job_name(job), "at": time.time()}, {})
-    return desk.perform(job)
+    worker = _worker(path, journal)
+    worker.segment.append({"kind": STARTED, "job": job_name(job), "at": time.time()}, {})
+    return worker.perform(job)
 
 
 def perform_elsewhere(given: RunContext | Callable[[], RunContext], job: CellJob) -> CompletedJob:
@@ -129,8 +129,8 @@ def job_name(job: CellJob) -> str:
 
 
 @lru_cache(maxsize=1)
-def _desk(path: str, journal: Path) -> CellWorker:
-    """This worker's desk, set up for its first job of a run; inner thread pools are limited to one for good."""
+def _worker(path: str, journal: Path) -> CellWorker:
+    """Return the worker of this process, set up for its first job of a run; inner thread pools are limited to one for good."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
     threadpool_limits(1)
     work = joblib.load(path, mmap_mode="r")

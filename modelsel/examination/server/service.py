@@ -1,6 +1,6 @@
 """What the server does for an asker, whether he comes by HTTP or by the Model Context Protocol.
 
-The desk is the only one that has the exam: answers one at a time, and of others nothing but what the board shows.
+The service is the only one that has the exam: answers one at a time, and of others nothing but what the board shows.
 """
 
 import tempfile
@@ -30,7 +30,7 @@ class TooOftenError(ModelselError):
     exit_code = REFUSED
 
 
-class Desk:
+class ExamService:
     """One exam and its askers. `rate` is the number of answers a minute that a token may hand in, `calls` of all calls."""
 
     def __init__(self, folder: Path, rate: int = 20, calls: int = 240) -> None:
