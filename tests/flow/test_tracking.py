@@ -1,15 +1,20 @@
 """A study beside a tracker that never answers: ten seconds at most, the same choice, nothing lost."""
 
 import socket
+import sqlite3
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from modelsel.record.mlflow import store as mlflow_store
+from modelsel.record.mlflow.pending import waiting
 from modelsel.record.mlflow.track import PATIENCE
 
 SMALL = ("dataset=wine", "space=[cart,naive_bayes,majority]", "scheme.folds=3", "pool=sequential", "name=beside")
+KEPT = (*SMALL, "tracking=sqlite")
 BUSY = 3.0  # seconds that a busy machine may add to two runs of a study
 
 
@@ -44,3 +49,67 @@ def test_an_address_that_cannot_be_meant_is_refused_before_anything_is_computed(
     assert (refused.code, "MSEL-636" in refused.err) == (2, True)
     assert "'htp://tracking.example' is no address of a tracking store" in refused.err
     assert not list(Path("runs").glob("beside/*"))
+
+
+def parents(store: Path) -> set[str]:
+    """Names of finished studies in an MLflow store."""
+    of = "SELECT name FROM runs WHERE status = 'FINISHED' AND run_uuid NOT IN "
+    try:
+        with sqlite3.connect(store) as connection:
+            found = connection.execute(f"{of} (SELECT run_uuid FROM tags WHERE key = 'mlflow.parentRunId')").fetchall()
+    except sqlite3.OperationalError:  # its tables are being made, in the background
+        return set()
+    return {name for (name,) in found}
+
+
+def settled(store: Path) -> set[str]:
+    """The studies in the store once nothing waits to be written any more, or a minute and a half has passed."""
+    until = time.monotonic() + 90
+    while list(waiting(Path("runs"))) and time.monotonic() < until:
+        time.sleep(0.5)
+    assert list(waiting(Path("runs"))) == []
+    return parents(store)
+
+
+@pytest.mark.slow
+def test_a_store_that_is_locked_gets_the_study_in_the_end(modelsel: Any) -> None:
+    """Somebody writes for half a minute: the study ends as it would, and stands in the store once the lock is gone."""
+    assert modelsel("run", *KEPT).code == 0
+    store = Path("runs/mlflow.db").resolve()
+    assert len(settled(store)) == 1
+    lock = sqlite3.connect(store, isolation_level=None, check_same_thread=False)
+    lock.execute("BEGIN EXCLUSIVE")
+    release = threading.Timer(30.0, lock.rollback)
+    release.start()
+    began = time.monotonic()
+    beside = modelsel("run", *KEPT, "seed=1")
+    assert beside.code == 0, beside.err
+    assert time.monotonic() - began < 30.0
+    release.join()
+    lock.close()
+    assert modelsel("run", *KEPT, "seed=2").code == 0
+    assert len(settled(store)) == 3
+
+
+@pytest.mark.slow
+def test_a_lock_that_outlasts_the_writer_is_said_by_doctor_and_the_next_study(modelsel: Any, monkeypatch: Any) -> None:
+    """What went wrong is kept beside the run, with the reason; the next study says it, and takes the run along."""
+    assert modelsel("run", *KEPT).code == 0
+    store = Path("runs/mlflow.db").resolve()
+    assert len(settled(store)) == 1
+    lock = sqlite3.connect(store, isolation_level=None)
+    lock.execute("BEGIN EXCLUSIVE")
+    monkeypatch.setattr(mlflow_store, "WAIT", 1)
+    assert modelsel("run", *KEPT, "seed=1").code == 0
+    until = time.monotonic() + 90
+    while not any(left.error for left in waiting(Path("runs"))) and time.monotonic() < until:
+        time.sleep(0.5)
+    (left,) = [one for one in waiting(Path("runs")) if one.error]
+    assert "database is locked" in left.error
+    assert "database is locked" in modelsel("doctor").out
+    lock.rollback()
+    lock.close()
+    following = modelsel("run", *KEPT, "seed=2")
+    assert "it is tried again now" in following.err
+    assert "database is locked" in following.err
+    assert len(settled(store)) == 3

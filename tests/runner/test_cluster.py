@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,41 +23,33 @@ HERE = str(Path(__file__).parents[2])
 SOME = (*spread(7, noise=True), *spread(5, group=1, lean=1))
 
 
-@pytest.fixture(scope="module")
-def scheduler(tmp_path_factory):
-    """A scheduler and two workers, each a process of its own; the address and the workers' processes."""
-    here = {**os.environ, "PYTHONPATH": HERE}
-    folder = tmp_path_factory.mktemp("dask")
+@contextmanager
+def cluster(folder, workers=2):
+    """A scheduler and workers, each a process of its own: the address, and the scheduler's process."""
     place = folder / "scheduler.json"
-    dask = [
-        sys.executable,
-        "-m",
-        "distributed.cli.dask_scheduler",
-        "--no-dashboard",
-        "--port",
-        "0",
-        "--scheduler-file",
-        str(place),
-    ]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": here, "cwd": str(folder)}
-    processes = [subprocess.Popen(dask, **quiet)]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": str(folder)}
+    quiet["env"] = {**os.environ, "PYTHONPATH": HERE}
+
+    def started(name, *words):
+        command = [sys.executable, "-m", f"distributed.cli.{name}", "--scheduler-file", str(place), "--no-dashboard", *words]
+        return subprocess.Popen(command, **quiet)
+
+    scheduler = started("dask_scheduler", "--port", "0")
     while not place.exists():
         time.sleep(0.1)
-    worker = [
-        sys.executable,
-        "-m",
-        "distributed.cli.dask_worker",
-        "--scheduler-file",
-        str(place),
-        "--nthreads",
-        "1",
-        "--no-dashboard",
-    ]
-    processes += [subprocess.Popen(worker, **quiet) for _ in range(2)]
-    yield json.loads(place.read_text())["address"]
-    for process in reversed(processes):  # workers first: without a scheduler they would look for it
-        process.terminate()
-        process.wait(30)
+    processes = [scheduler, *(started("dask_worker", "--nthreads", "1") for _ in range(workers))]
+    try:
+        yield json.loads(place.read_text())["address"], scheduler
+    finally:
+        for process in reversed(processes):  # workers first: without a scheduler they would look for it
+            process.terminate() if scheduler.poll() is None else process.kill()
+            process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory):
+    with cluster(tmp_path_factory.mktemp("dask")) as (address, _):
+        yield address
 
 
 def test_a_local_cluster_gives_the_answer_of_one_process(tmp_path):
@@ -107,3 +100,39 @@ def test_a_scheduler_that_does_not_answer_is_named(tmp_path, monkeypatch):
 
     with dask.config.set({"distributed.comm.timeouts.connect": "1s"}), pytest.raises(ConfigurationError, match="MSEL-534"):
         study(tmp_path, SOME, pool=Pool("dask", 2, "tcp://127.0.0.1:9"))
+
+
+def test_a_scheduler_that_goes_away_is_said_within_seconds_and_threads_go_on(tmp_path):
+    """Dask alone looks for it for half a minute. Finished cells are found by the same study in threads."""
+    log, died = tmp_path / "fits", []
+    some = [candidate for group in range(25) for candidate in spread(2, group=group, seconds=0.2, log=str(log))]
+    with cluster(tmp_path) as (address, scheduler):
+
+        def kill():
+            while not log.exists() or log.read_text().count("\n") < 8:
+                time.sleep(0.1)
+            died.append(time.monotonic())
+            scheduler.kill()
+
+        threading.Thread(target=kill, daemon=True).start()
+        with pytest.raises(ConfigurationError, match="MSEL-536") as told:
+            study(tmp_path, some, pool=Pool("dask", 2, address), name="lost")
+        assert time.monotonic() - died[0] < 15.0
+    assert f"the Dask scheduler at {address} went away" in str(told.value)
+    found = study(tmp_path, some, pool=Pool("threads", 2), name="on", older=(tmp_path / "lost",))
+    assert 0 < found.reused < 75
+    assert answer(found) == answer(study(tmp_path, some, pool=Pool("threads", 2), name="whole"))
+
+
+def test_a_scheduler_that_goes_away_before_any_worker_is_there_is_said_too(tmp_path):
+    died = []
+    with cluster(tmp_path, workers=0) as (address, scheduler):
+
+        def kill():
+            died.append(time.monotonic())
+            scheduler.kill()
+
+        threading.Timer(4.0, kill).start()
+        with pytest.raises(ConfigurationError, match="MSEL-536"):
+            study(tmp_path, SOME, pool=Pool("dask", 2, address), name="lost")
+        assert time.monotonic() - died[0] < 20.0

@@ -5,10 +5,11 @@ code.
 """
 
 import os
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from modelsel.core.errors import ConfigurationError, ModelselError, Problem, StoreError
 from modelsel.core.system.disk import locked
@@ -16,9 +17,11 @@ from modelsel.record.content.redact import HIDDEN
 from modelsel.record.folder import MLFLOW, RunFolder
 from modelsel.record.mlflow import pending
 from modelsel.record.mlflow import store as mlflow_store
-from modelsel.record.mlflow.runs import project
+from modelsel.record.mlflow.runs import TrackedStudy, project
 from modelsel.record.mlflow.store import TrackingStore
 
+WRITER_LOCK = ".mlflow.write.lock"  # beside the SQLite file
+PAUSE = 5.0  # seconds, where somebody else holds that file
 Told = Callable[[int, int], None]
 
 
@@ -64,13 +67,11 @@ def sync(folder: RunFolder, store: TrackingStore, writer: str = "auto", told: To
     """Write what is missing of a finished study. Raises StoreError (exit 6) with what went wrong, secrets left out."""
     shown = folder.redactor.text(store.uri.split("?")[0])
     try:
-        with _alone(folder):
+        with _alone(folder, store):
             runs = project(folder)
             mlflow_store.quieten(os.environ)
             mlflow_store.prepare(store)
-            from modelsel.record.mlflow.write import write  # MLflow, a second or two
-
-            done = Synced(**asdict(write(runs, store, writer, told or _nobody)), uri=shown)
+            done = Synced(**_written(runs, store, writer, told or _nobody), uri=shown)
             folder.write_json(MLFLOW, asdict(done))
             pending.clear(folder.path)
             return done
@@ -82,16 +83,34 @@ def sync(folder: RunFolder, store: TrackingStore, writer: str = "auto", told: To
 
 
 @contextmanager
-def _alone(folder: RunFolder) -> Iterator[None]:
-    """Two replays of one folder take turns."""
-    with locked(folder.path / ".mlflow.lock"):
+def _alone(folder: RunFolder, store: TrackingStore) -> Iterator[None]:
+    """Two replays of one folder take turns, and so do two that write into one SQLite file: of two transactions that have read
+    there, the second to write is refused at once, however long it would have waited."""
+    with ExitStack() as stack:
+        stack.enter_context(locked(folder.path / ".mlflow.lock"))
+        if store.sqlite is not None:
+            store.sqlite.parent.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(locked(store.sqlite.with_name(WRITER_LOCK)))
         yield
+
+
+def _written(runs: TrackedStudy, store: TrackingStore, writer: str, told: Told) -> dict[str, Any]:
+    """Written by one pass; by another where somebody else's transaction came between."""
+    from modelsel.record.mlflow.write import write  # MLflow, a second or two
+
+    try:
+        return asdict(write(runs, store, writer, told))
+    except Exception as error:
+        if "database is locked" not in str(error):  # MLflow has waited for twenty seconds
+            raise
+    time.sleep(PAUSE)
+    return asdict(write(runs, store, writer, told))
 
 
 def _reason(error: Exception) -> str:
     """One line of what went wrong; urllib3's story of a server that is not there in three words."""
-    text = (str(error).splitlines() or [""])[0]
-    return "the server does not answer" if "ConnectionPool" in text else f"{type(error).__name__}: {text[:300]}"
+    lines = [line for line in str(error).splitlines() if not line.startswith("(raised as a result of")] or [""]
+    return "the server does not answer" if "ConnectionPool" in lines[0] else f"{type(error).__name__}: {lines[0][:300]}"
 
 
 def _nobody(_done: int, _of: int) -> None:

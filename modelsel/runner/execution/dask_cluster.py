@@ -51,13 +51,32 @@ def _gone(scheduler: str | None) -> Problem:
 
 
 def _sent(client: Any, work: Any) -> AbstractContextManager[Any]:
-    """joblib's configuration, which sends the work to all workers; again where one of them dies at this very moment."""
+    """joblib's configuration, which sends the work to all workers; again where one of them dies at this very moment.
+
+    Raises SchedulerGone where nobody is there to be sent anything: Dask would wait for half a minute.
+    """
     for seconds in PATIENCE:
-        try:
+        _awaited(client)
+        with suppress(OSError):  # CommClosedError is one
             return _configured(client, work)
-        except OSError:  # CommClosedError is one
-            time.sleep(seconds)
+        time.sleep(seconds)
     return _configured(client, work)
+
+
+def _awaited(client: Any) -> None:
+    until = time.monotonic() + GONE_AFTER
+    while not _answers(client):
+        if time.monotonic() > until:
+            raise SchedulerGone
+        time.sleep(LOOK)
+
+
+def _answers(client: Any) -> bool:
+    """Does the scheduler answer now? What the client thinks of it lags behind."""
+    with suppress(OSError):  # CommClosedError and TimeoutError are
+        client.sync(client.scheduler.identity, callback_timeout=GONE_AFTER)
+        return bool(client.status == "running")
+    return False
 
 
 def _configured(client: Any, work: Any) -> AbstractContextManager[Any]:
@@ -113,9 +132,9 @@ def _watch(client: Any, waiting: "set[Future[Any]]", over: Event) -> None:
 
 @contextmanager
 def _client(distributed: ModuleType, scheduler: str | None, jobs: int) -> Iterator[Any]:
+    dask = importlib.import_module("dask")
     if scheduler is None:
         local = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
-        dask = importlib.import_module("dask")
         with (
             dask.config.set({"distributed.scheduler.allowed-failures": 0}),  # suspects are run again alone, by us
             distributed.LocalCluster(**local) as nearby,
@@ -128,5 +147,5 @@ def _client(distributed: ModuleType, scheduler: str | None, jobs: int) -> Iterat
     except OSError as problem:
         what = f"no Dask scheduler answers at {scheduler}"
         raise ConfigurationError(Problem("MSEL-534", what, "pool.scheduler", "start it, or leave it out")) from problem
-    with client:
+    with client, dask.config.set({"distributed.comm.timeouts.connect": f"{GONE_AFTER}s"}):  # it has answered once
         yield client
