@@ -23,7 +23,7 @@ GOLDEN = ROOT_FOLDER / "tests" / "cli" / "golden" / "errors.txt"
 PARTS = {  # how the settings are divided among pages
     "study": (ROOT, "space", "experiment"), "learners": ("learner",), "trees": ("criterion", "pruner", "softener"),
     "features": ("distance", "preparer"), "judging": ("scheme", "split", "measure", "rule", "calibrator"), "data": ("dataset",),
-    "guard": ("guard",), "work": ("pool", "tracking"),
+    "guard": ("guard",), "work": ("pool", "race", "tracking"),
 }  # fmt: skip
 ONE_FIT = {True: "yes", False: "no", None: ""}
 

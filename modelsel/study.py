@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import modelsel
+from modelsel.comparison.optimism.able_to_be_picked import pickable
 from modelsel.comparison.optimism.correcting import near_floor, needs_nested, with_caution, with_nested
 from modelsel.comparison.optimism.nested import NestedResult
 from modelsel.comparison.optimism.outer import RunPlan, SelectionProcedure, score_selection, score_selection_by_bates
@@ -51,6 +52,7 @@ from modelsel.record.mlflow.track import Tracker
 from modelsel.record.model.model import Predictor
 from modelsel.reporting import page, show
 from modelsel.reporting.context import SectionContext
+from modelsel.runner.aggregation.racing import Race
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.baselines import floor
 from modelsel.runner.evaluation.limits import CellLimits
@@ -201,14 +203,13 @@ def _selected(
                 limits=limits, retry_failed=config.retry_failed, **more,
             )  # fmt: skip
 
-        results = compute(
-            plan,
-            task,
-            material.resampling,
-            deadline=config.deadline,
-            beside={**_beside(config, task, material.resampling), **bounded},
-        )
-        selection, guessed = choose(results, config.rule, material.resampling, config.seed), floor(results)
+        race = Race(config.rule) if config.race.on else None
+        shown = {**_beside(config, task, material.resampling), **bounded}
+        results = compute(plan, task, material.resampling, deadline=config.deadline, beside=shown, race=race)
+        if race and config.race.corrected and (able := pickable(results, material.resampling, config.seed)):
+            results = compute(plan, task, material.resampling, beside=shown, race=Race(config.rule, able))
+        selection = choose(results, config.rule, material.resampling, config.seed, config.race.corrected)
+        guessed = floor(results)
         if config.deadline is None:
             again = partial(compute, task=task, resampling=material.resampling, tell=QUIET)
             selection = with_score_measures(selection, results, lambda plan, beside: again(plan, beside=beside))

@@ -19,7 +19,7 @@ from modelsel.config.expand import DRAW, SPACE, SWEEP, expand, read_entries
 from modelsel.config.fields.explaining import ExplainSettings
 from modelsel.config.fields.knobs import unknown
 from modelsel.config.fields.measure_names import measure_notes
-from modelsel.config.fields.settings import AUTO, BBC, LimitSettings, PoolSettings, RootSettings, TrackingSettings
+from modelsel.config.fields.settings import AUTO, BBC, LimitSettings, PoolSettings, RaceSettings, RootSettings, TrackingSettings
 from modelsel.config.fields.suggest import near
 from modelsel.config.keywords import Keywords
 from modelsel.config.overrides import OUTER, PARTS
@@ -37,6 +37,7 @@ from modelsel.dataset.reading.bytes import bare
 
 INTERVAL, CORRECTED, BATES = "interval", "corrected", "bates"
 INTERVALS = (CORRECTED, BATES)  # of nested cross-validation: the corrected resampled variance, or Bates, Hastie & Tibshirani
+ABSENT = {"race": "off"}  # in configurations that were written before there was one
 # where a data set lies, and how it is got, is no part of what is studied
 LOOSE = (
     "content", "path", "test_path", "name", "dir", "absent", "openml", "cache", "seconds", "delimiter", "decimal", "encoding",
@@ -74,6 +75,7 @@ class Config:
     scheme: Any
     measure: Any
     rule: Any
+    race: RaceSettings
     guard: Any
     pool: PoolSettings
     tracking: TrackingSettings
@@ -147,7 +149,7 @@ def _checked(resolved: Mapping[str, Any], dataset: str, folders: Folders, proble
 def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: str, builder: Builder) -> Config | None:
     root = _root(settings, builder)
     builder.plugins = root.plugins if root else ()
-    parts = {group: builder.part(group, settings.get(group), group) for group in PARTS}
+    parts = {group: builder.part(group, settings.get(group, ABSENT.get(group)), group) for group in PARTS}
     builder.measure = parts["measure"]
     outer, interval = _outer(settings.get(OUTER), builder)
     if parts["dataset"] is not None:
@@ -159,6 +161,8 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
         )
     if parts["pool"] is not None and root is not None:
         builder.problems.extend(parts["pool"].problems(root.limit))
+    if all(each is not None for each in (root, *(parts[name] for name in ("race", "rule", "measure")))):
+        builder.problems.extend(parts["race"].problems(root, parts["rule"], parts["measure"]))
     said, outer = outer, _around(outer, parts["scheme"], root, builder)
     if outer is not None and root is not None and root.deadline is not None:
         what = "a deadline would cut the selections inside the outer folds short, each elsewhere"

@@ -23,7 +23,7 @@ from modelsel.config.sources.secrets import reference
 from modelsel.core.errors import Problem
 
 OUTER, EXPERIMENT = "outer", "experiment"
-PARTS = ("dataset", "split", "scheme", "measure", "rule", "guard", "pool", "tracking")
+PARTS = ("dataset", "split", "scheme", "measure", "rule", "race", "guard", "pool", "tracking")
 COMPOSED = (*PARTS, EXPERIMENT)  # the root's defaults list
 HYDRA = ("hydra.mode", "hydra.verbose", "hydra/launcher", "hydra/sweeper", "hydra.launcher.", "hydra.sweeper.")
 

@@ -26,7 +26,7 @@ from typing import Any
 
 GROUPS = (
     "learner", "criterion", "pruner", "softener", "distance", "preparer",
-    "calibrator", "decision", "scheme", "split", "measure", "rule", "dataset", "guard", "pool", "tracking",
+    "calibrator", "decision", "scheme", "split", "measure", "rule", "race", "dataset", "guard", "pool", "tracking",
 )  # fmt: skip
 
 

@@ -281,7 +281,7 @@ class Outputs:
     scores: Floats | None = None  # candidates × rows × classes, each row summing to 1
 
 
-Status = Literal["ok", "error", "timeout", "memory", "crashed", "skipped", "invalid_score"]
+Status = Literal["ok", "error", "timeout", "memory", "crashed", "skipped", "invalid_score", "dropped"]
 
 
 @dataclass(frozen=True, eq=False)

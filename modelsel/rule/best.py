@@ -27,5 +27,11 @@ class Best(simplest.AnyFolds):
     def problems(self, resampling: Resampling, over_rows: bool) -> Iterator[str]:
         yield from bounds_module.problems(self.subject_to)
 
+    limit_grows = True
+
     def choose(self, board: Scoreboard) -> int:
         return simplest.best(bounds_module.among(board, self.bounds))
+
+    def limit(self, cost: float, se: float) -> float:
+        """The greatest cost that can win where the least is `cost`, with its standard error."""
+        return cost

@@ -15,9 +15,15 @@ class FewestLeavesWithin(simplest_module.AnyFolds):
 
     margin: float = number(0.01, least=0, help="tolerated loss, in units of the score")
 
+    limit_grows = True  # with the least cost
+
     def choose(self, board: Scoreboard) -> int:
         first = simplest_module.best(board)
         cost = board.cost
         trees = np.array([unit == "leaves" for unit in board.unit])
         near = trees & (cost <= np.round(cost[first] + self.margin, 12))
         return simplest_module.simplest(board, near, "leaves") if near.any() else first
+
+    def limit(self, cost: float, se: float) -> float:
+        """The greatest cost that can win where the least is `cost`, with its standard error."""
+        return float(np.round(cost + self.margin, 12))

@@ -24,6 +24,7 @@ class OneStandardError:
     across: str = one_of("unit", "bits", help="compare within the best one's unit, or code lengths of learners that give bits")
 
     needs_se = True
+    limit_grows = False  # a better candidate may have a larger standard error
 
     @property
     def needs_unit(self) -> str | None:
@@ -46,3 +47,7 @@ class OneStandardError:
             raise ValueError(f"rule.across=bits needs every candidate's complexity in {self.needs_unit}")
         cost = board.cost
         return simplest_module.simplest(board, cost <= np.round(cost[first] + self.errors * se, 12), board.unit[first])
+
+    def limit(self, cost: float, se: float) -> float:
+        """The greatest cost that can win where the least is `cost`, with its standard error."""
+        return float(np.round(cost + self.errors * se, 12))

@@ -15,8 +15,17 @@ class WithinPercent(simplest_module.AnyFolds):
 
     percent: float = number(5.0, least=0, help="tolerated loss, in per cent of the best mean score")
 
+    @property
+    def limit_grows(self) -> bool:
+        """Whether a lower least cost means a lower limit: below 0, of a cost matrix, not for more than 100 per cent."""
+        return self.percent <= 100
+
     def choose(self, board: Scoreboard) -> int:
         first = simplest_module.best(board)
         cost = board.cost
         limit = cost[first] + abs(cost[first]) * self.percent / 100.0
         return simplest_module.simplest(board, cost <= np.round(limit, 12), board.unit[first])
+
+    def limit(self, cost: float, se: float) -> float:
+        """The greatest cost that can win where the least is `cost`, with its standard error."""
+        return float(np.round(cost + abs(cost) * self.percent / 100.0, 12))

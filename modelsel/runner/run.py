@@ -14,6 +14,7 @@ from modelsel.core.protocols import Measure, Progress
 from modelsel.core.system.interrupts import interruptible
 from modelsel.core.types import Resampling, Task
 from modelsel.planning.make import Plan
+from modelsel.runner.aggregation.racing import Race, Racing
 from modelsel.runner.aggregation.results import Results, SeOf, gather
 from modelsel.runner.aggregation.run_index import RunIndex
 from modelsel.runner.evaluation.cell_result import NOTHING, failing
@@ -48,12 +49,14 @@ def run(
     deadline: float | None = None,
     order: Order | None = None,
     beside: Mapping[str, Measure] = NOTHING,
+    race: Race | None = None,
 ) -> Results:
     """Compute what the journal does not know yet and add everything up.
 
     `beside` are measures of which the means are kept too, by name; one that reads class scores makes all cells give them.
     `deadline` are seconds after which nothing more is computed: candidates with unfinished folds are skipped. `order` may
-    put the jobs in another order; the results do not depend on it, but for who is done before a deadline. Raises
+    put the jobs in another order; the results do not depend on it, but for who is done before a deadline. With a `race`
+    candidates that cannot win any more are dropped between two folds. Raises
     ConfigurationError for a plan of other rows, a limit that the pool cannot hold or a deadline outside the main thread,
     StoreError when the journal cannot be written, DataError for a learner that finds the data unusable, NoCandidateError when
     every candidate fails on the first fold, KeyboardInterrupt with finished cells kept.
@@ -64,7 +67,10 @@ def run(
     books, order = [RunIndex(work, journal, retry_failed)], order or (tuple if deadline is None else finishing)
     try:
         with interruptible(), alarm(deadline):
-            _finish(books[0], crew, progress, order)
+            if race is None:
+                _finish(books[0], crew, progress, order)
+            else:
+                _raced(Racing(books[0], race, se_of), crew, progress)
             if not work.rows:
                 books.append(RunIndex(replace(work, rows=True), journal, False, books[0].leading(ROWS_FOR_BEST)))
                 _finish(books[1], crew, progress, order)
@@ -88,6 +94,21 @@ def _finish(book: RunIndex, pool: Pool, progress: Progress, order: Order) -> Non
             book.add(done)
             reporter.finished(done)
             _stop_if_hopeless(book, done)
+
+
+def _raced(racing: Racing, pool: Pool, progress: Progress) -> None:
+    """Round after round what the journals do not know, for those who may still win."""
+    book, reporter = racing.book, None
+    with opened(pool, book.work, book.journal) as each:
+        rescue = _rescue(book, pool, each)
+        for jobs in racing.rounds():
+            reporter = reporter or _Reporter(book, progress)
+            for done in rescue.done(jobs):
+                book.add(done)
+                reporter.finished(done)
+                _stop_if_hopeless(book, done)
+    out, spared = len(book.scores.dropped), len(book.work.plan.cells) - book.asked
+    progress.say(f"race: {out} candidates were dropped, {spared} of {len(book.work.plan.cells)} cells were not needed")
 
 
 class _Reporter:

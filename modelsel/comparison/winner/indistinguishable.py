@@ -18,16 +18,18 @@ BLOCK = 256  # columns of the loss matrix worked on at a time
 
 
 def indistinguishable(
-    board: Scoreboard, winner: int, ratio: float, losses: NDArray[Any] | None = None, level: float = LEVEL
+    board: Scoreboard, winner: int, ratio: float, losses: NDArray[Any] | None = None, level: float = LEVEL, more: int = 0
 ) -> tuple[int, ...]:
     """Positions of the eligible candidates whose adjusted p-value against the winner is above `level`, the better ones first.
 
-    `ratio` is n_test / n_train; `losses` the loss matrix (rows × candidates), read when there is a single fold.
+    `ratio` is n_test / n_train; `losses` the loss matrix (rows × candidates), read when there is a single fold. `more` are
+    candidates of the family that left a race: they count in Holm's correction as if theirs were the largest p-values.
     """
     others = np.flatnonzero(board.eligible & (np.arange(len(board.ids)) != winner))
     if not len(others):
         return ()
-    near = others[holm(p_values(board, winner, others, ratio, losses)) > level]
+    p = np.append(p_values(board, winner, others, ratio, losses), np.ones(more))
+    near = others[holm(p)[: len(others)] > level]
     return tuple(near[np.lexsort((near, board.cost[near]))].tolist())
 
 

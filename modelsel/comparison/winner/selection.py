@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from modelsel.comparison.optimism.able_to_be_picked import bbc_generator
 from modelsel.comparison.optimism.bbc import Corrected, bbc
 from modelsel.comparison.optimism.few_rows import decided_by_few
 from modelsel.comparison.optimism.fold_predictions import LARGEST, FoldPredictions, bbc_of_folds
@@ -14,7 +15,6 @@ from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.winner.indistinguishable import indistinguishable
 from modelsel.comparison.winner.kept import part, place
 from modelsel.core.errors import NoCandidateError, Problem
-from modelsel.core.fingerprint import generator
 from modelsel.core.protocols import Rule
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
@@ -24,14 +24,18 @@ from modelsel.rule.bounds import among, nearest
 from modelsel.runner.aggregation.results import Results
 
 
-def choose(results: Results, rule: Rule, resampling: Resampling, seed: int) -> Selection:
-    """Apply the rule; NoCandidateError (exit 7) when no candidate finished all folds with a finite score."""
+def choose(results: Results, rule: Rule, resampling: Resampling, seed: int, pickable: bool = False) -> Selection:
+    """Apply the rule; NoCandidateError (exit 7) when no candidate finished all folds with a finite score.
+
+    After a race there is no corrected estimate, unless all that some resample could pick have finished (`pickable`).
+    """
     if not results.board.eligible.any():
         raise NoCandidateError(_nobody(results))
     _refuse_where_nobody_keeps(results, getattr(rule, "bounds", ()))
     winner = rule.choose(results.board)
     results = results.including(winner)
-    corrected = _corrected(results, rule, winner, generator(seed, resampling.fingerprint, "bbc"))
+    dropped = results.status.count("dropped")
+    corrected = _corrected(results, rule, winner, bbc_generator(resampling, seed)) if pickable or not dropped else None
     assessed = results.assessed([winner, *best_of_each(results, winner)])
     return Selection(
         candidates=results.candidates,
@@ -44,7 +48,7 @@ def choose(results: Results, rule: Rule, resampling: Resampling, seed: int) -> S
         winner=winner,
         indistinguishable=_near(results, winner, assessed_per_analysed(resampling)),
         corrected=None if corrected is None else {**corrected.to_dict(), **_beside(results, winner)},
-        findings=tuple(_few_rows(results, winner)),
+        findings=(*_few_rows(results, winner), *(_withheld(dropped) if dropped and not pickable else ())),
         beside=results.board.beside,
     )
 
@@ -67,10 +71,16 @@ def ranked(board: Scoreboard) -> list[int]:
 def _near(results: Results, winner: int, ratio: float) -> tuple[int, ...]:
     """Who cannot be told from the winner: by the folds of all, or by the rows (one fold) of those whose rows were kept."""
     if results.board.folds.shape[1] > 1:
-        return indistinguishable(results.board, winner, ratio)
+        return indistinguishable(results.board, winner, ratio, more=results.status.count("dropped"))
     kept = results.kept
     near = indistinguishable(part(results.board, kept), place(kept, winner), ratio, results.losses.matrix)
     return tuple(kept[list(near)].tolist())
+
+
+def _withheld(dropped: int) -> Iterator[Finding]:
+    """Over those who are left alone the correction would be too small."""
+    what = f"{dropped} candidates left the race without a mean: the winner's score is not corrected for having been chosen"
+    yield Finding("NOT_CORRECTED", "info", what, "race.corrected=true finishes those that the correction reads; race=off all")
 
 
 def _corrected(results: Results, rule: Rule, winner: int, rng: np.random.Generator) -> Corrected | None:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from modelsel.config.fields.explaining import ExplainSettings
 from modelsel.config.fields.suggest import near
 from modelsel.core.errors import Problem
-from modelsel.core.spec import FieldLimits, number, one_of, plain, whole
+from modelsel.core.spec import FieldLimits, kind_of, number, one_of, plain, whole
 from modelsel.core.system.machine import no_memory_limit
 
 EMBEDDED = "runs/mlflow.db, or MLFLOW_TRACKING_URI"
@@ -86,6 +86,38 @@ class RootSettings:
 
 
 @dataclass(frozen=True)
+class RaceSettings:
+    """Whether candidates that can no longer win are dropped. The winner is that of the full study."""
+
+    kind: str
+    corrected: bool = plain(False, help="exact: finish who some resample of BBC could pick, and correct the winner's score")
+
+    @property
+    def on(self) -> bool:
+        return self.kind == "exact"
+
+    def problems(self, root: RootSettings, rule: Any, measure: Any) -> tuple[Problem, ...]:
+        """What a race cannot be run with."""
+        if not self.on:
+            return ()
+        of_rows = getattr(measure, "over_rows", False) and getattr(rule, "limit_grows", False) and not hasattr(rule, "margin")
+        cannot = (
+            (root.on_failure == "error", "a dropped candidate might have failed later, and nobody would know", "on_failure"),
+            (root.deadline is not None, "under a deadline the winner is not that of the full study", "deadline"),
+            (not hasattr(rule, "limit"), f"of rule {kind_of(rule)} it is not known who can still win", "rule"),
+            (bool(getattr(rule, "bounds", ())), "who keeps the bounds of the rule is known only at the end", "rule.subject_to"),
+            (not _ours(measure), f"the best value of measure {kind_of(measure)} is not known", "measure"),
+            (self.corrected and not of_rows, "race.corrected=true needs rule=best and a measure that is a mean over rows",
+             "race.corrected"),
+        )  # fmt: skip
+        return tuple(Problem("MSEL-226", what, where, "leave it out, or race=exact") for wrong, what, where in cannot if wrong)
+
+
+def _ours(part: Any) -> bool:
+    return type(part).__module__.startswith("modelsel.")
+
+
+@dataclass(frozen=True)
 class PoolSettings:
     """Where cells are computed. The answer does not depend on it."""
 
@@ -136,8 +168,9 @@ PACKAGES = {  # what a pool needs and how to get it
     "ray": ("ray", "install ray"),
     "spark": ("joblibspark", "install joblibspark and pyspark"),
 }
-CLASSES: dict[str, type[Any]] = {"pool": PoolSettings, "tracking": TrackingSettings}
+CLASSES: dict[str, type[Any]] = {"race": RaceSettings, "pool": PoolSettings, "tracking": TrackingSettings}
 KINDS = {
+    "race": ("off", "exact"),
     "pool": ("auto", "threads", "processes", "sequential", "dask", "ray", "spark"),
     "tracking": ("sqlite", "server", "off"),
 }

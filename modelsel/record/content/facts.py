@@ -47,9 +47,9 @@ def _never_judged(selection: Selection) -> dict[str, Any]:
 
 
 def failures(selection: Selection) -> tuple[dict[str, Any], ...]:
-    """Candidates that did not finish, with the reason."""
+    """Candidates that did not finish, with the reason; those that left a race have not failed."""
     return tuple(
         {"id": candidate.id, "status": status, "reason": reason}
         for candidate, status, reason in zip(selection.candidates, selection.status, selection.reasons, strict=True)
-        if status != "ok"
+        if status not in ("ok", "dropped")
     )

@@ -60,4 +60,8 @@ def _perhaps_repeated(task: Task) -> Integers:
         mixed = (mixed ^ np.nan_to_num(column, nan=np.inf).view(np.uint64)) * MULTIPLIER
         mixed ^= mixed >> np.uint64(29)
     ordered = np.sort(mixed)
-    return np.flatnonzero(np.isin(mixed, ordered[1:][ordered[1:] == ordered[:-1]]))
+    twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    if not len(twice):
+        return np.zeros(0, np.int64)
+    at = np.minimum(np.searchsorted(twice, mixed), len(twice) - 1)
+    return np.flatnonzero(twice[at] == mixed)

@@ -255,7 +255,7 @@ def _child(parent: str, row: Row, outcome: StudySummary, times: tuple[int, int],
         **({"modelsel.reason": row.reason} if row.reason else {}),
     }
     params = {"entry": row.entry, "learner": row.learner, **row.parameters}
-    status = "FINISHED" if row.status in ("ok", "skipped") else "FAILED"
+    status = "FINISHED" if row.status in ("ok", "skipped", "dropped") else "FAILED"
     return _run(f"{parent}/{row.id}", f"{row.label} {row.id[:8]}", status, times, params, tags, metrics)
 
 

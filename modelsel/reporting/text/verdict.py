@@ -37,7 +37,7 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
 
 def headline(outcome: StudySummary) -> str:
     counts = outcome.candidates
-    beside = [f"{counts[name]} {name}" for name in ("failed", "skipped") if counts.get(name)]
+    beside = [f"{counts[name]} {name}" for name in ("failed", "skipped", "dropped") if counts.get(name)]
     others = f" ({', '.join(beside)})" if beside else ""
     compared = f"{plural(counts.get('ok', 0), 'candidate')} compared{others}"
     return f"{outcome.study}: {compared} by {outcome.measure}, {outcome.scheme.get('name')}, rule {outcome.rule}"

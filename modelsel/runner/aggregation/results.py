@@ -41,9 +41,10 @@ class Results:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Of statuses: ok, failed, skipped."""
-        ok, skipped = self.status.count("ok"), self.status.count("skipped")
-        return {"ok": ok, "failed": len(self.status) - ok - skipped, "skipped": skipped}
+        """Of statuses: ok, failed, skipped, and where there was a race, dropped."""
+        ok, skipped, dropped = (self.status.count(status) for status in ("ok", "skipped", "dropped"))
+        counts = {"ok": ok, "failed": len(self.status) - ok - skipped - dropped, "skipped": skipped}
+        return {**counts, "dropped": dropped} if dropped else counts
 
     def including(self, member: int) -> "Results":
         """With the rows of this candidate too; where they were not kept, they are computed again, in this process."""
@@ -87,7 +88,7 @@ def gather(book: RunIndex, rows: RunIndex, se_of: SeOf | None = None) -> Results
     """
     work, scores = book.work, book.scores
     (status, reasons), means = scores.verdicts(), scores.means()
-    over: SeOf = se_of or ("rows" if work.measure.over_rows else "folds")
+    over = _over(work, se_of)
     kept = np.flatnonzero(rows.which)
     losses, row_errors = _none(work), None
     if work.measure.over_rows:
@@ -116,11 +117,23 @@ def gather(book: RunIndex, rows: RunIndex, se_of: SeOf | None = None) -> Results
         kept=kept,
         se_of=over,
         reused=book.reused,
-        computed=len(book.parts) - book.reused,
+        computed=book.asked - book.reused,
         why=dict(book.why),
         book=rows,
         beside=scores.beside,
     )
+
+
+def error_of(book: RunIndex, member: int, se_of: SeOf | None = None) -> float:
+    """The standard error of a candidate that has finished all folds, as `gather` will give it."""
+    work, one = book.work, np.array([member])
+    if _over(work, se_of) == "rows" and work.measure.over_rows:
+        return float(_losses(work, one, book.scores.eligible, book.records(one))[1][member])
+    return float(fold_errors(book.scores.score[one], work.resampling)[0])
+
+
+def _over(work: RunContext, se_of: SeOf | None) -> SeOf:
+    return se_of or ("rows" if work.measure.over_rows else "folds")
 
 
 def _losses(

@@ -40,15 +40,23 @@ class RunIndex:
         self.which[range(len(self.which)) if which is None else list(which)] = True
         self.scores = ScoreMatrix(len(work.plan.candidates), work.plan.folds, tuple(work.beside))
         self.parts: dict[Cell, list[IndexedResult]] = {cell: [] for cell in work.plan.cells}
+        self.out = np.zeros(
+            len(self.which), bool
+        )  # candidates that left a race: nothing more is looked up or computed for them
         self.reused = 0  # cells that were answered without computing anything
+        self.asked = 0  # cells that were looked up
         self.why: Counter[str] = Counter()  # reason -> cells that have to be computed
         self._retry = retry_failed
         self._ids = numbers(work.plan.candidates)
 
-    def look_up(self) -> list[CellJob]:
-        """Enter what the journals know, and return what is missing."""
-        jobs = [job for cell in self.work.plan.cells if (job := self._missing(cell)) is not None]
-        self.reused = len(self.parts) - len(jobs)
+    def look_up(self, cells: Sequence[Cell] | None = None) -> list[CellJob]:
+        """Enter what the journals know of some cells (all unless said), and return what is missing."""
+        asked = [
+            cell for cell in (self.work.plan.cells if cells is None else cells) if not self.out[list(self._members(cell))].all()
+        ]
+        jobs = [job for cell in asked if (job := self._missing(cell)) is not None]
+        self.asked += len(asked)
+        self.reused += len(asked) - len(jobs)
         return jobs
 
     def add(self, done: CompletedJob) -> None:
@@ -99,9 +107,12 @@ class RunIndex:
             first.setdefault(self.work.plan.candidates[position].entry, int(position))
         return sorted({*map(int, order[:most]), *first.values()})
 
+    def _members(self, cell: Cell) -> tuple[int, ...]:
+        return self.work.plan.batches[cell.batch].members
+
     def _missing(self, cell: Cell) -> CellJob | None:
-        key, members = self.work.key(cell), np.array(self.work.plan.batches[cell.batch].members)
-        open_ = members[self.which[members]]
+        key, members = self.work.key(cell), np.array(self._members(cell))
+        open_ = members[self.which[members] & ~self.out[members]]
         wanted, lacking = len(open_), ""
         for place, own in self.journal.known(key):
             if not len(open_):

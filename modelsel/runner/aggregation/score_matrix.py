@@ -24,6 +24,7 @@ class ScoreMatrix:
         self.status = np.full(shape, UNFINISHED, np.int8)
         self.columns = {name: np.full(shape, np.nan) for name in COLUMNS}
         self.score = self.columns["score"]
+        self.dropped: dict[int, str] = {}  # candidates that left a race, and when
         self._reasons: dict[tuple[int, int], str] = {}
         self._tracebacks: dict[int, str] = {}  # first failure per fold
 
@@ -63,6 +64,8 @@ class ScoreMatrix:
         return tuple(status for status, _ in found), tuple(reason for _, reason in found)  # type: ignore[misc]
 
     def _verdict(self, member: int) -> tuple[Status, str]:
+        if member in self.dropped:
+            return "dropped", self.dropped[member]
         statuses = self.status[member]
         failed = np.flatnonzero(failing(statuses))
         where = failed if len(failed) else np.flatnonzero(statuses == CODE["skipped"])

@@ -36,6 +36,8 @@ class CrashRecovery:
     def done(self, jobs: Sequence[CellJob]) -> Iterator[CompletedJob]:
         """All jobs, in any order."""
         waiting = {job_name(job): job for job in jobs}
+        if self.condemned:  # in an earlier round
+            yield from self._without_condemned(waiting)
         while waiting:
             sent: list[str] = []
             try:
@@ -61,6 +63,9 @@ class CrashRecovery:
             suspect = yield from self._spared(waiting.pop(name))
             if suspect is not None:
                 yield from self._alone(suspect, self._overdue(began[name]))
+        yield from self._without_condemned(waiting)
+
+    def _without_condemned(self, waiting: dict[str, CellJob]) -> Iterator[CompletedJob]:
         for name in list(waiting):
             kept = yield from self._spared(waiting.pop(name))
             if kept is not None:
