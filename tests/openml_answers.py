@@ -92,7 +92,7 @@ def file_of(url: str) -> str:
     path = re.sub(r"^https://[^/]+/", "", url)
     suffix = ".json.gz"
     if path.startswith("data/"):
-        path, suffix = path.rsplit("/", 1)[0], ".arff.gz"
+        path, suffix = re.sub(r"(download/\d+)/.*", r"\1", path), ".arff.gz"  # older ones have no name after the number
     name = re.sub(r"\W", "-", path)
     for long, short in SHORT.items():
         name = name.replace(long, short)
