@@ -161,8 +161,7 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
         )
     if parts["pool"] is not None and root is not None:
         builder.problems.extend(parts["pool"].problems(root.limit))
-    if all(each is not None for each in (root, *(parts[name] for name in ("race", "rule", "measure")))):
-        builder.problems.extend(parts["race"].problems(root, parts["rule"], parts["measure"]))
+    builder.problems.extend(_unraced(root, parts))
     said, outer = outer, _around(outer, parts["scheme"], root, builder)
     if outer is not None and root is not None and root.deadline is not None:
         what = "a deadline would cut the selections inside the outer folds short, each elsewhere"
@@ -185,6 +184,12 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
         name=name, **own, **parts, outer=outer, interval=interval, candidates=space.candidates, declared=space.declared,
         resolved=kept, space=space.name, notes=notes,
     )  # fmt: skip
+
+
+def _unraced(root: RootSettings | None, parts: Mapping[str, Any]) -> tuple[Problem, ...]:
+    """What a race cannot be run with."""
+    race, rule, measure = (parts[name] for name in ("race", "rule", "measure"))
+    return race.problems(root, rule, measure) if None not in (root, race, rule, measure) else ()
 
 
 def _outer(said: Any, builder: Builder) -> tuple[Any, str]:

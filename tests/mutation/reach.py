@@ -14,7 +14,6 @@ from types import CodeType, FrameType
 from typing import Any
 
 import pytest
-
 from mutation.operators import PLACES
 
 
