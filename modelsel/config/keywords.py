@@ -119,8 +119,11 @@ def _plain(value: Any, where: str, problems: list[Problem]) -> Any:
         return [_plain(item, where, problems) for item in _in_order(value)]
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    what = f"a {type(value).__name__} is no setting"
-    problems.append(Problem("MSEL-216", what, where, "settings are plain data: names, numbers, lists and mappings"))
+    name = type(value).__name__
+    fix = "settings are plain data: names, numbers, lists and mappings"
+    if hasattr(value, "get_params"):
+        fix = f'an estimator stands in a space, with its grid: space={{"{name}": ({name}(), {{"PARAMETER": [...]}})}}'
+    problems.append(Problem("MSEL-216", f"a {name} is no setting", where, fix))
     return None
 
 

@@ -233,3 +233,12 @@ def test_a_large_table_starts_within_seconds(form: str, folder: Path) -> None:
     began = time.process_time()
     plan = modelsel.plan(data=data, target="y", **QUICK)
     assert (plan.rows + plan.test_rows, time.process_time() - began < 30) == (300_000, True)
+
+
+def test_an_estimator_that_stands_alone_is_told_where_it_belongs() -> None:
+    from sklearn.tree import DecisionTreeClassifier
+
+    with pytest.raises(
+        ConfigurationError, match=r"MSEL-216.*\(DecisionTreeClassifier\(\), "
+    ):
+        modelsel.SelectionCV(DecisionTreeClassifier(), cv=3).fit([[0.0], [1.0], [2.0], [3.0]] * 3, [0, 1, 0, 1] * 3)
