@@ -238,7 +238,5 @@ def test_a_large_table_starts_within_seconds(form: str, folder: Path) -> None:
 def test_an_estimator_that_stands_alone_is_told_where_it_belongs() -> None:
     from sklearn.tree import DecisionTreeClassifier
 
-    with pytest.raises(
-        ConfigurationError, match=r"MSEL-216.*\(DecisionTreeClassifier\(\), "
-    ):
+    with pytest.raises(ConfigurationError, match=r"MSEL-216.*\(DecisionTreeClassifier\(\), "):
         modelsel.SelectionCV(DecisionTreeClassifier(), cv=3).fit([[0.0], [1.0], [2.0], [3.0]] * 3, [0, 1, 0, 1] * 3)
