@@ -16,6 +16,7 @@ from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
 from modelsel.measure.base import FromConfusion, confusion
 
 SHARED = ("positive", "costs")  # settings that say what the study is about
+FEW = 8  # classes up to which matrices are kept until all are there
 HELD = 1 << 22  # counts that are held at a time
 
 
@@ -58,6 +59,25 @@ def unbounded(chooses: Measure, bounds: Iterable[Any], task: Task, resampling: R
             yield f"rule.subject_to.{bound.kind}: {error}"
         else:
             yield from (f"rule.subject_to.{bound.kind}: {reason}" for reason in measure.problems(task, resampling))
+
+
+def counted(measures: Mapping[str, Measure], classes: int) -> dict[str, FromConfusion]:
+    """The measures that are read off confusion matrices, once for all candidates and folds; none where matrices are large."""
+    if classes > FEW:
+        return {}
+    return {name: one for name, one in measures.items() if isinstance(one, FromConfusion)}
+
+
+def of_matrices(measures: Mapping[str, FromConfusion], matrices: Floats) -> dict[str, Floats]:
+    """Candidates × folds by name, from candidates × folds × true class × predicted class; NaN where a matrix is."""
+    candidates, folds, classes, _ = matrices.shape
+    known = np.isfinite(matrices).all(axis=(2, 3)).ravel()
+    found = {}
+    for name, measure in measures.items():
+        each = np.full(candidates * folds, np.nan)
+        each[known] = measure.of(matrices.reshape(-1, classes, classes)[known])
+        found[name] = each.reshape(candidates, folds)
+    return found
 
 
 def scored(measures: Mapping[str, Measure], truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:

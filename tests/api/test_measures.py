@@ -76,14 +76,14 @@ def test_a_resumed_study_computes_nothing_again_and_says_the_same(capsys: pytest
         assert "to compute" not in log.read()
 
 
-def test_those_like_the_winner_are_taken_as_long_as_a_tenth_of_the_cells_is_enough() -> None:
-    some = tuple(Candidate(place) for place in range(40))
-    plan = Plan(some, tuple(Batch(str(place), (2 * place, 2 * place + 1)) for place in range(20)), 5, 100, "folds")
+def test_those_like_the_winner_are_taken_as_long_as_a_twentieth_of_the_cells_is_enough() -> None:
+    some = tuple(Candidate(place) for place in range(80))
+    plan = Plan(some, tuple(Batch(str(place), (2 * place, 2 * place + 1)) for place in range(40)), 5, 100, "folds")
     assert affordable(plan, [0, 4, 1, 5, 6, 7, 8], 2) == [
         0,
         4,
         1,
         5,
-    ]  # two of twenty batches are a tenth; their members are free
+    ]  # two of 40 batches; their members are free
     assert affordable(plan, [0, 1, 6, 7, 8], 1) == [0, 1, 6, 7]
-    assert affordable(plan, [0, 2, 4, 6, 8], 4) == [0, 2, 4, 6]  # the winner and each entry's best always
+    assert affordable(plan, [0, 2, 4, 6, 8], 4) == [0, 2, 4, 6]  # the winner and of a small table each entry's best always

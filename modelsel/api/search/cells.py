@@ -50,7 +50,10 @@ def answered(
 ) -> CandidateScores:  # fmt: skip
     """Compute every cell, with what the rule sets bounds to `beside`. Raises DataError for data that a learner cannot use."""
     work = RunContext(task, resampling, plan, measure, seed, beside=beside)
-    scores, seconds = ScoreMatrix(len(plan.candidates), plan.folds, tuple(beside)), np.zeros((len(plan.candidates), plan.folds))
+    scores, seconds = (
+        ScoreMatrix(len(plan.candidates), plan.folds, beside, len(task.classes)),
+        np.zeros((len(plan.candidates), plan.folds)),
+    )
     matrix = LossMatrix(task, resampling, len(plan.candidates)) if measure.over_rows else None
     for job, result in _on_one_thread_each(_computed(work, workers)):
         members = np.array(job.members)

@@ -1,9 +1,9 @@
 """Measures of class scores for those who matter, where the one that chooses reads classes only.
 
 Who matters: the winner, the best of each other entry, and those that cannot be told from the winner. Their cells are computed
-again, this time with class scores; a fit answers all that share it. The winner and each entry's best always get theirs; of the
-others those whose cells are among the same, and more, best first, as long as all of it is at most a tenth of the plan's cells.
-What is in the journal with its class scores costs nothing, and then nobody is left out.
+again, this time with class scores; a fit answers all that share it. The winner always gets its own; the others, in this order,
+as long as all of it is about a tenth of the selection, and those whose cells are among the same. On small tables each entry's
+best gets its own in any case. What is in the journal with its class scores costs nothing, and then nobody is left out.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,13 +14,14 @@ import numpy as np
 
 from modelsel.comparison.winner.selection import best_of_each
 from modelsel.core.errors import NoCandidateError
-from modelsel.core.selection import Selection
+from modelsel.core.selection import Assessed, Selection
 from modelsel.core.types import Floats
 from modelsel.measure.beside import accompanying
 from modelsel.planning.make import Plan, make
 from modelsel.runner.aggregation.results import Results
 
-SHARE = 10  # one of so many cells may be computed again
+SHARE = 20  # one of so many cells may be computed again: with what is scored in them, a tenth of the selection
+LITTLE = 50_000  # rows × folds × entries up to which each entry's best is scored whatever it costs: a second at most
 RunWithScores = Callable[..., Results]
 
 
@@ -37,20 +38,30 @@ def with_score_measures(selection: Selection, results: Results, run: RunWithScor
     first = [selection.winner, *best_of_each(results, selection.winner)]
     who = [*first, *(near for near in selection.indistinguishable if near not in first)]
     if not work.needs_scores:
-        who = affordable(work.plan, who, len(first))
+        little = len(work.task) * work.plan.folds * len(first) <= LITTLE
+        who = affordable(work.plan, who, len(first) if little else 1)
     try:
         own = run(make([results.candidates[one] for one in who], work.task, work.resampling), missing)
     except NoCandidateError:
         return selection
     columns = {name: _spread(own.beside[name].mean(axis=1), who, len(results.candidates)) for name in missing}
-    assessed = selection.assessed
-    if assessed.scores is None and own.board.eligible[: len(first)].all():
-        assessed = own.assessed(range(len(first)))
-    return replace(selection, beside={**selection.beside, **columns}, assessed=assessed)
+    return replace(selection, beside={**selection.beside, **columns}, assessed=_with_scores(selection.assessed, own))
+
+
+def _with_scores(assessed: Assessed, own: Results) -> Assessed:
+    """The predictions with the class scores of those who have them now; NaN for the others."""
+    if assessed.scores is not None:
+        return assessed
+    place = {candidate.id: at for at, candidate in enumerate(own.candidates) if own.board.eligible[at]}
+    there = [at for at, name in enumerate(assessed.ids) if name in place]
+    scores = np.full((*assessed.predicted.shape, len(own.book.work.task.classes)), np.nan)
+    if there:
+        scores[there] = own.assessed([place[assessed.ids[at]] for at in there]).scores
+    return replace(assessed, scores=scores if 0 in there else None)
 
 
 def affordable(plan: Plan, who: Sequence[int], always: int) -> list[int]:
-    """The first `always`, and of the others those whose batches fit into a tenth of the plan's."""
+    """The first `always`, and of the others those whose batches fit into a share of the plan's."""
     batch = {member: number for number, one in enumerate(plan.batches) for member in one.members}
     taken = {batch[member] for member in who[:always]}
     kept = list(who[:always])

@@ -4,13 +4,26 @@ A cell that has not answered is `UNFINISHED`. Partial folds are never averaged: 
 eligible.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from modelsel.core.protocols import Measure
 from modelsel.core.types import Booleans, Floats, Status
-from modelsel.runner.evaluation.cell_result import CODE, COLUMNS, MEASURED, OK, STATUSES, UNFINISHED, CellResult, failing
+from modelsel.measure.beside import counted, of_matrices
+from modelsel.runner.evaluation.cell_result import (
+    CODE,
+    COLUMNS,
+    MEASURED,
+    NOTHING,
+    OK,
+    STATUSES,
+    UNFINISHED,
+    CellResult,
+    failing,
+)
 
 NOT_DONE = "not every fold was finished"
 
@@ -18,9 +31,12 @@ NOT_DONE = "not every fold was finished"
 class ScoreMatrix:
     """Filled in as cells finish, in any order: the numbers do not depend on it. `columns` are those of `CellResult`."""
 
-    def __init__(self, candidates: int, folds: int, beside: Sequence[str] = ()) -> None:
+    def __init__(self, candidates: int, folds: int, beside: Mapping[str, Measure] = NOTHING, classes: int = 0) -> None:
         shape = candidates, folds
-        self.beside = {name: np.full(shape, np.nan) for name in beside}  # other measures
+        self._later = counted(beside, classes)
+        self._order = tuple(beside)
+        self._beside = {name: np.full(shape, np.nan) for name in beside if name not in self._later}  # other measures
+        self._matrices = np.full((*shape, classes, classes), np.nan) if self._later else None
         self.status = np.full(shape, UNFINISHED, np.int8)
         self.columns = {name: np.full(shape, np.nan) for name in COLUMNS}
         self.score = self.columns["score"]
@@ -34,11 +50,19 @@ class ScoreMatrix:
         for name, column in self.columns.items():
             column[members, fold] = getattr(result, name)
         if result.beside is not None:
-            for place, own in enumerate(self.beside.values()):
+            for place, own in enumerate(self._beside.values()):
                 own[members, fold] = result.beside[:, place]
+        if result.matrices is not None and self._matrices is not None:
+            self._matrices[members, fold] = result.matrices
         self._reasons |= {(int(members[position]), fold): text for position, text in result.reasons.items()}
         if result.traceback:
             self._tracebacks.setdefault(fold, result.traceback)
+
+    @cached_property
+    def beside(self) -> dict[str, Floats]:
+        """Other measures, candidates × folds by name; asked for when all cells have been entered."""
+        found = {**self._beside, **({} if self._matrices is None else of_matrices(self._later, self._matrices))}
+        return {name: found[name] for name in self._order}
 
     @property
     def eligible(self) -> Booleans:

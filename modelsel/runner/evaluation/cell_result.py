@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from modelsel.core.protocols import Measure
 from modelsel.core.types import Booleans, Candidate, Codes, Floats, Integers, Outputs, Status
-from modelsel.measure.beside import scored
+from modelsel.measure.base import confusion
+from modelsel.measure.beside import counted, scored
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 CODE: dict[str, int] = {status: code for code, status in enumerate(STATUSES)}
@@ -38,7 +39,7 @@ class CellResult:
 
     `predicted` is candidates × assessment rows, `scores` candidates × rows × classes where the measure reads class scores.
     `score` is what the run's measure says; where no rows are kept beside it, `measure` is its digest. `beside` is candidates ×
-    other measures, in the order of the run.
+    other measures, in the order of the run, but for those that are read off `matrices`.
     """
 
     ids: NDArray[np.uint64]
@@ -55,6 +56,7 @@ class CellResult:
     traceback: str = ""  # of the first failure
     measure: str = ""
     beside: Floats | None = None
+    matrices: Floats | None = None  # candidates × true class × predicted class, for measures that are read off them
 
     @classmethod
     def failed(cls, candidates: Sequence[Candidate], status: Status, reason: str, rows: int = 0) -> Self:
@@ -106,19 +108,30 @@ class CellResult:
         A candidate whose score is not finite has the status `invalid_score`; one that was not ok has the score NaN.
         """
         score, ok = np.full(len(self), np.nan), self.ok
-        others = np.full((len(self), len(beside)), np.nan)
+        later = counted(beside, classes)
+        now = {name: one for name, one in beside.items() if name not in later}
+        others = np.full((len(self), len(now)), np.nan)
+        matrices = np.full((len(self), classes, classes), np.nan) if later else None
         if len(ok):
             outputs = self.outputs(ok)
             score[ok] = measure.score(truth, outputs, weights, classes)
-            if beside:
-                others[ok] = scored(beside, truth, outputs, weights, classes)
+            if now:
+                others[ok] = scored(now, truth, outputs, weights, classes)
+            if matrices is not None:
+                matrices[ok] = confusion(truth, outputs.predicted, weights, classes)
         status, reasons = self.status, self.reasons
         if len(undefined := ok[~np.isfinite(score[ok])]):
             status, reasons = status.copy(), {**reasons, **dict.fromkeys(undefined.tolist(), UNDEFINED)}
             status[undefined], score[undefined] = CODE["invalid_score"], np.nan
         no_rows = np.zeros((len(self), 0), self.predicted.dtype)
         return self._with(
-            score=score, status=status, reasons=reasons, predicted=no_rows, scores=None, beside=others if beside else None
+            score=score,
+            status=status,
+            reasons=reasons,
+            predicted=no_rows,
+            scores=None,
+            beside=others if now else None,
+            matrices=matrices,
         )
 
     def encode(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -141,7 +154,7 @@ class CellResult:
         columns = {name: arrays[name] if name in arrays else np.full(len(ids), np.nan) for name in COLUMNS}
         return cls(
             ids=ids, status=arrays["status"], predicted=arrays["predicted"], scores=arrays.get("scores"), **columns,
-            beside=arrays.get("beside"),
+            beside=arrays.get("beside"), matrices=arrays.get("matrices"),
             seconds=float(facts["seconds"]), traceback=str(facts["traceback"]), measure=str(facts["measure"]),
             reasons={int(position): str(reason) for position, reason in facts["reasons"].items()},
         )  # fmt: skip
@@ -158,7 +171,7 @@ class CellResult:
 
 COLUMNS = tuple(each.name for each in fields(CellResult) if "measured" in each.metadata)
 MEASURED = tuple(each.name for each in fields(CellResult) if each.metadata.get("measured"))
-_ARRAYS = ("ids", "status", "predicted", "scores", "beside", *COLUMNS)
+_ARRAYS = ("ids", "status", "predicted", "scores", "beside", "matrices", *COLUMNS)
 
 
 def blank(candidates: Sequence[Candidate], rows: int, classes: int, scores: bool) -> dict[str, Any]:
