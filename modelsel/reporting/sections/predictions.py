@@ -92,7 +92,12 @@ def _roc(truth: Integers, scores: Floats, classes: list[str]) -> dict[str, Any]:
         false, true, area = roc(scores[:, k], (truth == k).astype(np.int64))
         plot.path([(across(float(f)), up(float(t))) for f, t in _thin(false, true)], f"curve c{series} s{series}")
         legend.append({"name": classes[k], "series": series, "value": area_words(area, truth == k, scores[:, k])})
-    return {"title": "ROC, one class against the rest; areas with DeLong’s 95 % interval", "svg": plot.svg(), "legend": legend}
+    return {
+        "title": "ROC, one class against the rest; areas with DeLong’s 95 % interval",
+        "svg": plot.svg(),
+        "legend": legend,
+        "notes": [],
+    }
 
 
 def area_words(area: float, positive: Booleans, scores: Floats) -> str:
@@ -117,11 +122,8 @@ def _calibration(truth: Integers, scores: Floats) -> dict[str, Any]:
     plot.marks(points, 0)
     outside = int(((found.share < found.low) | (found.share > found.high)).sum())
     parts = brier_parts(scores, truth.astype(np.int32))
-    legend = [
-        {"name": f"{outside} of {len(points)} bins outside their bars", "series": 0, "value": BARS},
-        {"name": f"Brier {parts.brier:.4f}", "series": 0, "value": _in_parts(parts)},
-    ]
-    return {"title": "Calibration: share that came true", "svg": plot.svg(), "legend": legend}
+    notes = [f"{outside} of {len(points)} shares outside their bars, {BARS}.", f"Brier {parts.brier:.4f} = {_in_parts(parts)}."]
+    return {"title": "Calibration: share that came true", "svg": plot.svg(), "legend": [], "notes": notes}
 
 
 def _in_parts(parts: BrierParts) -> str:
