@@ -155,6 +155,8 @@ class Builder:
     def _part(self, slot: Slot, base: Any, over: Any, where: str) -> Options:
         if base is None and slot.optional and over == {}:
             return only(None)
+        if slot.group == DECISION and isinstance(base, Mapping) and KIND not in base:  # what it says, says which it is
+            base = {KIND: "costs" if "costs" in base else THRESHOLD, **base}
         if base is None and slot.default is not None:
             base = {KIND: kind_of(slot.default())}
         return self.options(slot.group, {KIND: base} if isinstance(base, str) else base, over, where)

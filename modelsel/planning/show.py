@@ -43,7 +43,7 @@ def lines(
         f"batches      {len(plan.batches):,} (candidates that one fit answers)",
         f"cells        {len(plan.cells):,} (batches × {plan.folds} folds)",
         f"fits         {plan.needed:,} instead of {plan.naive:,}: {plan.naive / plan.needed:,.1f} × fewer",
-        *((f"inner fits   {plan.inner:,} of them, on inner folds of the analysis rows (calibrators)",) if plan.inner else ()),
+        *((f"inner fits   {plan.inner:,} of them, on inner folds (calibrators, thresholds)",) if plan.inner else ()),
         *(_estimated(estimate) if estimate else ()),
         *(_nested(outer, plan, estimate) if outer else ()),
         f"final test   {_final(test_rows, task, len(plan.candidates), delta)}",

@@ -144,7 +144,7 @@ def test_a_threshold_is_written_short_and_serves_the_studys_measure() -> None:
             "learner": "naive_bayes",
             "sweep": {"threshold": "choice(none, path, 0.3)", "calibrator": "choice(none, platt)"},
         },
-        "costs": {"learner": "naive_bayes", "decision": {"kind": "costs", "costs": [[0, 1], [5, 0]]}},
+        "costs": {"learner": "naive_bayes", "decision": {"costs": [[0, 1], [5, 0]]}},
     }
     outcome = modelsel.run("dataset=breast_cancer", "measure=f1", space=space, **STUDY)
     board = outcome.leaderboard
