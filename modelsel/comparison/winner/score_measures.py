@@ -20,7 +20,7 @@ from modelsel.measure.beside import accompanying
 from modelsel.planning.make import Plan, make
 from modelsel.runner.aggregation.results import Results
 
-SHARE = 20  # one of so many cells may be computed again: with what is scored in them, a tenth of the selection
+SHARE = 20  # one of so many cells may be computed again, for one of so many candidates: about a tenth of the selection
 LITTLE = 50_000  # rows × folds × entries up to which each entry's best is scored whatever it costs: a second at most
 RunWithScores = Callable[..., Results]
 
@@ -61,12 +61,13 @@ def _with_scores(assessed: Assessed, own: Results) -> Assessed:
 
 
 def affordable(plan: Plan, who: Sequence[int], always: int) -> list[int]:
-    """The first `always`, and of the others those whose batches fit into a share of the plan's."""
+    """The first `always`, and of the others the best of those whose batches fit into a share of the plan's."""
     batch = {member: number for number, one in enumerate(plan.batches) for member in one.members}
     taken = {batch[member] for member in who[:always]}
     kept = list(who[:always])
+    most = max(always, len(plan.candidates) // SHARE)  # class scores of many cost more than the fit that they share
     for member in who[always:]:
-        if batch[member] in taken or (len(taken) + 1) * SHARE <= len(plan.batches):
+        if len(kept) < most and (batch[member] in taken or (len(taken) + 1) * SHARE <= len(plan.batches)):
             taken.add(batch[member])
             kept.append(member)
     return kept
