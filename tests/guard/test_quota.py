@@ -90,6 +90,11 @@ def test_a_quota_may_be_a_half_width_and_the_first_look_is_always_exact(home: Pa
     assert [one.release for one in looks(narrow, 2)] == ["predicted", "ladder"]
 
 
+@pytest.mark.parametrize("quota", [0.5, 1, 7])
+def test_the_widest_half_width_and_whole_numbers_are_quotas(home: Path, quota: float) -> None:
+    assert Study(numbers(), home, settings={"quota": quota}).look().refused is None
+
+
 def test_without_a_quota_answers_stay_exact(home: Path) -> None:
     results = looks(Study(numbers(1000), home, settings={"quota": None}), 8)
     assert {one.release for one in results} == {"predicted"}

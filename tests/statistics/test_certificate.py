@@ -121,6 +121,12 @@ def _beside(limit: float) -> tuple[float, float]:
     return float(np.nextafter(limit, 0)), float(np.nextafter(limit, 1))
 
 
+@pytest.mark.parametrize("nats", [301.0, 640.0])
+def test_where_all_rows_or_none_are_wrong_the_far_limits_are_a_power(nats: float) -> None:
+    assert lower_limit(60, 60, nats) == pytest.approx(exp(-nats / 60), rel=1e-9)
+    assert upper_limit(0, 60, nats) == pytest.approx(1 - exp(-nats / 60), rel=1e-9)
+
+
 def test_the_chernoff_bound_takes_over_without_a_gap() -> None:
     exact, bound = upper_limit(E, N, 650.0), upper_limit(E, N, 650.01)
     assert exact < bound < exact + 0.002
