@@ -7,8 +7,6 @@ row out in the second. Source: Spearman (1904); Cramér (1946).
 """
 
 import numpy as np
-from scipy.cluster.hierarchy import DisjointSet
-from scipy.stats import chi2_contingency, rankdata
 
 from modelsel.core.types import Booleans, Floats, Table
 
@@ -17,6 +15,8 @@ MOST = 1_000  # columns above which nothing is looked for
 
 def together(table: Table, least: float) -> tuple[tuple[int, ...], ...]:
     """Groups of two and more columns, each in ascending order; none in tables of more than a thousand columns."""
+    from scipy.cluster.hierarchy import DisjointSet
+
     many = len(table.features)
     if not 1 < many <= MOST:
         return ()
@@ -52,11 +52,15 @@ def cramers_v(one: Floats, other: Floats) -> float:
         return 0.0
     table = np.zeros((rows.max() + 1, columns.max() + 1))
     np.add.at(table, (rows, columns), 1)
+    from scipy.stats import chi2_contingency
+
     chi2 = chi2_contingency(table, correction=False).statistic
     return float(np.sqrt(chi2 / (table.sum() * (min(table.shape) - 1))))
 
 
 def _spearman(values: Floats) -> Floats:
+    from scipy.stats import rankdata
+
     ranks = rankdata(values, axis=0, nan_policy="omit")
     centred = ranks - np.nanmean(ranks, axis=0) if values.size else ranks
     centred = np.nan_to_num(centred)

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats.mstats import mquantiles
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.types import Feature, Floats, Task
@@ -52,6 +51,8 @@ def grid_of(values: Floats, nominal: bool = False) -> Floats:
     known = np.unique(values)
     if nominal or len(known) < GRID:
         return np.asarray(known)
+    from scipy.stats.mstats import mquantiles
+
     low, high = (float(end) for end in mquantiles(values, (0.05, 0.95)))
     if np.isclose(low, high):  # nearly all rows have one value: every n-th of the others
         return np.asarray(known[np.linspace(0, len(known) - 1, GRID).round().astype(int)])

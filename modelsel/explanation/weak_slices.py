@@ -17,10 +17,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import fisher_exact, hypergeom
+from scipy.special import gammaln
 
 from modelsel.core.fingerprint import generator
-from modelsel.core.types import Booleans, Feature, Floats, Task, positions
+from modelsel.core.types import Booleans, Feature, Floats, Integers, Task, positions
 from modelsel.criterion.gini import Gini
 from modelsel.learner.tree import Splits, Tree
 from modelsel.learner.trees.model import TreeModel
@@ -91,8 +91,17 @@ def _p(wrong: Booleans, inside: Booleans, both: bool) -> float:
     """Fisher's exact p of the slice against the other rows."""
     n, k, total, errors = int(inside.sum()), int(wrong[inside].sum()), len(wrong), int(wrong.sum())
     if both:
+        from scipy.stats import fisher_exact
+
         return float(fisher_exact(np.array([[k, n - k], [errors - k, total - n - errors + k]])).pvalue)
-    return float(hypergeom.sf(k - 1, total, errors, n))
+    found = np.arange(k, min(errors, n) + 1)
+    likely = _choices(errors, found) + _choices(total - errors, n - found) - _choices(total, n)
+    return min(1.0, float(np.exp(likely[n - found <= total - errors]).sum()))
+
+
+def _choices(many: int, some: Integers | int) -> Floats:
+    """ln of how many ways there are to take some of many."""
+    return np.asarray(gammaln(many + 1.0) - gammaln(np.asarray(some) + 1.0) - gammaln(np.maximum(many - some, 0) + 1.0))
 
 
 def _corrected(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
