@@ -45,9 +45,9 @@ def test_heom_and_euclidean_search_complete_numbers_once(made: list[int], holes:
     for distance in ("heom", "euclidean", "manhattan"):
         learner = Knn(k=5, distance=make("distance", distance))
         path = learner.fit_path(task, positions(task)[:150], np.random.default_rng(0))
-        found, fresh = path.neighbours(task, np.arange(150, 200), 9), nearest(
-            path.metric, path.stored, path.metric.encode(task.values[150:], task.features), 9
-        )  # fmt: skip
+        with remembered.shared():
+            found = path.neighbours(task, np.arange(150, 200), 9)
+        fresh = nearest(path.metric, path.stored, path.metric.encode(task.values[150:], task.features), 9)
         assert found.rows.tolist() == fresh.rows.tolist()
         assert found.distance.tolist() == fresh.distance.tolist()
         said.append(found)
@@ -58,18 +58,30 @@ def test_heom_and_euclidean_search_complete_numbers_once(made: list[int], holes:
 def test_threads_wait_for_each_other_and_a_search_that_failed_is_made_anew(made: list[int], monkeypatch) -> None:  # type: ignore[no-untyped-def]
     task = task_of(False)
     path = Knn(k=5).fit_path(task, positions(task), np.random.default_rng(0))
+
+    def asked(_: int) -> list[list[int]]:
+        with remembered.shared():
+            return path.neighbours(task, positions(task), 5).rows.tolist()
+
     with ThreadPoolExecutor(4) as threads:
-        found = [*threads.map(lambda _: path.neighbours(task, positions(task), 5).rows.tolist(), range(8))]
+        found = [*threads.map(asked, range(8))]
     assert made == [5]
     assert all(own == found[0] for own in found)
     sound = remembered.nearest
-    monkeypatch.setattr(remembered, "nearest", lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        path.neighbours(task, positions(task), 6)
-    monkeypatch.setattr(remembered, "nearest", sound)
-    assert path.neighbours(task, positions(task), 6).rows.shape == (200, 6)
-    other = replace(path, metric=replace(path.metric, power=1.0))
-    assert (
-        other.neighbours(task, positions(task), 5).distance.tolist()
-        != path.neighbours(task, positions(task), 5).distance.tolist()
-    )
+    with remembered.shared():
+        monkeypatch.setattr(remembered, "nearest", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            path.neighbours(task, positions(task), 6)
+        monkeypatch.setattr(remembered, "nearest", sound)
+        assert path.neighbours(task, positions(task), 6).rows.shape == (200, 6)
+        other = replace(path, metric=replace(path.metric, power=1.0))
+        here, there = (own.neighbours(task, positions(task), 5).distance for own in (path, other))
+    assert here.tolist() != there.tolist()
+
+
+def test_outside_of_cells_every_search_is_made(made: list[int]) -> None:
+    task = task_of(False)
+    path = Knn(k=5).fit_path(task, positions(task), np.random.default_rng(0))
+    for _ in range(3):
+        path.neighbours(task, positions(task), 5)
+    assert made == [5, 5, 5]

@@ -1,12 +1,14 @@
-"""The last searches of a process: two distances that are one and the same on some rows search them once.
+"""The last searches of a study's cells: two distances that are one and the same on some rows search them once.
 
 HEOM and the Euclidean distance by ranges differ where a name or a missing value is compared, and nowhere else. Whoever asks
-for what another thread is searching already waits for it.
+for what another thread is searching already waits for it. Outside of cells (`shared`) nothing is remembered.
 """
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
+from contextvars import ContextVar
 from hashlib import blake2b
 from threading import Lock
 
@@ -21,12 +23,24 @@ KEPT = 4
 WORTH = 1 << 20  # distances from which a digest of the rows costs less than a hundredth of the search
 
 _LOCK = Lock()
+_SHARED: ContextVar[bool] = ContextVar("shared", default=False)
 _SEARCHES: OrderedDict[Hashable, Future[Neighbours]] = OrderedDict()
+
+
+@contextmanager
+def shared() -> Iterator[None]:
+    """Within it, in this thread, searches are remembered and found."""
+    token = _SHARED.set(True)
+    try:
+        yield
+    finally:
+        _SHARED.reset(token)
 
 
 def neighbours(metric: FittedDistance, stored: Floats, queries: Floats, count: int) -> Neighbours:
     """As `nearest`, which has no say where a search of these very rows by the same differences is known."""
-    if stored.shape[1] * queries.shape[1] < WORTH or not _by_numbers(metric, stored, queries):
+    small = stored.shape[1] * queries.shape[1] < WORTH
+    if small or not _SHARED.get() or not _by_numbers(metric, stored, queries):
         return nearest(metric, stored, queries, count)
     key = metric.power, count, stored.shape, queries.shape, _digest(stored), _digest(queries)
     with _LOCK:

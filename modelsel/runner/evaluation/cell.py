@@ -21,6 +21,7 @@ from modelsel.core.fingerprint import generator
 from modelsel.core.protocols import Path, SubsetPath
 from modelsel.core.system.interrupts import Interrupted
 from modelsel.core.types import Candidate, Fold, Integers, Task
+from modelsel.distance.search.remembered import shared
 from modelsel.kernels.stop import Stopped
 from modelsel.planning.batch import preparation
 from modelsel.runner.evaluation.builder import CellResultBuilder
@@ -61,7 +62,8 @@ def evaluate(
         builder.fail(everyone, unless_final(problem))
     else:
         invited = tuple(member for member in everyone if _invited(builder, bench, member, limited))
-        _fill(builder, bench, invited, limited, reached)
+        with shared():
+            _fill(builder, bench, invited, limited, reached)
     return builder.result(perf_counter() - start)
 
 
