@@ -14,7 +14,6 @@ Sources: Murphy (1973); Bröcker & Smith (2007); Dimitriadis, Gneiting & Jordan 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 from scipy.special import ndtri
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers
@@ -84,6 +83,8 @@ def sum_of_draws(chances: Floats) -> Floats:
 
 
 def _parts(score: Floats, positive: Booleans) -> tuple[float, float, float, float]:
+    from scipy.optimize import isotonic_regression
+
     y = positive.astype(np.float64)
     place = np.unique(score, return_inverse=True)[1]
     rows = np.bincount(place).astype(np.float64)
