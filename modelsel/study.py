@@ -30,9 +30,9 @@ from modelsel.core.protocols import Measure, Progress
 from modelsel.core.selection import Assessed, Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.system.interrupts import interruptible
-from modelsel.core.types import Candidate, Finding, Outputs, Resampling, Table, Task, positions
+from modelsel.core.types import Candidate, Finding, Floats, Outputs, Resampling, Table, Task, positions
 from modelsel.examination.study_answer import sit
-from modelsel.explanation.explain import StudyToExplain, explanation
+from modelsel.explanation.explain import StudyToExplain, explanation, fold_models
 from modelsel.guard.findings.looks import published_experiment
 from modelsel.guard.gate import Gate
 from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
@@ -66,6 +66,8 @@ from modelsel.runner.prediction_time import of_candidates, seconds
 from modelsel.runner.progress import QUIET
 from modelsel.runner.run import run as run_plan
 from modelsel.runner.study_data import StudyData, prepare
+
+RECIPES = ("sklearn", "estimator")  # learners of which a model may be kept as its recipe alone
 
 
 @dataclass
@@ -131,7 +133,7 @@ def _performed(
     with clock.stage("final"):
         final = _fitted(config, material, candidates, selection, sealing if gate else None)
     with clock.stage("explain"):  # before the look: nothing of it reaches the reasons
-        explained = _explained(config, material, folder, selection, final)
+        explained, folds = _explained(config, material, folder, selection, final)
     with clock.stage("final"):
         if wanted(material.resampling.scheme, kind_of(config.measure)) and not isinstance(final, Failure):
             selection = with_point632(selection, material.development, final.model.predict(material.development))
@@ -156,6 +158,7 @@ def _performed(
                 outcome, selection, config.resolved, material.development, material.resampling, model,
                 audit=audit(gate, sealing) if gate else {}, pairs=pairs(selection, material.resampling), command=tuple(command),
                 shows=shows, times=_times(config, material.development, selection, final), explained=explained,
+                folds=folds,
             ))  # fmt: skip
             page.write(folder)
             tracker.finish()
@@ -277,8 +280,8 @@ def _apart(config: Config, function: Callable[..., Any], candidates: Sequence[Ca
 
 def _explained(
     config: Config, material: StudyData, folder: RunFolder, selection: Selection, final: Fitted | Failure
-) -> dict[str, Any]:
-    """Reasons and weak spots of the choice, as far as they were asked for, from development rows."""
+) -> tuple[dict[str, Any], tuple[tuple[FinalModel, Floats], ...]]:
+    """Reasons and weak spots of the choice as far as they were asked for, from development rows; the models of the folds."""
     model = final.model if isinstance(final, Fitted) else None
 
     def apart(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -290,7 +293,19 @@ def _explained(
             return run_plan(plan, task, resampling, config.measure, config.pool, journal, seed=config.seed, limits=limits)
 
     of = StudyToExplain(material.development, material.resampling, selection, config.measure, config.seed, model, apart, run)
-    return explanation(of, config.explain, config.slices, config.curve)
+    found = explanation(of, config.explain, config.slices, config.curve)
+    if not config.explain.sets:
+        return found, ()
+    kept = fold_models(of)
+    if isinstance(kept, Failure):
+        return {**found, "sets": {"failed": f"{kept.status}, {kept.reason}"}}, ()
+    described = [(_described(one, material.development, config.tracking), strange) for one, strange in kept]
+    if any(one.learner.kind in RECIPES and "stored" not in one.learner.facts for one, _ in described):
+        return {
+            **found,
+            "sets": {"failed": "of this learner only the recipe is kept; learner=estimator may keep more"},
+        }, ()
+    return {**found, "sets": {"folds": len(described)}}, tuple(described)
 
 
 def opens(config: Config, material: StudyData) -> bool:

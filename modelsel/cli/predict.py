@@ -25,11 +25,12 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("file", metavar="FILE", help="CSV, ARFF or Parquet; columns beside the model's are ignored")
     parser.add_argument("-o", "--output", metavar="OUT", help="default: stdout")
     parser.add_argument("--explain", action="store_true", help="a column more: the path of each row down the tree")
+    parser.add_argument("--sets", metavar="SHARE", type=float, help="a column more: classes that cover this share of rows")
     parser.add_argument("--threshold", type=float, metavar="T", help="the second of two classes from this score on")
     args = parser.parse_args(words)
     from modelsel.record.folder import RunFolder
 
-    found = predicted(RunFolder.open(args.run), Path(args.file), args.explain)
+    found = predicted(RunFolder.open(args.run), Path(args.file), args.explain, args.sets)
     if args.threshold is not None:
         found = decided(found, args.threshold)
     _write(args.output, found)
@@ -47,7 +48,7 @@ class Predicted:
     more: Mapping[str, Sequence[str]] = field(default_factory=dict)  # columns asked for, by name
 
 
-def predicted(folder: Any, path: Path, explain: bool = False) -> Predicted:
+def predicted(folder: Any, path: Path, explain: bool = False, sets: float | None = None) -> Predicted:
     """Predictions of a run's final model for the rows of a file; what is noticed about them is said on stderr."""
     from modelsel.dataset.columns.settings import listed
     from modelsel.dataset.tables.prediction_rows import read_like
@@ -64,6 +65,8 @@ def predicted(folder: Any, path: Path, explain: bool = False) -> Predicted:
         print(f"{finding.message}; {finding.do}", file=sys.stderr)
     _remember(folder, rows.table)
     more = {"path": paths(predictor, rows.table)} if explain else {}
+    if sets is not None:
+        more["set"] = in_sets(folder, rows.table, sets)
     labels, scores = predictor.predict(rows.table).tolist(), predictor.scores(rows.table).tolist()
     return Predicted(predictor.classes, labels, scores, rows.ids, more)
 
@@ -86,6 +89,16 @@ def decided(found: Predicted, threshold: float) -> Predicted:
         raise ConfigurationError(Problem("MSEL-264", what, "--threshold", "it is between 0 and 1, and for two classes"))
     first, second = found.classes
     return replace(found, labels=[second if scores[1] >= threshold else first for scores in found.scores])
+
+
+def in_sets(folder: Any, table: Any, share: float) -> list[str]:
+    """The prediction set of each row: its classes, joined by a bar; what they promise is said on stderr."""
+    from modelsel.explanation.kept_folds import kept_folds, promise, sets_of
+
+    kept = kept_folds(folder)
+    inside = sets_of(kept, table, share)
+    print(promise(kept, share), file=sys.stderr)
+    return ["|".join(name for name, held in zip(kept[0][0].classes, row) if held) for row in inside.tolist()]
 
 
 def paths(predictor: Any, table: Any) -> list[str]:

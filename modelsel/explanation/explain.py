@@ -14,9 +14,10 @@ from modelsel.comparison.winner.selection import ranked
 from modelsel.config.fields.explaining import WINNER, ExplainSettings
 from modelsel.core.protocols import Measure
 from modelsel.core.selection import Selection
-from modelsel.core.types import Resampling, Task
+from modelsel.core.types import Floats, Resampling, Task
 from modelsel.explanation.correlated import together
 from modelsel.explanation.learning_curve import RunPlan, learning_curve, runners
+from modelsel.explanation.prediction_sets import fold_model
 from modelsel.explanation.weak_slices import declared, weak_slices
 from modelsel.runner.execution.single_job import Failure
 from modelsel.runner.final_fit import Final
@@ -53,6 +54,13 @@ def explanation(
     if curve:
         found["curve"] = learning_curve(runners(of.selection), of.task, of.resampling, of.seed, of.run)
     return found | _slices(of, settings.weak_slices, groups)
+
+
+def fold_models(of: StudyToExplain) -> list[tuple[Final, Floats]] | Failure:
+    """The winner's model of each fold, and how strange the rows are that it did not see."""
+    winner = of.selection.candidates[of.selection.winner]
+    found = [of.apart(fold_model, winner, of.task, fold, of.seed) for fold in of.resampling.folds]
+    return next((one for one in found if isinstance(one, Failure)), found)
 
 
 def members(selection: Selection, names: Sequence[str]) -> list[int]:

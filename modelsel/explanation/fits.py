@@ -16,6 +16,8 @@ def added(explain: ExplainSettings, curve: bool, folds: int, entries: int) -> It
         many = len(explain.candidates)
         noise = ", with a noise column" if explain.noise else ""
         yield f"permutation importance of {many} candidate{'s' * (many > 1)}{noise}", many * folds * (1 + explain.noise)
+    if explain.sets:
+        yield "the winner's model of each fold, for prediction sets", folds
     if curve:
         many = min(entries, 1 + RUNNERS_UP)
         yield f"learning curve of {many} candidate{'s' * (many > 1)}", many * folds * (len(SHARES) - 1)

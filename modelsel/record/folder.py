@@ -24,7 +24,7 @@ from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Assessed, Losses
 from modelsel.core.types import Integers
 from modelsel.record.content import candidates, losses, provenance, summary
-from modelsel.record.content.files import json_text, plain, storing, write
+from modelsel.record.content.files import json_text, npz, plain, storing, write
 from modelsel.record.content.redact import Redactor
 from modelsel.record.content.study_record import StudyRecord
 from modelsel.record.model import model
@@ -34,6 +34,7 @@ LATEST = "latest"
 OUTCOME, CONFIG, CANDIDATES, LOSSES, DETAILS, MLFLOW, EXPLANATION = (
     "study.json", "config.yaml", "candidates.csv", "losses.npz", "details.json", "mlflow.json", "explanation.json",
 )  # fmt: skip
+STRANGENESS = "strangeness.npz"  # beside a fold's model: of the rows that it did not see
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -72,6 +73,11 @@ class RunFolder:
         return self.path / "model"
 
     @property
+    def folds(self) -> Path:
+        """The winner's model of each fold, where prediction sets were asked for."""
+        return self.path / "folds"
+
+    @property
     def report(self) -> Path:
         return self.path / "report.html"
 
@@ -91,6 +97,9 @@ class RunFolder:
             model.save(self.model, finished.final, finished.outcome.modelsel)
         write(self.path / CANDIDATES, self.redactor.text(candidates.text(candidates.rows(finished.selection))))
         write(self.path / LOSSES, losses.content(finished.selection))
+        for number, (fitted, strangeness) in enumerate(finished.folds):
+            path = model.save(self.folds / f"{number:02d}", fitted, finished.outcome.modelsel)
+            write(path / STRANGENESS, npz({"strangeness": strangeness}))
         if finished.explained:
             self.write_json(EXPLANATION, finished.explained)
         self.write_json(DETAILS, details(finished))

@@ -16,6 +16,7 @@ from modelsel.reporting.charts.document import Document, DocumentTable, markdown
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.page import environment, resource
 from modelsel.reporting.text.words import number, p_value, plural, score
+from modelsel.statistics.tests.bayesian import Posterior
 
 FORMS = (".html", ".md", ".svg")
 
@@ -49,7 +50,7 @@ def page(of: Document) -> str:
 
 def _on_sets(runs: Sequence[ComparedRun], rope: float) -> Document:
     found = over_sets.over_sets(runs, rope)
-    tables = [_scores(found, runs[0].higher_is_better), _duels(found), _pairs(found, rope)]
+    tables = [_scores(found, runs[0].higher_is_better), _duels(found), _pairs(found, rope), _hierarchical(found, rope)]
     if found.unit:
         tables.insert(1, _sizes(found))
     plot = cd_diagram.diagram(found.learners, found.friedman.ranks, found.difference, found.bars, len(found.data))
@@ -95,6 +96,21 @@ def _pairs(of: OverSets, rope: float) -> DocumentTable:
     head = ("", "median difference", "Wilcoxon p", "Holm", "second lower", f"within {rope:g}", "second higher")
     note = "differences are the second less the first; the last three are probabilities of the Bayesian signed-rank test"
     return DocumentTable("Pairs over data sets", head, tuple(rows), note)
+
+
+def _hierarchical(of: OverSets, rope: float) -> DocumentTable:
+    rows = [
+        (f"{pair.first} and {pair.second}", str(pair.equal), *_shares(pair.hierarchical), *_shares(pair.posterior))
+        for pair in of.pairs
+    ]
+    regions = ("second lower", f"within {rope:g}", "second higher")
+    note = "probabilities: first three of the hierarchical test over folds and data sets, then of the signed-rank test"
+    head = ("", "equal data sets", *(f"{one} (folds)" for one in regions), *(f"{one} (means)" for one in regions))
+    return DocumentTable("Bayesian tests over folds and data sets", head, tuple(rows), note)
+
+
+def _shares(of: Posterior | None) -> tuple[str, ...]:
+    return ("–",) * 3 if of is None else tuple(f"{share:.2f}" for share in (of.below, of.within, of.above))
 
 
 def _on_folds(runs: Sequence[ComparedRun], rope: float) -> Document:

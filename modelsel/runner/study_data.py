@@ -16,6 +16,7 @@ from modelsel.core.types import Candidate, Finding, Resampling, Sealed, Task, se
 from modelsel.dataset.profile import profile
 from modelsel.dataset.reading.bytes import listener, told
 from modelsel.measure.beside import unbounded
+from modelsel.runner.exchangeable import refusal
 from modelsel.scheme.partition.rare import fewer_rows_than_folds
 
 EXPECTED = "INFERRED_KINDS"  # no surprise
@@ -58,6 +59,7 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
         ("rule", config.rule.problems(resampling, config.measure.over_rows)),
         ("rule", _other_units(config)),
         ("slices", _no_columns(config, development)),
+        ("explain.sets", refusal(development, resampling) if config.explain.sets else ()),
     )
     _refuse(("rule", unbounded(config.measure, getattr(config.rule, "bounds", ()), development, resampling)))
     findings = (*loaded.findings, *profile(development), *fewer_rows_than_folds(development, resampling))

@@ -119,3 +119,30 @@ def test_ranks_of_learners_do_not_hang_on_the_order_of_data_sets() -> None:
     first, second = friedman(table), friedman(table[::-1])
     assert first.f == pytest.approx(second.f)
     assert np.allclose(friedman(table, higher_is_better=True).ranks, 5 - first.ranks)
+
+
+def test_data_sets_on_which_two_are_equal_are_dropped_by_wilcoxon_and_that_is_said() -> None:
+    means = [{"a": 0.2, "b": 0.2 + 0.01 * (i > 2)} for i in range(8)]
+    runs = [run(f"s{i}", one, task=f"t{i}", seed=i) for i, one in enumerate(means)]
+    of = over_sets(runs)
+    assert of.pairs[0].equal == 3
+    said = " ".join(sentences(of))
+    assert "Wilcoxon's test drops data sets on which two learners are equal: of 1 of 1 pairs, up to 3 each." in said
+    apart = over_sets([run(f"s{i}", {"a": 0.2, "b": 0.3 + i / 100}, task=f"t{i}") for i in range(4)])
+    assert "drops" not in " ".join(sentences(apart))
+
+
+def test_the_hierarchical_test_reads_every_fold_of_every_data_set() -> None:
+    from modelsel.core.fingerprint import digest, generator
+    from modelsel.statistics.tests.hierarchical import bayes_hierarchical
+
+    runs = [run(f"s{i}", {"a": 0.2, "b": 0.25 + i / 100}, task=f"t{i}", seed=i) for i in range(4)]
+    pair = over_sets(runs).pairs[0]
+    found = sorted((np.round(one.of("b").folds - one.of("a").folds, 12).tolist(), one.ratio) for one in runs)
+    rng = generator(0, digest(["a", "b", found]), "hierarchical")
+    assert pair.hierarchical == bayes_hierarchical([np.array(folds) for folds, _ in found], [1 / 9] * 4, rng, 0.01)
+    assert pair.hierarchical.above > 0.9
+    means = [("a", 0.1), ("b", 0.2)]
+    once = tuple(EntryResult(name, name, mean, np.array([mean])) for name, mean in means)
+    single = [ComparedRun(f"s{i}", f"s{i}", f"t{i}", "r", "error", 0.5, once) for i in range(3)]
+    assert over_sets(single).pairs[0].hierarchical is None

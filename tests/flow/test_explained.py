@@ -105,3 +105,33 @@ def test_a_learning_curve_of_the_winner_and_the_best_of_each_other_entry(modelse
     assert len({one["entry"] for one in curve["candidates"]}) == 2
     assert curve["candidates"][0]["points"][-1]["mean"] == pytest.approx(done.outcome.winner["cv"]["mean"])
     assert "Would more rows help?" in RunFolder.open("latest").report.read_text()
+
+
+def test_prediction_sets_of_new_rows_come_from_the_models_of_the_folds(modelsel):
+    done = modelsel("run", "dataset=iris", "learner=naive_bayes", "scheme.folds=3", "explain.sets=true")
+    assert done.code == 0, done.err
+    assert len(list(Path("runs/latest/folds").iterdir())) == 3
+    Path("new.csv").write_text(HEAD + "5.1,3.5,1.4,0.2\n6.0,2.9,4.9,1.7\n")
+    told = modelsel("predict", "latest", "new.csv", "--sets", "0.9")
+    assert told.code == 0, told.err
+    assert "sets for 90 % of rows like the study's" in told.err
+    rows = list(csv.DictReader(told.out.splitlines()))
+    assert rows[0]["set"] == "setosa"
+    wide = modelsel("predict", "latest", "new.csv", "--sets", "0.999", "-o", "out.csv")
+    assert wide.code == 0
+    assert Path("out.csv").read_text().splitlines()[2].endswith("setosa|versicolor|virginica")
+    wrong = modelsel("predict", "latest", "new.csv", "--sets", "90")
+    assert (wrong.code, "MSEL-292" in wrong.err) == (2, True)
+
+
+def test_sets_are_refused_for_groups_before_a_fit_and_told_of_where_nothing_was_kept(modelsel):
+    Path("rows.csv").write_text("x,who,y\n" + "".join(f"{i % 7},{i // 4},{'ab'[i % 2]}\n" for i in range(60)))
+    words = ("dataset=csv", "dataset.path=rows.csv", "dataset.target=y", "dataset.groups=who", "scheme=group_kfold")
+    refused = modelsel("run", *words, "split=none", "learner=cart", "explain.sets=true")
+    assert refused.code == 2
+    assert "these have groups, explain.sets" in refused.err
+    assert modelsel("run", "dataset=iris", "learner=cart", "scheme.folds=3").code == 0
+    Path("new.csv").write_text(HEAD + "5.1,3.5,1.4,0.2\n")
+    missing = modelsel("predict", "latest", "new.csv", "--sets", "0.9")
+    assert missing.code == 2
+    assert "MSEL-291: the run kept no models of its folds" in missing.err

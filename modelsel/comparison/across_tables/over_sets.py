@@ -15,13 +15,18 @@ from modelsel.comparison.across_tables.runs import ComparedRun, common_learners,
 from modelsel.core.fingerprint import digest, generator
 from modelsel.core.types import Floats, Integers
 from modelsel.statistics.tests.bayesian import Posterior, bayes_signed_rank
+from modelsel.statistics.tests.hierarchical import bayes_hierarchical
 from modelsel.statistics.tests.paired import holm
 from modelsel.statistics.tests.ranks import Friedman, cliques, critical_difference, friedman, wilcoxon
 
 
 @dataclass(frozen=True)
 class SetPair:
-    """Two learners over data sets: median of `second` minus `first`, Wilcoxon's p, Holm's p, the Bayesian signed rank."""
+    """Two learners over data sets: median of `second` minus `first`, Wilcoxon's p, Holm's p, the Bayesian signed rank.
+
+    `equal` data sets, with a difference of zero, are dropped by Wilcoxon's test; `hierarchical` is the Bayesian test over folds
+    and data sets, None where a data set was judged by one fold.
+    """
 
     first: str
     second: str
@@ -29,6 +34,8 @@ class SetPair:
     p: float
     adjusted: float
     posterior: Posterior
+    equal: int = 0
+    hierarchical: Posterior | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +70,7 @@ def over_sets(runs: Sequence[ComparedRun], rope: float = 0.01, alpha: float = 0.
     difference = critical_difference(len(learners), len(runs), alpha)
     return OverSets(
         data=tuple(run.data for run in runs), learners=learners, measure=runs[0].measure, table=table, friedman=ranked,
-        difference=difference, bars=cliques(ranked.ranks, difference), pairs=_pairs(table, learners, rope),
+        difference=difference, bars=cliques(ranked.ranks, difference), pairs=_pairs(runs, table, learners, rope),
         won=duels(runs, learners, alpha), sizes=np.array([[run.of(name).complexity for name in learners] for run in runs]),
         unit=_unit(runs, learners), left_out=left_out(runs), chosen=any(best.tried > 1 for run in runs for best in run.best),
         higher_is_better=runs[0].higher_is_better,
@@ -81,6 +88,7 @@ def sentences(of: OverSets, rope: float = 0.01, alpha: float = 0.05) -> tuple[st
         *(f"Not told apart by Nemenyi's test: {', '.join(of.learners[i] for i in bar)}." for bar in of.bars),
         *_told(of, rope, alpha),
         *_too_few(len(of.data), len(of.pairs), alpha),
+        *_zeros(of.pairs),
         *(f"Left out: {name}, which has no score on {', '.join(data)}." for name, data in of.left_out.items()),
         *(_CHOSEN for _ in range(of.chosen)),
     )
@@ -136,7 +144,7 @@ def _unit(runs: Sequence[ComparedRun], learners: Sequence[str]) -> str:
     return units.pop() if len(units) == 1 else ""
 
 
-def _pairs(table: Floats, learners: tuple[str, ...], rope: float) -> tuple[SetPair, ...]:
+def _pairs(runs: Sequence[ComparedRun], table: Floats, learners: tuple[str, ...], rope: float) -> tuple[SetPair, ...]:
     names = list(combinations(range(len(learners)), 2))
     p = [wilcoxon(table[:, b], table[:, a]) for a, b in names]
     made = []
@@ -144,5 +152,30 @@ def _pairs(table: Floats, learners: tuple[str, ...], rope: float) -> tuple[SetPa
         differences = np.sort(np.round(table[:, b] - table[:, a], 12))  # the order of the data sets is nobody's business
         rng = generator(0, digest([learners[a], learners[b], differences.tolist()]))
         posterior = bayes_signed_rank(differences, rng, rope)
-        made.append(SetPair(learners[a], learners[b], float(np.median(differences)), own, float(adjusted), posterior))
+        made.append(
+            SetPair(
+                learners[a], learners[b], float(np.median(differences)), own, float(adjusted), posterior,
+                equal=int((differences == 0).sum()), hierarchical=_over_folds(runs, learners[a], learners[b], rope),
+            )
+        )  # fmt: skip
     return tuple(made)
+
+
+def _over_folds(runs: Sequence[ComparedRun], first: str, second: str, rope: float) -> Posterior | None:
+    """The hierarchical test of the differences on every fold of every data set, whose order is nobody's business."""
+    found = sorted((np.round(run.of(second).folds - run.of(first).folds, 12).tolist(), run.ratio) for run in runs)
+    if min(len(folds) for folds, _ in found) < 2:
+        return None
+    rng = generator(0, digest([first, second, found]), "hierarchical")
+    return bayes_hierarchical([np.array(folds) for folds, _ in found], [ratio for _, ratio in found], rng, rope)
+
+
+def _zeros(pairs: Sequence[SetPair]) -> Iterator[str]:
+    """Wilcoxon's test knows nothing of data sets on which two learners are equal."""
+    dropped = [pair for pair in pairs if pair.equal]
+    if dropped:
+        most = max(pair.equal for pair in dropped)
+        yield (
+            f"Wilcoxon's test drops data sets on which two learners are equal: of {len(dropped)} of {len(pairs)} pairs, up to "
+            f"{most} each."
+        )

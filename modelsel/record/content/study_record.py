@@ -6,7 +6,7 @@ from typing import Any
 
 from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Selection
-from modelsel.core.types import Description, Feature, Resampling, Table, Task
+from modelsel.core.types import Description, Feature, Floats, Resampling, Table, Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,4 +62,5 @@ class StudyRecord:
     command: tuple[str, ...] = ()
     shows: Mapping[str, Any] = field(default_factory=dict)  # name to what it shows, plain data
     times: Mapping[str, float] = field(default_factory=dict)  # candidate to seconds for the prediction of 1,000 rows
+    folds: tuple[tuple[FinalModel, Floats], ...] = ()  # the winner's model of each fold, and how strange its other rows are
     explained: Mapping[str, Any] = field(default_factory=dict)  # reasons and weak spots, plain data

@@ -1,0 +1,93 @@
+"""CV+ sets are those of the definition and, with its threshold, MAPIE's; they cover; rows that are not alike are refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.model_selection import PredefinedSplit
+from sklearn.naive_bayes import GaussianNB
+
+from modelsel.core.spec import make
+from modelsel.core.types import Candidate
+from modelsel.explanation.prediction_sets import at_least, fold_model, prediction_sets
+from modelsel.runner.exchangeable import refusal
+from modelsel.scheme.repeated_kfold import RepeatedKfold
+
+SMOOTH = {"var_smoothing": 0.1}  # so that no score is 1 but for 1e-8, which MAPIE takes for equal
+NAIVE = Candidate(make("learner", "sklearn", estimator="GaussianNB", params=SMOOTH))
+
+
+def fitted(task, folds):
+    made = [fold_model(NAIVE, task, fold, 0) for fold in folds.folds]
+    return [model for model, _ in made], [strange for _, strange in made]
+
+
+def halves(task, seed):
+    order = np.random.default_rng(seed).permutation(len(task))
+    return task.take(np.sort(order[: len(order) // 2])), task.take(np.sort(order[len(order) // 2 :]))
+
+
+@pytest.mark.parametrize("coverage", [0.5, 0.8, 0.95])
+def test_they_are_the_definition_written_out(tables, folded, coverage):
+    task, new = halves(tables["wine"], 0)
+    folds = folded(task, 4)
+    models, strange = fitted(task, folds)
+    found = prediction_sets([model.scores(new) for model in models], strange, coverage)
+    n = len(task)
+    for row in range(len(new)):
+        for k in range(3):
+            less = 0
+            for fold in folds.folds:
+                own = GaussianNB(**SMOOTH).fit(task.values[fold.analysis], task.target[fold.analysis])
+                seen = own.predict_proba(task.values[fold.assessment])
+                e = 1 - seen[np.arange(len(seen)), task.target[fold.assessment]]
+                x = 1 - own.predict_proba(new.values[row : row + 1])[0, k]
+                less += int((e < x - 1e-12).sum())
+            assert found[row, k] == (less < coverage * (n + 1)), (row, k)
+        if row > 12:
+            break
+
+
+@pytest.mark.parametrize("table", ["cancer", "wine", "iris"])
+def test_counts_are_mapies_and_so_are_the_sets_with_its_threshold(tables, folded, table):
+    mapie = pytest.importorskip("mapie.classification", reason="MAPIE is not installed")
+    task, new = halves(tables[table], 1)
+    folds = folded(task, 5)
+    number = np.empty(len(task), int)
+    for fold in folds.folds:
+        number[fold.assessment] = fold.index
+    levels = [0.6, 0.8, 0.9, 0.95]
+    theirs = mapie.CrossConformalClassifier(GaussianNB(**SMOOTH), confidence_level=levels, cv=PredefinedSplit(number))
+    theirs.fit_conformalize(task.values, task.target)
+    expected = theirs.predict_set(new.values, agg_scores="crossval")[1]
+    models, strange = fitted(task, folds)
+    scores = [model.scores(new) for model in models]
+    counts, n = at_least(scores, strange), len(task)
+    for at, level in enumerate(levels):
+        same = counts >= (1 - level) * (n - 1) - 1e-8  # MAPIE's; the theorem's is > (1 − level)(n + 1) − 1
+        assert np.array_equal(same, expected[:, :, at])
+        ours = prediction_sets(scores, strange, level)
+        assert (ours >= same).all()
+        assert (ours != same).mean() < 0.05
+
+
+def test_a_class_that_nobody_doubts_stands_alone_and_all_are_in_where_the_level_is_high(tables, folded):
+    task, new = halves(tables["iris"], 2)
+    models, strange = fitted(task, folded(task, 5))
+    scores = [model.scores(new) for model in models]
+    sizes = [prediction_sets(scores, strange, level).sum(axis=1).mean() for level in (0.5, 0.9, 0.99, 0.999)]
+    assert sizes == sorted(sizes)
+    assert sizes[-1] == 3
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        prediction_sets(scores, strange, 1.5)
+
+
+def test_rows_that_are_not_alike_and_folds_that_overlap_are_refused(tables, folded):
+    task = tables["iris"]
+    folds = folded(task, 5)
+    assert list(refusal(task, folds)) == []
+    for name in ("groups", "times", "weights"):
+        assert name in " ".join(
+            refusal(replace(task, **{name: np.ones(150, int) if name == "groups" else np.ones(150)}), folds)
+        )
+    assert "every row once" in " ".join(refusal(task, RepeatedKfold(folds=3, repeats=2).instantiate(task, 0)))
