@@ -3,8 +3,8 @@
     python -m benchmarks.prediction_sets [--runs 100]
 
 Two classes; three of ten normal columns differ by `signal` standard deviations. Candidates are trees of depth 1 to 8 with three
-smallest leaves and k-NN, or logistic regressions of seven penalties: the one of least out-of-fold error is chosen, its fold models
-make sets for 2,000 fresh rows.
+smallest leaves and k-NN, or logistic regressions of seven penalties: the one of least out-of-fold error is chosen, and its fold
+models make sets for 2,000 fresh rows.
 """
 
 import argparse
