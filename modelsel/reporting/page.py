@@ -16,7 +16,7 @@ from modelsel.reporting.charts.svg import SHAPES
 from modelsel.reporting.explained.curve import curve
 from modelsel.reporting.explained.dependence import dependence
 from modelsel.reporting.explained.importance import importance
-from modelsel.reporting.explained.weak_slices import weak_slices
+from modelsel.reporting.explained.weak_slices import weak_slices, worst
 from modelsel.reporting.sections import bounds, facts, final, leaderboard, measures, pairs, pareto, predictions, slices, strips
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text import verdict, width, words
@@ -59,7 +59,8 @@ def context(view: View) -> dict[str, Any]:
         "look": verdict.look(outcome.test) if outcome.test and not outcome.test.refused else "",
         "width": width.sentence(outcome.test) if outcome.test and not outcome.test.refused else "",
         "flags": verdict.grave(outcome),
-        "findings": facts.findings(view),
+        "findings": (found := facts.findings(view)),
+        "minor": sum(one["severity"] in ("low", "info") for one in found),
         "board": leaderboard.section(view),
         "measured": measures.section(view) if view.ranked else {},
         "pareto": pareto.section(view) if view.ranked else [],
@@ -69,7 +70,8 @@ def context(view: View) -> dict[str, Any]:
         "note": view.config.get("note"),
         "importance": importance(view),
         "curve": curve(view),
-        "weak": weak_slices(view),
+        "weak": (weak := weak_slices(view)),
+        "worst_slice": worst(weak),
         "dependence": dependence(view),
         "data": facts.data(view),
         "looks": facts.looks(view),

@@ -33,9 +33,15 @@ def text(folder: RunFolder) -> str:
     return "".join(f"{block.rstrip()}\n\n" for block in blocks)
 
 
-def sections(kept: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Name, title and body of each show, as the page puts them (bodies are safe: what came from data is escaped)."""
-    return [{"name": name, "title": _show(name).TITLE, "html": _html(name, one)} for name, one in kept.items()]
+def sections(kept: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Name, title and body of each show, as the page puts them (bodies are safe: what came from data is escaped).
+
+    `asked`: it was asked for, and stands unfolded.
+    """
+    return [
+        {"name": name, "title": _show(name).TITLE, "html": _html(name, one), "asked": one["asked"]}
+        for name, one in kept.items()
+    ]
 
 
 def _text(name: str, one: Mapping[str, Any]) -> str:

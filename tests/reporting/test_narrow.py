@@ -19,6 +19,7 @@ from modelsel.reporting.sections.view import View
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
 LOOK = """<pre id="told"></pre><script>
+document.querySelectorAll(".folded > details").forEach((one) => { one.open = true; });
 const shown = (e) => e.getBoundingClientRect().width > 0;
 const figures = [...document.querySelectorAll("figure")].filter(shown);
 document.getElementById("told").textContent = JSON.stringify({

@@ -17,6 +17,17 @@ def weak_slices(view: View) -> dict[str, Any]:
     return {"found": _table(found), "declared": _table(shown)}
 
 
+def worst(part: dict[str, Any]) -> str:
+    """The slice that stands, for what to worry about; empty where none does."""
+    found = part.get("found") or {"rows": []}
+    line = next((row for row in found["rows"] if row["stands"]), None)
+    return (
+        ""
+        if line is None
+        else f"More errors where {line['name']}: {line['rate']}, and {found['rate']} of all rows that tested it"
+    )
+
+
 def _table(found: dict[str, Any] | None) -> dict[str, Any] | None:
     if found is None:
         return None

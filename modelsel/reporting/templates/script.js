@@ -1,5 +1,24 @@
 (function () {
   "use strict";
+  function unfold() {
+    var part = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+    var lid = part && part.querySelector(":scope > details");
+    if (lid) { lid.open = true; part.scrollIntoView(); }
+  }
+  window.addEventListener("hashchange", unfold);
+  unfold();
+  Array.prototype.forEach.call(document.querySelectorAll("nav a"), function (link) {
+    link.addEventListener("click", function () { if (link.hash === location.hash) unfold(); });
+  });
+  var closed = [];
+  window.addEventListener("beforeprint", function () {
+    closed = Array.prototype.slice.call(document.querySelectorAll(".folded > details:not([open])"));
+    closed.forEach(function (one) { one.open = true; });
+  });
+  window.addEventListener("afterprint", function () { closed.forEach(function (one) { one.open = false; }); });
+})();
+(function () {
+  "use strict";
   var table = document.getElementById("board");
   if (!table) return;
   var body = table.tBodies[0], rows = Array.prototype.slice.call(body.rows);
