@@ -80,7 +80,7 @@ class Ballots:
     """The votes of one tree: where each node's rows end under each cut, and what the nodes say in each way of voting."""
 
     tree: ForestTree
-    end: NDArray[np.int32]  # cuts × nodes
+    end: NDArray[np.int32]  # nodes × cuts
     way: NDArray[np.int32]  # per cut
     first: NDArray[np.int32]  # ways × (nodes + 1)
     classes: NDArray[np.int32]
@@ -95,7 +95,7 @@ class Ballots:
         size = len(tree)
         first = np.array([starts[k * size : (k + 1) * size + 1] for k in range(len(ways))], np.int32)
         return cls(
-            tree, np.ascontiguousarray(end, np.int32), way.astype(np.int32), np.ascontiguousarray(first),
+            tree, np.ascontiguousarray(end.T, np.int32), way.astype(np.int32), np.ascontiguousarray(first),
             classes.astype(np.int32), every[node, classes],
         )  # fmt: skip
 
@@ -112,7 +112,7 @@ class Ballots:
                 own = slice(self.first[way, node], self.first[way, node + 1])
                 dense[node, self.classes[own]] = self.shares[own]
             voting = np.flatnonzero(skipped == 0) if len(skipped) else np.arange(len(leaf))
-            votes[voting, k] += dense[self.end[k, leaf[voting]]]
+            votes[voting, k] += dense[self.end[leaf[voting], k]]
 
 
 def elected(votes: Integers) -> Codes:

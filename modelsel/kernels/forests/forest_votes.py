@@ -11,6 +11,8 @@ from modelsel.kernels.compiler import kernel
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, LOST, OTHERS, RIGHT, SIDES, TEST
 from modelsel.kernels.layout import EQUALITY, LEAF, THRESHOLD
 
+GROUPED = 4  # rows per node from which those of a leaf are brought together: a quarter
+
 
 @kernel(inline="always", _nrt=False)
 def _leaf(codes, nodes, levels, marks):
@@ -41,6 +43,30 @@ def leaves(codes, nodes, levels, marks, found):
         found[i] = _leaf(codes[i], nodes, levels, marks)
 
 
+@kernel(_nrt=False)
+def _speak(node, end, first, classes, which, shares, wide, votes):
+    """Add what one leaf says under all cuts."""
+    for k in range(end.shape[1]):
+        to, way, start = np.uint64(end[node, k]), np.uint64(which[k]), np.uint64(k * wide)
+        for j in range(np.uint64(first[way, to]), np.uint64(first[way, to + np.uint64(1)])):
+            votes[start + np.uint64(classes[j])] += shares[j]
+
+
+@kernel()
+def _together(leaf, nodes):
+    """Rows in the order of their leaves, and where those of each leaf end."""
+    ends, order = np.zeros(nodes, np.int64), np.empty(len(leaf), np.int64)
+    for node in leaf:
+        ends[node] += 1
+    so_far = 0
+    for node in range(nodes):
+        ends[node], so_far = so_far, so_far + ends[node]
+    for i in range(len(leaf)):
+        order[ends[leaf[i]]] = i
+        ends[leaf[i]] += 1
+    return ends, order
+
+
 @kernel(
     types.nothing(
         types.fixed_codes, types.fixed_flags, types.fixed_columns, types.fixed_columns, types.fixed_codes, types.fixed_codes,
@@ -48,15 +74,32 @@ def leaves(codes, nodes, levels, marks, found):
     )
 )  # fmt: skip
 def add(leaf, left_out, end, first, classes, which, shares, votes):
-    """Add the votes of a tree. `end`: cuts × nodes; `first`: ways of voting × (nodes + 1); `which`: way of each cut."""
-    for i in range(len(leaf)):
-        if len(left_out) and left_out[i]:
+    """Add the votes of a tree. `end`: nodes × cuts; `first`: ways of voting × (nodes + 1); `which`: way of each cut.
+
+    The rows of a leaf are brought together, so that its votes under all cuts are looked up once.
+    """
+    rows, cuts, wide = votes.shape
+    flat = votes.reshape(rows, cuts * wide)
+    if GROUPED * rows < len(end):
+        for i in range(rows):
+            if not (len(left_out) and left_out[i]):
+                _speak(leaf[i], end, first, classes, which, shares, wide, flat[i])
+        return
+    ends, order = _together(leaf, len(end))
+    own = np.zeros(cuts * wide, np.int64)
+    for node in range(len(end)):
+        start = ends[node - 1] if node else 0
+        if start == ends[node]:
             continue
-        here = np.uint64(leaf[i])
-        for k in range(len(end)):
-            node, way = end[k, here], which[k]
-            for j in range(first[way, node], first[way, node + 1]):
-                votes[i, k, classes[j]] += shares[j]
+        own[:] = 0
+        _speak(node, end, first, classes, which, shares, wide, own)
+        for i in range(start, ends[node]):
+            row = order[np.uint64(i)]
+            if len(left_out) and left_out[row]:
+                continue
+            to_row = flat[row]
+            for k in range(len(own)):
+                to_row[k] += own[k]
 
 
 @kernel(
@@ -81,8 +124,11 @@ def elect(votes, elected):
     rows, cuts, classes = votes.shape
     for i in range(rows):
         for k in range(cuts):
-            best = 0
+            own = votes[i, k]
+            most = own[0]
             for c in range(1, classes):
-                if votes[i, k, c] > votes[i, k, best]:
-                    best = c
+                most = max(most, own[c])
+            best = 0
+            while own[best] != most:
+                best += 1
             elected[k, i] = best

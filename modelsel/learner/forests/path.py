@@ -5,7 +5,7 @@ where it ends under each candidate's limits is looked up, and votes are added in
 no order of trees, rows or threads changes a bit.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,54 +17,13 @@ from modelsel.forest.forest_tree import ForestTree, reached
 from modelsel.forest.grow import drawn_rows, grow_tree
 from modelsel.forest.growth import ForestData, ForestGrowth
 from modelsel.forest.votes import Ballots, Coder, elected, leaves_of
-from modelsel.kernels.forests.forest_layout import WHOLE
-from modelsel.kernels.layout import TIE
+from modelsel.learner.forests.cuts import NO_CLASSES, AskedCuts, leaf_marks, node_shares
 from modelsel.learner.forests.model import ForestModel
 from modelsel.learner.forests.out_of_bag import OutOfBagPath
-from modelsel.learner.trees.leaf import leaf_scores
-from modelsel.tree.pruning.truncate import best_class
 from modelsel.tree.routing.route import ends
-from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import DecisionTree, PrunedView
+from modelsel.tree.structure.node import PrunedView
 
-ROOM = 1 << 23  # votes held at a time
-
-
-@dataclass(frozen=True, eq=False)
-class _Cuts:
-    """What some learners leave of the trees: distinct cuts, distinct ways of voting, and those of each learner."""
-
-    learners: Sequence[Any]
-    cuts: Mapping[Any, int]
-    ways: Mapping[Any, int]
-    pairs: Mapping[tuple[int, int], int]  # (cut, way), as they are counted
-    pair: Integers  # per learner
-    sizes: Integers  # trees, per learner
-
-    @classmethod
-    def of(cls, learners: Sequence[Any]) -> "_Cuts":
-        cuts: dict[Any, int] = {}
-        ways: dict[Any, int] = {}
-        pairs: dict[tuple[int, int], int] = {}
-        which = []
-        for learner in learners:
-            cut, way = cuts.setdefault(_cut_key(learner), len(cuts)), ways.setdefault(_way_key(learner), len(ways))
-            which.append(pairs.setdefault((cut, way), len(pairs)))
-        sizes = np.array([learner.trees for learner in learners], np.int64)
-        return cls(learners, cuts, ways, pairs, np.array(which, np.int64), sizes)
-
-    def first_of(self, keys: Mapping[Any, int], key: Any) -> Iterator[Any]:
-        """One learner of each cut or way, in their order."""
-        found = {keys[key(learner)]: learner for learner in reversed(self.learners)}
-        return (found[place] for place in range(len(keys)))
-
-
-def _cut_key(learner: Any) -> tuple[Any, ...]:
-    return learner.max_depth, learner.min_split, learner.min_gain, learner.purity, learner.pruner
-
-
-def _way_key(learner: Any) -> tuple[Any, ...]:
-    return learner.leaf, learner.vote
+ROOM = 1 << 20  # votes held at a time
 
 
 @dataclass(eq=False)
@@ -83,7 +42,7 @@ class ForestPath:
         return self._trees[:count]
 
     def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
-        asked, classes = _Cuts.of(learners), len(self.ground.task.classes)
+        asked, classes = AskedCuts.of(learners), len(self.ground.task.classes)
         predicted = np.empty((len(learners), len(rows)), np.int32)
         shares = np.empty((len(learners), len(rows), classes)) if scores else None
         trees = self.trees(int(asked.sizes.max()))
@@ -97,7 +56,7 @@ class ForestPath:
 
     def out_of_bag(self, learners: Sequence[Any]) -> tuple[Outputs, Integers]:
         """What each learner says of the analysis rows by the trees that have not seen them, and per row by how many trees."""
-        asked, classes, rows = _Cuts.of(learners), len(self.ground.task.classes), self.ground.rows
+        asked, classes, rows = AskedCuts.of(learners), len(self.ground.task.classes), self.ground.rows
         trees = self.trees(int(asked.sizes.max()))
         coder = Coder.of(trees, self.ground.task, self.ground.ranked)
         ballots = [self._ballots(tree, asked) for tree in trees]
@@ -122,7 +81,7 @@ class ForestPath:
         return np.array([drawn_rows(self.ground, self.growth, number)[0] > 0 for number in range(trees)])
 
     def complexity(self, learners: Sequence[Any]) -> Floats:
-        asked = _Cuts.of(learners)
+        asked = AskedCuts.of(learners)
         leaves = np.array([self._cut_leaves(tree, asked) for tree in self.trees(int(asked.sizes.max()))])
         so_far = np.cumsum(leaves, axis=0)
         cut_of = np.array([cut for cut, _ in asked.pairs], np.int64)
@@ -136,9 +95,9 @@ class ForestPath:
         task, trees = self.ground.task, []
         for grown in self.trees(learner.trees):
             whole = grown.tree(task.features, task.classes)
-            leaf = self._leaf(learner, grown, whole)
+            leaf = leaf_marks(learner, grown, whole)
             small = grown.cut(leaf)
-            trees.append((small, _node_shares(whole, leaf, learner)[reached(grown, leaf)]))
+            trees.append((small, node_shares(whole, leaf, learner)[reached(grown, leaf)]))
         return ForestModel.of(task.features, len(task.classes), trees)
 
     def _filled(self, tree: ForestTree, number: int) -> ForestTree:
@@ -161,35 +120,23 @@ class ForestPath:
                 counts[node] = counts[tree.parent[node]]
         return replace(tree, counts=counts)
 
-    def _ballots(self, tree: ForestTree, asked: _Cuts) -> Ballots:
+    def _ballots(self, tree: ForestTree, asked: AskedCuts) -> Ballots:
         whole = tree.tree(self.ground.task.features, self.ground.task.classes)
-        leaf = np.array([self._leaf(learner, tree, whole) for learner in asked.first_of(asked.cuts, _cut_key)])
-        end, _ = ends(whole, [PrunedView(whole, marks, _NO_CLASSES, whole.counts) for marks in leaf])
-        ways = [_node_shares(whole, whole.terminal, learner) for learner in asked.first_of(asked.ways, _way_key)]
+        leaf = np.array([leaf_marks(learner, tree, whole) for learner in asked.cutting])
+        end, _ = ends(whole, [PrunedView(whole, marks, NO_CLASSES, whole.counts) for marks in leaf])
+        ways = [node_shares(whole, whole.terminal, learner) for learner in asked.voting]
         pairs = np.array(list(asked.pairs), np.int64)
         return Ballots.of(tree, end[pairs[:, 0]], pairs[:, 1], ways)
 
-    def _cut_leaves(self, tree: ForestTree, asked: _Cuts) -> Integers:
+    def _cut_leaves(self, tree: ForestTree, asked: AskedCuts) -> Integers:
         whole = tree.tree(self.ground.task.features, self.ground.task.classes)
-        leaf = [self._leaf(learner, tree, whole) for learner in asked.first_of(asked.cuts, _cut_key)]
-        counts: Integers = ends(whole, [PrunedView(whole, marks, _NO_CLASSES, whole.counts) for marks in leaf])[1]
+        leaf = [leaf_marks(learner, tree, whole) for learner in asked.cutting]
+        counts: Integers = ends(whole, [PrunedView(whole, marks, NO_CLASSES, whole.counts) for marks in leaf])[1]
         return counts
 
-    def _leaf(self, learner: Any, tree: ForestTree, whole: DecisionTree) -> Booleans:
-        """Where paths end under a learner's limits and pruner."""
-        leaf = tree.terminal | (tree.rows < learner.min_split - 1e-9) | ~(tree.goodness >= learner.min_gain - TIE)
-        if learner.max_depth is not None:
-            leaf |= tree.depth >= learner.max_depth
-        if learner.purity < 1.0:
-            leaf |= whole.purest >= learner.purity * whole.weight - 1e-9
-        cut = PrunedView(whole, leaf, best_class(whole.counts, None), whole.counts)
-        path = learner.pruner.path(cut, PruningData(total=float(whole.weight[0])))
-        pruned: Booleans = path.cut(learner.pruner).leaf
-        return pruned
-
     def _count(
-        self, asked: _Cuts, ballots: Sequence[Ballots], coder: Coder, rows: Integers, predicted: Codes, shares: Floats | None,
-        seen: NDArray[np.bool_] | None = None,
+        self, asked: AskedCuts, ballots: Sequence[Ballots], coder: Coder, rows: Integers, predicted: Codes,
+        shares: Floats | None, seen: NDArray[np.bool_] | None = None,
     ) -> None:  # fmt: skip
         """Add the trees' votes one after the other; at each size that is asked for, note what the forest says."""
         codes = coder.codes(rows)
@@ -204,17 +151,3 @@ class ForestPath:
                     total = votes.sum(axis=2, keepdims=True)
                     share = np.divide(votes, total, out=np.full(votes.shape, 1.0 / votes.shape[2]), where=total > 0)
                     shares[own] = share.transpose(1, 0, 2)[asked.pair[own]]
-
-
-_NO_CLASSES = np.zeros(0, np.int32)
-
-
-def _node_shares(tree: DecisionTree, leaf: Booleans, learner: Any) -> Integers:
-    """Votes of each node if it is a leaf, in whole numbers."""
-    labels = best_class(tree.counts, None)
-    scores = leaf_scores(PrunedView(tree, leaf, labels, tree.counts), learner.leaf)
-    if learner.vote == "majority":
-        scores = np.zeros_like(scores)
-        scores[np.arange(len(scores)), labels] = 1.0
-    votes: Integers = np.floor(scores * WHOLE).astype(np.int64)
-    return votes
