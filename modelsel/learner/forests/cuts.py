@@ -66,7 +66,7 @@ def _way_key(learner: Any) -> tuple[Any, ...]:
 
 def leaf_marks(learner: Any, tree: ForestTree, whole: DecisionTree) -> Booleans:
     """Where paths end under a learner's limits and pruner."""
-    leaf = tree.terminal | (tree.rows < learner.min_split - 1e-9)
+    leaf: Booleans = tree.terminal | (tree.rows < learner.min_split - 1e-9)
     if learner.min_gain > 0.0:
         leaf |= ~(tree.goodness >= learner.min_gain - TIE)
     if learner.max_depth is not None:
