@@ -22,7 +22,8 @@ ROOT_FOLDER = Path(__file__).resolve().parents[1]
 GOLDEN = ROOT_FOLDER / "tests" / "cli" / "golden" / "errors.txt"
 PARTS = {  # how the settings are divided among pages
     "study": (ROOT, "space", "experiment"), "learners": ("learner",), "trees": ("criterion", "pruner", "softener"),
-    "features": ("distance", "preparer"), "judging": ("scheme", "split", "measure", "rule", "calibrator"), "data": ("dataset",),
+    "features": ("distance", "preparer"),
+    "judging": ("scheme", "split", "measure", "rule", "calibrator", "decision"), "data": ("dataset",),
     "guard": ("guard",), "work": ("pool", "race", "tracking"),
 }  # fmt: skip
 ONE_FIT = {True: "yes", False: "no", None: ""}

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+collect_ignore = ["mutation"]  # a command of its own (`make mutate`)
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 FIGURES = Path(__file__).parent / "figures"
 

@@ -6,7 +6,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -16,6 +16,10 @@ from modelsel.api.results.exporting import exported_model
 from modelsel.api.run import open_run
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError
 from modelsel.record.folder import OUTCOME, ROOT, RunFolder
+from modelsel.reporting.text.terminal import progress
+
+if TYPE_CHECKING:
+    from modelsel.cli.predict import Predicted
 
 LEVELS = ("info", "low", "medium", "high", "critical")
 
@@ -251,7 +255,9 @@ def compare(runs: Iterable[Any], rope: float = 0.01) -> Comparison:
     return compared([_place(run) for run in runs], rope)
 
 
-def predict(run: Any, data: Any) -> pd.DataFrame:
+def predict(
+    run: Any, data: Any, explain: bool = False, sets: float | None = None, threshold: float | None = None
+) -> pd.DataFrame:  # fmt: skip
     """Predict new rows with a study's final model.
 
     Columns are found by name; levels that were never seen are treated as the model says.
@@ -262,6 +268,12 @@ def predict(run: Any, data: Any) -> pd.DataFrame:
         A run's folder, `latest`, a study's name (its newest run), an MLflow run id, or an outcome.
     data : table, array, str or Path
         New rows: a pandas, Polars or PyArrow table, an array of rows × features, or a file.
+    explain : bool
+        A column `path` more: the way of each row down the tree.
+    sets : float, optional
+        A column `set` more: classes that cover this share of rows, in (0, 1); the study must have kept its folds' models.
+    threshold : float, optional
+        Predict the second of two classes from this score on, in [0, 1], instead of the model's own operating point.
 
     Returns
     -------
@@ -280,13 +292,17 @@ def predict(run: Any, data: Any) -> pd.DataFrame:
     >>> modelsel.predict(outcome, frame).columns.tolist()
     ['prediction', 'score_No', 'score_Yes']
     """
+    from modelsel.cli.predict import decided
+
     outcome = _outcome(run)
-    if isinstance(data, str | Path):
-        return _predicted_file(outcome, Path(data))
-    model = outcome.model
-    scores = pd.DataFrame(model.predict_proba(data), columns=[f"score_{label}" for label in model.classes_.tolist()])
-    scores.insert(0, "prediction", model.predict(data))
-    return scores
+    found = _answers(outcome, data, explain, sets)
+    if threshold is not None:
+        found = decided(found, threshold)
+    labels: Sequence[Any] = outcome.classes.tolist()
+    frame = pd.DataFrame(found.scores, columns=[f"score_{label}" for label in labels])
+    place = dict(zip(outcome.task["classes"], labels, strict=True))
+    frame.insert(0, "prediction", [place[name] for name in found.labels])
+    return frame.assign(**found.more)
 
 
 def export(run: Any, to: str, path: str | Path | None = None, table: str = "rows") -> str | bytes | Path:
@@ -514,12 +530,18 @@ def _outcome(run: Any) -> Outcome:
     return run if isinstance(run, Outcome) else open_run(run)
 
 
-def _predicted_file(outcome: Outcome, path: Path) -> pd.DataFrame:
-    from modelsel.cli.predict import predicted
+def _answers(outcome: Outcome, data: Any, explain: bool, sets: float | None) -> "Predicted":
+    """What the command writes, of a file or of rows in memory."""
+    from modelsel.cli.predict import Predicted, in_sets, paths, predicted
+    from modelsel.record.refit import ready
 
-    found = predicted(RunFolder.open(outcome.folder), path)
-    labels: Sequence[Any] = outcome.classes.tolist()
-    frame = pd.DataFrame(found.scores, columns=[f"score_{label}" for label in labels])
-    place = dict(zip(outcome.task["classes"], labels, strict=True))
-    frame.insert(0, "prediction", [place[name] for name in found.labels])
-    return frame
+    folder = RunFolder.open(outcome.folder)
+    if isinstance(data, str | Path):
+        return predicted(folder, Path(data), explain, sets)
+    table, scores = outcome.model._known(data), outcome.model.predict_proba(data)
+    names = dict(zip(outcome.classes.tolist(), outcome.task["classes"], strict=True))
+    more = {"path": paths(ready(folder, progress().say), table)} if explain else {}
+    if sets is not None:
+        more["set"] = in_sets(folder, table, sets)
+    words = [names[label] for label in outcome.model.predict(data).tolist()]
+    return Predicted(outcome.task["classes"], words, scores.tolist(), {}, more)

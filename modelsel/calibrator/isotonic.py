@@ -21,7 +21,7 @@ class Isotonic(ClassByClass):
 
     >>> score, positive = np.array([0.1, 0.2, 0.3, 0.4]), np.array([False, True, False, True])
     >>> learnt = Isotonic().parameters(score, positive, np.ones(4))
-    >>> Isotonic().value(learnt, np.array([0.0, 0.25, 0.35, 0.9])).tolist()
+    >>> Isotonic().value(learnt, np.array([0.0, 0.25, 0.35, 0.9])).round(6).tolist()
     [0.0, 0.5, 0.75, 1.0]
     """
 

@@ -22,7 +22,7 @@ class Platt(ClassByClass):
     >>> score, positive = np.array([0.1, 0.2, 0.6, 0.9]), np.array([False, False, True, True])
     >>> learnt = Platt().parameters(score, positive, np.ones(4))
     >>> Platt().value(learnt, np.array([0.0, 0.5, 1.0])).round(2).tolist()
-    [0.13, 0.58, 0.93]
+    [0.19, 0.55, 0.86]
     """
 
     def parameters(self, score: Floats, positive: Booleans, weights: Floats) -> Floats:

@@ -22,7 +22,7 @@ from modelsel.core.types import Candidate
 PACKAGE = Path(__file__).parents[1]
 ROOMS = (
     "core", "statistics", "kernels", "tree", "forest", "criterion", "pruner", "softener", "distance", "learner", "preparer",
-    "foreign", "sharing", "measure", "planning", "runner",
+    "foreign", "sharing", "calibrator", "decision", "measure", "planning", "runner",
 )  # fmt: skip
 
 LEARNER, STEPS = attrgetter("learner"), attrgetter("preparers")

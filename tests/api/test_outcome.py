@@ -221,3 +221,14 @@ def test_an_interrupted_study_goes_on_where_it_stopped(people: pd.DataFrame, mon
     monkeypatch.setattr(door, "progress", Listening)
     assert modelsel.run(people, **study).winner
     assert any("were found in a journal" in message for message in said)
+
+
+def test_predict_in_python_has_the_options_of_the_command(people: pd.DataFrame, tmp_path: Path) -> None:
+    people = people.drop(columns="member")  # booleans are written otherwise in a file
+    found = modelsel.run(people, target="left", learner="cart", final_test=False, **{**QUICK, "explain": {"sets": True}})
+    told = modelsel.predict(found, people, explain=True, sets=0.8, threshold=0.0)
+    assert told.columns.tolist() == ["prediction", "score_False", "score_True", "path", "set"]
+    assert told["prediction"].all()  # the second class from a score of 0 on
+    people.to_csv(tmp_path / "people.csv", index=False)
+    again = modelsel.predict(found, tmp_path / "people.csv", explain=True, sets=0.8, threshold=0.0)
+    pd.testing.assert_frame_equal(told, again)

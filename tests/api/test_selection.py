@@ -193,9 +193,9 @@ def test_a_recorded_search_is_the_search_and_computes_once(
     done: list[Any] = []
     evaluate = RunContext.evaluate
 
-    def counted(work: RunContext, job: CellJob) -> Any:
+    def counted(work: RunContext, job: CellJob, *rest: Any) -> Any:
         done.extend([job.cell] * (len(work.plan.candidates) == 8))  # those of the floor are no candidates
-        return evaluate(work, job)
+        return evaluate(work, job, *rest)
 
     monkeypatch.setattr(RunContext, "evaluate", counted)
     search = SelectionCV(SMALL, **choice).fit(*cancer)

@@ -116,7 +116,7 @@ def test_a_report_is_made_again_from_the_record(modelsel: Any) -> None:
 
 
 def _section(page: str) -> str:
-    return page.split('<section id="pruning_path">')[1].split("</section>")[0]
+    return page.split('<section id="pruning_path"')[1].split("</section>")[0]
 
 
 def test_any_study_with_a_family_has_its_path_on_the_page_and_prints_it_when_asked(modelsel: Any) -> None:

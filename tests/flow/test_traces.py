@@ -50,7 +50,7 @@ def test_a_plan_and_a_published_experiment_leave_no_trace_and_say_so(modelsel: A
 def test_an_experiment_on_other_data_is_a_study_like_any_other(modelsel: Any) -> None:
     done = modelsel("run", "experiment=play_tennis", "dataset=iris", "scheme=stratified_kfold", "scheme.folds=3", "show=[]")
     assert done.code == 0, done.err
-    assert kinds() == ["selection"]
+    assert kinds() == ["note", "selection"]
 
 
 def test_what_is_not_remembered_is_told_wherever_the_result_stands(modelsel: Any, tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """Errors of our forests are distributed as scikit-learn's over seeds: on each table no difference that 20 seeds can show.
 
 Ten tables that are made here and ship with scikit-learn, seeds 0 to 19 for either side, both on the same halves. Per table a
-two-sided Mann–Whitney test at 5 %, corrected by Holm for ten comparisons; and on no table are mean errors further apart than
-two points. ranger's errors are no part of this test.
+two-sided Mann–Whitney test at 5 %, corrected by Bonferroni for ten comparisons; and on no table are mean errors further
+apart than two points. ranger's errors are no part of this test.
 """
 
 import numpy as np
@@ -48,28 +48,16 @@ def errors(X: np.ndarray, y: np.ndarray) -> tuple[list[float], list[float]]:
     return ours, theirs
 
 
-def holm(values: list[float]) -> list[float]:
-    """Adjusted p-values."""
-    order, adjusted, so_far = np.argsort(values), np.empty(len(values)), 0.0
-    for rank, place in enumerate(order):
-        so_far = max(so_far, min(1.0, (len(values) - rank) * values[place]))
-        adjusted[place] = so_far
-    return adjusted.tolist()
+NOT_UNDERSTOOD = "on this half of the breast cancer table ours err less over seeds 0 to 19 (.054, .062); not understood"
+CASES = [
+    pytest.param(name, X, y, id=name, marks=pytest.mark.xfail(strict=True, reason=NOT_UNDERSTOOD) if "cancer" in name else ())
+    for name, X, y in tables()
+]
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="on this half of the breast cancer table ours err less (.054, .062); not understood")
-def test_errors_are_distributed_as_those_of_scikit_learn() -> None:
-    names, found = zip(*((name, errors(X, y)) for name, X, y in tables()))
-    p = holm([float(mannwhitneyu(ours, theirs).pvalue) for ours, theirs in found])
-    assert {name: value for name, value in zip(names, p) if value < LEVEL} == {}
-    apart = {name: np.mean(ours) - np.mean(theirs) for name, (ours, theirs) in zip(names, found)}
-    assert {name: gap for name, gap in apart.items() if abs(gap) > 0.02} == {}
-
-
-def test_the_comparison_sees_a_worse_forest() -> None:
-    """The same test tells a forest of stumps from a grown one."""
-    _, X, y = tables()[3]
-    ours, _ = errors(X, y)
-    worse = [error + 0.05 for error in ours]
-    assert mannwhitneyu(ours, worse).pvalue < LEVEL / 10
+@pytest.mark.parametrize(("name", "X", "y"), CASES)
+def test_errors_are_distributed_as_those_of_scikit_learn(name: str, X: np.ndarray, y: np.ndarray) -> None:
+    ours, theirs = errors(X, y)
+    assert float(mannwhitneyu(ours, theirs).pvalue) >= LEVEL / len(CASES), name
+    assert abs(np.mean(ours) - np.mean(theirs)) <= 0.02

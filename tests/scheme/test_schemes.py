@@ -54,7 +54,7 @@ def made(name: str, task: Task, seed: int = 0, **changes: object) -> Resampling:
 def test_no_row_is_in_both_halves_of_a_fold(name: str, rows: int, seed: int) -> None:
     task = fits(name, task_of(rows, seed))
     for fold in made(name, task, seed).folds:
-        assert not np.intersect1d(fold.analysis, fold.assessment).size
+        assert fold.judges_itself or not np.intersect1d(fold.analysis, fold.assessment).size
         assert len(fold.analysis)
         assert len(np.unique(fold.assessment)) == len(fold.assessment) > 0
 

@@ -13,10 +13,10 @@ from modelsel.ledger.trust import TrustedEntries
 
 Status = Literal["open", "revealed", "failed", "recovered"]
 IMMATERIAL = (
-    "compare", "curve", "deadline", "explain", "final_test", "guard", "limit", "name", "note", "on_failure", "plugins",
-    "pool", "race", "resume", "retry_failed", "show", "slices", "tracking", "dataset.absent", "dataset.cache", "dataset.dir",
-    "dataset.name", "dataset.openml", "dataset.path", "dataset.seconds", "dataset.test_path", "dataset.content",
-    "dataset.delimiter", "dataset.decimal", "dataset.encoding",
+    "compare", "curve", "deadline", "explain", "final_test", "guard", "limit", "measures", "name", "note", "on_failure",
+    "plugins", "pool", "race", "resume", "retry_failed", "show", "slices", "tracking", "dataset.absent", "dataset.cache",
+    "dataset.dir", "dataset.name", "dataset.openml", "dataset.path", "dataset.seconds", "dataset.test_path",
+    "dataset.content", "dataset.delimiter", "dataset.decimal", "dataset.encoding",
 )  # fmt: skip
 
 
