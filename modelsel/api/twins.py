@@ -6,7 +6,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -17,9 +17,6 @@ from modelsel.api.run import open_run
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError
 from modelsel.record.folder import OUTCOME, ROOT, RunFolder
 from modelsel.reporting.text.terminal import progress
-
-if TYPE_CHECKING:
-    from modelsel.cli.predict import Predicted
 
 LEVELS = ("info", "low", "medium", "high", "critical")
 
@@ -530,8 +527,8 @@ def _outcome(run: Any) -> Outcome:
     return run if isinstance(run, Outcome) else open_run(run)
 
 
-def _answers(outcome: Outcome, data: Any, explain: bool, sets: float | None) -> "Predicted":
-    """What the command writes, of a file or of rows in memory."""
+def _answers(outcome: Outcome, data: Any, explain: bool, sets: float | None) -> Any:
+    """The `Predicted` that the command writes, of a file or of rows in memory."""
     from modelsel.cli.predict import Predicted, in_sets, paths, predicted
     from modelsel.record.refit import ready
 
