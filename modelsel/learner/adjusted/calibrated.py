@@ -9,58 +9,34 @@ What is chosen and reported is judged on the folds outside, which neither the fi
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from modelsel.calibrator.base import Calibration, restored
-from modelsel.core.spec import FieldLimits, class_of, kind_of, part, resolved
+from modelsel.core.spec import class_of, kind_of, part
 from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
-from modelsel.learner.adjusted.inner import FittedSteps, InnerFits, inner_fits, nested, part_of, refusal, steps_of
+from modelsel.learner.adjusted.base import AdjustedLearner, AdjustedModel, AdjustedPath
+from modelsel.learner.adjusted.inner import inner_fits, part_of, steps_of
 
 
 @dataclass(frozen=True)
-class Calibrated:
+class Calibrated(AdjustedLearner):
     """Written as `calibrator: platt` among the settings of any learner; `prepared_by` are the steps before it.
 
     Path parameters are those of the base, and the calibrator.
     """
 
-    base: Any = part("learner", "naive_bayes")
-    prepared_by: tuple[Any, ...] = field(default=(), metadata={"limits": FieldLimits(group="preparer", many=True)})
     calibrator: Any = part("calibrator", "platt")
 
+    adjustment: ClassVar[str] = "calibrator"
     no_training_error = "a calibrated learner's error on its own rows would be that of a curve learnt on other fits"
 
-    def __post_init__(self) -> None:
-        if isinstance(self.base, tuple):  # a configuration gives it with its preparation steps
-            learner, steps = self.base
-            object.__setattr__(self, "base", learner)
-            object.__setattr__(self, "prepared_by", (*self.prepared_by, *steps))
-
     @property
-    def unit(self) -> str:
-        """What the base counts."""
-        return str(self.base.unit)
-
-    @property
-    def holds_gil(self) -> bool:
-        return bool(self.base.holds_gil)
-
-    @property
-    def fits(self) -> int:
-        """How many fits one cell takes."""
-        return 1 + int(self.calibrator.folds)
-
-    def specification(self) -> dict[str, Any]:
-        """As it is written: the base's settings with a calibrator among them."""
-        return {**resolved(self.base), "calibrator": resolved(self.calibrator)}
-
-    def fit_key(self) -> dict[str, Any]:
-        """All calibrators with as many inner folds, over all bases that one fit answers."""
-        steps = [resolved(step) for step in self.prepared_by]
-        return {"base": [kind_of(self.base), self.base.fit_key()], "steps": steps, "folds": self.calibrator.folds}
+    def inner(self) -> int:
+        """How many inner folds there are."""
+        return int(self.calibrator.folds)
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         """Reasons of the base and its steps; an open family, whose members would be other ones in each inner fold."""
@@ -69,12 +45,8 @@ class Calibrated:
         for one in (*self.prepared_by, self.base):
             yield from one.problems(task)
 
-    def refusal(self, task: Task, rows: Integers) -> str | None:
-        """Too few rows for the inner folds, or for the base on the smallest of them."""
-        return refusal(self.base, task, rows, self.calibrator.folds, "calibrator")
-
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "CalibratedPath":
-        return CalibratedPath(inner_fits(self.base, self.prepared_by, task, rows, self.calibrator.folds, rng))
+        return CalibratedPath(inner_fits(self.base, self.prepared_by, task, rows, self.inner, rng))
 
     def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "CalibratedModel":
         return self.fit_path(task, rows, rng).model(self)
@@ -88,10 +60,8 @@ class Calibrated:
 
 
 @dataclass(frozen=True, eq=False)
-class CalibratedPath:
+class CalibratedPath(AdjustedPath):
     """Answers for all calibrators over all bases of equal growing."""
-
-    fits: InnerFits
 
     def outputs(self, learners: Sequence[Calibrated], table: Table, rows: Integers, scores: bool) -> Outputs:
         """What each calibrated learner says of some rows."""
@@ -108,11 +78,6 @@ class CalibratedPath:
         truth, weights = of.task.target[of.rows], of.task.row_weights[of.rows]
         return [learner.calibrator.fit(held[learner.base], truth, weights) for learner in learners]
 
-    def complexity(self, learners: Sequence[Calibrated]) -> Floats:
-        """That of the base: a curve has a few numbers more."""
-        found: Floats = self.fits.whole.path.complexity([learner.base for learner in learners])
-        return found
-
     def model(self, learner: Calibrated) -> "CalibratedModel":
         """The base fitted on all analysis rows, and the curve."""
         (curve,) = self.calibrations([learner])
@@ -120,12 +85,9 @@ class CalibratedPath:
 
 
 @dataclass(frozen=True, eq=False)
-class CalibratedModel:
-    """`kind` is that of the base; `steps` prepare what it reads."""
+class CalibratedModel(AdjustedModel):
+    """Class scores of the base through the curve of the calibrator."""
 
-    kind: str
-    base: Any
-    steps: FittedSteps
     calibration: Calibration
 
     made_by: ClassVar[str] = "calibrated"
@@ -138,11 +100,7 @@ class CalibratedModel:
         return predicted
 
     def describe(self) -> Description:
-        said = self.base.describe()
-        own = {"base": Description(self.kind, said.facts, said.arrays), "calibrator": self.calibration.describe()}
-        steps = {f"step{place}": one for place, one in enumerate(self.steps.describe())}
-        facts, arrays = nested({**own, **steps})
-        return Description("calibrated", {**facts, "steps": len(steps)}, arrays)
+        return self.described("calibrator", self.calibration.describe())
 
 
 class CalibratedRecipe(CalibratedModel):
@@ -150,9 +108,8 @@ class CalibratedRecipe(CalibratedModel):
 
     def refit(self, task: Task, rows: Integers) -> CalibratedModel:
         """The base fitted again on the development rows. ValueError where these, or the versions, are others."""
-        ready = self.steps(Table(name=task.name, features=task.features, values=task.values, rows=task.rows))
-        base = self.base.refit(task.with_features(ready.features, ready.values), rows)
-        return CalibratedModel(self.kind, base, self.steps, self.calibration)
+        again = self.with_base(task, rows)
+        return CalibratedModel(again.kind, again.base, again.steps, again.calibration)
 
     def __str__(self) -> str:
         return str(self.base)

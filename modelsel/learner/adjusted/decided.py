@@ -6,57 +6,33 @@ every decision. It is the same as scikit-learn's `TunedThresholdClassifierCV` wi
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from modelsel.core.spec import FieldLimits, class_of, kind_of, part, resolved
+from modelsel.core.spec import class_of, kind_of, part, resolved
 from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
-from modelsel.learner.adjusted.inner import FittedSteps, InnerFits, inner_fits, nested, part_of, refusal, steps_of
+from modelsel.learner.adjusted.base import AdjustedLearner, AdjustedModel, AdjustedPath
+from modelsel.learner.adjusted.inner import inner_fits, part_of, steps_of
 
 
 @dataclass(frozen=True)
-class Decided:
+class Decided(AdjustedLearner):
     """Written as `threshold: path` or `decision: {costs: ...}` among the settings of any learner; `prepared_by` as there.
 
     Path parameters are those of the base, and the decision.
     """
 
-    base: Any = part("learner", "naive_bayes")
-    prepared_by: tuple[Any, ...] = field(default=(), metadata={"limits": FieldLimits(group="preparer", many=True)})
     decision: Any = part("decision", "none")
 
+    adjustment: ClassVar[str] = "decision"
     no_training_error = "an operating point that was chosen on inner fits has no error on the rows of the whole fit"
 
-    def __post_init__(self) -> None:
-        if isinstance(self.base, tuple):  # a configuration gives it with its preparation steps
-            learner, steps = self.base
-            object.__setattr__(self, "base", learner)
-            object.__setattr__(self, "prepared_by", (*self.prepared_by, *steps))
-
     @property
-    def unit(self) -> str:
-        """What the base counts."""
-        return str(self.base.unit)
-
-    @property
-    def holds_gil(self) -> bool:
-        return bool(self.base.holds_gil)
-
-    @property
-    def fits(self) -> int:
-        """How many fits one cell takes; those of a calibrator in between are made in each."""
-        return int(getattr(self.base, "fits", 1)) * (1 + int(self.decision.inner))
-
-    def specification(self) -> dict[str, Any]:
-        """As it is written: the base's settings with a decision among them."""
-        return {**resolved(self.base), "decision": resolved(self.decision)}
-
-    def fit_key(self) -> dict[str, Any]:
-        """All decisions with as many inner folds, over all bases that one fit answers."""
-        steps = [resolved(step) for step in self.prepared_by]
-        return {"base": [kind_of(self.base), self.base.fit_key()], "steps": steps, "folds": self.decision.inner}
+    def inner(self) -> int:
+        """How many inner folds there are; none for a threshold that is given."""
+        return int(self.decision.inner)
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         """Reasons of the base, its steps and the decision; an open family."""
@@ -65,12 +41,8 @@ class Decided:
         for one in (*self.prepared_by, self.base, self.decision):
             yield from one.problems(task)
 
-    def refusal(self, task: Task, rows: Integers) -> str | None:
-        """Too few rows for the inner folds, or for the base on the smallest of them."""
-        return refusal(self.base, task, rows, self.decision.inner, "decision")
-
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "DecidedPath":
-        return DecidedPath(inner_fits(self.base, self.prepared_by, task, rows, self.decision.inner, rng))
+        return DecidedPath(inner_fits(self.base, self.prepared_by, task, rows, self.inner, rng))
 
     def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "DecidedModel":
         return self.fit_path(task, rows, rng).model(self)
@@ -87,10 +59,8 @@ class Decided:
 
 
 @dataclass(frozen=True, eq=False)
-class DecidedPath:
+class DecidedPath(AdjustedPath):
     """Answers for all decisions over all bases of equal growing."""
-
-    fits: InnerFits
 
     def outputs(self, learners: Sequence[Decided], table: Table, rows: Integers, scores: bool) -> Outputs:
         """What each learner decides of some rows; the scores are those of the base."""
@@ -110,11 +80,6 @@ class DecidedPath:
             for learner in learners
         ]
 
-    def complexity(self, learners: Sequence[Decided]) -> Floats:
-        """That of the base."""
-        found: Floats = self.fits.whole.path.complexity([learner.base for learner in learners])
-        return found
-
     def model(self, learner: Decided) -> "DecidedModel":
         """The base fitted on all analysis rows, and the operating point."""
         (point,) = self.points([learner])
@@ -123,12 +88,9 @@ class DecidedPath:
 
 
 @dataclass(frozen=True, eq=False)
-class DecidedModel:
-    """`kind` is that of the base; `steps` prepare what it reads; `learnt` is the operating point."""
+class DecidedModel(AdjustedModel):
+    """Class scores of the base, and the class by the operating point that was `learnt`."""
 
-    kind: str
-    base: Any
-    steps: FittedSteps
     decision: Any
     learnt: Floats
 
@@ -143,12 +105,8 @@ class DecidedModel:
         return decided
 
     def describe(self) -> Description:
-        said, spec = self.base.describe(), resolved(self.decision)
-        decision = Description(str(spec["kind"]), {"settings": spec}, {"learnt": self.learnt})
-        own = {"base": Description(self.kind, said.facts, said.arrays), "decision": decision}
-        steps = {f"step{place}": one for place, one in enumerate(self.steps.describe())}
-        facts, arrays = nested({**own, **steps})
-        return Description("decided", {**facts, "steps": len(steps)}, arrays)
+        spec = resolved(self.decision)
+        return self.described("decision", Description(str(spec["kind"]), {"settings": spec}, {"learnt": self.learnt}))
 
 
 class DecidedRecipe(DecidedModel):
@@ -156,9 +114,8 @@ class DecidedRecipe(DecidedModel):
 
     def refit(self, task: Task, rows: Integers) -> DecidedModel:
         """The base fitted again on the development rows. ValueError where these, or the versions, are others."""
-        ready = self.steps(Table(name=task.name, features=task.features, values=task.values, rows=task.rows))
-        base = self.base.refit(task.with_features(ready.features, ready.values), rows)
-        return DecidedModel(self.kind, base, self.steps, self.decision, self.learnt)
+        again = self.with_base(task, rows)
+        return DecidedModel(again.kind, again.base, again.steps, again.decision, again.learnt)
 
     def __str__(self) -> str:
         return str(self.base)
