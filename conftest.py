@@ -39,10 +39,13 @@ def _examples_of_what_people_call(request: pytest.FixtureRequest) -> Iterator[No
     frame = _play_tennis()
     frame.to_csv(folder / "play_tennis.csv", index=False)
     namespace.update(modelsel=modelsel, frame=frame)
-    if any("outcome" in example.source and "run(" not in example.source for example in request.node.dtest.examples):
+    sources = [example.source for example in request.node.dtest.examples]
+    if any("outcome" in source for source in sources) and not any("outcome =" in source for source in sources):
         space = {"table": "table", "stump": {"learner": "cart", "max_depth": 1, "pruner": "unpruned"}}
         namespace["outcome"] = modelsel.run(frame, target="PlayTennis", space=space, final_test=False, tracking="off")
     yield
+    for name in ("modelsel", "frame", "outcome"):  # the namespace is the session's: no example lives on another's
+        namespace.pop(name, None)
 
 
 def _play_tennis() -> Any:
