@@ -62,7 +62,7 @@ class Gate:
 
     @property
     def place(self) -> str:
-        """Where the ledger is, as people may read it (no password)."""
+        """The ledger's location, as people may read it (no password)."""
         return self.session.place
 
     @property
@@ -91,7 +91,7 @@ class Gate:
         self._sealed(sealing)
 
     def declaration(self, sealing: TestSetDeclaration) -> dict[str, str]:
-        """What a declared model's answer depends on, as digests: no label of a sealed row is among it."""
+        """Return digests of all that a declared model's answer depends on: no label of a sealed row is among them."""
         rows = (sealing.sealed, sealing.development)
         if rows not in self._declarations:
             weights = weights_of(sealing.sealed)
@@ -314,7 +314,9 @@ class Gate:
         return answered(go.intent.facts, facts, self.policy, replay=False, extra=extra)
 
     def _afterwards(self, step: Callable[[], Iterable[Finding]]) -> tuple[Finding, ...]:
-        """What a step after the answer finds. The answer is on record: whatever fails now is said, and does not lose it."""
+        """Collect the findings of a step after the answer. A failure is reported as a finding: the answer is on record and not
+        lost.
+        """
         try:
             return tuple(step())
         except Exception as error:
@@ -382,7 +384,7 @@ class Gate:
         return told
 
     def _anchored(self, sealing: TestSetDeclaration) -> Sequence[Finding]:
-        """What the ledger could not take, its anchors may."""
+        """Tell the anchors about a look that the ledger could not record."""
         try:
             return self.session.witness_unguarded(self.subject(sealing))
         except (StoreError, LedgerError) as error:

@@ -1,4 +1,4 @@
-"""What fails after a look does not lose its answer: it is said with the error, and asking again costs nothing."""
+"""Keep the answer of a look when a later step fails: it is shown with the error, and asking again costs nothing."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

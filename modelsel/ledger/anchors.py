@@ -63,7 +63,7 @@ class LockFile:
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Any]]:
-        """What stands in the file, to be changed in place; outside git it is not written."""
+        """Open the file's facts for a change in place; outside git nothing is written."""
         if not in_git(self.folder):
             yield {}
             return
@@ -93,7 +93,7 @@ class LockFile:
         return {str(facts["key"]) for facts in self._read().get("testsets", {}).values() if "key" in facts}
 
     def _read(self) -> dict[str, Any]:
-        """What stands in the file; a merge conflict counts as unreadable and is an OSError for the caller."""
+        """Read the file's facts; a merge conflict counts as unreadable and raises OSError."""
         try:
             known: dict[str, Any] = json.loads(self.path.read_text("utf-8"))
         except FileNotFoundError:

@@ -46,13 +46,13 @@ class LedgerEntry:
 
     @property
     def place(self) -> str:
-        """How messages and anchors name it: replica:seq:hash."""
+        """The entry's name in messages and anchors: replica:seq:hash."""
         return f"{self.replica}:{self.seq}:{self.hash}"
 
 
 @dataclass(frozen=True)
 class ChainBreak:
-    """Where a chain does not hold, and why."""
+    """A place where a chain does not hold, and the reason."""
 
     replica: str
     seq: int

@@ -142,7 +142,7 @@ class Home:
         return hashlib.sha256(b"\0".join((whole, url.encode(), str(generation).encode()))).hexdigest()[:16]
 
     def state(self) -> dict[str, Any]:
-        """What was remembered: `marks` per ledger and replica, `places` of ledgers, `facts` per test set."""
+        """Return the remembered state: `marks` per ledger and replica, `places` of ledgers, `facts` per test set."""
         try:
             state: dict[str, Any] = json.loads(self._state.read_text("utf-8"))
         except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""Who wrote an entry: Ed25519 signatures over its hash, by a key that the name of the chain commits to.
+"""Ed25519 signatures over the hashes of entries, by a key that the name of the chain commits to.
 
     replica = salt ‖ first 24 of SHA-256("modelsel.replica.v2\\0" ‖ public key ‖ salt), hexadecimal
 

@@ -1,4 +1,4 @@
-"""Which entries may be believed: those that hang on their chain, up to one that its owner signed.
+"""Decide which entries can be trusted: those on their chain, up to one that its owner signed.
 
 An entry is sound where it, or one that follows it, is signed by the key that its chain is named after: a hash covers all that
 came before. Entries of before there were signatures are sound up to the heads that were written down when the ledger was
@@ -31,13 +31,13 @@ class RejectedEntry:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What it states; empty where that cannot be read."""
+        """The facts of the entry; empty where they cannot be read."""
         return self.entry.facts if readable(self.entry) else {}
 
 
 @dataclass(frozen=True)
 class LedgerTerms:
-    """What a ledger says of itself: the key of its owner, and the entry that states the heads of before (or none)."""
+    """The ledger's own statements: the key of its owner, and the entry that lists the heads of before the migration (or none)."""
 
     owner: str = ""
     migrated: str = ""
@@ -114,7 +114,7 @@ class _Examination:
         )
 
     def _reached(self, whole: Sequence[LedgerEntry]) -> dict[str, LedgerEntry]:
-        """What hangs on the beginning of its chain, link by link."""
+        """Follow each chain from its beginning, link by link, and return the entries reached."""
         following: dict[tuple[str, int, str], list[LedgerEntry]] = defaultdict(list)
         for entry in whole:
             following[entry.replica, entry.seq, entry.prev].append(entry)

@@ -45,7 +45,7 @@ class AnchorSet:
         return found
 
     def asked(self, testset: str) -> tuple[Seen, list[Finding]]:
-        """What each anchor remembers of a test set, and which anchors could not be asked or speak of other keys."""
+        """Ask each anchor what it remembers of a test set; report those that cannot be asked or that name other keys."""
         seen: Seen = []
         found: list[Finding] = []
         for anchor in self.anchors:

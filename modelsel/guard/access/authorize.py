@@ -127,7 +127,7 @@ def _resumed(writing: WriteTransaction, ask: PreparedLook, history: History, loo
 def position_of(
     writing: WriteTransaction, ask: PreparedLook, history: History, until: LedgerEntry | None = None
 ) -> LookContext:
-    """Where a look would stand, with the entries of this ledger and of all others that are known."""
+    """Compute the context of a look from the entries of this ledger and of all others that are known."""
     whole = joined(history, ask.elsewhere, ask.key.id)
     before = whole if until is None else whole.before(until)
     history = before if ask.subject.digest in before.seals else whole  # a stranger may state that he saw nothing
@@ -166,7 +166,7 @@ def memory_of(writing: WriteTransaction, history: History, key: IdentityKey, els
 
 
 def _hidden(ask: PreparedLook, terms: Mapping[str, Any]) -> str:
-    """Why this measure may not be shown: a set that was sealed, or is by now, to show less than a count shows nothing else."""
+    """Say why this measure may not be shown: a set sealed to show less than a count shows nothing else."""
     release = terms["release"]
     if release == "better" and ask.request.sitting is None:
         return "these rows are those of an exam, which shows one bit for an answer: hand in predictions (modelsel exam answer)"
@@ -196,7 +196,7 @@ def _channel(ask: PreparedLook, terms: Mapping[str, Any], looks: Sequence[PastLo
 
 
 def _facts(looks: Sequence[PastLook]) -> list[dict[str, Any]]:
-    """What an exam's objection may know of the looks so far."""
+    """Return the facts about past looks that an exam's objection may read."""
     return [{**look.facts, "status": look.status, "charge": look.price} for look in looks]
 
 

@@ -1,4 +1,4 @@
-"""What is shown when an exam is closed: each answer's count at its own index, and verdicts of pairs; all in one look.
+"""Release all answers of an exam when it is closed: each answer's count at its own index, and verdicts of pairs, in one look.
 
 Each answer's predictions were fixed at index t, when s nats were spent, so its count is tested at level δ w_t e^−s, whatever is
 shown besides (the nodes of the tree are the same). Where nothing was shown before, k answers share the level of the one index
@@ -56,7 +56,7 @@ def closing(ask: PreparedLook, position: LookContext, handed: Sequence[Handed], 
 def closed(
     ask: PreparedLook, facts: Mapping[str, Any], handed: Sequence[Handed], labels: tuple[tuple[str, ...], Codes, Floats | None]
 ) -> dict[str, Any]:
-    """What the labels say of all answers, and its price."""
+    """Release the error counts of all answers and verdicts of pairs, with their price."""
     n, price, shown, wrong = int(facts["n"]), 0.0, [], []
     channel, rows = _channel(ask, n), np.ones(int(facts["n"]), bool)
     for one, stated in zip(handed, facts["answers"], strict=True):

@@ -37,7 +37,7 @@ def checked(home: Home, ledger: Ledger, url: str) -> tuple[Ledger, list[Finding]
 
 
 def damage(home: Home, ledger: Ledger, entries: TrustedEntries) -> list[ChainBreak]:
-    """Where chains do not hold that were whole once: entries that this home signed, or that stood here before, are not there.
+    """List the breaks of chains that were whole once: entries signed by this home, or seen here before, that are gone.
 
     What a stranger wrote into a chain damages nothing: it is kept aside.
     """
@@ -46,7 +46,7 @@ def damage(home: Home, ledger: Ledger, entries: TrustedEntries) -> list[ChainBre
 
 
 def losses(remembered: Mapping[str, Any], ledger: Ledger, url: str, entries: Sequence[LedgerEntry]) -> list[Finding]:
-    """What a home remembered before the entries were read, and the ledger does not show."""
+    """List findings for what the home remembered before the entries were read and the ledger no longer shows."""
     return [*_replaced(remembered, ledger, url), *_shortened(remembered, ledger, entries), *_cut(ledger, entries)]
 
 
@@ -59,7 +59,7 @@ def mark(home: Home, ledger: Ledger, url: str) -> None:
 
 
 def contradicted(ledger: Ledger, entries: Sequence[LedgerEntry], seen: Seen) -> list[Finding]:
-    """What looks that anchors saw and the ledger does not know say about it."""
+    """List findings for looks that anchors saw and the ledger does not know."""
     numbers = {(entry.replica, entry.seq) for entry in entries}
     unknown = _strange(entries, seen).values()
     return list(dict.fromkeys(_meaning(ledger, anchor, facts, numbers) for anchor, facts in unknown))
@@ -107,7 +107,7 @@ def _facts(testset: str, n: int, head: str, anchor: str, facts: Mapping[str, str
 
 
 def _meaning(ledger: Ledger, anchor: str, facts: Mapping[str, str], present: set[tuple[str, int]]) -> Finding:
-    """What it says of the ledger that an anchor saw this look and the ledger does not know it."""
+    """Return the finding for one look that an anchor saw and the ledger does not know."""
     replica, seq, _ = facts["head"].split(":")
     rows = f"test set {facts['testset'][:8]}"
     if facts.get("policy") == "off":

@@ -52,7 +52,7 @@ from modelsel.ledger.rows.unpacked import RecentRowSets
 
 
 class LedgerSession:
-    """What a gate keeps open: home, key, ledger, anchors."""
+    """The resources that a gate keeps open: home, key, ledger and anchors."""
 
     def __init__(self, policy: Policy, runs: Path, anchors: Sequence[Anchor], home: Home) -> None:
         self.policy = policy
@@ -274,7 +274,7 @@ class LedgerSession:
         return self.witness(self.ledger.write(step), price)
 
     def noticed(self, ask: PreparedLook) -> tuple[Finding, ...]:
-        """What would be noticed about a look, without one."""
+        """List the findings that a look would bring, without making the look."""
 
         def step(writing: WriteTransaction) -> tuple[Finding, ...]:
             history = History.of(writing.entries())
@@ -390,7 +390,7 @@ class LedgerSession:
         return self.ledger.write(step)
 
     def close_unguarded(self, intent: LedgerEntry, found: LabelSummary, sealing: TestSetDeclaration) -> list[Finding]:
-        """What was shown, on record before it is shown."""
+        """Record the number that `guard=off` is about to show."""
         self.ledger.append("reveal", shown_unguarded(intent.facts, found, sealing))
         return self.witness(intent, intent.facts["worst"])
 

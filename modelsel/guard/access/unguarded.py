@@ -1,4 +1,4 @@
-"""What `guard=off` leaves behind: the number that was shown, as a look at its full price, which later looks pay for.
+"""Record the number that `guard=off` shows as a look at its full price, which later looks pay for.
 
 Price: ln(n + 1) for an error count; 64 ln 2 for any other score, of which at most 2⁶⁴ can be told apart; together at most
 n ln C, which is all that labels can say.
@@ -25,7 +25,7 @@ FLOAT = 64 * log(2)
 
 
 def full_price(sealing: TestSetDeclaration) -> float:
-    """What the score and the count that `off` shows of it say at most.
+    """Price of the score and the count that `off` shows: the most nats that they can tell.
 
     Three classes and ten rows: no more than 10 ln 3.
     """

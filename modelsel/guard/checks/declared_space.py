@@ -1,4 +1,4 @@
-"""Which models were declared: functions that were fixed before any answer on these or overlapping rows.
+"""Decide which models were declared: functions that were fixed before any answer on these or overlapping rows.
 
 An id alone declares nothing: the same candidate trained on corrected labels, on other weights or by another version is
 another function, and as many of them can be made as one likes. A model is one of the |H| declared ones only
@@ -38,7 +38,7 @@ STRANGER = "it is not one of them"
 
 @dataclass(frozen=True)
 class Declared:
-    """How a model was declared: by record, by recipe, or (empty) not at all, and then why."""
+    """The way in which a model was declared: by record, by recipe, or (empty) not at all, with the reason."""
 
     how: str = ""
     why: str = ""
@@ -59,7 +59,9 @@ def commitment(sealing: TestSetDeclaration, weights: Floats | None, key: Identit
 
 
 def declared(ask: PreparedLook, history: History, relations: Iterable[Relation], ids: Hashes | None, whole: bool) -> Declared:
-    """Whether, and how, the model that asks was declared; `ids` are those of the space, `whole` says that no row is dropped."""
+    """Decide whether the model that asks was declared, and how; `ids` are those of the space, `whole` says that no row is
+    dropped.
+    """
     seal, winner = history.seals[ask.subject.digest], ask.request.selected.winner
     if ids is None or not np.isin(space_hashes((winner,)), ids).all():
         return Declared(why=STRANGER)
@@ -70,7 +72,7 @@ def declared(ask: PreparedLook, history: History, relations: Iterable[Relation],
 
 
 def _objections(ask: PreparedLook, history: History, seal: LedgerEntry, related: set[str], whole: bool) -> Iterator[str]:
-    """Why nothing can be a member now, whichever model asks."""
+    """Yield reasons why no model can count as declared now."""
     looks = history.looks_at(related)
     if not whole:
         yield "rows were dropped"

@@ -1,4 +1,4 @@
-"""What features and groups show without any history: rows copied almost exactly across the split, groups on both sides.
+"""Find leakage that needs no history: rows copied almost exactly across the split, groups on both sides.
 
 Near duplicates: distances of test rows to their nearest development row, compared with those of development rows to their
 nearest other one (one-sided Kolmogorov-Smirnov, p ≈ exp(−2 D² ab/(a + b))); only an excess of small distances counts.

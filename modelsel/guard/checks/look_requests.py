@@ -1,4 +1,4 @@
-"""What arrives at the ledger before labels are opened, and the three ways in which it is answered there."""
+"""Requests that reach the ledger before labels are opened, and the three ways in which they are answered."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

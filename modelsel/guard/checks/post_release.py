@@ -1,4 +1,4 @@
-"""What the released answer and the selection show together; nothing beyond what is released or recorded is used."""
+"""Findings from the released answer and the selection together; nothing beyond what is released or recorded is used."""
 
 from collections.abc import Iterator, Mapping
 from math import log, sqrt

@@ -1,4 +1,4 @@
-"""What is noticed about a look before labels are opened."""
+"""Findings about a look that are made before labels are opened."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is known of the choices made on a test set's development rows: how many were tried, and what luck that leaves."""
+"""The effort of selection on a test set's development rows: how many candidates were tried, and the luck that allows."""
 
 from collections.abc import Mapping
 from math import exp

@@ -76,7 +76,7 @@ def _stage(terms: Mapping[str, Any], position: LookContext, rate: float) -> str:
 
 
 def left_by_quota(terms: Mapping[str, Any], answers: int, half: float) -> str:
-    """How the next answer is released after so many, when its interval would have this half width.
+    """Return the release mode of the next answer after so many, when its interval would have this half width.
 
     >>> left_by_quota({"release": "predicted", "quota": [3]}, 3, 0.1), left_by_quota({"release": "full", "quota": [3]}, 2, 0.1)
     ('ladder', 'full')

@@ -1,4 +1,4 @@
-"""What a look or an audit may notice: a stable code, how grave it is, and what to do next.
+"""Kinds of findings of a look or an audit: a stable code, a severity, and the next step.
 
 Each kind of finding is a file named by what it finds, with its code, severity, texts and advice; its page is a section of
 `docs/findings.md`.

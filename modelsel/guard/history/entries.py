@@ -1,4 +1,4 @@
-"""What the gate writes into the ledger: who, when, under which terms, and what was sealed."""
+"""The entries that the gate writes into the ledger: who, when, under which terms, and what was sealed."""
 
 import getpass
 import importlib.metadata
@@ -115,7 +115,7 @@ def space_hashes(ids: tuple[str, ...]) -> Hashes:
 
 
 def weaker(policies: Sequence[Mapping[str, Any]], now: Mapping[str, Any]) -> list[str]:
-    """What a policy takes back of the seal's and of the strictest since: fixed terms, the kind, the number of looks."""
+    """List the settings in which a policy is weaker than the seal's or the strictest since: fixed terms, kind, number of looks."""
     changed = [name for name in FIXED if policies[0].get(name) != now.get(name)]
     if now["rank"] < max(before["rank"] for before in policies):
         changed.append("policy")

@@ -46,7 +46,7 @@ class PastLook:
 
     @property
     def shown(self) -> dict[str, Any]:
-        """What the answer showed, about how many rows, and the name that an exam has for its predictions."""
+        """The released answer, its number of rows, and the exam's name for the predictions."""
         handed = (self.facts.get("config") or {}).get("handed")
         return {**self.answer, "look": self.facts["look"], "n": self.facts["n"], "handed": handed}
 
@@ -133,7 +133,7 @@ class History:
         return self._of_kind("replay")
 
     def before(self, intent: LedgerEntry) -> "History":
-        """What stood in the ledger when an intent was written."""
+        """Return the history as it stood when an intent was written."""
         seen = intent.facts.get("seen") or {}
         return History(tuple(entry for entry in self.entries if entry.seq <= seen.get(entry.replica, 0)))
 

@@ -129,7 +129,7 @@ def quarantined(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
 
 
 def person(read: TrustedEntries, entry: LedgerEntry) -> str:
-    """Who wrote an entry: the first of the keys that signed for each other; a chain without a key stands for itself."""
+    """Return the person behind an entry: the first of the keys that signed for each other; a chain without a key is its own."""
     return _people(read).get(read.signers.get(entry.replica, ""), read.signers.get(entry.replica) or entry.replica)
 
 
@@ -172,7 +172,7 @@ class SoundEntries:
 
 
 def _known_before(read: TrustedEntries) -> SoundEntries | None:
-    """What was found fit in the reading before this one; None where all has to be gone through again."""
+    """Return the entries found sound at the previous reading; None where all have to be judged again."""
     former = read.former
     if former is None or "fit" not in former.memo or len(former.memo.get("judged", ())) != len(former):
         return None
@@ -216,7 +216,7 @@ def _fault(read: TrustedEntries, end: LedgerEntry, intent: LedgerEntry | None, s
 
 
 def _least(end: LedgerEntry, intent: LedgerEntry, seal: LedgerEntry | None) -> float:
-    """What an answer costs at the least, computed anew from what was released; 0 where that does not say it."""
+    """Compute the least price of an answer from what was released; 0 where that does not say it."""
     facts, released = intent.facts, end.facts.get("released") or {}
     symbol, low = str(end.facts.get("symbol")), released.get("low")
     if seal is None or facts["metric"] != "error" or low is None or symbol.startswith("board"):

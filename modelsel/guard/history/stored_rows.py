@@ -1,4 +1,4 @@
-"""What a ledger keeps of the rows that are sealed: row sets of both sides, of the table, of the declared space."""
+"""Row sets that a ledger stores for sealed rows: both sides, the whole table, the declared space."""
 
 from modelsel.guard.history.entries import space_set, table_set
 from modelsel.guard.identity.fingerprints import RowFingerprints

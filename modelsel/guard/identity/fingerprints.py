@@ -88,7 +88,7 @@ class RowFingerprints:
 
     @property
     def duplicated(self) -> Booleans:
-        """Which test rows stand in the development rows too."""
+        """A mask of the test rows that are in the development rows too."""
         return met(self.test.bound, np.sort(self.development.bound))
 
 
@@ -121,7 +121,7 @@ def subject_of(sealing: TestSetDeclaration, key: IdentityKey, known: Iterable[Kn
 
 
 def _room(drawn_of: Iterable[Sketch]) -> float:
-    """How many different rows the values of the columns could make up."""
+    """Compute how many different rows the columns' values could make up."""
     return prod(float(sketch.distinct) for sketch in drawn_of)
 
 

@@ -1,4 +1,4 @@
-"""What a study hands to the gate: what it seals, what it declared, and which model it wants to see tested."""
+"""Requests of a study to the gate: what it seals, what it declared, and which model it wants to see tested."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class TestSetDeclaration:
 
 @dataclass(frozen=True)
 class SelectionSummary:
-    """What selection says of the winner: the candidate's id, its cross-validated score, and from how many rows.
+    """The result of selection for the winner: the candidate's id, its cross-validated score, and from how many rows.
 
     `cv_error` is the out-of-fold misclassification rate where the measure is another one: it is what the error count is
     predicted from. `tried` counts the candidates of this study.
@@ -44,7 +44,7 @@ class SelectionSummary:
 
 @dataclass(frozen=True, eq=False)
 class Sitting:
-    """What an exam adds to a look: predictions that somebody else made.
+    """The part of a look that an exam adds: predictions that somebody else made.
 
     `objection` is asked under the ledger's lock, with the facts of all looks at these rows and the highest price of the answer;
     what it says is the reason of a refusal. `earlier` gives the predictions of an earlier answer by the name that the sealing's

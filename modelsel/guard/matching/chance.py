@@ -1,4 +1,4 @@
-"""How many rows of a set stand in another one by chance, where values repeat.
+"""The number of rows that two sets share by chance, where values repeat.
 
 A content stands T times among the n rows and K times in a pool of N; of m rows drawn from the pool H hold it, which is
 hypergeometric. The overlap expected is Σ E min(T, H), and its variance at most Σ Var min(T, H): such counts, each of which

@@ -41,7 +41,7 @@ def links(subject: RowFingerprints, memory: RowSetIndex, found: Sequence[Relatio
 
 
 def _role(testset: str, entry: LedgerEntry, memory: RowSetIndex) -> str:
-    """What the rows of a sealed table were used for; empty where they were only sealed."""
+    """Return the use of a sealed table's rows (test or selection); empty where they were only sealed."""
     if memory.history.looks_at([testset]) or memory.history.commits_on([testset]):
         return "test"
     return "selection" if entry.facts["train"] in memory.history.chosen_on else ""

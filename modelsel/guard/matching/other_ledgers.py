@@ -1,4 +1,4 @@
-"""What a person has on record beside the ledger at hand: other ledgers, other keys. No setting makes it forgotten.
+"""Search all that a person has on record beside the ledger at hand: other ledgers, other keys. No setting switches it off.
 
 Each contact is written under the home's own key too (`_twin`), so that one key finds it. Besides, the same rows are looked for
 under every key at hand, and in every ledger of the home's registry that holds looks of others.

@@ -1,4 +1,4 @@
-"""Which remembered sets share rows with the ones now sealed, and whether that is more than chance.
+"""Find remembered sets that share rows with the ones now sealed, and decide whether that is more than chance.
 
 Where all rows are distinct, and not by luck, equal values mean the same row. Elsewhere values coincide by chance, and they
 count only where they are more than that (`_chance`); where they are, and nearly all are distinct (u ≥ .95), a row whose values
@@ -52,7 +52,9 @@ class Relation:
 
 @dataclass(frozen=True, eq=False)
 class RowSetIndex:
-    """What sets are compared with: the history, its stored row sets, the key that hashed them, an index where there is one."""
+    """The data that sets are compared with: history, stored row sets, the key that hashed them, and an index where there is
+    one.
+    """
 
     history: History
     load: Callable[[str], RowSet]
@@ -101,7 +103,7 @@ def _test(testset: str, facts: Mapping[str, Any], subject: RowFingerprints, memo
 
 
 def _once(subject: RowFingerprints, what: tuple[str, ...], compare: Callable[[], Relation | None]) -> Relation | None:
-    """What came of a comparison with a stored set: it does not change, and is made once."""
+    """Return the result of a comparison with a stored set, computing it once: a stored set does not change."""
     if what not in subject.met:
         subject.met[what] = compare()
     found: Relation | None = subject.met[what]
@@ -165,7 +167,7 @@ def _relation(testset: str, role: str, seen: Booleans, stored: RowSet, channel: 
 
 
 def _seen(name: str, subject: RowFingerprints, stored: RowSet) -> Booleans:
-    """Which test rows stand in a stored set; none where it is no more than chance."""
+    """Mask the test rows that are in a stored set; none where the overlap is no more than chance."""
     ours, theirs = subject.test.arrays[name], stored.arrays[name]
     telling = name == "id" or subject.tells(name)
     if stored.facts.get("sketch"):
@@ -206,7 +208,7 @@ def _by_columns(subject: RowFingerprints, stored: RowSet, key: IdentityKey) -> B
 
 
 def _enough(values: Hashes) -> int:
-    """How many values of a column have to be met again."""
+    """Return how many values of a column have to be met again."""
     return max(FEWEST, ceil(QUASI * len(values)))
 
 

@@ -1,4 +1,4 @@
-"""What every policy can be told: how an answer is released, how sure the interval is, what is kept and where."""
+"""Settings that all policies share: how an answer is released, the interval's confidence, what is stored and where."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -13,7 +13,7 @@ CATEGORIES = ("", "bug", CORRECTED, "new_data", "reviewer", "protocol", "other")
 
 @dataclass(frozen=True)
 class Justify:
-    """Why a further look is needed; it is stored in the ledger, and the same text serves once."""
+    """The reason for a further look; it is stored in the ledger, and the same text serves once."""
 
     nested = True
     category: str = one_of(*CATEGORIES)
@@ -22,7 +22,7 @@ class Justify:
 
 @dataclass(frozen=True)
 class Identity:
-    """How rows are recognised again. `digest_only` keeps the least about them and recognises only the whole set."""
+    """Settings of how rows are recognised. `digest_only` keeps the least about them and recognises only the whole set."""
 
     nested = True
     key: str = plain("user", help="the name of the key; guard.project names another one")

@@ -22,7 +22,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Question:
-    """What a policy judges: its index, how wide the interval may come out, what was noticed, which texts were used.
+    """The facts that a policy judges: the look's index, the expected half width, findings, and justifications used before.
 
     `exhausted` is the budget that was sealed, once it is used up.
     """
@@ -60,7 +60,7 @@ def _objection(policy: Policy, question: Question) -> str:
 
 
 def _fault(policy: Policy, used: tuple[str, ...]) -> str:
-    """Why a justification does not serve; empty when it does."""
+    """Say why a justification is not accepted; empty when it is."""
     text = policy.justify.text.strip()
     if not text or not policy.justify.category:
         return "say why: guard.justify.category=... guard.justify.text='...'"

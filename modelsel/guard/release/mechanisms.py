@@ -1,4 +1,4 @@
-"""What of the truth is shown, and its price: a channel is fixed before labels are opened and reduces what they say.
+"""Release mechanisms: each fixes, before labels are opened, how much of the truth is shown and at which price.
 
 Every channel spreads a probability of one over all that it may say, "the look failed" included, so that the price of an
 answer, −ln p, is what the certificate may charge. The interval is made from what was released, never from more.
@@ -20,7 +20,7 @@ FAILED = 1e-6  # probability set aside for "the look failed", in every channel
 
 @dataclass(frozen=True)
 class LabelSummary:
-    """What the labels say about the rows of a look. It does not leave the gate: a channel reduces it first."""
+    """A summary of the labels of a look's rows. It does not leave the gate: a mechanism reduces it first."""
 
     n: int
     errors: int
@@ -31,7 +31,7 @@ class LabelSummary:
 
 @dataclass(frozen=True)
 class Released:
-    """What is shown. `low` … `high` are the error counts it leaves possible; `half` a half width for other measures.
+    """A released answer. `low` … `high` are the error counts it leaves possible; `half` a half width for other measures.
 
     `half` holds c with half width = √(c · nats) + `rounding`; None: no interval can be certified.
     """
@@ -75,7 +75,7 @@ class ReleaseMechanism(Protocol):
 
     @property
     def numbers(self) -> int:
-        """How many numbers it shows at once: each has its share of δ."""
+        """The number of values shown at once: each has its share of δ."""
         return 1
 
 
@@ -117,7 +117,7 @@ class CountGrid(ReleaseMechanism):
 
 @dataclass(frozen=True)
 class PassFail(ReleaseMechanism):
-    """Whether the error rate meets a target that was fixed before."""
+    """Release only whether the error rate meets a target that was fixed before."""
 
     n: int
     target: float

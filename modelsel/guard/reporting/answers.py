@@ -1,4 +1,4 @@
-"""What a ledger knows of one test set, as plain facts: looks with what became of them, and notes about it."""
+"""A ledger's facts about one test set: looks with their outcome, and notes about it."""
 
 from typing import Any
 
@@ -14,6 +14,6 @@ def looks(session: LedgerSession, testset: str) -> list[dict[str, Any]]:
 
 
 def notes(session: LedgerSession, exam: str) -> list[dict[str, Any]]:
-    """What was put on record about an exam, in order."""
+    """List the notes about an exam, in the order in which they were recorded."""
     history = History.of(session.ledger.entries())
     return [entry.facts for entry in history.entries if entry.kind == "note" and entry.facts.get("exam") == exam]

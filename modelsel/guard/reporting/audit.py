@@ -1,4 +1,4 @@
-"""What touched the test rows, what it cost, and whether the ledger is whole: the story as data.
+"""The audit as data: everything that touched the test rows, its price, and whether the ledger is whole.
 
 The shape is public (`modelsel audit --json`); fields may be added, never renamed.
 """
@@ -69,7 +69,7 @@ def _stored(entries: list[LedgerEntry]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Witnessed:
-    """What this home and the anchors remembered before the entries were read; `damaged` where the home's memory is."""
+    """The memory of this home and its anchors before the entries were read; `damaged` has findings about the home's own."""
 
     remembered: Mapping[str, Any]
     seen: tuple[tuple[str, Mapping[str, str]], ...]

@@ -1,4 +1,4 @@
-"""What one more look at a test set would cost, how wide its interval would come out, and how many looks are left."""
+"""Forecast the price of one more look at a test set, the width of its interval, and how many looks are left."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ TYPICAL = 1.1  # nats of a rounded answer that cross-validation foresaw
 
 @dataclass(frozen=True)
 class LookForecast:
-    """Where the next look would stand: on how many rows, after how many others, at about which error rate."""
+    """The expected state at the next look: number of rows, index, nats spent, and an error rate to forecast for."""
 
     n: int
     index: int
@@ -74,7 +74,7 @@ def _stays(terms: Mapping[str, Any], n: int, past: Sequence[PastLook]) -> float:
 
 
 def budget(history: History, testset: str) -> dict[str, Any] | None:
-    """How many more looks keep the half width within .05 and .10, by what is released; and what fresh rows would give."""
+    """Count how many more looks keep the half width within .05 and .10, by release mode; and what fresh rows would give."""
     outlook = _outlook(history, testset, 0.5)
     if outlook is None:
         return None

@@ -27,7 +27,7 @@ def of_looks(sets: list[dict[str, Any]]) -> list[Finding]:
 
 
 def of_record(history: History, testsets: list[str]) -> Iterator[Finding]:
-    """What was found out about the ledger earlier, settings that were loosened, looks that only an anchor saw."""
+    """Yield the findings that are on record: about the ledger, settings that were loosened, looks that only an anchor saw."""
     for entry in history.entries:
         facts = entry.facts
         if entry.kind == "note" and "code" in facts:

@@ -30,7 +30,7 @@ def strip(ledger: Ledger) -> int:
 
 
 def labelled(ledger: Ledger) -> int:
-    """How many row sets still hold hashes that depend on labels."""
+    """Count the row sets that still hold hashes that depend on labels."""
     return sum(TOLD_BY_LABELS in RowSet.unpack(ledger.rowset(digest)).arrays for digest in ledger.rowset_keys())
 
 

@@ -1,4 +1,4 @@
-"""What of a ledger was read already: a process reads and judges each entry once, and then what has come since.
+"""Cache of a ledger's reading: a process reads and judges each entry once, and later only the new ones.
 
 Whether anything came is told by the number of entries, the last ones of each chain (a hash covers its whole chain) and the
 number of signatures. What somebody changes further back while a process is at work is found when it reads anew, which
@@ -54,7 +54,7 @@ class Reading:
         return read
 
     def _further(self, connection: Connection, state: tuple[Tops, int]) -> TrustedEntries | None:
-        """What was read before with a few entries more that follow on; None where it is not as simple as that."""
+        """Extend the previous reading by a few entries that follow on; None where a full reading is needed."""
         before, after = self._state[0], state[0]
         grown = {name: after[name][0] - top[0] for name, top in before.items() if name in after and after[name] != top}
         if not self._me or before.keys() != after.keys() or not 0 < sum(grown.values()) <= MANY:

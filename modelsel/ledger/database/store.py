@@ -1,4 +1,4 @@
-"""Where the ledger is kept: SQLite or PostgreSQL, append-only, on disk before anything is said, one chain per replica.
+"""The ledger's database: SQLite or PostgreSQL, append-only, on disk before a call returns, one chain per replica.
 
 Reads never take the write lock; `write` takes it before it reads, so that two processes cannot both be first. Triggers
 refuse updates and deletions; the chains show those who went around the triggers.
@@ -30,7 +30,7 @@ PATIENCE, PAUSE = 15.0, 0.1  # seconds that a server may be away, and between tw
 
 
 class WriteTransaction:
-    """What may be done under the write lock."""
+    """The operations that are allowed under the write lock."""
 
     def __init__(self, connection: Connection, ledger: "Ledger", token: str) -> None:
         self._connection = connection

@@ -1,4 +1,4 @@
-"""What makes the tables append-only in the database itself.
+"""Database triggers that make the tables append-only.
 
 The insert triggers stand against REPLACE, which fires no delete trigger. Who owns the database can drop them: that is
 what chain and anchors show.

@@ -1,4 +1,4 @@
-"""Which stored row sets share any hash with some rows: an index beside the ledger, so that not all of them have to be read.
+"""An index of row hashes beside the ledger: it names stored row sets that share a hash with some rows, so that few are read.
 
 It is a cache and no record. Of sets that it holds whole it can say that none of some hashes (or too few of them) stands in
 them; every other set is read and compared as if there were no index. A set is known by the SHA-256 of its bytes, which the

@@ -131,7 +131,7 @@ def runs(ordered: Hashes) -> tuple[Hashes, Integers]:
 
 
 def occurrences(values: Hashes, pool: Hashes) -> Integers:
-    """How often each value stands in a pool, in any order.
+    """Count how often each value occurs in a pool, in any order.
 
     >>> occurrences(np.array([7, 9], np.uint64), np.array([7, 8, 7], np.uint64)).tolist()
     [2, 0]
@@ -145,7 +145,7 @@ def occurrences(values: Hashes, pool: Hashes) -> Integers:
 
 
 def met(values: Hashes, ordered: Hashes) -> Booleans:
-    """Which values stand in a sorted array."""
+    """Mask the values that are in a sorted array."""
     if not len(ordered):
         return np.zeros(len(values), bool)
     found: Booleans = ordered[np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)] == values

@@ -52,7 +52,7 @@ class Pairing:
 
 @dataclass(frozen=True, eq=False)
 class Likeness:
-    """What the comparison came to: `nats` are those left after everything that was chosen is paid for."""
+    """The result of a comparison: `nats` are those left after everything that was chosen is paid for."""
 
     near: float
     nats: float
@@ -67,7 +67,7 @@ NONE = Likeness(1.0, 0.0, 0)
 
 
 class Halves:
-    """How the correlations of a table differ between random halves of it: drawn once, when first asked for."""
+    """Differences of a table's correlations between random halves of it, drawn once when first asked for."""
 
     def __init__(self, found: Variables, seed: str) -> None:
         self._found = found
@@ -86,7 +86,7 @@ class Halves:
 
     @cached_property
     def crossing(self) -> Booleans:
-        """Which variables tell something together: of two levels neither excludes or implies the other, nor is it rare."""
+        """A mask of the pairs of binary variables of which neither excludes or implies the other, and neither is rare."""
         values, binary = self._found.values, self._found.binary
         has = np.nan_to_num(values[:, binary]) == np.nan_to_num(np.nanmax(values[:, binary], axis=0, initial=-np.inf))
         counts = has.astype(np.float64)

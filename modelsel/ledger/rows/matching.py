@@ -27,7 +27,7 @@ MOST, ROUNDS = 720, 3  # exchanges that are all tried; passes over pairs beyond
 
 @dataclass(frozen=True, eq=False)
 class Sketch:
-    """What is remembered of a column: keyed, so that values cannot be read off it."""
+    """A keyed summary of a column, from which values cannot be read off."""
 
     name: str
     digest: str

@@ -58,7 +58,7 @@ class RowSet:
 
 
 def shared(rows: Hashes, stored: Hashes, repetitions: bool) -> Booleans:
-    """Which rows are in the stored set: each content as often as it stands there, or always where rows are distinct.
+    """Mask the rows that are in the stored set: each content as often as it is there, or always where rows are distinct.
 
     >>> rows = np.array([7, 7, 7, 9], np.uint64)
     >>> shared(rows, np.array([7, 8], np.uint64), repetitions=True)
@@ -83,7 +83,7 @@ def identifiability(hashes: Hashes) -> float:
 
 
 def _occurrence(rows: Hashes) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """How many equal rows stand before each row."""
+    """Count the equal rows before each row."""
     order = np.argsort(rows, kind="stable")
     ordered = rows[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
