@@ -272,7 +272,7 @@ def _fitted(
 
 
 def _apart(config: Config, function: Callable[..., Any], candidates: Sequence[Candidate], *arguments: Any) -> Any:
-    """What the function returns, or the Failure: called where the cells of these candidates are computed."""
+    """Call the function where the cells of these candidates are computed; return its result, or the Failure."""
     limits = CellLimits(config.limit.seconds, config.limit.bytes)
     with interruptible():
         return apart(chosen(config.pool, limits, candidates), limits, function, *arguments)
@@ -309,12 +309,12 @@ def _explained(
 
 
 def opens(config: Config, material: StudyData) -> bool:
-    """Whether the test set is to be opened: `auto` leaves it closed while the data have findings of high severity."""
+    """Return whether the test set is to be opened: `auto` leaves it closed while the data have findings of high severity."""
     return config.final_test is True or (config.final_test == AUTO and not material.grave)
 
 
 def _closed(config: Config, material: StudyData, folder: RunFolder) -> dict[str, Any]:
-    """Why `auto` left the test set closed, and what opens it; what a sweep, which looks at its end, has to know."""
+    """Say why `auto` left the test set closed, and what opens it; a sweep, which looks at its end, reads it too."""
     codes = [finding.code for finding in material.grave]
     if not codes or not len(material.sealed):
         return {}
@@ -356,14 +356,14 @@ def _answer(exam: str, config: Config, selection: Selection, final: Final) -> Te
 
 
 def selected(winner: str, mean: float, assessed: Assessed, tried: int) -> SelectionSummary:
-    """What selection says of the winner, whose out-of-fold predictions come first."""
+    """Summarise selection's evidence on the winner, whose out-of-fold predictions come first."""
     there = assessed.predicted[0] >= 0
     wrong = assessed.predicted[0][there] != assessed.truth[there]
     return SelectionSummary(winner, mean, int(there.sum()), float(wrong.mean()) if len(wrong) else None, tried)
 
 
 def outputs(fitted: Final | Predictor, table: Table, measure: Measure) -> Outputs:
-    """What a fitted model answers for a raw table: classes, and scores where the measure reads them."""
+    """Compute a fitted model's outputs for a raw table: classes, and scores where the measure reads them."""
     return answered(fitted, table, measure.needs_scores)
 
 

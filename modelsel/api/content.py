@@ -1,4 +1,4 @@
-"""What a table in memory held, beside the record of its study: digests of its columns and rows, and the type of its target.
+"""Record of a table in memory beside its study: digests of its columns and rows, and the type of its target.
 
     content.npz   column (names), digest (of the cells of each), row (a number per row), target (bool, int, float or str),
                   by_estimator (whether new rows are read as estimators read them)
@@ -37,7 +37,7 @@ def target_type(folder: RunFolder) -> str:
 
 
 def by_estimator(folder: RunFolder) -> bool:
-    """Whether the study's rows came as estimators read them."""
+    """Return whether the study's rows came as estimators read them."""
     return bool(_kept(folder, "by_estimator", False))
 
 

@@ -351,7 +351,7 @@ class RemoteExam(Exam):
 
 
 def _told(error: HTTPError, where: str) -> ModelselError:
-    """What the server says, as the error that it would be here."""
+    """Turn the server's error message into the error that it would be here."""
     try:
         said = json.loads(error.read())
         kinds = {BAD_DATA: DataError, REFUSED: RefusedError}

@@ -1,4 +1,4 @@
-"""What a study came to, as it can be looked at, asked and used: the fields of study.json, and all of the run's folder."""
+"""The result of a study, to be looked at, asked and used: the fields of study.json, and all of the run's folder."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

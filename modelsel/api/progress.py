@@ -1,4 +1,4 @@
-"""Who shows how a study gets on: a bar in a notebook, what the terminal shows elsewhere."""
+"""Choose how progress is shown: a bar in a notebook, elsewhere the same as on the terminal."""
 
 import sys
 from typing import Any, Self

@@ -51,7 +51,7 @@ def _untold(task: Task, resampling: Resampling, counts: Integers) -> Iterator[Pr
 
 
 def _same(counts: Integers, one: Fold, other: Fold) -> bool:
-    """Whether a fold of some rows is a fold of all."""
+    """Return whether a fold over the kept rows is the same as a fold over all rows."""
     return all(
         np.array_equal(counts[mine], np.sort(theirs))
         for mine, theirs in ((one.analysis, other.analysis), (one.assessment, other.assessment))

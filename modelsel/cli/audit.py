@@ -38,7 +38,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def statement(key: str | None, places: Sequence[str] | None) -> Callable[[Gate], None]:
-    """What is to be written into the ledger before it is audited."""
+    """Return the step that writes a statement into the ledger before it is audited."""
 
     def state(gate: Gate) -> None:
         if key is not None:

@@ -38,7 +38,7 @@ def study(words: tuple[str, ...], config: Config, swept: bool) -> SweepScore:
 
 
 def _opens(config: Config, outcome: StudySummary) -> bool:
-    """Whether the test set of a job is opened at the sweep's end."""
+    """Return whether the test set of a job is opened at the sweep's end."""
     return config.final_test is True or (config.final_test == AUTO and "grave" not in outcome.extra)
 
 
@@ -54,7 +54,7 @@ def ended(jobs: Sequence[SweepScore]) -> int:
 
 
 def _compared(jobs: Sequence[SweepScore]) -> None:
-    """Where `compare` is set: the space's entries over the data sets, printed, and written beside what Hydra notes."""
+    """Print the comparison of the space's entries over the data sets where `compare` is set, and store it beside Hydra's."""
     from modelsel.record.folder import RunFolder
 
     folders = [job.result[0].folder for job in jobs]
@@ -65,7 +65,7 @@ def _compared(jobs: Sequence[SweepScore]) -> None:
 
 
 def telling(jobs: Sequence[Sequence[str]]) -> list[str]:
-    """What tells each job from the others; everything when nothing does.
+    """Return the overrides that tell each job from the others; all of them when nothing does.
 
     >>> telling([["dataset=iris", "seed=1"], ["dataset=wine", "seed=1"]])
     ['dataset=iris', 'dataset=wine']

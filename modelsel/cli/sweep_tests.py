@@ -45,7 +45,7 @@ def _one_of_a_table(groups: Sequence[list[StudySummary]]) -> list[list[StudySumm
 
 
 def _closed(several: Sequence[list[StudySummary]]) -> str:
-    """Why no test set of a table was opened, and what can be done."""
+    """Say why no test set of a table was opened, and what can be done."""
     first = several[0][0]
     return (
         f"{first.task['name']}: the jobs sealed {len(several)} different sets of its rows, and what one seals has chosen "
@@ -55,7 +55,7 @@ def _closed(several: Sequence[list[StudySummary]]) -> str:
 
 
 def _table(outcome: StudySummary) -> str:
-    """What tells the table of a study, and the measure, from others."""
+    """Return a key that tells the table and the measure of a study from others."""
     from modelsel.record.folder import RunFolder
 
     dataset = RunFolder.open(outcome.folder).config()["dataset"]

@@ -1,4 +1,4 @@
-"""How many rows a scheme assesses for each row it analyses: what the corrected resampled variance needs."""
+"""The ratio of assessed to analysed rows of a scheme, for the corrected resampled variance."""
 
 import numpy as np
 

@@ -35,7 +35,7 @@ DEPTH = 12  # of files that lead on to each other
 
 @dataclass(frozen=True)
 class Found:
-    """Where a name leads: the kind, its class, and the settings gathered on the way."""
+    """The kind that a name leads to, its class, and the settings gathered on the way."""
 
     kind: str
     cls: Any
@@ -64,7 +64,7 @@ class Builder:
         return next(options.all()) if len(self.problems) == before else None
 
     def options(self, group: str, base: Any, over: Any, where: str) -> Options:
-        """What a part may be: `base` with everything that `over` sets or sweeps."""
+        """Return the options of a part: `base` with everything that `over` sets or sweeps."""
         chosen, settings = _chosen(over)
         sets, used = [], set[str]()
         for name in chosen or (base,):

@@ -187,7 +187,7 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
 
 
 def _unraced(root: RootSettings | None, parts: Mapping[str, Any]) -> tuple[Problem, ...]:
-    """What a race cannot be run with."""
+    """List the settings that a race cannot be run with."""
     race, rule, measure = (parts[name] for name in ("race", "rule", "measure"))
     return race.problems(root, rule, measure) if None not in (root, race, rule, measure) else ()
 
@@ -214,13 +214,13 @@ def _around(outer: Any, scheme: Any, root: RootSettings | None, builder: Builder
 
 
 def _called(dataset: Any, choice: str) -> str:
-    """How people call a data set: a file by its name, another one by its option."""
+    """Return the name that people give a data set: a file's own name, or that of the option."""
     path = getattr(dataset, "path", None)
     return bare(path).stem if path else dataset.which if choice == "named" else choice
 
 
 def recorded(settings: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
-    """What config.yaml keeps: every part with all its settings, references where references were."""
+    """Return the content of config.yaml: every part with all its settings, references where references were."""
     kept = {key: value for key, value in settings.items() if key != LEARNER}
     for name, part in parts.items():
         if part is not None:

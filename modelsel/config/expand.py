@@ -73,7 +73,7 @@ def read_entries(wanted: Any, builder: Builder) -> dict[str, Any]:
 
 
 def name_of(wanted: Any) -> str:
-    """What a space is called in a study's name."""
+    """Return the name of a space, for use in a study's name."""
     if isinstance(wanted, Mapping):
         return "-".join(wanted)
     return "-".join(str(name) for name in wanted) if isinstance(wanted, list | tuple) else str(wanted or "")

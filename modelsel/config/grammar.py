@@ -19,7 +19,7 @@ Names = Callable[[], Sequence[str]]
 
 
 class SweepError(Exception):
-    """Why a sweep cannot be read, and how to mend it."""
+    """A sweep that cannot be read: `what` is wrong, and how to `fix` it."""
 
     def __init__(self, what: str, fix: str) -> None:
         super().__init__(what)

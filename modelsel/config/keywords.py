@@ -25,7 +25,7 @@ MERGED = (*COMPOSED, OUTER, "limit", "explain")  # settings that refine what sta
 
 @dataclass(frozen=True)
 class Keywords:
-    """What was given by keyword: overrides for Hydra, values to put over its composition, what is wrong."""
+    """Settings given by keyword: overrides for Hydra, values to put over its composition, and problems."""
 
     lines: tuple[str, ...] = ()
     values: Mapping[str, Any] | None = None

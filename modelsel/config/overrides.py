@@ -1,4 +1,4 @@
-"""What was typed, read by Hydra's own parser before Hydra composes, so that all problems are said at once.
+"""Read typed overrides by Hydra's own parser before Hydra composes, so that all problems are reported at once.
 
 Each override is checked against the groups and options of `conf/`, and put so that Hydra takes it: a key is set whether or not
 a file mentions it (`++key`), and the name of a part becomes its `kind`, so that settings beneath it stay beside it. Values and

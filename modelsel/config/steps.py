@@ -21,7 +21,7 @@ COLUMNS = ("numeric", "ordered", "nominal", "all")
 
 
 class WrongStepsError(Exception):
-    """Why steps are none: `what`, and how to `fix` it."""
+    """Preparation steps that cannot be read: `what` is wrong, and how to `fix` it."""
 
     def __init__(self, what: str, fix: str) -> None:
         super().__init__(what)

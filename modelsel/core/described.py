@@ -1,4 +1,4 @@
-"""What was fitted, written down and read back: a frozen dataclass is its fields, and needs to say no more.
+"""Write down fitted objects and read them back: a frozen dataclass is described by its fields.
 
 Arrays go to the arrays of a `Description`; numbers, texts, truth values, None and tuples of them to its facts.
 """
@@ -48,7 +48,7 @@ class Described:
 
 
 def stored_numbers(fitted: object) -> float:
-    """How many numbers the arrays of a fitted object hold."""
+    """Count the numbers in the arrays of a fitted object."""
     return float(sum(value.size for value in vars(fitted).values() if isinstance(value, np.ndarray)))
 
 

@@ -1,4 +1,4 @@
-"""What can go wrong, said so that it can be mended: `MSEL-xxx: what, where; how to fix`.
+"""Errors of modelsel, each with a remedy: `MSEL-xxx: what, where; how to fix`.
 
 Every error of modelsel is a list of problems, found in one pass, and carries the exit code of the command that met it.
 """
@@ -31,7 +31,7 @@ class Problem:
 
 
 def meant(error: BaseException) -> BaseException:
-    """What was raised: an interrupt or alarm that reaches compiled code comes out of it as the cause of a SystemError.
+    """Return the exception that was raised first: one that interrupts compiled code comes out as the cause of a SystemError.
 
     >>> meant(ValueError("x"))
     ValueError('x')

@@ -1,4 +1,4 @@
-"""What the parts of a study promise each other.
+"""Protocols of the parts of a study.
 
 A part is a frozen dataclass (its specification); what it fits is another object. Nothing is mutated.
 """
@@ -44,7 +44,7 @@ class Path(Protocol):
     """One fit that answers every learner which differs from it only in path parameters."""
 
     def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
-        """What each learner, fitted alone, would say about `rows` of `table`: classes equal, scores to 1e-12."""
+        """Return what each learner, fitted alone, would answer for `rows` of `table`: classes equal, scores to 1e-12."""
         ...
 
     def complexity(self, learners: Sequence[Any]) -> Floats:
@@ -70,7 +70,7 @@ class Learner(Protocol):
 
     @property
     def unit(self) -> str:
-        """What its complexity counts: leaves, stored rows, table entries, ..."""
+        """The unit of its complexity: leaves, stored rows, table entries, ..."""
         ...
 
     @property
@@ -87,7 +87,7 @@ class Learner(Protocol):
         ...
 
     def refusal(self, task: Task, rows: Integers) -> str | None:
-        """Why this learner cannot be fitted on just these rows (k larger than the rows): the candidate is skipped."""
+        """Say why this learner cannot be fitted on just these rows (k larger than the rows): the candidate is skipped."""
         ...
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> Path:
@@ -115,7 +115,7 @@ class Prepared(Protocol):
 
 
 class FeatureRanking(Protocol):
-    """What one fit of a preparer knows: it answers every preparer that differs from it only in path parameters."""
+    """One fit of a preparer that answers every preparer differing from it only in path parameters."""
 
     def prepared(self, preparer: Any) -> Prepared:
         """The step that `preparer.fit`, called alone, would return."""
@@ -165,7 +165,7 @@ class Scheme(Protocol):
     """A resampling recipe."""
 
     def problems(self, task: Task) -> Iterable[str]:
-        """Why it cannot be used on this task (more folds than rows, groups that would be ignored)."""
+        """List reasons why it cannot be used on this task (more folds than rows, groups that would be ignored)."""
         ...
 
     def instantiate(self, task: Task, seed: int) -> Resampling: ...
@@ -180,7 +180,7 @@ class Split(Protocol):
 
 
 class Measure(Protocol):
-    """What is computed from predictions on a fold."""
+    """A measure of the quality of predictions on a fold."""
 
     @property
     def higher_is_better(self) -> bool: ...
@@ -196,7 +196,9 @@ class Measure(Protocol):
         ...
 
     def problems(self, task: Task, resampling: Resampling) -> Iterable[str]:
-        """Why it cannot be used on this task and these folds (a cost matrix of another size, AUC on folds of one class)."""
+        """List reasons why it cannot be used on this task and these folds (a cost matrix of another size, AUC on folds of one
+        class).
+        """
         ...
 
     def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
@@ -212,7 +214,7 @@ class Rule(Protocol):
     """Scores to the chosen candidate: a pure function, so that it can be replayed and bootstrapped."""
 
     def problems(self, resampling: Resampling, over_rows: bool) -> Iterable[str]:
-        """Why it cannot be used with these folds and a measure that is, or is not, a mean over rows."""
+        """List reasons why it cannot be used with these folds and a measure that is, or is not, a mean over rows."""
         ...
 
     def choose(self, board: Scoreboard) -> int:
@@ -221,7 +223,7 @@ class Rule(Protocol):
 
 
 class Progress(Protocol):
-    """Who is told how a study gets on (the terminal, a notebook, nobody)."""
+    """A receiver of a study's progress (the terminal, a notebook, nobody)."""
 
     def start(self, cells: int, candidates: int) -> None: ...
 
@@ -235,7 +237,7 @@ class Progress(Protocol):
 
 
 class Anchor(Protocol):
-    """Who remembers outside the ledger how far it had got, so that a deleted or rewritten ledger is noticed.
+    """A memory outside the ledger of how far it had got, so that a deleted or rewritten ledger is noticed.
 
     Facts are strings: `ledger` (its id), `testset`, `look` (how many so far), `spent` (nats), `n`, `head`
     ("replica:seq:hash"), `policy`. What was witnessed cannot be withdrawn.

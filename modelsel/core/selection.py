@@ -1,4 +1,4 @@
-"""What a study's cells add up to, and what was chosen from it: the value that comparison, record and report read."""
+"""The result of selection, summed up from the cells: the value that comparison, record and report read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

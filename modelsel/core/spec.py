@@ -35,7 +35,7 @@ _SCALARS = frozenset((str, int, float, bool, type(None)))
 
 @dataclass(frozen=True)
 class FieldLimits:
-    """What a field accepts: numbers in a range, one of some words, or a part of a group (one, or a list)."""
+    """Limits of a field's values: numbers in a range, one of some words, or a part of a group (one, or a list)."""
 
     least: float | None = None
     most: float | None = None

@@ -275,7 +275,7 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """What some candidates say about some rows: classes, and class scores where a measure asks for them."""
+    """Answers of some candidates for some rows: classes, and class scores where a measure asks for them."""
 
     predicted: Codes  # candidates × rows
     scores: Floats | None = None  # candidates × rows × classes, each row summing to 1
@@ -286,7 +286,7 @@ Status = Literal["ok", "error", "timeout", "memory", "crashed", "skipped", "inva
 
 @dataclass(frozen=True, eq=False)
 class Scoreboard:
-    """What a rule chooses from: arrays over candidates in declared order.
+    """The scores that a rule chooses from: arrays over candidates in declared order.
 
     `complexity` is the mean over folds; `unit` names what it counts (leaves, stored rows, ...). Only candidates that
     finished every fold with a finite score are `eligible`.

@@ -32,7 +32,7 @@ def encrypted(data: bytes, public: str) -> bytes:
 
 
 def opened(message: bytes, secret: bytes) -> bytes:
-    """What was encrypted. Raises ValueError for another key, or a message that was changed."""
+    """Decrypt a message. Raises ValueError for another key, or a message that was changed."""
     own = X25519PrivateKey.from_private_bytes(secret)
     sender, rest = message[:KEY], message[KEY:]
     try:

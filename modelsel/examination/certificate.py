@@ -31,7 +31,7 @@ SAID = ("look", "spent", "n", "delta", "release", "metric", "certified", "at", "
 
 @dataclass(frozen=True, eq=False)
 class Certified:
-    """What a certificate is about: a gate, looks of one test set, and how they are called."""
+    """The subject of a certificate: a gate, looks of one test set, and their names."""
 
     gate: Gate
     kind: str

@@ -1,4 +1,4 @@
-"""What somebody hands in, checked against the tokens of an exam: a class per row, or a score per class.
+"""Read handed-in predictions and check them against the tokens of an exam: a class per row, or a score per class.
 
 Columns: the token, then `prediction`, or a column per class (its name, or `score_` and its name), or both. Every problem is
 named, with the first rows that have it.

@@ -26,7 +26,7 @@ OVER = "the exam is closed: no further answer is taken"
 
 @dataclass(frozen=True)
 class Shown:
-    """What an asker is told. `said` is a sentence; numbers are None where the terms do not show them."""
+    """The reply that an asker is shown. `said` is a sentence; numbers are None where the terms do not show them."""
 
     exam: str
     asker: str
@@ -61,7 +61,7 @@ class ExamSession:
         return looks(self.gate.session, str(self.terms.facts["testset"]))
 
     def notes(self) -> list[dict[str, Any]]:
-        """What is on record about the exam besides."""
+        """List the notes that are on record about the exam."""
         return notes(self.gate.session, self.terms.id)
 
     def handed(self) -> list[dict[str, Any]]:
@@ -126,7 +126,7 @@ class ExamSession:
         return Shown(self.terms.id, asker, answer.name, said, None, place is not None, n=len(self.store.sealed), release=CLOSED)
 
     def _objections(self, mine: Sequence[Any], past: Sequence[Any], asker: str, worst: float, allow: Any) -> Iterator[str]:
-        """Why this asker may not look now; decided before labels are opened."""
+        """Yield reasons why this asker may not look now; decided before labels are opened."""
         if any(one["metric"] == CLOSING for one in past):
             yield OVER
         own = [one for one in mine if one["config"]["asker"] == asker]
@@ -140,7 +140,7 @@ class ExamSession:
             yield reason
 
     def _selected(self, answer: Answer, asker: str, forecast: tuple[float, int] | None) -> SelectionSummary:
-        """What foresees the answer: its errors on the development rows (thresholdout), or a forecast that came with it."""
+        """Return the forecast of the answer: its errors on the development rows (thresholdout), or one that came with it."""
         if answer.development is not None:
             wrong = float(np.mean(answer.development != self.store.development.target))
             return SelectionSummary(asker, wrong, len(answer.development), wrong)
@@ -156,7 +156,7 @@ class ExamSession:
 
     @property
     def noticed(self) -> tuple[Finding, ...]:
-        """What the last answer brought to light."""
+        """The findings of the last answer."""
         return tuple(self.gate.findings)
 
 
@@ -166,7 +166,7 @@ def sat(look: Mapping[str, Any], exam: str) -> bool:
 
 
 def sentence(result: TestResult, symbol: str) -> str:
-    """What was shown, in words."""
+    """Put the answer that was shown into words."""
     limits = (
         f", {100 * result.level:g} % interval [{result.interval[0]:.4f}, {result.interval[1]:.4f}]" if result.interval else ""
     )

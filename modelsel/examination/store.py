@@ -55,7 +55,7 @@ class Store:
 
     @cached_property
     def private(self) -> Mapping[str, Any]:
-        """What askers need not know: the ledger."""
+        """Facts that askers need not know: the ledger."""
         return dict(json.loads((self.folder / "private.json").read_text("utf-8")))
 
     @cached_property

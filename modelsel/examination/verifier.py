@@ -30,7 +30,7 @@ UNKNOWN = (
 
 
 class CheckedCertificate:
-    """What holds, what does not, what cannot be known."""
+    """The result of checking a certificate: statements that hold, that do not, and that cannot be known."""
 
     def __init__(self):
         self.held, self.faults, self.unknown = [], [], list(UNKNOWN)

@@ -37,7 +37,7 @@ class RejectedEntry:
 
 @dataclass(frozen=True)
 class LedgerTerms:
-    """The ledger's own statements: the key of its owner, and the entry that lists the heads of before the migration (or none)."""
+    """A ledger's own statements: its owner's key, and the entry that lists the heads of before the migration (or none)."""
 
     owner: str = ""
     migrated: str = ""

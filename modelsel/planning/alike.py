@@ -34,14 +34,14 @@ def _mattering(candidate: Candidate, kinds: frozenset[str]) -> Any:
 
 
 def counted_once(before: int, after: int) -> str:
-    """What is said of it, empty where all can differ."""
+    """Say how many candidates cannot differ on this table; empty where all can."""
     if before == after:
         return ""
     return f"{before - after} of {before} candidates cannot differ from another one on this table, and are counted once with it"
 
 
 def declared(said: int, families: int, candidates: Sequence[Candidate]) -> int:
-    """How many candidates were declared, a family (`alpha: path`) by its members.
+    """Count the candidates that were declared, a family (`alpha: path`) by its members.
 
     >>> from dataclasses import replace
     >>> from modelsel.learner.naive_bayes import NaiveBayes

@@ -1,4 +1,4 @@
-"""Which entries of a space could be exported, and to what: known before anything is fitted.
+"""List which entries of a space could be exported, and to which format: known before anything is fitted.
 
 SQL says every tree with hard splits on features as they are; ONNX not those that divide rows with missing values, or ask
 surrogates. A forest is written as ONNX.

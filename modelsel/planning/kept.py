@@ -27,7 +27,7 @@ Numbers = tuple[float, ...]
 
 
 class ProbeCache:
-    """What is known of rows of one shape. Without a folder nothing is kept."""
+    """Measured costs for rows of one shape, kept in a folder. Without a folder nothing is kept."""
 
     def __init__(self, folder: Path | None, shape: str) -> None:
         self._machine, self._shape = machine(), shape

@@ -1,4 +1,4 @@
-"""What nested cross-validation adds to a plan: the whole selection again, once for each analysis part."""
+"""The part of a plan that nested cross-validation adds: the whole selection again, once for each analysis part."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -8,7 +8,7 @@ from modelsel.core.types import Resampling
 
 @dataclass(frozen=True)
 class Nesting:
-    """How often it selects again, and on what share of the rows (mean)."""
+    """The number of selections that nested cross-validation repeats, and the mean share of the rows that each uses."""
 
     selections: int
     share: float

@@ -1,4 +1,4 @@
-"""What a plan will cost, measured instead of guessed: some of its batches are tried for half a second, on generated rows.
+"""Estimate a plan's cost by measuring: some of its batches are tried for half a second, on generated rows.
 
     seconds ≈ folds · Σ over batches (fit + members · answer) / speed-up of threads on the dearest kind
     bytes   ≈ what fits leave with the task + max(workers · the largest cell, the loss matrix + what is summed over it)

@@ -36,7 +36,7 @@ def lines(
     measure: Measure | None = None,
     quota: float | None = None,
 ) -> list[str]:
-    """What `modelsel plan` prints; `test_rows` are the rows of the declared split, 0 where there are none."""
+    """List the lines that `modelsel plan` prints; `test_rows` are the rows of the declared split, 0 where there are none."""
     return [
         f"rows         {plan.rows:,} for development, {test_rows:,} sealed",
         f"candidates   {len(plan.candidates):,}{_families(plan)}",
@@ -54,7 +54,7 @@ def lines(
 
 
 def warnings(plan: Plan, task: Task, delta: float = 0.05, measure: Measure | None = None) -> tuple[Finding, ...]:
-    """What should be known about choosing among so many candidates on so few rows, before anything is run.
+    """List findings about choosing among so many candidates on so few rows, before anything is run.
 
     Luck is told on the scale of the measure (errors, where none is said); the agnostic bound is one of errors.
     """
@@ -123,7 +123,7 @@ def _thousands(candidates: int) -> Iterator[Finding]:
 
 
 def _families(plan: Plan) -> str:
-    """How many candidates the open strengths stand for at most: leaves less one."""
+    """Say how many candidates the open strengths stand for at most: leaves less one."""
     most = [int(plan.rows / max(float(getattr(family.learner, "min_leaf", 1)), 1.0)) - 1 for family in plan.families]
     if not most:
         return ""
@@ -138,14 +138,14 @@ def _estimated(estimate: Estimate) -> list[str]:
 
 
 def _nested(outer: Nesting, plan: Plan, estimate: Estimate | None) -> list[str]:
-    """What nested cross-validation adds: the whole selection again for each of its analysis parts."""
+    """Describe what nested cross-validation adds: the whole selection again for each of its analysis parts."""
     seconds = f", about {_duration(estimate.seconds * outer.share * outer.selections)}" if estimate else ""
     when = "where the corrected score is near the floor (corrected=auto), " if outer.sometimes else ""
     return [f"outer        {when}{outer.selections:,} selections more: {outer.selections * plan.needed:,} fits{seconds}"]
 
 
 def _final(rows: int, task: Task, candidates: int, delta: float) -> str:
-    """How wide the certified interval of the first look will be, at half the error of the most frequent class."""
+    """Describe the certified interval of the first look, at half the error of the most frequent class."""
     if not rows:
         return "none: there are no sealed rows"
     errors = round(rows * base_error(task) / 2)
@@ -154,7 +154,9 @@ def _final(rows: int, task: Task, candidates: int, delta: float) -> str:
 
 
 def _course(rows: int, task: Task, delta: float, quota: float | None) -> list[str]:
-    """What further looks would be worth: exact answers within the quota, then the ladder; at half the majority's error."""
+    """Describe what further looks would be worth: exact answers within the quota, then the ladder; at half the majority's
+    error.
+    """
     if not rows or quota is None:
         return []
     errors = round(rows * base_error(task) / 2)

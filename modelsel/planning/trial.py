@@ -68,7 +68,9 @@ class Trier:
         return max(fit - left, 0.0) + max(both - fit, 0.0) * len(members) / len(some), left
 
     def speed_up(self, members: Sequence[Candidate], workers: int) -> float:
-        """How much more so many threads get done than one: they share the interpreter lock, the memory bus and the machine."""
+        """Measure how much more work so many threads do than one: they share the interpreter lock, the memory bus and the
+        machine.
+        """
         some = _some(members, MEMBERS)
         if workers == 1:
             return 1.0
@@ -182,7 +184,7 @@ def _searched(path: Any, learner: Any) -> float:
 
 
 def _times(learner: Any, sizes: Floats) -> float:
-    """How many times as long as what was tried the whole takes on models of these sizes."""
+    """Return the ratio of the whole learner's time to the tried one's, on models of these sizes."""
     return float(learner.times_as_long(float(sizes.mean()))) if hasattr(learner, "times_as_long") else 1.0
 
 

@@ -1,4 +1,4 @@
-"""What `modelsel.compare` gives: sentences, tables, a picture."""
+"""The result of `modelsel.compare`: sentences, tables, a picture."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

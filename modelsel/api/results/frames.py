@@ -1,4 +1,4 @@
-"""What a run's folder holds, as data frames."""
+"""Data frames made from the files of a run's folder."""
 
 from typing import Any
 

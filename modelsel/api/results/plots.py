@@ -53,7 +53,7 @@ class Plots:
         return self._of_scores(0)
 
     def calibration(self) -> Picture:
-        """How often the winner's out-of-fold scores came true."""
+        """Plot the reliability diagram of the winner's out-of-fold scores."""
         return self._of_scores(1)
 
     def critical_difference(self, *others: Any) -> Picture:

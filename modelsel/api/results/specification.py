@@ -44,7 +44,7 @@ def specification(row: Row, words: Collection[str] = ()) -> dict[str, Any]:
 
 
 def value(text: str) -> Any:
-    """What a word of candidates.csv says.
+    """Parse a value of candidates.csv.
 
     >>> [value(text) for text in ("none", "0.5", "gini", "[1, 2]")]
     [None, 0.5, 'gini', [1, 2]]

@@ -31,7 +31,7 @@ class Scoring:
 
 
 def scoring_of(scoring: Any, measure: Any, builder: Builder | None = None) -> Scoring:
-    """What `scoring` and `measure` say; problems go to the builder, or are raised as ConfigurationError."""
+    """Resolve `scoring` and `measure`; problems go to the builder, or are raised as ConfigurationError."""
     own = builder or Builder(Folders.of())
     if scoring is not None and measure is not None:
         own.problems.append(Problem("MSEL-813", "scoring and measure are both given", "SelectionCV", "give one of them"))

@@ -207,7 +207,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         self, task: Task, resampling: Resampling, scoring: Scoring, candidates: tuple[Candidate, ...],
         bounded: Mapping[str, Measure],
     ) -> CandidateScores:  # fmt: skip
-        """What all candidates answer on all folds: in memory, or by a study that is kept as `outcome_`."""
+        """Compute the scores of all candidates on all folds: in memory, or by a study that is kept as `outcome_`."""
         if not self.record:
             plan, workers = make(candidates, task, resampling), self.n_jobs or 1
             return answered(plan, task, resampling, scoring.measure, self.seed, workers, bounded)
@@ -249,7 +249,7 @@ def given(task: Task, splits: Sequence[tuple[Any, Any]]) -> Resampling:
 
 
 def parameters(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
-    """What tells each candidate from the others of its entry, with the learner's name."""
+    """List the parameters in which each candidate differs from the others of its entry, with the learner's name."""
     by_entry: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         by_entry.setdefault(candidate.entry, []).append(candidate)

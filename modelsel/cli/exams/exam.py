@@ -92,7 +92,7 @@ def answer(words: Sequence[str]) -> int:
 
 
 def status(words: Sequence[str]) -> int:
-    """who has handed in how much, what is left"""
+    """show how much each asker has handed in, and what is left"""
 
     def text(facts: Mapping[str, Any]) -> str:
         lines = [f"{facts['name']} ({facts['exam']}): {facts['state']}, release={facts['release']}, "
@@ -124,7 +124,7 @@ def close(words: Sequence[str]) -> int:
 
 
 def audit(words: Sequence[str]) -> int:
-    """what touched the rows, what it cost, whether all is as it was put on record"""
+    """show what touched the rows, what it cost, and whether all is as it was put on record"""
     parser = _parser("audit", audit)
     parser.add_argument("folder", metavar="DIR", help=FOLDER)
     parser.add_argument("--json", action="store_true", help="as data")

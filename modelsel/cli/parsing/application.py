@@ -37,7 +37,7 @@ REFUSED = {"config_path": "--config-path", "config_name": "--config-name", "expe
 
 
 class SweepScore(float):
-    """What a job of a sweep returns: the cross-validated score of its winner (NaN without one), with all else beside it."""
+    """A sweep job's return value: the cross-validated score of its winner (NaN without one), with all else beside it."""
 
     code: int = OK
     overrides: str = ""
@@ -158,7 +158,7 @@ def _fail(program: str, message: str) -> NoReturn:
 
 @contextmanager
 def _place(command: str) -> Iterator[tuple[str, ...]]:
-    """Where Hydra notes a sweep: below runs/; a plan leaves nothing."""
+    """Choose the folder for Hydra's notes of a sweep: below runs/ for a run; a plan leaves nothing."""
     if command == "run":
         yield ()
         return

@@ -1,4 +1,4 @@
-"""How a command ends: errors on stderr as `MSEL-xxx: what, where; how to fix`, never a traceback, and an exit code."""
+"""Errors and exit codes of commands: `MSEL-xxx: what, where; how to fix` on stderr, never a traceback."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What `modelsel --help` says: the commands, and the overrides that people type."""
+"""The text of `modelsel --help`: the commands, and the overrides that people type."""
 
 COMMANDS = {
     "run": "a whole study: select, test once, record, report",

@@ -59,7 +59,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def script(shell: str) -> str:
-    """What a shell has to read; ConfigurationError for one that is not known."""
+    """Return the completion script of a shell; ConfigurationError for one that is not known."""
     if shell not in SCRIPTS:
         raise ConfigurationError(complaint(f"unknown shell {shell!r}: bash, fish, zsh", "modelsel completion"))
     return SCRIPTS[shell].replace("@COMMANDS@", " ".join(COMMANDS))

@@ -63,7 +63,7 @@ def stores() -> Iterator[Line]:
 
 
 def writable(path: Path | None) -> tuple[str, int]:
-    """Whether a file can be made in a folder, or in the nearest one above that exists."""
+    """Check whether a file can be made in a folder, or in the nearest one above that exists."""
     if path is None:
         return "nowhere to write: kernels are compiled anew by every process", OK
     there = next((folder for folder in (path, *path.absolute().parents) if folder.is_dir()), Path("/"))

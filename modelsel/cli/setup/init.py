@@ -80,7 +80,7 @@ def started(folder: Path) -> list[Path]:
 
 
 def _schemas(folder: Path) -> None:
-    """What editors complete and check the files of `conf/` by, a schema per group."""
+    """Write a JSON schema per group, by which editors complete and check the files of `conf/`."""
     from modelsel.manual.editor import schemas
 
     folder.mkdir(exist_ok=True)

@@ -50,7 +50,7 @@ def over_folds(runs: Sequence[ComparedRun], rope: float = 0.01, level: float = 0
 def sentences(
     pairs: Sequence[FoldPair], runs: Sequence[ComparedRun], rope: float = 0.01, alpha: float = 0.05
 ) -> tuple[str, ...]:
-    """What the comparison says, as it can be quoted; differences are told as the better one's advantage."""
+    """Put the comparison into sentences that can be quoted; differences are told as the better one's advantage."""
     return tuple(
         f"{_advantage(pair, runs[0])}; p {_p(pair.p)}, Holm {_p(pair.adjusted)}: "
         f"{'told apart' if pair.adjusted <= alpha else 'not told apart'}; "

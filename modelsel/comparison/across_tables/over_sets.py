@@ -78,7 +78,7 @@ def over_sets(runs: Sequence[ComparedRun], rope: float = 0.01, alpha: float = 0.
 
 
 def sentences(of: OverSets, rope: float = 0.01, alpha: float = 0.05) -> tuple[str, ...]:
-    """What the comparison says, as it can be quoted."""
+    """Put the comparison into sentences that can be quoted."""
     ranks = ", ".join(f"{name} {rank:.2f}" for name, rank in zip(of.learners, of.friedman.ranks))
     return (
         f"Mean ranks by {of.measure} over {len(of.data)} data sets (1 is best): {ranks}.",

@@ -83,7 +83,7 @@ def ratio_of(fold: Integers) -> float:
 
 
 def paired(runs: Sequence[ComparedRun]) -> str:
-    """How the runs can be compared: `folds` (same rows and folds) or `sets` (each its own data set).
+    """Return how the runs are compared: `folds` (same rows and folds) or `sets` (each its own data set).
 
     Raises ConfigurationError that says what is not paired.
     """

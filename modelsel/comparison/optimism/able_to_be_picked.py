@@ -1,4 +1,4 @@
-"""Who, of those that left a race, some resample of BBC could still pick: they have to finish before the score can be corrected.
+"""Find the dropped candidates that a resample of BBC could still pick: they have to finish before the score is corrected.
 
     in-bag mean ≥ (Σ known losses drawn + Σ least possible losses of the other rows drawn) / Σ weights drawn
 
@@ -19,7 +19,7 @@ SLACK = 1e-6  # of losses that are kept in single precision
 
 
 def bbc_generator(resampling: Resampling, seed: int) -> np.random.Generator:
-    """What draws the resamples of a study's correction."""
+    """Return the generator that draws the resamples of a study's correction."""
     return generator(seed, resampling.fingerprint, "bbc")
 
 

@@ -84,7 +84,7 @@ def summary(scores: Floats, picked: Integers, winner: int, level: float) -> Corr
 
 
 def draws(size: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """How often each unit is drawn, resamples × units, in blocks; a resample that leaves nobody out is drawn again."""
+    """Yield how often each unit is drawn, resamples × units, in blocks; a resample that leaves nobody out is drawn again."""
     block = max(1, CELLS // size)
     done = 0
     while done < resamples:

@@ -1,4 +1,4 @@
-"""Which estimate corrects the winner's score for having been chosen: BBC, nested cross-validation, or BBC with a caution.
+"""Choose the correction of the winner's score for having been chosen: BBC, nested cross-validation, or BBC with a caution.
 
 BBC resamples out-of-fold losses of one sample, whose chance all candidates share; where there is little to learn it stays
 optimistic. Nested cross-validation chooses anew on other rows and is not; it costs a selection per outer fold. With `auto`

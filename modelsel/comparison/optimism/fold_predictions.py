@@ -29,7 +29,7 @@ Scored = Callable[[Floats], Floats]  # weights of a fold's rows -> a score per c
 
 @dataclass(frozen=True, eq=False)
 class FoldPredictions:
-    """What the candidates said about the assessment rows of one fold (candidates in declared order, unfit ones left out)."""
+    """Predictions of the candidates for the assessment rows of one fold (candidates in declared order, unfit ones left out)."""
 
     rows: Integers
     truth: Codes

@@ -13,7 +13,7 @@ from modelsel.core.types import Scoreboard
 
 
 def tibshirani_bias(board: Scoreboard, winner: int) -> float:
-    """How much better the winner's mean looks than it is, in units of the score and never negative."""
+    """Estimate how much better the winner's mean looks than it is, in units of the score and never negative."""
     sign = -1.0 if board.higher_is_better else 1.0
     folds = sign * board.folds[board.eligible]
     return float(np.mean(sign * board.folds[winner] - folds.min(axis=0)))

@@ -1,4 +1,4 @@
-"""What is drawn in a bootstrap of the loss matrix: rows, or whole groups, with their weighted sums of losses."""
+"""Units of a bootstrap of the loss matrix: rows, or whole groups, with their weighted sums of losses."""
 
 from dataclasses import dataclass
 from typing import Any

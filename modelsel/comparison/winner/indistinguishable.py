@@ -1,4 +1,4 @@
-"""Which candidates the data cannot tell from the winner: a paired test against it for each, corrected for their number.
+"""Find the candidates that the data cannot tell from the winner: a paired test for each, corrected for their number.
 
 Several folds: corrected resampled t of the fold differences (Nadeau & Bengio 2003). One holdout: McNemar's exact test on the
 rows for 0/1 loss, a paired t for other row losses. Two-sided, Holm over all eligible candidates. Where there is no test

@@ -26,5 +26,5 @@ def kept(board: Scoreboard, losses: Losses) -> Integers:
 
 
 def place(which: Integers, position: int) -> int:
-    """Where a position of the whole board stands among some, ascending."""
+    """Return the index of a position of the whole board in an ascending subset of positions."""
     return int(np.searchsorted(which, position))

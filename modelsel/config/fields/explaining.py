@@ -1,4 +1,4 @@
-"""What is asked about the choice beside its scores: `explain:`. What costs fits is off unless it is asked for."""
+"""Settings of explanations of the choice: `explain:`. Parts that need fits are off unless they are asked for."""
 
 import re
 from collections.abc import Iterator, Sequence

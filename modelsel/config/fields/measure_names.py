@@ -15,7 +15,7 @@ SAID = {
 
 
 def measure_notes(choice: object) -> tuple[str, ...]:
-    """What a person who wrote scikit-learn's name of a measure is told; nothing for other names.
+    """Explain a measure that was given by scikit-learn's name; nothing for other names.
 
     >>> measure_notes("accuracy")
     ('measure=accuracy: error is its complement, 1 − accuracy: lower is better',)

@@ -1,4 +1,4 @@
-"""What may be chosen, as a tree: values, intervals, alternatives, and parts whose fields are chosen independently.
+"""Options of a configuration as a tree: values, intervals, alternatives, and parts whose fields are chosen independently.
 
 `all` lists every combination in declared order (the first field varies slowest); `draw` takes one at random. A part below
 is built once for all the combinations that share it, so that a large space costs one constructor call per candidate.

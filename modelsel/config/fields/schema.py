@@ -1,4 +1,4 @@
-"""What a kind accepts, read off its dataclass: the signature is the schema.
+"""The schema of a kind, read off its dataclass: the signature is the schema.
 
 A `Slot` is a field as configuration sees it: another part of a group (one, or a list), a record of its own fields, or a
 plain value with its types and limits.

@@ -24,7 +24,7 @@ UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MI
 
 @dataclass(frozen=True)
 class LimitSettings:
-    """What one cell may use; with `pool=auto` setting one selects processes, since a thread cannot be stopped."""
+    """Limits of one cell's time and memory; with `pool=auto` one selects processes, since a thread cannot be stopped."""
 
     nested: ClassVar[bool] = True
     seconds: float | None = number(None, above=0, help="per cell")
@@ -87,7 +87,7 @@ class RootSettings:
 
 @dataclass(frozen=True)
 class RaceSettings:
-    """Whether candidates that can no longer win are dropped. The winner is that of the full study."""
+    """Settings of the race, which drops candidates that can no longer win. The winner is that of the full study."""
 
     kind: str
     corrected: bool = plain(False, help="exact: finish who some resample of BBC could pick, and correct the winner's score")
@@ -97,7 +97,7 @@ class RaceSettings:
         return self.kind == "exact"
 
     def problems(self, root: RootSettings, rule: Any, measure: Any) -> tuple[Problem, ...]:
-        """What a race cannot be run with."""
+        """List the settings that a race cannot be run with."""
         if not self.on:
             return ()
         of_rows = getattr(measure, "over_rows", False) and getattr(rule, "limit_grows", False) and not hasattr(rule, "margin")
@@ -119,7 +119,7 @@ def _ours(part: Any) -> bool:
 
 @dataclass(frozen=True)
 class PoolSettings:
-    """Where cells are computed. The answer does not depend on it."""
+    """Settings of the workers that compute cells. The answer does not depend on them."""
 
     kind: str
     n_jobs: int | None = whole(None, least=-1, help="workers; null or -1: as many as there are cores")
@@ -143,7 +143,7 @@ class PoolSettings:
 
 @dataclass(frozen=True)
 class TrackingSettings:
-    """Where MLflow keeps the projection of the record. The record itself is the run's folder."""
+    """Settings of MLflow's copy of the record. The record itself is the run's folder."""
 
     kind: str
     uri: str | None = field(
@@ -177,7 +177,7 @@ KINDS = {
 
 
 def shows() -> tuple[str, ...]:
-    """What `show` may name: the modules of `reporting/experiments`, read off the folder, not imported.
+    """List the names that `show` accepts: the modules of `reporting/experiments`, read off the folder, not imported.
 
     >>> "gains" in shows()
     True

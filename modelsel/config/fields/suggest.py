@@ -7,7 +7,7 @@ SHOWN = 12
 
 
 def near(name: str, vocabulary: Iterable[str]) -> str:
-    """How to mend a name: the nearest right one, or all of them when there are few.
+    """Suggest a correction of a name: the nearest right one, or all of them when there are few.
 
     >>> near("ginni", ["gini", "entropy"])
     "did you mean 'gini'?"

@@ -17,7 +17,7 @@ NOTHING = ("none", "null")
 
 
 class WrongError(Exception):
-    """Why a value does not fit: `what`, and how to `fix` it."""
+    """A value that does not fit its field: `what` is wrong, and how to `fix` it."""
 
     def __init__(self, what: str, fix: str) -> None:
         super().__init__(what)
@@ -152,7 +152,7 @@ def _within(slot: Slot, value: float) -> None:
 
 
 def expected(slot: Slot) -> str:
-    """What a field takes, in words.
+    """Describe the values that a field accepts.
 
     >>> from modelsel.core.spec import FieldLimits
     >>> expected(Slot("k", FieldLimits(least=1), (int,), True, False))

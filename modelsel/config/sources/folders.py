@@ -1,4 +1,4 @@
-"""Where configuration files are: the package's own `conf/`, and a person's folder searched before it.
+"""Folders of configuration files: the package's own `conf/`, and a person's folder searched before it.
 
 A checkout has `conf/` beside the package; a wheel carries it inside. `FOLDER/<group>/<name>.yaml` is the option `name` of a
 group; it holds plain data.
@@ -64,7 +64,7 @@ class Folders:
         return next((path for root in self.roots if (path := root / group / f"{name}.yaml").is_file()), None)
 
     def read(self, group: str, name: str) -> Mapping[str, Any] | None:
-        """What an option's file says, or None when there is no such file."""
+        """Read an option's file; None when there is no such file."""
         path = self.find(group, name)
         return None if path is None else read(path)
 

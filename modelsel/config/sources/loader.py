@@ -88,7 +88,7 @@ def load(folders: Folders, overrides: list[str], trusted: tuple[str, ...] = ()) 
 
 
 def problem_of(error: Exception) -> Problem:
-    """What Hydra, OmegaConf or YAML had against a configuration, in one line."""
+    """Put an error of Hydra, OmegaConf or YAML about a configuration into one line."""
     if (mark := getattr(error, "problem_mark", None)) is not None:
         what = f"this is not YAML ({getattr(error, 'problem', '')})"
         return Problem("MSEL-211", what, f"{mark.name}, line {mark.line + 1}", "mend the file")
@@ -98,7 +98,7 @@ def problem_of(error: Exception) -> Problem:
 
 
 def _typed_wins(config: DictConfig, overrides: list[str]) -> DictConfig:
-    """What is typed takes the place of what an experiment's file sweeps under the same key."""
+    """Let typed overrides replace what an experiment's file sweeps under the same key."""
     params = config.hydra.sweeper.get("params")
     for key in {line.lstrip("+").partition("=")[0] for line in overrides} & set(params or ()):
         with flag_override(params, ["struct", "readonly"], [False, False]):
@@ -119,7 +119,7 @@ def _search_path(folders: Folders) -> ConfigSearchPathImpl:
 
 
 def _file_problems(loaded: ConfigResult, name: str) -> Iterator[Problem]:
-    """What one file of a person's folder says that it may not."""
+    """Yield the problems of one file in a person's folder."""
     if name.startswith("hydra/"):
         yield _not_yours(name)
     content: Any = OmegaConf.to_container(loaded.config, resolve=False)

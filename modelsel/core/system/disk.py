@@ -1,4 +1,4 @@
-"""What differs between systems about files: locks between processes, renames made durable, descriptors of bytes.
+"""Differences between systems in files: locks between processes, renames made durable, descriptors of bytes.
 
 Locks are the system's own (flock, LockFileEx), through filelock: they end with their process, however it ends.
 """

@@ -56,7 +56,7 @@ def interruptible(give_up: int | None = None) -> Iterator[list[int]]:
 
 
 def _theirs(handler: Any, number: int, frame: FrameType | None) -> None:
-    """What a person's own program does on the signal; where it has no way of its own, or raises, the study is interrupted."""
+    """Call the handler that the person's own program had set; where there is none, or it raises, the study is interrupted."""
     if callable(handler):
         try:
             handler(number, frame)

@@ -1,4 +1,4 @@
-"""What differs between systems about processes and memory, through psutil; and what a system cannot do, in words."""
+"""Differences between systems in processes and memory, through psutil; and the things that a system cannot do, in words."""
 
 import sys
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ def cores() -> int:
 
 
 def no_memory_limit() -> str:
-    """Why a limit of memory cannot be held here; empty where it can. Linux alone refuses what a process asks for beyond it."""
+    """Say why memory cannot be limited here; empty where it can. Linux alone refuses what a process asks for beyond it."""
     if sys.platform.startswith("linux") and find_spec("resource") is not None:
         return ""
     return "this system cannot confine the memory of a process"

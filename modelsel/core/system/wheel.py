@@ -1,4 +1,4 @@
-"""Which code an answer comes from: modelsel's own, known by a digest, or somebody else's, of which nothing is known."""
+"""The origin of code behind an answer: modelsel's own, known by a digest, or somebody else's, of which nothing is known."""
 
 import dataclasses
 import hashlib

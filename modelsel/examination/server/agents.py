@@ -23,7 +23,7 @@ HOW = (
 
 
 class Tools:
-    """What an agent may call; names and descriptions are those of the methods."""
+    """The tools that an agent may call; names and descriptions are those of the methods."""
 
     def __init__(self, service: ExamService) -> None:
         self._service = service
@@ -59,7 +59,7 @@ class Tools:
             return said(error)
 
     def budget(self, context: Context) -> dict[str, Any]:
-        """What you have used, what is left, and how wide the interval of one more answer is."""
+        """Show what you have used, what is left, and how wide the interval of one more answer is."""
         try:
             return self._service.budget(self._asker(context))
         except ModelselError as error:

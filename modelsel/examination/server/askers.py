@@ -1,4 +1,4 @@
-"""Who may ask, and how often: tokens that the server gives out, budgets in looks and nats, rates.
+"""Askers and their limits: tokens that the server gives out, budgets in looks and nats, rates.
 
 A token is 32 random bytes, shown once; its SHA-256 is kept beside the asker's name. A name is the server's: what somebody else
 calls himself counts for nothing.
@@ -31,7 +31,7 @@ class Asker:
     nats: float | None = None
 
     def objection(self, own: Sequence[Mapping[str, Any]], worst: float) -> str:
-        """Why its budget does not allow another answer; empty where it does."""
+        """Say why the asker's budget does not allow another answer; empty where it does."""
         if self.looks is not None and len(own) >= self.looks:
             return f"{self.name} has handed in {len(own)} answers, and the token allows {self.looks}"
         spent = sum(one["charge"] for one in own)
@@ -59,7 +59,7 @@ class Askers:
         return token
 
     def of(self, token: str | None) -> Asker | None:
-        """Whose token that is; None for one that nobody has. Looked up by its digest: time tells nothing of it."""
+        """Find the asker of a token; None for a token that nobody has. Looked up by its digest: time tells nothing of it."""
         one = self._known().get(_digest(token)) if token else None
         return Asker(**one) if one else None
 

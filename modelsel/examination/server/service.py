@@ -1,4 +1,4 @@
-"""What the server does for an asker, whether he comes by HTTP or by the Model Context Protocol.
+"""The exam service for askers, whether they come by HTTP or by the Model Context Protocol.
 
 The service is the only one that has the exam: answers one at a time, and of others nothing but what the board shows.
 """
@@ -76,7 +76,7 @@ class ExamService:
         return asdict(shown)
 
     def budget(self, asker: Asker) -> dict[str, Any]:
-        """What an asker has used, and what is left; how wide the interval of one more answer is."""
+        """Return what an asker has used, what is left, and how wide the interval of one more answer is."""
         facts = self._status()
         mine = facts["askers"].get(asker.name, {"answers": 0, "nats": 0.0})
         limits = self.terms["per_asker"]

@@ -115,7 +115,7 @@ def space_hashes(ids: tuple[str, ...]) -> Hashes:
 
 
 def weaker(policies: Sequence[Mapping[str, Any]], now: Mapping[str, Any]) -> list[str]:
-    """List the settings in which a policy is weaker than the seal's or the strictest since: fixed terms, kind, number of looks."""
+    """List settings in which a policy is weaker than the seal's or the strictest since: fixed terms, kind, looks."""
     changed = [name for name in FIXED if policies[0].get(name) != now.get(name)]
     if now["rank"] < max(before["rank"] for before in policies):
         changed.append("policy")
