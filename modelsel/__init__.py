@@ -15,7 +15,8 @@ _HOMES = {
     "ModelselError": "modelsel.core.errors",
     "Outcome": "modelsel.api.outcome",
     "SelectionCV": "modelsel.api.search.selection_cv",
-    **dict.fromkeys(("exam", "create_exam", "certify", "verify"), "modelsel.api.exam"),
+    **dict.fromkeys(("exam", "create_exam"), "modelsel.api.exams.opening"),
+    **dict.fromkeys(("certify", "verify"), "modelsel.api.exams.certificates"),
     **dict.fromkeys(("test", "audit", "check", "report", "compare", "predict", "export", "sync"), _TWINS),
     **dict.fromkeys(("ui", "doctor", "init", "completion", "explain"), _TWINS),
 }

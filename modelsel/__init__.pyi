@@ -1,7 +1,7 @@
-from modelsel.api.exam import certify as certify
-from modelsel.api.exam import create_exam as create_exam
-from modelsel.api.exam import exam as exam
-from modelsel.api.exam import verify as verify
+from modelsel.api.exams.certificates import certify as certify
+from modelsel.api.exams.certificates import verify as verify
+from modelsel.api.exams.opening import create_exam as create_exam
+from modelsel.api.exams.opening import exam as exam
 from modelsel.api.outcome import Outcome as Outcome
 from modelsel.api.run import open_run as open_run
 from modelsel.api.run import plan as plan

@@ -31,7 +31,7 @@ from modelsel.core.selection import Assessed, Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.system.interrupts import interruptible
 from modelsel.core.types import Candidate, Finding, Floats, Outputs, Resampling, Table, Task, positions
-from modelsel.examination.study_answer import sit
+from modelsel.examination.asking.study_answer import sit
 from modelsel.explanation.explain import StudyToExplain, explanation, fold_models
 from modelsel.guard.findings.looks import published_experiment
 from modelsel.guard.gate import Gate

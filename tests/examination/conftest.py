@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from modelsel.cli.exams.exam import created
-from modelsel.examination.create import Wanted
-from modelsel.examination.sit import ExamSession
+from modelsel.examination.asking.sit import ExamSession
+from modelsel.examination.creation.create import Wanted
 
 
 def table(rows: int = 300, seed: int = 0) -> pd.DataFrame:

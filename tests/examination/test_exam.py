@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from modelsel.core.errors import DataError, LedgerError, ModelselError, RefusedError
-from modelsel.examination import board as boards
-from modelsel.examination.sit import ExamSession
+from modelsel.examination.asking import board as boards
+from modelsel.examination.asking.sit import ExamSession
 from modelsel.statistics.reuse.certificate import SpendingState, interval
 from tests.examination.conftest import errors, guess, questions, table, truth
 

@@ -15,10 +15,10 @@ from starlette.testclient import TestClient
 
 import modelsel
 from modelsel.core.errors import ConfigurationError, DataError, RefusedError
+from modelsel.examination.asking.sit import ExamSession
 from modelsel.examination.server.askers import Askers
 from modelsel.examination.server.serve import application
 from modelsel.examination.server.service import ExamService
-from modelsel.examination.sit import ExamSession
 from tests.examination.conftest import errors, guess
 from tests.examination.serving import Serving
 

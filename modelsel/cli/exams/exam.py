@@ -46,7 +46,7 @@ def create(words: Sequence[str]) -> int:
     parser.add_argument("--ledger", default="user", metavar="URL", help="a team's ledger, for example in PostgreSQL")
     parser.add_argument("settings", nargs="*", metavar="SETTING=VALUE", help="of split, dataset and measure")
     args = parser.parse_intermixed_args(words)
-    from modelsel.examination.create import Wanted
+    from modelsel.examination.creation.create import Wanted
 
     wanted = Wanted(args.name, args.release, _resolution(args.resolution), args.delta, args.target_rate, args.budget,
                     args.looks or None, args.nats, args.class_counts, args.all, args.parquet, args.accept_overlap,
@@ -58,7 +58,7 @@ def create(words: Sequence[str]) -> int:
 def created(table: str, target: str, folder: Path, wanted: Any, settings: Sequence[str] = ()) -> tuple[Any, Any]:
     """The store of a new exam, and what is known of its rows."""
     from modelsel.config.compose import compose
-    from modelsel.examination.create import create as make
+    from modelsel.examination.creation.create import create as make
 
     return make(compose(spelled_out([table, target, *settings])), folder, wanted)
 
@@ -75,7 +75,7 @@ def answer(words: Sequence[str]) -> int:
                         help="the error rate that is foreseen, and from how many rows: it makes the answer cheap")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="as data")
     args = parser.parse_args(words)
-    from modelsel.examination.sit import ExamSession
+    from modelsel.examination.asking.sit import ExamSession
 
     exam = ExamSession(Path(args.folder))
     forecast = (args.forecast[0], int(args.forecast[1])) if args.forecast else None
@@ -104,21 +104,21 @@ def status(words: Sequence[str]) -> int:
             lines.append(f"  {name}: {one['answers']} answers, {one['nats']:.2f} nats{left}")
         return "\n".join(lines)
 
-    from modelsel.examination import board as boards
+    from modelsel.examination.asking import board as boards
 
     return _reported("status", words, status, boards.status, text)
 
 
 def board(words: Sequence[str]) -> int:
     """answers as they were shown; paired verdicts once it is closed"""
-    from modelsel.examination import board as boards
+    from modelsel.examination.asking import board as boards
 
     return _reported("board", words, board, boards.board, board_text)
 
 
 def close(words: Sequence[str]) -> int:
     """end the exam: every score at its own index, and verdicts of pairs"""
-    from modelsel.examination import board as boards
+    from modelsel.examination.asking import board as boards
 
     return _reported("close", words, close, boards.close, lambda shown: board_text(shown["board"]))
 
@@ -130,8 +130,8 @@ def audit(words: Sequence[str]) -> int:
     parser.add_argument("--json", action="store_true", help="as data")
     parser.add_argument("--fail-on", metavar="LEVEL", choices=LEVELS, help=f"exit 4 from this severity on: {', '.join(LEVELS)}")
     args = parser.parse_args(words)
-    from modelsel.examination import board as boards
-    from modelsel.examination.sit import ExamSession
+    from modelsel.examination.asking import board as boards
+    from modelsel.examination.asking.sit import ExamSession
     from modelsel.guard.reporting.page import markdown
 
     report = boards.audit(ExamSession(Path(args.folder)))
@@ -159,10 +159,10 @@ def serve(words: Sequence[str]) -> int:
     parser.add_argument("--looks", type=int, metavar="N", help="with --admit: answers that it may hand in")
     parser.add_argument("--nats", type=float, metavar="X", help="with --admit: nats that it may spend")
     args = parser.parse_args(words)
+    from modelsel.examination.creation.store import Store
     from modelsel.examination.server.askers import Askers
     from modelsel.examination.server.serve import serve as run
     from modelsel.examination.server.serve import serve_stdio
-    from modelsel.examination.store import Store
 
     folder = Path(args.folder)
     if args.admit is not None:
@@ -203,7 +203,7 @@ def _reported(
     parser.add_argument("folder", metavar="DIR", help=FOLDER)
     parser.add_argument("--json", action="store_true", help="as data")
     args = parser.parse_args(words)
-    from modelsel.examination.sit import ExamSession
+    from modelsel.examination.asking.sit import ExamSession
 
     found = facts(ExamSession(Path(args.folder)))
     print(json.dumps(found, indent=1, ensure_ascii=False) if args.json else text(found))

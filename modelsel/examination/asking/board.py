@@ -11,7 +11,7 @@ from math import log
 from typing import Any
 
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.examination.sit import CLOSED, CLOSING, ExamSession, sat
+from modelsel.examination.asking.sit import CLOSED, CLOSING, ExamSession, sat
 from modelsel.guard.identity.requests import Handed
 from modelsel.guard.reporting.audit import audit as guard_audit
 from modelsel.statistics.reuse.certificate import SpendingState, hoeffding, index_weight

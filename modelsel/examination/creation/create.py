@@ -19,9 +19,9 @@ from modelsel.config.compose import Config
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError, StoreError
 from modelsel.core.spec import resolved
 from modelsel.core.types import Finding, Integers, Task, positions
-from modelsel.examination.box import public_of
-from modelsel.examination.store import SIDES, Store, commit, created, taken
-from modelsel.examination.terms import FILE, FORMAT, PUBLIC, RELEASES, VERDICTS, written
+from modelsel.examination.creation.box import public_of
+from modelsel.examination.creation.store import SIDES, Store, commit, created, taken
+from modelsel.examination.creation.terms import FILE, FORMAT, PUBLIC, RELEASES, VERDICTS, written
 from modelsel.guard.gate import Gate
 from modelsel.guard.identity.requests import SelectionSummary
 from modelsel.ledger.home import Home, write_whole

@@ -17,7 +17,7 @@ from modelsel.core.types import Codes, Floats, Outputs
 from modelsel.dataset.columns.column import RawColumn
 from modelsel.dataset.tables.in_memory import columns as columns_of
 from modelsel.dataset.tables.read_table import reader
-from modelsel.examination.terms import Terms
+from modelsel.examination.creation.terms import Terms
 
 PREDICTION, SCORE = "prediction", "score_"
 NAMED, CUT, EVEN, DECIMALS = 3, 40, 1e-3, 6

@@ -12,8 +12,8 @@ from modelsel.core.errors import ConfigurationError, Problem, RefusedError
 from modelsel.core.outcome import TestResult
 from modelsel.core.system.disk import locked
 from modelsel.core.types import Finding
-from modelsel.examination.predictions import Answer, checked, read
-from modelsel.examination.store import Store
+from modelsel.examination.asking.predictions import Answer, checked, read
+from modelsel.examination.creation.store import Store
 from modelsel.guard.gate import Gate
 from modelsel.guard.identity.requests import LookRequest, SelectionSummary, Sitting
 from modelsel.guard.reporting.answers import looks, notes

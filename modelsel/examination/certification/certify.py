@@ -14,10 +14,10 @@ from typing import Any
 from modelsel.config.reopen import reopen
 from modelsel.core.errors import ConfigurationError, Problem, StoreError
 from modelsel.core.fingerprint import canonical
-from modelsel.examination.cards import cards
-from modelsel.examination.sit import CLOSING, ExamSession, sat
-from modelsel.examination.stamp import stamped
-from modelsel.examination.terms import FILE
+from modelsel.examination.asking.sit import CLOSING, ExamSession, sat
+from modelsel.examination.certification.cards import cards
+from modelsel.examination.certification.stamp import stamped
+from modelsel.examination.creation.terms import FILE
 from modelsel.guard.gate import Gate
 from modelsel.guard.reporting.answers import looks
 from modelsel.ledger.entry import LedgerEntry, heads

@@ -18,8 +18,8 @@ import numpy as np
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
 from modelsel.core.fingerprint import canonical
 from modelsel.core.types import Codes, Floats, Outputs, Sealed, Task, sealed_unread
-from modelsel.examination.box import encrypted, opened, public_of
-from modelsel.examination.terms import FILE, Terms, read
+from modelsel.examination.creation.box import encrypted, opened, public_of
+from modelsel.examination.creation.terms import FILE, Terms, read
 from modelsel.guard.identity.requests import TestSetDeclaration
 from modelsel.ledger.home import Home, write_whole
 

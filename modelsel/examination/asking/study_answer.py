@@ -8,7 +8,7 @@ from modelsel.core.errors import RefusedError
 from modelsel.core.outcome import TestResult
 from modelsel.core.types import Feature, Outputs, Table
 from modelsel.dataset.tables.prediction_rows import read_like
-from modelsel.examination.sit import ExamSession, Shown
+from modelsel.examination.asking.sit import ExamSession, Shown
 
 POLICY = "exam"
 
