@@ -106,7 +106,7 @@ class Outcome(core.StudySummary):
         return Outcome.at(self._folder, self._table)
 
     def audit(self) -> Mapping[str, Any]:
-        """What touched the test rows, what it cost, whether the ledger is whole (the shape of `modelsel audit --json`)."""
+        """Report what touched the test rows, what it cost, and whether the ledger is whole."""
         from modelsel.cli.audit import audited
 
         return audited(self.folder)

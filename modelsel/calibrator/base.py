@@ -1,4 +1,4 @@
-"""What a calibrator is: it turns scores into chances, and learns how from scores of rows that the model did not see.
+"""Bases of calibrators, which turn scores into probabilities and learn how from scores of rows that the model did not see.
 
     two classes   p_2 = g(s_2), p_1 = 1 − p_2
     more          p_c ∝ g_c(s_c), each class against the rest; all zero: evenly
@@ -68,7 +68,7 @@ class BaseCalibrator:
         return Calibration(self, self.fitted(scores, truth, weights))
 
     def fitted(self, scores: Floats, truth: Codes, weights: Floats) -> tuple[Floats, ...]:
-        """What is learnt, as arrays."""
+        """Learn the calibration's parameters, as arrays."""
         raise NotImplementedError
 
     def applied(self, learnt: Sequence[Floats], scores: Floats) -> Floats:
@@ -81,7 +81,7 @@ class ClassByClass(BaseCalibrator):
     """Each class by itself; of two classes the second."""
 
     def parameters(self, score: Floats, positive: Booleans, weights: Floats) -> Floats:
-        """What is learnt of one class; both `positive` rows and others are there."""
+        """Learn the parameters of one class; both `positive` rows and others are present."""
         raise NotImplementedError
 
     def value(self, learnt: Floats, score: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""What a criterion need not say itself. A new one is a frozen dataclass with `goodness`; the rest makes it faster.
+"""Base of criteria. A new one is a frozen dataclass with `goodness`; the rest makes it faster.
 
 @dataclass(frozen=True)
 class Gini(Criterion):

@@ -1,4 +1,4 @@
-"""What a person should know about the development rows before choosing on them: the profile names, it never repairs.
+"""Profile the development rows before anything is chosen on them: the profile reports, it never repairs.
 
 It reads labels, so that it is never asked of sealed rows.
 """

@@ -1,4 +1,4 @@
-"""What a decision is: it turns class scores into a class, by what it learns from scores of rows that the model did not see.
+"""Base of decisions, which turn class scores into a class and learn how from scores of rows that the model did not see.
 
 Say `learnt`, from the scores of each inner fold, and `predicted`. A decision that learns nothing has no inner folds (`inner`
 is 0). A new one is a frozen dataclass.
@@ -24,15 +24,15 @@ class BaseDecision:
 
     @property
     def inner(self) -> int:
-        """How many inner folds it needs."""
+        """The number of inner folds that it needs."""
         return self.folds
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
-        """Why it cannot be used, by itself or on this task."""
+        """List reasons why it cannot be used, by itself or on this task."""
         return ()
 
     def learnt(self, held: Sequence[Held]) -> Floats:
-        """What is learnt, from the rows that each inner fit left out."""
+        """Learn the decision's numbers from the rows that each inner fit left out."""
         raise NotImplementedError
 
     def predicted(self, learnt: Floats, scores: Floats) -> Codes:

@@ -21,7 +21,7 @@ DECIMALS = 9  # of scaled values, when a row's digest is taken: shifted and resc
 
 @dataclass(frozen=True, eq=False)
 class FittedDistance:
-    """What a `Distance` is once it has seen the analysis rows; arrays have an entry per feature."""
+    """A distance fitted to the analysis rows; arrays have an entry per feature."""
 
     kinds: NDArray[np.int8]  # NUMBER, NAME or LEVELS
     center: Floats
@@ -45,7 +45,7 @@ class FittedDistance:
 
     @property
     def first(self) -> Integers:
-        """Where each feature's table begins."""
+        """The position of each feature's table."""
         return np.concatenate([[0], np.cumsum(self.sizes**2)[:-1]]).astype(np.int64)
 
     def encode(self, values: Floats, features: tuple[Feature, ...]) -> Floats:
@@ -59,7 +59,7 @@ class FittedDistance:
         return (codes - self.center[:, None]) * self.scale[:, None] + 0.0  # −0 becomes 0
 
     def facts(self) -> dict[str, Any]:
-        """What is not an array; an infinite power is written as 0."""
+        """Return the settings that are no arrays; an infinite power is written as 0."""
         power = 0.0 if np.isinf(self.power) else self.power
         return {"power": power, "known_only": self.known_only, "rounded": self.rounded}
 

@@ -1,4 +1,6 @@
-"""How many features differ: d(x, y) = Σ [x_f ≠ y_f], numbers too; a missing value differs from everything."""
+"""Overlap: the number of features that differ, d(x, y) = Σ [x_f ≠ y_f], numbers too; a missing value differs
+from everything.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

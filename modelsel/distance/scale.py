@@ -1,4 +1,4 @@
-"""Where the values of a feature lie in the analysis rows, and the metrics that follow from it.
+"""Center and scale of each feature in the analysis rows, and the metrics that follow from them.
 
 `none` leaves values as they are, `range` divides by max − min, `deviation` by the standard deviation (population form,
 weighted rows count as repeats). Names that differ count 1. A missing value counts as the largest difference there is
@@ -12,7 +12,7 @@ from modelsel.distance.base import NAME, NUMBER, FittedDistance
 
 
 def numbers(task: Task) -> Booleans:
-    """Which features are compared by size: numeric and ordered ones."""
+    """Mask the features that are compared by size: numeric and ordered ones."""
     return np.array([feature.kind != "nominal" for feature in task.features], np.bool_)
 
 

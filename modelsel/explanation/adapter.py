@@ -36,7 +36,7 @@ class FittedEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.model.scores(self.table(X))
 
     def outputs(self, X: Floats, scores: bool) -> Outputs:
-        """What a measure reads."""
+        """Return the outputs that a measure reads."""
         table = self.table(X)
         return Outputs(self.model.predict(table)[None], self.model.scores(table)[None] if scores else None)
 

@@ -1,4 +1,4 @@
-"""What a study was asked to say about its choice: reasons, weak spots, more rows. Plain data for the record.
+"""Explanations of a study's choice: importances, weak spots, learning curves. Plain data for the record.
 
 Only development rows are read. A part whose fits fail says why in its place (`failed`), and costs the study nothing else.
 """
@@ -92,7 +92,7 @@ def _importance(of: StudyToExplain, settings: ExplainSettings, member: int) -> d
 
 
 def _slices(of: StudyToExplain, search: bool, groups: Sequence[str]) -> dict[str, Any]:
-    """Where the winner fails, by its out-of-fold answers of the first repeat."""
+    """Find where the winner fails, by its out-of-fold answers of the first repeat."""
     said, truth = of.selection.assessed.predicted[0], of.selection.assessed.truth
     known = np.flatnonzero(said >= 0)
     task, wrong = of.task.take(known), said[known] != truth[known]

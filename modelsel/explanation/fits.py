@@ -1,4 +1,4 @@
-"""What explaining a choice adds to a plan: fits of candidates on folds, beside those of the selection."""
+"""Fits that explaining a choice adds to a plan, beside those of the selection."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from modelsel.explanation.learning_curve import RUNNERS_UP, SHARES
 
 
 def added(explain: ExplainSettings, curve: bool, folds: int, entries: int) -> Iterator[tuple[str, int]]:
-    """What is asked for that costs fits, and how many at most.
+    """Yield the explanations that need fits, each with the largest number of fits.
 
     >>> list(added(ExplainSettings(importance=True), False, 10, 3))
     [('permutation importance of 1 candidate, with a noise column', 20)]

@@ -36,7 +36,7 @@ class FoldImportance:
 
 @dataclass(frozen=True)
 class ImportanceRequest:
-    """What is computed on each fold."""
+    """The importance to be computed on each fold."""
 
     measure: Measure
     seed: int
@@ -124,7 +124,7 @@ def _noise(candidate: Candidate, task: Task, fold: Fold, asked: ImportanceReques
 def _shuffled(
     fitted: FittedEstimator, rows: Task, asked: ImportanceRequest, columns: Sequence[int], rng: np.random.Generator
 ) -> Floats:
-    """What it costs to give some columns the values of other rows, the same for all of them; one number per permutation."""
+    """Measure the loss when some columns get the values of other rows, the same for all of them; one number per permutation."""
     score = scorer(asked.measure)
     base = score(fitted, rows.values, rows.target, rows.weights)
     costs = []

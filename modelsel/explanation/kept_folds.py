@@ -30,7 +30,7 @@ def sets_of(kept: Kept, table: Table, coverage: float) -> Booleans:
 
 
 def promise(kept: Kept, coverage: float) -> str:
-    """What the sets hold, in words."""
+    """State the coverage that the sets promise, in words."""
     least = guaranteed(coverage, sum(len(strange) for _, strange in kept), len(kept))
     return (
         f"sets for {100 * coverage:g} % of rows like the study's: simulations give that or more; guaranteed, for rows "

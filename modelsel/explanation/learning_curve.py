@@ -89,7 +89,7 @@ def ordered(task: Task, rows: Integers, rng: np.random.Generator) -> Integers:
 
 
 def _within_class(target: Any, drawn: Integers) -> Floats:
-    """Where a row stands in its class, 0 to 1: sorting by it mixes the classes in proportion."""
+    """Return each row's rank within its class, 0 to 1: sorting by it mixes the classes in proportion."""
     place = np.empty(len(target))
     for k in np.unique(target):
         own = np.flatnonzero(target == k)

@@ -26,7 +26,7 @@ def fold_model(candidate: Candidate, task: Task, fold: Fold, seed: int) -> tuple
 
 
 def conformity(scores: Floats, target: Codes) -> Floats:
-    """How little the model thought of the true class, per row."""
+    """Compute the nonconformity of each row: one less the score of the true class."""
     return np.asarray(1.0 - scores[np.arange(len(target)), target])
 
 

@@ -1,4 +1,4 @@
-"""Where a candidate fails: slices of rows with more out-of-fold errors than the rest, found on one half, tested on the other.
+"""Weak slices of a candidate: rows with more out-of-fold errors than the rest, found on one half, tested on the other.
 
 A small tree is grown on the errors (wrong or right) of one half of the rows. Its leaves with more errors than that half has on
 average are the slices; the other half, which had no part in finding them, says how many rows and errors they have there. p is
@@ -56,7 +56,7 @@ def declared(task: Task, wrong: Booleans, columns: Sequence[str]) -> dict[str, A
 
 
 def half(task: Task, rng: np.random.Generator) -> Booleans:
-    """Which rows find: half of them, or of the groups."""
+    """Draw the half of the rows, or of the groups, on which slices are found."""
     unit = positions(task) if task.groups is None else np.unique(task.groups, return_inverse=True)[1]
     chosen = rng.permutation(int(unit.max()) + 1) % 2 == 0
     return np.asarray(chosen[unit])

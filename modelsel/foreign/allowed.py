@@ -28,7 +28,7 @@ KNOWN = {  # classes that people call by their short names
 
 
 class NotAllowedError(ValueError):
-    """Why a name leads to no class, and what to do."""
+    """A name that leads to no allowed class, with what to do."""
 
 
 @cache
@@ -55,7 +55,7 @@ def class_of(name: str, plugins: tuple[str, ...] = ()) -> Any:
 
 @cache
 def home_of(package: str, plugins: tuple[str, ...] = ()) -> Origin:
-    """Where an allowed package comes from. Raises NotAllowedError: not allowed, absent, or another file of that name."""
+    """Return the library of an allowed package. Raises NotAllowedError: not allowed, absent, or another file of that name."""
     library = LIBRARIES.get(package) or _offered(package, plugins)
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
@@ -67,7 +67,7 @@ def home_of(package: str, plugins: tuple[str, ...] = ()) -> Origin:
 
 
 def near(name: str, known: Collection[str]) -> str:
-    """What may have been meant, to be put behind a message."""
+    """Suggest the name that may have been meant, to be put behind a message."""
     close = get_close_matches(name, [one for one in known if not one.startswith("_")], 1)
     return f"; did you mean {close[0]!r}?" if close else ""
 

@@ -1,4 +1,4 @@
-"""What has to be known of other people's libraries: where they come from, how they are kept to one thread, seeded and quiet.
+"""Facts about other people's libraries: their packages, and how they are kept to one thread, seeded and quiet.
 
 Everything that a library is told beside its user's parameters stands here, and nowhere else.
 """
@@ -79,7 +79,7 @@ LIBRARIES: Mapping[str, Library] = {
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a class comes from: its library, the installed distribution and its version."""
+    """The origin of a class: its library, the installed distribution and its version."""
 
     library: Library
     distribution: str

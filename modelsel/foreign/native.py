@@ -32,7 +32,7 @@ def most_levels(kind: Any) -> int | None:
 
 
 def made_with(kind: Any, nominal: Sequence[int], columns: int) -> dict[str, Any]:
-    """What the constructor is told of the nominal columns."""
+    """Return the constructor's arguments for the nominal columns."""
     if not nominal or _library(kind) in ("lightgbm", "catboost"):
         return {}
     if _library(kind) == "sklearn":
@@ -41,7 +41,7 @@ def made_with(kind: Any, nominal: Sequence[int], columns: int) -> dict[str, Any]
 
 
 def fitted_with(kind: Any, nominal: Sequence[int]) -> dict[str, Any]:
-    """What `fit` is told of them."""
+    """Return the arguments of `fit` for the nominal columns."""
     names = {"lightgbm": "categorical_feature", "catboost": "cat_features"}
     name = names.get(_library(kind))
     return {name: list(nominal)} if nominal and name else {}

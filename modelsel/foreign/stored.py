@@ -28,7 +28,7 @@ PLAIN_TYPES = frozenset(("numpy.dtype", "functools.partial", "sklearn.utils.vali
 
 
 class NotStoredError(ValueError):
-    """Why something cannot be written down or read back."""
+    """Something that cannot be written down or read back, with the reason."""
 
 
 def has_skops() -> bool:
@@ -43,7 +43,7 @@ def dumped(made: Any, plugins: tuple[str, ...] = ()) -> tuple[str, bytes]:
 
 
 def loaded(name: str, data: bytes, plugins: tuple[str, ...] = ()) -> Any:
-    """What `dumped` wrote. Raises NotStoredError for types that are not allowed, and what the library raises."""
+    """Read what `dumped` wrote. Raises NotStoredError for types that are not allowed, and what the library raises."""
     return _READERS[name](data) if name in _READERS else unskopsed(data, plugins)
 
 
@@ -64,7 +64,7 @@ def skops(made: Any, plugins: tuple[str, ...] = ()) -> bytes:
 
 
 def unskopsed(data: bytes, plugins: tuple[str, ...] = ()) -> Any:
-    """What a skops file holds. Raises NotStoredError for types that are not allowed."""
+    """Read a skops file. Raises NotStoredError for types that are not allowed."""
     if not has_skops():
         raise NotStoredError(f"the model is stored by skops, which is not installed: {INSTALL}")
     import skops.io

@@ -1,4 +1,4 @@
-"""What an estimator says of itself: NaN and weights follow scikit-learn's tags and signatures."""
+"""An estimator's own statements: NaN and weights follow scikit-learn's tags and signatures."""
 
 from typing import Any
 

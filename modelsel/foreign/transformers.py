@@ -31,7 +31,7 @@ def transformer_of(name: str, plugins: tuple[str, ...] = ()) -> Any:
 
 
 def problems(name: str, params: Mapping[str, Any], plugins: tuple[str, ...] = ()) -> Iterator[str]:
-    """Why a step is none, by itself."""
+    """Yield reasons why a step cannot be used, by itself."""
     try:
         kind = transformer_of(name, plugins)
     except NotAllowedError as error:

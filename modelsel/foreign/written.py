@@ -18,7 +18,7 @@ from modelsel.foreign.parameters import is_plain
 
 
 class NotPlainError(ValueError):
-    """What cannot be written as plain values, by name."""
+    """A value that cannot be written as plain values, by name."""
 
 
 def space(entries: Any) -> Any:

@@ -61,7 +61,7 @@ class ForestTree:
         )  # fmt: skip
 
     def levels(self, node: int, features: tuple[Feature, ...]) -> NDArray[np.uint8]:
-        """Which levels take the first branch of a SUBSET test."""
+        """Mask the levels that take the first branch of a SUBSET test."""
         start = int(self.nodes[node, AT])
         return self.marks[start : start + len(features[self.nodes[node, COLUMN]].levels)]
 
@@ -79,7 +79,7 @@ class ForestTree:
         return ForestTree(nodes, self.threshold[kept] * nothing, self.goodness[kept] * nothing, self.counts[kept], self.marks)
 
     def others_to(self) -> Integers:
-        """Which branch takes a level that no row had: 0 or 1."""
+        """Return the branch of a level that no row had: 0 or 1."""
         return np.asarray((self.nodes[:, SIDES] & OTHERS) // OTHERS, np.int64)
 
 

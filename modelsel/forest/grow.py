@@ -29,7 +29,7 @@ def grow_tree(ground: ForestData, growth: ForestGrowth, number: int) -> ForestTr
 
 
 def drawn_rows(ground: ForestData, growth: ForestGrowth, number: int) -> tuple[Integers, Booleans | None]:
-    """How often each position of the ground's rows is drawn for a tree, and which of them only fill its leaves."""
+    """Draw a tree's rows: how often each position is used, and which of them only fill its leaves."""
     n, kernel = len(ground.rows), load("forest_rows")
     if kernel is None:
         return plain_rows(ground.seed, number, n, growth)

@@ -1,4 +1,4 @@
-"""What growing a forest depends on, and nothing that can be read off a grown one."""
+"""Settings that growing a forest depends on, and none that can be read off a grown one."""
 
 from dataclasses import dataclass
 from typing import Any

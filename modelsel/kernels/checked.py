@@ -53,7 +53,7 @@ class CheckedFile(IndexDataCacheFile):  # type: ignore[misc]
 
 
 def _read(path: Path) -> Any:
-    """What was kept, or None where nothing is, or nothing that can be trusted."""
+    """Read a kept kernel; None where there is none, or none that can be trusted."""
     try:
         content = path.read_bytes()
     except OSError:

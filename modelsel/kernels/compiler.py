@@ -1,4 +1,4 @@
-"""How a kernel becomes machine code: compiled once per machine, cached, and replaced by its twin only where somebody is told.
+"""Compile kernels to machine code: once per machine, cached, and replaced by their twins only with a warning.
 
 The cache folder carries a digest of every kernel's source, of Numba's version and of Python's, because Numba's own cache
 does not notice that a kernel in another file has changed. A wheel may bring compiled kernels along (`ready`).
@@ -73,7 +73,7 @@ def kernel(signature: Any = None, **options: Any) -> Callable[[Callable[..., Any
 
 
 def _compiled(dispatcher: Any, function: Callable[..., Any], signature: Any, keep: bool) -> Any:
-    """What `numba.njit(signature, cache=keep)` does, with kept files that are checked before they are loaded."""
+    """Compile as `numba.njit(signature, cache=keep)` does, with kept files that are checked before they are loaded."""
     from modelsel.kernels.ready import kept
 
     if keep:
@@ -91,7 +91,7 @@ def function_of(function: Callable[..., float], signature: Any) -> Any:
 
 @cache
 def folder() -> Path | None:
-    """Where machine code is kept, or None (said once) where nothing can be written."""
+    """Return the folder of machine code, or None (with one warning) where nothing can be written."""
     place = base() / "kernels" / digest()
     try:
         place.mkdir(parents=True, exist_ok=True)

@@ -28,7 +28,7 @@ NOTHING = -1.0  # CODE where no test is admissible; CUTS where the feature is co
 
 
 class GrowthRules(NamedTuple):
-    """How to grow, in whole numbers (truth values are 0 and 1)."""
+    """Settings of growing as whole numbers (truth values are 0 and 1)."""
 
     missing: int  # NODE_MODE … SURROGATE
     nominal: int  # EQUALITY, MULTIWAY or SUBSET
@@ -47,7 +47,7 @@ class GrowthRules(NamedTuple):
 
 
 class GrowthLimits(NamedTuple):
-    """How to grow, in real numbers."""
+    """Settings of growing as real numbers."""
 
     min_leaf: float
     min_split: float

@@ -27,7 +27,7 @@ BUILDING = "MODELSEL_READY_KERNELS"  # the folder into which a builder compiles;
 
 
 def kept(function: Callable[..., Any]) -> Any:
-    """Where a kernel's machine code is looked for and kept."""
+    """Return the cache of a kernel's machine code."""
     if building() is not None:
         return ReadyCache(function)
     own = CheckedCache(function)
@@ -35,7 +35,7 @@ def kept(function: Callable[..., Any]) -> Any:
 
 
 def building() -> Path | None:
-    """Where a builder wants the kernels, if this is one."""
+    """Return the folder into which a builder wants the kernels; None outside a build."""
     place = os.environ.get(BUILDING)
     return Path(place) if place else None
 
@@ -87,7 +87,7 @@ class ReadyCache(CheckedCache):
 
 
 class Layered:
-    """What came along, else what is kept on this machine; new machine code is kept there."""
+    """A cache of two layers: kernels that came with the package, else those kept on this machine; new code is kept there."""
 
     def __init__(self, ready: ReadyCache, own: CheckedCache) -> None:
         self.ready, self.own = ready, own

@@ -1,4 +1,4 @@
-"""What a learner need not say itself: a new one is a frozen dataclass with settings and `fit`.
+"""Bases of learners and their models: a new one is a frozen dataclass with settings and `fit`.
 
     @dataclass(frozen=True)
     class NearestCentroid(BaseLearner):
@@ -73,11 +73,11 @@ class BaseLearner:
         raise NotImplementedError
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
-        """Why it cannot be used, by itself or on these features."""
+        """List reasons why it cannot be used, by itself or on these features."""
         return ()
 
     def refusal(self, task: Task, rows: Integers) -> str | None:
-        """Why it cannot be fitted on just these rows: then the candidate is skipped on them."""
+        """Say why it cannot be fitted on just these rows: then the candidate is skipped on them."""
         return None if task.row_weights[rows].sum() > 0 else "no analysis row has weight"
 
     def complexity(self, model: Any) -> float:
@@ -112,7 +112,7 @@ class SingleFit:
     seen: Integers
 
     def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
-        """What the model says of some rows, once per learner."""
+        """Return the model's answers for some rows, once per learner."""
         asked = Table(name=table.name, features=table.features, values=table.values[rows], rows=table.rows[rows])
         predicted = np.asarray(self.fitted.predict(asked), np.int32)
         found = np.asarray(self.fitted.scores(asked), np.float64) if scores else None

@@ -60,12 +60,12 @@ class Estimator:
 
     @property
     def home(self) -> Origin:
-        """Where the class comes from, with its version."""
+        """The library of the class, with its version."""
         return home_of(self.package, self.plugins)
 
     @property
     def source(self) -> str:
-        """Whose code it is, with its version: a part of the key under which answers are kept."""
+        """The owner of the code, with its version: a part of the key under which answers are kept."""
         return f"{self.home.distribution} {self.home.version}"
 
     @property
@@ -82,7 +82,7 @@ class Estimator:
 
     @property
     def adapter(self) -> Adapter | None:
-        """What shares the fit of this candidate with others; None where its conditions do not hold."""
+        """The adapter that shares this candidate's fit with others; None where its conditions do not hold."""
         adapter = find(self.cls)
         return adapter if adapter and adapter.shares(self.params) else None
 

@@ -45,7 +45,7 @@ class NaiveBayes:
 
     @property
     def smoothed(self) -> Smoothing:
-        """How counts become probabilities; equal for learners that differ in nothing that matters."""
+        """The smoothing of counts; equal for learners that differ in nothing that matters."""
         if self.m is None:
             return Smoothing(self.smoothing, None, True)
         return Smoothing(0.0, self.m, self.m_prior == "uniform")

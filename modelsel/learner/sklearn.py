@@ -138,7 +138,7 @@ class SklearnModel(PathModel):
 
 @dataclass(frozen=True)
 class SklearnRecipe:
-    """How to fit it again: `rows` is the digest of the analysis rows, `version` scikit-learn's."""
+    """A recipe to fit it again: `rows` is the digest of the analysis rows, `version` scikit-learn's."""
 
     learner: Sklearn
     random_state: int

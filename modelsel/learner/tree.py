@@ -31,7 +31,7 @@ CERTAIN = ("node_mode", "branch", "surrogate")
 
 @dataclass(frozen=True)
 class Splits:
-    """Which test is made on which kind of feature."""
+    """The kind of test for each kind of feature."""
 
     numeric: str = one_of("threshold", help="x ≤ θ, on numeric and ordered features")
     nominal: str = one_of(
@@ -92,7 +92,7 @@ class Tree:
         return replace(self, splits=splits if kinds & {"numeric", "ordered"} else replace(splits, threshold=default.threshold))
 
     def apart(self) -> dict[str, Any]:
-        """What keeps it from sharing a cell, though it shares the fit.
+        """Return the settings that keep it from sharing a cell, though it shares the fit.
 
         Held-back rows that judge a tree have no part in softening it; those that prune it have. And a softening may be so dear
         that it is worth a cell of its own.
@@ -101,11 +101,11 @@ class Tree:
         return {**own, "judged": True} if self._judged else own
 
     def shortened(self) -> "Tree":
-        """What a plan tries in its place: a dear softening cut short."""
+        """Return the tree that a plan tries in its place: a dear softening cut short."""
         return replace(self, softener=self.softener.shortened()) if self._dear else self
 
     def times_as_long(self, leaves: float) -> float:
-        """How many times the whole takes of what was tried, for a tree of so many leaves."""
+        """Return the ratio of the whole softening's time to the tried one's, for a tree of so many leaves."""
         return float(self.softener.times_as_long(leaves - 1.0)) if self._dear else 1.0
 
     @property
@@ -154,7 +154,7 @@ class Tree:
 
     @cached_property
     def limits(self) -> StoppingLimits:
-        """What of this specification is a truncation."""
+        """The settings of this specification that truncate a grown tree."""
         return StoppingLimits(
             self.max_depth, float(self.min_split), self.min_gain, self.purity, self.significance, self.collapse
         )

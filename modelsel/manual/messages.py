@@ -1,4 +1,4 @@
-"""What each error says, read off the source: the words that stand after its code where it is raised.
+"""Texts of all errors, read off the source: the words that follow its code where it is raised.
 
 A part of a message that is only known when the error happens is written in angle brackets, `<name>`.
 """

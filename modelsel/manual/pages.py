@@ -8,7 +8,7 @@ ERRORS, FINDINGS = "errors.md", "findings.md"
 
 
 def folder() -> Path:
-    """Where the pages are: `docs/` of a source tree, `manual/pages/` of an installed package."""
+    """Return the folder of the pages: `docs/` of a source tree, `manual/pages/` of an installed package."""
     inside = Path(__file__).parent / "pages"
     return inside if inside.is_dir() else Path(__file__).parents[2] / "docs"
 

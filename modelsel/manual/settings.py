@@ -68,7 +68,7 @@ def everything() -> tuple[SettingEntry, ...]:
 
 
 def about(group: str, kind: str) -> str:
-    """What a kind is: the first lines of its yaml, else the first sentence of its class."""
+    """Describe a kind: the first lines of its yaml, else the first sentence of its class."""
     path = shipped() / group / f"{kind}.yaml"
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
     head = [line.lstrip("# ") for line in lines[: next((i for i, line in enumerate(lines) if not line.startswith("#")), 0)]]

@@ -1,4 +1,4 @@
-"""What a measure need not say itself: a new one is a frozen dataclass with one method.
+"""Bases of measures: a new one is a frozen dataclass with one method.
 
 `OverRows`: say `losses`, a loss per row; the score is their weighted mean, and so it has standard errors over rows.
 `FromConfusion`: say `of`, a number per confusion matrix. `BaseMeasure`: say `score`, whatever it is computed from.
@@ -23,7 +23,7 @@ class BaseMeasure:
     over_rows: ClassVar[bool] = False
 
     def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
-        """Why it cannot be used on this task and these folds."""
+        """Yield reasons why it cannot be used on this task and these folds."""
         yield from ()
 
     def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:

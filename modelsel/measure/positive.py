@@ -1,4 +1,4 @@
-"""What is said beforehand of a measure that reads one class against the rest."""
+"""Settings and checks of measures that read one class against the rest."""
 
 from collections.abc import Iterator
 

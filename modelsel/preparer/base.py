@@ -1,4 +1,4 @@
-"""What a preparer need not say itself: a new one is a frozen dataclass with settings and `fit`.
+"""Bases of preparers: a new one is a frozen dataclass with settings and `fit`.
 
     @dataclass(frozen=True)
     class Clip(BasePreparer):
@@ -53,7 +53,7 @@ class BasePreparer:
         raise NotImplementedError
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
-        """Why it cannot be used, by itself or on these features."""
+        """List reasons why it cannot be used, by itself or on these features."""
         return ()
 
     def fit_key(self) -> dict[str, Any]:
@@ -81,5 +81,5 @@ class SinglePreparer:
     fitted: Any
 
     def prepared(self, preparer: Any) -> Any:
-        """What `fit` gave."""
+        """Return what `fit` gave."""
         return self.fitted

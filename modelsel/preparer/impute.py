@@ -62,7 +62,7 @@ class Usual:
 
 @dataclass(frozen=True, eq=False)
 class Imputed:
-    """What replaces a missing value, per column; NaN leaves it."""
+    """The value that replaces a missing one, per column; NaN leaves it."""
 
     usual: Floats
 

@@ -41,7 +41,7 @@ class Transform:
 
     @property
     def source(self) -> str:
-        """Whose code it is, with its version."""
+        """The owner of the code, with its version."""
         home = home_of(transformers.transformer_of(self.transformer, self.plugins).__module__.partition(".")[0], self.plugins)
         return f"{home.distribution} {home.version}"
 
@@ -123,7 +123,7 @@ class Transformed:
 
 
 def read(features: Sequence[Feature], columns: str) -> list[int]:
-    """Which features a step reads: what an earlier step for these columns made, else those of the kind, else all."""
+    """List the features that a step reads: those an earlier step made for these columns, else those of the kind, else all."""
     if columns == ALL:
         return list(range(len(features)))
     made = [place for place, feature in enumerate(features) if feature.name.startswith(f"{columns}/")]

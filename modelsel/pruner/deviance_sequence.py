@@ -67,7 +67,7 @@ class DevianceSequencePath:
         return cut_by(self.nested.base, self.nested.critical, float(self.strengths[self.taken(pruner)]))
 
     def taken(self, pruner: DevianceSequence) -> int:
-        """Which tree of the sequence `pruner.step` is."""
+        """Return the position of the tree that `pruner.step` takes from the sequence."""
         least = float(self.deviance.min())
         best = int(np.flatnonzero(self.deviance <= least + 1e-9 * abs(least))[-1])
         large = np.flatnonzero(self.splits >= pruner.smallest)
@@ -76,7 +76,7 @@ class DevianceSequencePath:
 
 
 def _deviance(grown: Floats, held_back: Floats) -> Floats:
-    """What the held-back rows at each node cost if it is a leaf."""
+    """Compute the cost of the held-back rows at each node if it is a leaf."""
     weight = grown.sum(axis=1, keepdims=True)
     share = np.divide(grown, weight, out=np.zeros_like(grown), where=weight > 0)
     cost: Floats = -2.0 * (held_back * np.log(np.maximum(share, FLOOR))).sum(axis=1)

@@ -40,7 +40,7 @@ _RUN_ID = re.compile(r"[0-9a-f]{32}")
 
 @dataclass(frozen=True)
 class RunFolder:
-    """Where one study lies. Files are written whole; whoever reads sees all of a file or none."""
+    """The folder of one study. Files are written whole; a reader sees all of a file or none."""
 
     path: Path
     redactor: Redactor = field(default_factory=Redactor)
@@ -131,7 +131,7 @@ class RunFolder:
         return candidates.read(self._text(CANDIDATES))
 
     def details(self) -> dict[str, Any]:
-        """What the report shows beyond study.json: data, looks, pairs, command, environment."""
+        """Read the facts that the report shows beyond study.json: data, looks, pairs, command, environment."""
         return self.read_json(DETAILS) if (self.path / DETAILS).exists() else {}
 
     def explanation(self) -> dict[str, Any]:
@@ -170,7 +170,7 @@ class RunFolder:
 
 
 def details(finished: StudyRecord) -> dict[str, Any]:
-    """What the report needs beyond study.json, config.yaml, candidates.csv and losses.npz."""
+    """Collect the facts that the report needs beyond study.json, config.yaml, candidates.csv and losses.npz."""
     folds = finished.resampling.folds
     return {
         "command": list(finished.command),
@@ -225,7 +225,7 @@ def _point(link: Path, target: Path) -> None:
 
 
 def _pointed(root: Path) -> tuple[Path, ...]:
-    """Where `latest` points when it is a line of text."""
+    """Return the target of `latest` where it is a line of text."""
     link = root / LATEST
     return (root / link.read_text("utf-8"),) if link.is_file() else ()
 

@@ -1,4 +1,4 @@
-"""What MLflow calls to load our models: `mlflow.pyfunc.load_model(...)` finds this module in the MLmodel file."""
+"""The module that MLflow loads our models by: `mlflow.pyfunc.load_model(...)` finds its name in the MLmodel file."""
 
 from collections.abc import Mapping
 from pathlib import Path

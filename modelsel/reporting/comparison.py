@@ -1,4 +1,4 @@
-"""What a comparison of runs found, as a document: over data sets with ranks and their diagram, or on the folds of one."""
+"""The document of a comparison of runs: over data sets with ranks and their diagram, or on the folds of one."""
 
 from collections.abc import Sequence
 from pathlib import Path

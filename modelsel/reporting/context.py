@@ -1,4 +1,4 @@
-"""What a show may look at when a study ends: development rows, the selection, the final model. Never the sealed rows."""
+"""The data that a show may read when a study ends: development rows, the selection, the final model. Never the sealed rows."""
 
 from dataclasses import dataclass
 
@@ -31,5 +31,5 @@ class SectionContext:
 
 
 def no_tree(studied: SectionContext) -> dict[str, str]:
-    """Why a show of a tree has nothing to show."""
+    """Give the reason why a show of a tree has nothing to show."""
     return {"reason": f"the winner is no tree ({studied.final.kind})"}

@@ -1,4 +1,4 @@
-"""What a study would do and what it would cost, with everything that is to be known about its data before a look is spent."""
+"""The forecast of a study: its plan and cost, with all findings about its data, before a look is spent."""
 
 from dataclasses import dataclass
 

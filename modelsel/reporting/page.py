@@ -44,7 +44,7 @@ def environment() -> Environment:
 
 
 def context(view: View) -> dict[str, Any]:
-    """What the template reads, section by section in the order of the page."""
+    """Collect the template's values, section by section in the order of the page."""
     outcome = view.outcome
     drawn = (
         {"strips": strips.section(view), "slices": slices.section(view), "pairs": pairs.section(view)} if view.ranked else {}

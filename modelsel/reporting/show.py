@@ -1,4 +1,4 @@
-"""What a study shows beside its scores, by the names of the modules in `experiments/`: the folder is the list.
+"""Shows, which a study has beside its scores, named by the modules in `experiments/`: the folder is the list.
 
 A show has a `TITLE`; `facts(studied)`, plain data kept in details.json, or {"reason": why there is nothing to show}; and two
 forms of these facts, `text` for the terminal and `html` for the page.

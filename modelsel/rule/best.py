@@ -21,7 +21,7 @@ class Best(simplest.AnyFolds):
 
     @property
     def bounds(self) -> tuple[bounds_module.Bound, ...]:
-        """What a candidate's other means have to keep."""
+        """The bounds that a candidate's other means have to keep."""
         return bounds_module.bounds(self.subject_to)
 
     def problems(self, resampling: Resampling, over_rows: bool) -> Iterator[str]:

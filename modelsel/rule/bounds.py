@@ -35,7 +35,7 @@ class Bound:
         return f"{self.name} {'>=' if self.least else '<='} {self.value:g}"
 
     def lacking(self, means: Floats) -> Floats:
-        """How far each mean is from keeping the bound; 0 where it does, infinite where it is not defined."""
+        """Compute each mean's distance from keeping the bound; 0 where it does, infinite where it is not defined."""
         away = self.value - means if self.least else means - self.value
         return np.where(np.isnan(means), np.inf, np.maximum(np.round(away, 12), 0.0))
 
@@ -50,7 +50,7 @@ def bounds(said: Mapping[str, Any]) -> tuple[Bound, ...]:
 
 
 def problems(said: Mapping[str, Any]) -> Iterator[str]:
-    """Why bounds are none."""
+    """Yield the problems of bounds as they were declared."""
     for kind, one in said.items():
         try:
             _bound(str(kind), one)

@@ -1,4 +1,4 @@
-"""How every rule settles ties: the simpler candidate, then the declared order.
+"""Settle ties, for every rule: the simpler candidate, then the declared order.
 
 Complexities are compared only within one unit (leaves with leaves); among candidates of several units, the first declared
 says which unit is compared.

@@ -17,7 +17,7 @@ class WithinPercent(simplest_module.AnyFolds):
 
     @property
     def limit_grows(self) -> bool:
-        """Whether a lower least cost means a lower limit: below 0, of a cost matrix, not for more than 100 per cent."""
+        """True where a lower least cost means a lower limit: not for costs below 0 with more than 100 per cent."""
         return self.percent <= 100
 
     def choose(self, board: Scoreboard) -> int:

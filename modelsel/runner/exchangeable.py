@@ -1,4 +1,4 @@
-"""What prediction sets by CV+ need of rows and folds: rows drawn alike, each assessed by just one fold."""
+"""Check the conditions of prediction sets by CV+: rows drawn alike, each assessed by just one fold."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from modelsel.core.types import Resampling, Task
 
 
 def refusal(task: Task, resampling: Resampling) -> Iterator[str]:
-    """Why there can be no prediction sets: rows that are not exchangeable, or folds that do not assess each row once."""
+    """Yield reasons against prediction sets: rows that are not exchangeable, or folds that do not assess each row once."""
     for what, values in (("groups", task.groups), ("times", task.times), ("weights", task.weights)):
         if values is not None:
             yield f"prediction sets take rows for drawn alike, and these have {what}"

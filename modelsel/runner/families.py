@@ -77,7 +77,7 @@ def _facts(key: CellKey, family: Candidate, members: Members) -> dict[str, Any]:
 
 
 def _recorded(family: Candidate, key: CellKey, journal: Journal) -> Members | None:
-    """What a journal says that the family stands for; copied into the run's own when an older one says it."""
+    """Read the members of a family from the journal; copied into the run's own when an older one has them."""
     for place, own in journal.known(key):
         record = journal.record(place)
         members = _read(family, record) if record else None

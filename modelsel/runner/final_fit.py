@@ -86,7 +86,7 @@ def fit_and_answer(
 
 
 def outputs(fitted: Any, table: Table, scores: bool) -> Outputs:
-    """What a fitted model answers for a raw table: classes, and scores where they are asked for."""
+    """Compute a fitted model's outputs for a raw table: classes, and scores where they are asked for."""
     ready = fitted.prepared(table)
     said = fitted.model.scores(ready)[None, :, :] if scores else None
     return Outputs(fitted.model.predict(ready)[None, :], said)

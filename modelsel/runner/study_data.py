@@ -1,4 +1,4 @@
-"""What a study works on: the rows that choose and how they are resampled, the rows that are sealed.
+"""The data of a study: the rows that choose and how they are resampled, the rows that are sealed.
 
 Everything that can be known before a fit is checked here, and said in one message.
 """
@@ -24,7 +24,7 @@ EXPECTED = "INFERRED_KINDS"  # no surprise
 
 @dataclass(frozen=True, eq=False)
 class StudyData:
-    """What a study works on: the rows that choose and how they are resampled, the rows that are sealed, what was noticed."""
+    """The data of a study: development rows and their resampling, sealed rows, findings about the data."""
 
     development: Task
     sealed: Sealed
@@ -67,14 +67,16 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
 
 
 def _scheme(config: Config, task: Task) -> Iterator[str]:
-    """Why a scheme cannot be used on these rows, or for these candidates."""
+    """Yield reasons why a scheme cannot be used on these rows, or for these candidates."""
     yield from config.scheme.problems(task)
     if (misfits := getattr(config.scheme, "misfits", None)) is not None:
         yield from misfits(config.candidates)
 
 
 def _no_bates(config: Config, task: Task) -> Iterator[str]:
-    """Why the interval of Bates, Hastie & Tibshirani cannot be had: it leaves out pairs of folds and reads losses of rows."""
+    """Yield reasons why the interval of Bates, Hastie & Tibshirani is not available: it leaves out pairs of folds and reads
+    losses of rows.
+    """
     if config.outer is None or config.interval != BATES:
         return
     if not config.measure.over_rows:

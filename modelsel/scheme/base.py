@@ -1,4 +1,4 @@
-"""What a scheme need not say itself: a new one is a frozen dataclass with settings and `pairs`.
+"""Base of schemes: a new one is a frozen dataclass with settings and `pairs`.
 
 @dataclass(frozen=True)
 class EveryNth(BaseScheme):
@@ -39,7 +39,7 @@ class BaseScheme:
         raise NotImplementedError
 
     def problems(self, task: Task) -> Iterator[str]:
-        """Why it cannot be used on this task."""
+        """Yield reasons why it cannot be used on this task."""
         if not self.reads_groups:
             yield from groups_ignored(task, self)
 

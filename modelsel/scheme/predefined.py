@@ -39,7 +39,7 @@ def _repeats(task: Task) -> list[Integers]:
 
 
 def _problem(column: Integers, groups: Integers | None) -> str:
-    """What is wrong with one column; empty when nothing is."""
+    """Say what is wrong with one column; empty when nothing is."""
     assessed = np.unique(column[column >= 0])
     if not len(assessed):
         return "the fold column assesses no row: it needs numbers from 0"

@@ -45,7 +45,7 @@ class TimeSplit:
 
 
 def _edges(times: Floats, folds: int) -> Integers:
-    """Where the blocks begin and end in time order, moved on to the next change of time."""
+    """Compute the ends of the blocks in time order, moved on to the next change of time."""
     ordered = np.sort(times)
     wanted = np.arange(1, folds + 1) * len(times) // (folds + 1)
     inner = np.searchsorted(ordered, ordered[np.maximum(wanted - 1, 0)], side="right")

@@ -54,7 +54,7 @@ class Adapter:
         raise NotImplementedError
 
     def answers(self, estimator: Any, values: Sequence[Any], X: Any, scores: bool) -> Iterator[Answer]:
-        """What a fit with each value would say, in their order."""
+        """Yield the answers of a fit with each value, in their order."""
         for value in values:
             own = self.cut(estimator, value)
             yield own.predict(X), own.predict_proba(X) if scores else None
@@ -68,7 +68,7 @@ class Staged(Adapter):
     """Adapters of estimators that tell what they say after each round."""
 
     def rounds(self, estimator: Any, value: Any) -> int:
-        """How many rounds a fit with this value has: fewer where it stopped early."""
+        """Count the rounds of a fit with this value: fewer where it stopped early."""
         raise NotImplementedError
 
     def answers(self, estimator: Any, values: Sequence[Any], X: Any, scores: bool) -> Iterator[Answer]:

@@ -63,13 +63,13 @@ def standard_error(errors: float, n: float) -> float:
 
 
 def _between(observed: Floats, errors: Floats, bar: float, inside: int, outside: int) -> float:
-    """Where the line from the value within the bar to the one beyond it crosses the bar."""
+    """Interpolate where the line from the value within the bar to the one beyond it crosses the bar."""
     part = (bar - errors[inside]) / (errors[outside] - errors[inside])
     return float(observed[inside] + part * (observed[outside] - observed[inside]))
 
 
 def _wrong(cut: PrunedView, child: int, x: Floats, target: Codes) -> Booleans:
-    """Which rows the subtree of a child misclassifies."""
+    """Mask the rows that the subtree of a child misclassifies."""
     owner, leaf, part = walk(cut.tree, Widths.none(cut.tree), x, child)
     wrong: Booleans = said(cut, Routed(owner, leaf, part, len(x), 0)) != target
     return wrong

@@ -30,7 +30,7 @@ COLLAPSED = 1e-7  # extent of the simplex, in p and in the objective, below whic
 
 @dataclass(frozen=True)
 class Search:
-    """What a search found: `collapsed` when it ended before its iterations did."""
+    """The result of a search: `collapsed` when it ended before its iterations did."""
 
     widths: Widths
     start: float
@@ -57,7 +57,7 @@ class NelderMead:
         return replace(self, iterations=min(self.iterations or TRIED, TRIED))
 
     def times_as_long(self, splits: float) -> float:
-        """How many times the evaluations of `shortened` all iterations take on a tree of so many splits.
+        """Return the ratio of all iterations' evaluations to those of `shortened`, on a tree of so many splits.
 
         >>> round(NelderMead().times_as_long(10))  # 2,521 evaluations instead of 46
         55

@@ -1,4 +1,4 @@
-"""Which training rows reach each test of a tree, hard; a row whose value is missing and divided goes no further."""
+"""Training rows that reach each test of a tree, hard; a row whose value is missing and divided goes no further."""
 
 import numpy as np
 

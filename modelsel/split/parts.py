@@ -1,4 +1,4 @@
-"""What the outer splits share: from a mask of test rows to a partition, and what a partition must hold."""
+"""Partitions of the outer splits: made from a mask of test rows, and checked."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ def groups_ignored(task: Task, kind: str) -> Iterator[str]:
 
 
 def _development_problems(task: Task, partition: Partition) -> Iterator[Problem]:
-    """What makes a partition unusable although its recipe was fine: too few development rows of a class.
+    """Yield the problems of a partition whose recipe was fine: too few development rows of a class.
 
     A class with one development row can be analysed or assessed, never both.
     """

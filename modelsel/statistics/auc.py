@@ -50,7 +50,7 @@ def auc(positive: Booleans, scores: Floats, weights: Floats | None = None) -> Fl
 
 
 def rankings(scores: Floats) -> tuple[SortedScores, ...]:
-    """What `multiclass_area` needs of scores (… × rows × classes): of the second class for two, else of every class."""
+    """Sort scores (… × rows × classes) for `multiclass_area`: those of the second class for two, else of every class."""
     classes = scores.shape[-1]
     return tuple(SortedScores.of(scores[..., c]) for c in ([1] if classes == 2 else range(classes)))
 

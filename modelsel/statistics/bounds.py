@@ -1,4 +1,4 @@
-"""What a score may claim: bounds on the true error rate of a hypothesis, and how many rows it takes to claim less.
+"""Bounds on the true error rate of a hypothesis, and the number of rows that such a claim takes.
 
 H is the set of hypotheses chosen from, m the rows, δ the chance that the bound fails, e_T the error rate on those rows, ε the
 error rate allowed. All assume independent rows from one distribution. A bound of 1 or more says nothing. Each function names

@@ -1,4 +1,4 @@
-"""How uncertain a distribution is, and how much one attribute tells about another, from (weighted) counts.
+"""Entropy of distributions, and the information of one attribute about another, from (weighted) counts.
 
     E(a) = −Σ p log₂ p        E(a|b) = Σ_b p(b) E(a|b = v)        I(a, b) = E(a) − E(a|b) = E(b) − E(b|a)
     SU(a, b) = 2 I(a, b) / (E(a) + E(b))        G(a) = 1 − Σ p²

@@ -1,4 +1,4 @@
-"""How much the best of K equally good candidates looks better than it is.
+"""The optimism of the best of K equally good candidates: how much better it looks than it is.
 
     E max(Z_1 … Z_K) = K ∫ z φ(z) Φ(z)^(K − 1) dz       in standard errors of one candidate's score, were they independent
 

@@ -1,4 +1,4 @@
-"""How far scores are from the shares that they come true for: a diagram with bands, and the Brier score in three parts.
+"""Reliability of scores against the shares that come true: a diagram with bands, and the Brier score in three parts.
 
     Brier = miscalibration − discrimination + uncertainty
     uncertainty = Brier of always saying the share; miscalibration = Brier − Brier of the scores after isotonic regression;

@@ -1,4 +1,4 @@
-"""What criteria that weigh costs have in common: they wrap a gain, find tests by it, and let features compete by both."""
+"""Base of criteria that weigh costs: they wrap a gain, find tests by it, and let features compete by both."""
 
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What bundled and generated sets share: nothing to configure wrongly, a task that is made rather than read."""
+"""Base of bundled and generated sets: nothing to configure wrongly, a task that is made rather than read."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence

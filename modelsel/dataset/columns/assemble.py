@@ -95,7 +95,7 @@ def _commas(made: Sequence[tuple[Feature, kinds.ParsedFeature]]) -> Iterator[Fin
 
 
 def _left_out(column: RawColumn, settings: TableSettings) -> Finding | None:
-    """Why a column is no feature: nothing is in it, or it is the row index that a program has written along."""
+    """Return the finding that a column is no feature: it is empty, or the row index that a program has written along."""
     name = column.name
     if column.absent.all():
         message = f"column '{name}' has no value in any row and was left out"

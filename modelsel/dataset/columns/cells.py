@@ -69,7 +69,7 @@ def kinds(data: Any) -> Sequence[str]:
 
 
 def type_of(kind: pa.DataType) -> str:
-    """What a cell is in Python: bool, int, float or str."""
+    """Return the Python type of a cell: bool, int, float or str."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     tests = (("bool", pa.types.is_boolean), ("int", pa.types.is_integer), ("float", pa.types.is_floating))

@@ -102,7 +102,7 @@ class RawColumn:
 
 
 def _among(texts: Sequence[str], words: Collection[str]) -> Booleans:
-    """Which texts, trimmed, are one of some words."""
+    """Mask the texts that, trimmed, are one of some words."""
     trimmed = pc.utf8_trim_whitespace(arrow(texts))
     return np.asarray(pc.is_in(trimmed, pa.array(list(words), pa.string())).to_numpy(zero_copy_only=False))
 

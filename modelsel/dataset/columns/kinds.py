@@ -61,7 +61,7 @@ def _inferred(column: RawColumn, settings: TableSettings, decimal: str) -> Parse
 
 
 def _doubtful(column: RawColumn, strange: list[str], settings: TableSettings, decimal: str) -> Problem | None:
-    """Why nobody should guess what is in this column."""
+    """Return the problem of a column whose kind nobody should guess."""
     where, many = f"column '{column.name}'", len(column.texts)
     if like_dates(column.texts):
         fix = f"declare dataset.features.{column.name} as numeric (seconds since 1970), nominal or ignore"

@@ -1,4 +1,4 @@
-"""What a text says as a number or a moment, and nothing that only Python would take for one (`nan`, `1_000`, `٣`)."""
+"""Read numbers and moments from texts, and nothing that only Python would take for one (`nan`, `1_000`, `٣`)."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What may be said about the columns of any source: which is the target, of what kind the others are, what they are for."""
+"""Settings for the columns of any source: the target, the kinds of the others, and their roles."""
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ class TableSettings:
         return {name: role for role in ROLES for name in listed(getattr(self, role))}
 
     def header_problems(self, names: Sequence[str]) -> Iterator[Problem]:
-        """What is wrong with the settings, by themselves or against the names of the columns."""
+        """Yield the problems of the settings, by themselves or against the names of the columns."""
         if self.target is None:
             yield Problem("MSEL-304", "no target is set", "dataset.target", f"choose one of {_some(names)}")
         for role in ROLES:

@@ -140,7 +140,7 @@ def _quotes(path: Path, encoding: str, delimiter: str) -> Iterator[Problem]:
 
 
 def _unnamed(names: list[str]) -> str:
-    """What pandas calls a first column without a name: the index that a program has written along."""
+    """Return pandas' name for a first column without a name: the index that a program has written along."""
     return "Unnamed: 0" if len(names) > 1 and "Unnamed: 0" not in names else ""
 
 

@@ -79,7 +79,7 @@ class Openml(TableSettings):
 
 
 def _findings(description: Mapping[str, Any]) -> Iterator[Finding]:
-    """Which data these are, and what OpenML has against them."""
+    """Yield findings that identify the data, and OpenML's own warnings about them."""
     which = f"OpenML's data set {description['id']}: {description['name']}, version {description['version']}"
     yield Finding("FROM_OPENML", "info", f"{which}, md5 {description.get('md5_checksum')}", "")
     if description.get("status", "active") != "active":

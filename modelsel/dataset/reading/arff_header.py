@@ -22,7 +22,9 @@ class Attribute:
 
     @property
     def unsaid(self) -> str:
-        """What a sparse row means by leaving the column out; empty for a string, where Weka's meaning depends on row order."""
+        """The value that a sparse row means by leaving the column out; empty for a string, where Weka's meaning depends on row
+        order.
+        """
         return "0" if self.type == "numeric" else self.levels[0] if self.levels else ""
 
 

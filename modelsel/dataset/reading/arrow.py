@@ -13,7 +13,7 @@ EXACT = 2**53
 
 
 def known(kind: pa.DataType) -> bool:
-    """Whether cells of this type can be read at all."""
+    """Return whether cells of this type can be read at all."""
     return not (
         pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_duration(kind)
     )

@@ -77,7 +77,7 @@ def first_bytes(path: Path, many: int) -> bytes:
 
 
 def listener() -> Say:
-    """Who is told of long readings. (Arrow reads in a thread of its own, which does not know.)"""
+    """Return the listener to messages about long readings. (Arrow reads in a thread of its own, which has none.)"""
     return _LISTENER.get()
 
 
@@ -174,7 +174,7 @@ def _member(raw: BinaryIO, path: Path) -> BinaryIO:
 
 
 def _place(stream: BinaryIO) -> int:
-    """How many bytes of the file on disk were read, as near as the stream can tell."""
+    """Return how many bytes of the file on disk were read, as near as the stream can tell."""
     inner = getattr(stream, "fileobj", None) or getattr(stream, "_fp", None) or stream
     return int(inner.tell())
 

@@ -1,4 +1,4 @@
-"""What separates the fields of a text table: said, or recognised from its first lines.
+"""The delimiter of a text table: declared, or recognised from its first lines.
 
 The sign that parts each of them into the same number of fields, two or more: of several the one that makes the most, first
 the comma. Where none does, it is the comma, and the reader says what is wrong with which line.

@@ -1,4 +1,4 @@
-"""What all file readers share: a path, an optional second file of test rows, problems of the header, the way to a task."""
+"""Base of all file readers: a path, an optional second file of test rows, problems of the header, the way to a task."""
 
 import sys
 from abc import abstractmethod
@@ -46,7 +46,7 @@ class File(TableSettings):
         """All columns; raises DataError with all problems of the file's form."""
 
     def problems(self) -> Iterator[Problem]:
-        """What is wrong with the settings, by themselves and against the header: reads no more than the header."""
+        """Yield the problems of the settings, by themselves and against the header: reads no more than the header."""
         missing = tuple(self._missing_files())
         yield from missing
         if not missing:
@@ -112,7 +112,7 @@ def _marked(loaded: Loaded, first: int) -> Loaded:
 
 
 def _given_back() -> None:
-    """What Arrow has freed it keeps for itself, twice the table and more: given back to the system where Arrow has read."""
+    """Give the memory that Arrow keeps after reading, twice the table and more, back to the system."""
     arrow = sys.modules.get("pyarrow")
     if arrow is not None:
         arrow.default_memory_pool().release_unused()

@@ -98,7 +98,7 @@ class ResponseCache:
         return dict(json.loads(self._kept(key, address, json.loads).read_text("utf-8")))
 
     def _kept(self, key: str, address: str, check: Callable[[bytes], object]) -> Path:
-        """Where an answer lies, fetched and checked when it is not there yet; a file appears whole or not at all."""
+        """Return the file of an answer, fetched and checked when it is not there yet; a file appears whole or not at all."""
         path = self.folder / key
         if not path.is_file():
             content = _fetched(address, self.seconds)
@@ -119,7 +119,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def usual_folder() -> Path:
-    """Where answers are kept unless said."""
+    """Return the default folder of answers."""
     home = os.environ.get("MODELSEL_HOME")
     return (Path(home).expanduser() if home else Path(platformdirs.user_cache_dir("modelsel", appauthor=False))) / "openml"
 

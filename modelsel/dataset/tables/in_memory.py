@@ -56,7 +56,7 @@ def columns(data: Any) -> dict[str, RawColumn]:
 
 
 def is_frame(data: Any) -> bool:
-    """Whether narwhals takes it for a table: pandas, Polars, Arrow, ...
+    """Return whether narwhals takes it for a table: pandas, Polars, Arrow, ...
 
     >>> is_frame([[1.0]])
     False

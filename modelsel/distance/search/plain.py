@@ -1,4 +1,4 @@
-"""What a distance is, in NumPy: features added up in their order, one element at a time. The oracle of every search."""
+"""Distances in NumPy: features added up in their order, one element at a time. The oracle of every search."""
 
 from typing import NamedTuple
 

@@ -91,7 +91,7 @@ def last_code(values, code, threshold):
 
 @kernel(_nrt=False)
 def mark(codes, drawn, own, others_to, seen, marks):
-    """Which levels take the first branch; those that do not occur here go with the larger one."""
+    """Mark the levels that take the first branch; those that do not occur here go with the larger one."""
     for level in range(len(marks)):
         seen[level] = 0
     for i in range(len(drawn)):

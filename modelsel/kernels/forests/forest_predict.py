@@ -1,4 +1,4 @@
-"""What a whole forest says of many rows: nodes of eight bytes, rows in blocks, eight of them down a tree side by side.
+"""Predict many rows by a whole forest: nodes of eight bytes, rows in blocks, eight of them down a tree side by side.
 
 A node is code | column | step to the second child (24, 16 and 24 bits); the first child is the next node. A leaf steps nowhere,
 and its code names the class that has its whole vote (0: see its list, else the class and 1). A missing value is above all codes
@@ -24,7 +24,7 @@ def _cell(value, low, high, scale, cells):
 
 @kernel(types.nothing(types.fixed_reals, types.real, types.real, types.real, types.codes))
 def grid(cuts, low, high, scale, starts):
-    """How many cuts lie in cells before each, for one cell more than there are."""
+    """Count the cuts in cells before each, for one cell more than there are."""
     cells = len(starts) - 1
     for cut in cuts:
         starts[_cell(cut, low, high, scale, cells) + 1] += 1
@@ -37,7 +37,7 @@ def grid(cuts, low, high, scale, starts):
     types.columns,
 ))  # fmt: skip
 def code(values, cuts, first, ranges, starts, first_start, codes):
-    """How many cuts lie below each value of a block of rows: `grid` says where to look.
+    """Count the cuts below each value of a block of rows; `grid` narrows the search.
 
     `first`, `first_start`: where each feature's cuts and cells begin, and the end; `ranges`: low, high and scale of its grid.
     """

@@ -11,7 +11,9 @@ ALL, BOOTSTRAP, SUBSAMPLE = range(3)
 
 @kernel(types.wholes(types.word, types.whole, types.whole, types.whole, types.whole))
 def draw(seed, tree, n, how, size):
-    """How often each of n positions is drawn: each once, n times with repetition, or `size` of them without."""
+    """Draw the number of times that each of n positions is used: each once, n times with repetition, or `size`
+    of them without.
+    """
     times, key = np.zeros(n, np.int64), of_tree(seed, tree) ^ ROWS
     if how == BOOTSTRAP:
         for i in range(n):
@@ -29,7 +31,7 @@ def draw(seed, tree, n, how, size):
 
 @kernel(types.flags(types.word, types.whole, types.whole, types.real))
 def honest(seed, tree, n, part):
-    """Which positions fill the leaves and grow nothing: each with probability `part`."""
+    """Draw the positions that fill the leaves and grow nothing: each with probability `part`."""
     key, chosen = of_tree(seed, tree) ^ HONEST, np.zeros(n, np.uint8)
     for i in range(n):
         chosen[i] = share(word(key, i)) < part

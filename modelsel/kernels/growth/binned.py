@@ -15,7 +15,7 @@ from modelsel.kernels.layout import CODE, CUTS, ENTROPY, NOTHING
 
 @kernel()
 def first_values(levels):
-    """Where the values of each feature begin, and last the number of all values, which is the width of a table."""
+    """Compute the position of each feature's first value, and last the number of all values, which is the width of a table."""
     first = np.zeros(len(levels) + 1, np.int64)
     for f in range(len(levels)):
         first[f + 1] = first[f] + levels[f]

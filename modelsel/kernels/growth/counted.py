@@ -64,7 +64,7 @@ def _gini(entries, first, end, left, total, class_bits, shares, least, tie, best
 
 @kernel(_nrt=False)
 def _cuts(entries, least):
-    """How many admissible cuts there are."""
+    """Count the admissible cuts."""
     cuts = np.int64(0)
     for i in range(max(least, 1), len(entries) - max(least, 1) + 1):
         cuts += np.int64(entries[np.uint64(i)]) & 1

@@ -130,7 +130,7 @@ def _open(nodes, counts, node, first, branches, depth, rules, limits, child):
 
 @kernel(_nrt=False)
 def _steps(table, steps):
-    """What one more adds to an entry of the table."""
+    """Compute the increase of each table entry to the next."""
     for i in range(len(steps)):
         steps[i] = table[i + 1] - table[i]
 

@@ -60,7 +60,7 @@ def _pack(order, y, rows, class_bits):
 
 @kernel()
 def _steps(table):
-    """What one row more adds to a sum of table entries."""
+    """Compute the increase of a sum of table entries by one more row."""
     steps = np.empty(len(table), np.int64)
     for i in range(len(table) - 1):
         steps[i] = table[i + 1] - table[i]
@@ -133,7 +133,7 @@ def _part_all(entries, start, end, f, below, side, at, shift, spare, zero, one):
 
 @kernel()
 def _missing_to(rules, at, left, right):
-    """Where a later row goes whose value is missing: by policy, the node's median or its larger side."""
+    """Return the branch of a later row with a missing value: by policy, the node's median or its larger side."""
     if rules.missing == FRACTIONAL:
         return DIVIDED
     if rules.missing == BRANCH:

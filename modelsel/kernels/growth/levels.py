@@ -69,7 +69,7 @@ def _information(table, pieces, classes, lost):
 
 @kernel(_nrt=False)
 def _at_most(table, pieces, whole):
-    """What the gain of these branches cannot exceed: chi-square over n·ln 2 (see `real_cuts`)."""
+    """Bound the gain of these branches from above: chi-square over n·ln 2 (see `real_cuts`)."""
     sums = 0.0
     for level in pieces:
         own = 0.0
@@ -158,7 +158,7 @@ def _equality(table, seen, absent, lost, whole, rules, limits, units, goodness, 
 
 @kernel(_nrt=False)
 def _side(rules, fill, inside, found, levels):
-    """Where a missing value goes: with the node's mode, or where the search put it."""
+    """Return the branch of a missing value: with the node's mode, or where the search put it."""
     if rules.missing == FRACTIONAL:
         return DIVIDED
     if rules.missing == SURROGATE:

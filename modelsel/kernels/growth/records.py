@@ -1,4 +1,4 @@
-"""What `grow` writes down of a test's surrogates and of a set of levels, and where surrogates send rows of missing value."""
+"""Records that `grow` makes of a test's surrogates and of a set of levels, and the routes of rows that surrogates send."""
 
 from modelsel.kernels.compiler import kernel
 from modelsel.kernels.layout import AGREED, CODE, FLIPPED, NEXT, SURROGATES, WHOLE
@@ -46,7 +46,7 @@ def write_mimics(node, ranked, found, nominal, levels, level_side, mimics, agree
 
 @kernel()
 def write_marks(codes, rows, levels, inside, absent, marks, marked):
-    """Which levels the first branch takes: those of `inside` that occur, and all others if `absent`."""
+    """Write the levels that the first branch takes: those of `inside` that occur, and all others if `absent`."""
     marks = longer(marks, marked + levels)
     for level in range(levels):
         marks[marked + level, 0] = absent

@@ -30,7 +30,7 @@ Array = NDArray[Any]
 
 @kernel()
 def _differences(column: Array, value: float, kind: int, table: Array, size: int, missing: float, terms: Array) -> None:
-    """How each stored value of a feature differs from the query's: |x − y|, 0 or 1, or an entry of the table."""
+    """Compute each stored value's difference from the query's: |x − y|, 0 or 1, or an entry of the table."""
     if value != value:
         terms[:] = missing
     elif kind == NUMBER:

@@ -14,7 +14,7 @@ DIGITS, SIZE = 64 // BITS, 1 << BITS
 
 @kernel()
 def _counted(words):
-    """How often each digit occurs at each place."""
+    """Count each digit at each place."""
     found = np.zeros((DIGITS, SIZE), np.int64)
     for word in words:
         for digit in range(DIGITS):
@@ -24,7 +24,7 @@ def _counted(words):
 
 @kernel()
 def _starts(counts, total):
-    """Where each digit's words begin, in place; False where all words have the same digit."""
+    """Turn counts into the start of each digit's words, in place; False where all words have the same digit."""
     before, several = 0, True
     for digit in range(SIZE):
         several = several and counts[digit] != total

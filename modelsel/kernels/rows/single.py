@@ -137,7 +137,7 @@ def _propose(
 
 @kernel(_nrt=False)
 def _measured(row: Array, query: Array, power: float) -> Any:
-    """What `neighbours` sums up of two rows, in its order."""
+    """Compute the distance of two rows, summed in the order of `neighbours`."""
     total = 0.0
     for f in range(len(row)):
         term = abs(row[f] - query[f])

@@ -106,7 +106,7 @@ def _factors(known, n, entropy, a, b):
 
 @kernel(_nrt=False)
 def _at_most(part, size, share, n):
-    """What a side adds to N · gain · ln 2 at most: Σ_c n_c·(x − 1)(x + 5)/(4x + 2), x = n_c·N/(T_c·size); share: 1/T_c."""
+    """Bound a side's part of N · gain · ln 2: Σ_c n_c·(x − 1)(x + 5)/(4x + 2), x = n_c·N/(T_c·size); share: 1/T_c."""
     sums, scale = 0.0, n / size
     for c in range(len(part)):
         x = part[c] * share[c] * scale

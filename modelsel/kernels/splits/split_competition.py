@@ -1,4 +1,4 @@
-"""What growers have in common: records that grow, who is worth a search, and the contest between features."""
+"""The parts that growers share: records that grow, the features worth a search, and the contest between features."""
 
 import numpy as np
 

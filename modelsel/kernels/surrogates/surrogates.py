@@ -1,4 +1,4 @@
-"""How well a test on another feature sends rows the way a two-branch test sends them (Breiman et al. 1984, section 5.3).
+"""Find surrogates: tests on other features that send rows the way a two-branch test does (Breiman et al. 1984, section 5.3).
 
     agreement = weight sent the same way / weight, of the rows known in both features
 

@@ -132,7 +132,7 @@ def _largest(node, first, child, many, counts):
 
 @kernel(_nrt=False)
 def _instead(node, branch, rows, grown, standing, arrived, more, charges, how, rule, inverse):
-    """What a branch would cost with all rows of its node; −1 where one of them is not whole."""
+    """Compute the cost of a branch with all rows of its node; −1 where one of them is not whole."""
     (values, number, target, weight), (child, _, stands, leaf), (order, starts, many, counts) = rows, standing, arrived
     start, stop = starts[branch], starts[branch] + many[branch]
     for i in range(starts[node], starts[node] + many[node]):
@@ -173,7 +173,7 @@ def _close(low, high, stands):
     types.upper,
 ))  # fmt: skip
 def prune(values, number, target, weight, grown, child, parent, stands, leaf, like, how, rule, inverse):
-    """Which nodes are left, which of them are leaves, under whom they stand, their class weights, and whether any was raised.
+    """Prune by raising: the nodes left, the leaves among them, their new parents, class weights, and whether any was raised.
 
     values: features × rows; number: a row per training row; like: nodes × classes. Nothing is left where a row is not whole.
     """

@@ -22,7 +22,7 @@ BY_VALUE, BY_LEVEL, BY_ONE = range(3)  # compare; look the child up; one level a
 
 @kernel()
 def _room(test, feature, levels):
-    """How many children are looked up by level."""
+    """Count the children that are looked up by level."""
     room = 0
     for node in range(len(test)):
         if test[node] == EQUALITY:

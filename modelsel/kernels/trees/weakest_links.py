@@ -30,7 +30,7 @@ def _weigh(parent, first, child, leaf, risk, price, gap, prices, link, stands):
 
 @kernel(_nrt=False)
 def _least(node, first, child, link, least):
-    """Where the least link at or under a node is, the first where they are equal."""
+    """Find the least link at or under a node, the first where they are equal."""
     found = np.int64(node)
     for k in range(first[node], first[node + 1]):
         other = least[child[k]]

@@ -1,4 +1,4 @@
-"""What a learner shares that stands behind another one's scores: its base, the steps before it, and how it is kept."""
+"""Base of learners that adjust another one's scores: its base learner, the steps before it, and how it is stored."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -26,22 +26,22 @@ class AdjustedLearner:
 
     @property
     def inner(self) -> int:
-        """How many inner folds there are."""
+        """The number of inner folds."""
         raise NotImplementedError
 
     @property
     def unit(self) -> str:
-        """What the base counts."""
+        """The unit of the base's complexity."""
         return str(self.base.unit)
 
     @property
     def holds_gil(self) -> bool:
-        """Whether the base does."""
+        """True where the base holds the interpreter lock."""
         return bool(self.base.holds_gil)
 
     @property
     def fits(self) -> int:
-        """How many fits one cell takes; those of an adjusted base are made in each."""
+        """The number of fits of one cell; those of an adjusted base are made in each."""
         return int(getattr(self.base, "fits", 1)) * (1 + self.inner)
 
     def specification(self) -> dict[str, Any]:

@@ -35,7 +35,7 @@ class Calibrated(AdjustedLearner):
 
     @property
     def inner(self) -> int:
-        """How many inner folds there are."""
+        """The number of inner folds."""
         return int(self.calibrator.folds)
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
@@ -64,7 +64,7 @@ class CalibratedPath(AdjustedPath):
     """Answers for all calibrators over all bases of equal growing."""
 
     def outputs(self, learners: Sequence[Calibrated], table: Table, rows: Integers, scores: bool) -> Outputs:
-        """What each calibrated learner says of some rows."""
+        """Return the calibrated answers of each learner for some rows."""
         bases = list(dict.fromkeys(learner.base for learner in learners))
         said = self.fits.said(bases, table, rows)
         curves = self.calibrations(learners)
@@ -72,7 +72,7 @@ class CalibratedPath(AdjustedPath):
         return Outputs(found.argmax(axis=2).astype(np.int32), found if scores else None)
 
     def calibrations(self, learners: Sequence[Calibrated]) -> list[Calibration]:
-        """What each calibrator learns from the scores of the inner fits."""
+        """Fit each calibrator on the scores of the inner fits."""
         of = self.fits
         held = of.held(list(dict.fromkeys(learner.base for learner in learners)))
         truth, weights = of.task.target[of.rows], of.task.row_weights[of.rows]

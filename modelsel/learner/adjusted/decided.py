@@ -31,7 +31,7 @@ class Decided(AdjustedLearner):
 
     @property
     def inner(self) -> int:
-        """How many inner folds there are; none for a threshold that is given."""
+        """The number of inner folds; none for a threshold that is given."""
         return int(self.decision.inner)
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
@@ -63,7 +63,7 @@ class DecidedPath(AdjustedPath):
     """Answers for all decisions over all bases of equal growing."""
 
     def outputs(self, learners: Sequence[Decided], table: Table, rows: Integers, scores: bool) -> Outputs:
-        """What each learner decides of some rows; the scores are those of the base."""
+        """Return the classes that each learner decides for some rows; the scores are those of the base."""
         bases = list(dict.fromkeys(learner.base for learner in learners))
         said = self.fits.said(bases, table, rows)
         points = self.points(learners)
@@ -71,7 +71,7 @@ class DecidedPath(AdjustedPath):
         return Outputs(np.stack(found), np.stack([said[learner.base] for learner in learners]) if scores else None)
 
     def points(self, learners: Sequence[Decided]) -> list[Floats]:
-        """What each decision learns from the scores of the inner fits."""
+        """Fit each decision on the scores of the inner fits."""
         of = self.fits
         held = of.held(list(dict.fromkeys(learner.base for learner in learners)) if of.inner else [])
         truth, weights = of.task.target[of.rows], of.task.row_weights[of.rows]

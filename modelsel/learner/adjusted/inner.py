@@ -1,4 +1,4 @@
-"""What a learner's scores are adjusted by: its own scores of the analysis rows, each from a fit that did not see the row.
+"""Inner fits: a learner's own scores of the analysis rows, each from a fit that did not see the row.
 
 The analysis rows are dealt into inner folds, class by class; whole groups where there are groups, and copies of one row stay
 together. Preparation steps are fitted inside each inner fold too, on its rows alone, since a step that reads labels would

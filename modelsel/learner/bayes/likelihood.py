@@ -1,4 +1,4 @@
-"""What naive Bayes counts, and the log-likelihoods that it reads off: ln P(row's values | class), feature by feature.
+"""Counts of naive Bayes, and the log-likelihoods read off them: ln P(row's values | class), feature by feature.
 
     nominal and ordered: P(v | c) = (N_vc + l) / (N_c + l V), or (N_vc + m p_v) / (N_c + m) with p_v = N_v / N or 1 / V
     numeric: normal with the class's mean and deviation (n − 1)
@@ -24,7 +24,7 @@ EQUAL = 1e-9  # a deviation below this share of the column's is rounding
 
 
 class Smoothing(NamedTuple):
-    """How counts become probabilities: Laplace's l, or m where it is not None."""
+    """Settings of how counts become probabilities: Laplace's l, or m where it is not None."""
 
     l: float  # noqa: E741
     m: float | None
@@ -52,11 +52,11 @@ class Counted:
 
     @cached_property
     def first(self) -> Integers:
-        """Where each feature's levels begin among all levels."""
+        """The position of each feature's first level among all levels."""
         return np.cumsum(self.levels) - self.levels
 
     def subset(self, columns: Integers) -> "Counted":
-        """What counting just these features would have given."""
+        """Return the counts of just these features."""
         own = self.numbers_of(columns)
         blocks = [np.arange(self.first[column], self.first[column] + self.levels[column]) for column in columns]
         where = np.concatenate([*blocks, np.empty(0, np.int64)]).astype(np.int64)

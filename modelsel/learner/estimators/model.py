@@ -29,7 +29,7 @@ class Answering:
     classes: int
 
     def outputs(self, values: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
-        """What a fit with each value would say of some rows (a value: of the path parameter; None where there is none)."""
+        """Return the answers of a fit with each value of the path parameter (None where there is none) for some rows."""
         predicted = np.empty((len(values), len(rows)), np.int32)
         shares = np.zeros((len(values), len(rows), self.classes)) if scores else None
         if not len(rows):

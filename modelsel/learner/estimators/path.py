@@ -23,7 +23,7 @@ from modelsel.learner.inputs.target_encoding import TargetColumns
 
 @dataclass(eq=False)
 class EstimatorPath:
-    """What is fitted on some rows (a path is used by one thread)."""
+    """Fits of an estimator on some rows, shared by its candidates (a path is used by one thread)."""
 
     learner: Any  # an Estimator; those that are asked about differ in the path parameter only
     task: Task
@@ -56,7 +56,7 @@ class EstimatorPath:
 
     @cached_property
     def _columns(self) -> tuple[ColumnEncoding | TargetColumns, Floats]:
-        """What turns rows into a matrix, and the matrix of the analysis rows."""
+        """The encoding of rows as a matrix, and the matrix of the analysis rows."""
         learner, missing = self.learner, _missing(self.learner)
         if learner.coded == "target":
             return TargetColumns.of(self.task, self.rows, missing, learner.scale, self.seed)

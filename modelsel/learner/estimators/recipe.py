@@ -1,4 +1,4 @@
-"""How to fit an estimator again: what is kept of a model that cannot be written down."""
+"""Recipe of an estimator that cannot be stored: all that is needed to fit it again."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from modelsel.learner.estimators.path import EstimatorPath
 
 @dataclass(frozen=True)
 class EstimatorRecipe:
-    """How to fit it again: `rows` is the digest of the analysis rows, `version` the library's; `why` it was not stored."""
+    """A recipe to fit it again: `rows` is the digest of the analysis rows, `version` the library's; `why` it was not stored."""
 
     learner: Any
     random_state: int

@@ -1,4 +1,4 @@
-"""What some learners leave of a forest's trees: where paths end under their limits, and what the ends say."""
+"""Cuts of a forest's trees by learners: the nodes where paths end under their limits, and the answers of these ends."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ def _way_key(learner: Any) -> tuple[Any, ...]:
 
 
 def leaf_marks(learner: Any, tree: ForestTree, whole: DecisionTree) -> Booleans:
-    """Where paths end under a learner's limits and pruner."""
+    """Mask the nodes where paths end under a learner's limits and pruner."""
     leaf: Booleans = tree.terminal | (tree.rows < learner.min_split - 1e-9)
     if learner.min_gain > 0.0:
         leaf |= ~(tree.goodness >= learner.min_gain - TIE)

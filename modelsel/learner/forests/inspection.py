@@ -1,4 +1,4 @@
-"""What a grown forest knows beside its votes: which features matter, which rows are alike, how sure a class share is.
+"""Inspection of a grown forest: importances of features, proximities of rows, variances of class shares.
 
     impurity     mean over trees and rows out of bag of the rise in the share of the row's own class at each test, per feature;
                  trees judge rows that they have not drawn, so that noise comes out near 0 (Li et al. 2019, MDI-oob)

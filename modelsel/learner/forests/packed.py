@@ -25,7 +25,7 @@ def packable(model: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class PackedForest:
-    """What the kernel reads: `plain` nodes, and, for blocks in which values are missing, nodes that ask for either half."""
+    """A forest in the kernel's form: `plain` nodes, and, for blocks with missing values, nodes that ask for either half."""
 
     plain: NDArray[np.uint64]
     halves: NDArray[np.uint64]

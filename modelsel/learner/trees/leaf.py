@@ -20,7 +20,7 @@ PRIORS = ("root", "parent", "uniform")
 
 @dataclass(frozen=True)
 class Leaf:
-    """How leaves score classes; path parameters all. The predicted class does not depend on them."""
+    """Settings of the class scores of leaves; path parameters all. The predicted class does not depend on them."""
 
     score: str = one_of("frequency", "laplace", "m_estimate", help="log loss needs laplace or m_estimate: a share may be 0")
     l: float = number(1.0, least=0.0, help="Laplace: added to each class")  # noqa: E741

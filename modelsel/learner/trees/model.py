@@ -47,11 +47,11 @@ class TreeModel:
         return self._route(table).per_row(self.node_scores)
 
     def paths(self, table: Table) -> list[str]:
-        """What each row was asked on its way, in words, and the leaf that answers."""
+        """Describe the tests on each row's way in words, and the leaf that answers."""
         return row_paths(self.cut, self._route(table))
 
     def unseen(self, table: Table) -> int:
-        """How many rows met a level that training had not declared; they went with the majority."""
+        """Count the rows that met a level that training had not declared; they went with the majority."""
         return self._route(table).unseen
 
     @property
@@ -190,7 +190,7 @@ def _check_tests(arrays: dict[str, NDArray[Any]], features: tuple[Feature, ...],
 
 
 def _demand_each(holds: NDArray[np.bool_], nodes: NDArray[np.int64], what: str) -> None:
-    """What has to hold at each of some nodes; the first where it does not is named."""
+    """Raise where a condition fails at one of some nodes; the first such node is named."""
     if not holds.all():
         _demand(False, f"node {nodes[np.argmin(holds)]} {what}")
 

@@ -1,4 +1,4 @@
-"""What candidates leave of one grown tree: truncated, pruned, and where the rows of each node then end.
+"""Pruned trees of candidates that share one grown tree: truncated, pruned, with the ends of each node's rows.
 
 Found for many candidates together: truncations are rows of one comparison, ends those of one pass. Candidates that leave the
 same tree, with the same classes at its leaves, share one `PrunedTree`.
@@ -129,7 +129,7 @@ class PrunedTreeCache:
         return PrunedTrees(self.tree, different, np.array(which, np.int64), np.array(grown, np.int64), end)
 
     def _key(self, cut: PrunedView, costs: Any) -> tuple[Any, ...]:
-        """What tells one standing from another: arrays by identity, for as long as a cut that holds them is kept."""
+        """Return the key of a pruned tree: arrays by identity, for as long as a cut that holds them is kept."""
         moved = cut.tree.parent.tobytes() if cut.tree is not self.tree else b""
         return costs, cut.leaf.tobytes(), moved, id(cut.prediction), id(cut.counts)
 

@@ -32,7 +32,7 @@ def prior_of(prior: Prior, class_weight: Floats) -> Floats:
 
 
 def prior_problems(prior: Prior, task: Table | None) -> Iterable[str]:
-    """What is wrong with a prior, by itself and for the task's classes."""
+    """Yield the problems of a prior, by itself and for the task's classes."""
     if isinstance(prior, str):
         if prior not in WORDS:
             yield f"prior is '{prior}': use empirical, laplace, uniform, or a list with one number per class"

@@ -20,7 +20,7 @@ EQUAL = 1e-12  # relative: what summation order may do to equal votes
 
 @dataclass(frozen=True, eq=False)
 class NeighbourVotes:
-    """What neighbours say about queries: classes, weights and distances, queries × neighbours, nearest first."""
+    """The neighbours of queries: classes, weights and distances, queries × neighbours, nearest first."""
 
     labels: Codes
     weights: Floats

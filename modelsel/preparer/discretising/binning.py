@@ -99,5 +99,5 @@ class Distinct:
 
 
 def distinct_columns(task: Task, rows: Integers) -> dict[int, Distinct]:
-    """What each numeric column holds."""
+    """Collect the distinct values of each numeric column."""
     return {column: Distinct.of(task, rows, column) for column in numeric_columns(task)}

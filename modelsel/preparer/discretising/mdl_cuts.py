@@ -1,4 +1,4 @@
-"""Where to cut a number so that the classes come apart, and whether a cut is worth its description.
+"""Choose cuts of a number that separate the classes, by minimum description length.
 
 An interval of N rows is parted where the class entropy falls most, if
 

@@ -1,4 +1,4 @@
-"""How much each feature, taken alone, tells about the class.
+"""Rate each feature, taken alone, by how much it tells about the class.
 
     gain = known share × I(a, c)                      gain_ratio = gain / E(a), a missing value being one more level of a
     symmetric_uncertainty = known share × SU(a, c)    chi_square = Σ (observed − expected)² / expected over known rows

@@ -41,7 +41,7 @@ def raised(
 
 
 def _walked(cut: PrunedView) -> tuple[Any, ...]:
-    """What rows walk by."""
+    """Return the arrays by which rows walk the tree."""
     tree = cut.tree
     at, marks = flat_subsets(tree)
     levels = np.array([len(feature.levels) for feature in tree.features], np.int32)

@@ -45,7 +45,7 @@ class Row:
 
     @cached_property
     def label(self) -> str:
-        """How the candidate is called where people read: its entry, else its learner."""
+        """The candidate's name in reports: its entry, else its learner."""
         return self.entry or self.learner
 
 
@@ -163,7 +163,7 @@ def differing(parameters: Sequence[Mapping[str, Any]]) -> set[str]:
 
 
 def _leading(header: Sequence[str], start: str) -> int:
-    """How many of the first columns begin so."""
+    """Count the first columns that begin with `start`."""
     return sum(1 for _ in takewhile(lambda name: name.startswith(start), header))
 
 

@@ -1,4 +1,4 @@
-"""What study.json says of the task, the folds, the winner and the failures: plain data."""
+"""Facts of study.json about the task, the folds, the winner and the failures: plain data."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Where an answer came from: versions, platform, user, commit."""
+"""The origin of an answer: versions, platform, user, commit."""
 
 import getpass
 import platform

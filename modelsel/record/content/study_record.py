@@ -1,4 +1,4 @@
-"""What a finished study hands to the recorder: plain values, knowing nothing of how they were computed."""
+"""The data that a finished study hands to the recorder: plain values, free of how they were computed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What the report says about the data: kinds, levels, missing values, quartiles, class balance, repeated rows."""
+"""Summary of the data for the report: kinds, levels, missing values, quartiles, class balance, repeated rows."""
 
 from typing import Any
 

@@ -11,7 +11,7 @@ from modelsel.tree.structure.node import EQUALITY, MULTIWAY, SUBSET, THRESHOLD, 
 
 @dataclass(frozen=True)
 class NodeInput:
-    """What a test reads: a number as it is (`child` is None), or the position of the child that takes a level."""
+    """The input of a test: a number as it is (`child` is None), or the position of the child that takes a level."""
 
     feature: int
     child: tuple[int, ...] | None = None  # by level

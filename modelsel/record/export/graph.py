@@ -1,4 +1,4 @@
-"""What graphs of trees and of forests share: their inputs, the table that is tested, and the file."""
+"""The parts that graphs of trees and of forests share: their inputs, the table that is tested, and the file."""
 
 from collections.abc import Collection, Iterable, Iterator
 from types import ModuleType

@@ -1,4 +1,4 @@
-"""Which trees can be written for other systems, as they are fitted: on features as they are, with hard splits.
+"""Decide which trees can be exported as they are fitted: on features as they are, with hard splits.
 
 A row with a missing value may be divided (`missing=fractional`) or sent by surrogates (`missing=surrogate`): SQL says both,
 the tree ensembles of ONNX neither.

@@ -106,7 +106,7 @@ def _mean(model: TreeModel, of_node: Floats, divided: Booleans) -> str:
 
 
 def _branches(tree: DecisionTree, node: int, said: Sequence[str], missing: str = "") -> str:
-    """What the child of a row says, or `missing` of a missing value, where that is not empty.
+    """Write the CASE that gives the answer of a row's child, or `missing` for a missing value, where that is not empty.
 
     The last branch of the CASE takes what no condition names: unseen levels go with the majority.
     """
@@ -149,7 +149,7 @@ def _by_surrogates(tree: DecisionTree, node: int, said: Sequence[str]) -> str:
 
 
 def _stand_in(tree: DecisionTree, each: int) -> list[str]:
-    """What a surrogate sends to each child; neither holds where it says nothing."""
+    """List the conditions of a surrogate, one per child; none holds where its feature is missing too."""
     found = tree.surrogates
     assert found is not None
     feature, flipped = tree.features[found.feature[each]], bool(found.flipped[each])
@@ -166,7 +166,7 @@ def _stand_in(tree: DecisionTree, each: int) -> list[str]:
 
 
 def _conditions(tree: DecisionTree, node: int) -> list[str]:
-    """What sends a row to each child."""
+    """List the conditions that send a row to each child."""
     feature, threshold = tree.features[tree.feature[node]], tree.threshold[node]
     column, test = name(feature.name), tree.test[node]
     if test == THRESHOLD and feature.kind == "numeric":

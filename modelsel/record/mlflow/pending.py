@@ -1,4 +1,4 @@
-"""What is still to be written into MLflow: a note in the run's folder, made before it is handed over, gone once it is written.
+"""Notes of writes to MLflow that are still due: a file in the run's folder, made before the hand-over, removed once written.
 
 The note outlives whoever was to write it, and keeps the last error; the next study takes along what is left.
 """

@@ -73,7 +73,7 @@ class TrackedStudy:
 
 
 def project(folder: RunFolder) -> TrackedStudy:
-    """What MLflow should show of a recorded study."""
+    """Build the MLflow runs of a recorded study."""
     outcome, details, table = folder.outcome(), folder.details(), folder.candidates()
     redact = folder.redactor.data
     end = int(details["ended"])
@@ -125,7 +125,7 @@ def _entry(outcome: StudySummary) -> str:
 
 
 def _parent_name(outcome: StudySummary, folder: RunFolder) -> str:
-    """What was chosen and how good it was said to be, then the folder's name."""
+    """Name the parent run: the winner, its score, then the folder's name."""
     return f"{_entry(outcome)}, {outcome.measure} {outcome.winner['cv']['mean']:.4g} ({folder.path.name})"
 
 
@@ -229,7 +229,7 @@ def _parent_metrics(outcome: StudySummary) -> list[LoggedMetric]:
 
 
 def _seconds(details: Mapping[str, Any], outcome: StudySummary) -> list[LoggedMetric]:
-    """What the winner takes to predict 1,000 rows."""
+    """Return the metric of the winner's time to predict 1,000 rows."""
     found = details.get("predict_1000_rows", {}).get(outcome.winner["id"])
     return [] if found is None else [LoggedMetric("seconds/predict_1000_rows", found)]
 

@@ -1,4 +1,4 @@
-"""Where MLflow keeps runs: the embedded SQLite file `runs/mlflow.db` unless an address is given.
+"""The store of MLflow's runs: the embedded SQLite file `runs/mlflow.db` unless an address is given.
 
 MLflow's first opening of a fresh file creates some thirty tables step by step: two at a time collide, and a kill half-way
 leaves a file that nobody can open again. So the file is made beside, under a lock, and renamed; later openers find it whole.
@@ -36,7 +36,7 @@ PATIENCE = {"MLFLOW_HTTP_REQUEST_TIMEOUT": str(SECONDS), "MLFLOW_HTTP_REQUEST_MA
 
 
 class StoreSettings(Protocol):
-    """What the `tracking` group of the configuration says."""
+    """The settings of the `tracking` group that the store reads."""
 
     @property
     def kind(self) -> str: ...
@@ -113,7 +113,7 @@ def at(uri: str, root: Path) -> TrackingStore:
 
 
 def _unusable(parts: SplitResult) -> str | None:
-    """Why MLflow could not use an address, found out without asking anybody."""
+    """Say why MLflow could not use an address, without connecting to it."""
     scheme = parts.scheme.partition("+")[0]
     if scheme not in SCHEMES:
         near = get_close_matches(scheme, SCHEMES, 1)

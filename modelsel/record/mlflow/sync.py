@@ -27,7 +27,7 @@ Told = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Synced:
-    """What one pass did: the parent's run id, candidates written now and found there, by which writer, into what."""
+    """The result of one pass: the parent's run id, candidates written now and found there, the writer, and the store."""
 
     run_id: str
     experiment_id: str
@@ -38,7 +38,7 @@ class Synced:
 
 
 def store_of(folder: RunFolder, uri: str | None = None) -> TrackingStore:
-    """Where a run belongs: an address given now, else what its configuration says, else the embedded store beside it.
+    """Return the store of a run: an address given now, else its configuration's, else the embedded store beside it.
 
     Raises ConfigurationError when the configuration's address had a password, which is not on record.
     """
@@ -55,7 +55,7 @@ def store_of(folder: RunFolder, uri: str | None = None) -> TrackingStore:
 
 @dataclass(frozen=True)
 class SyncOptions:
-    """What a recorded configuration says of tracking."""
+    """The tracking settings of a recorded configuration."""
 
     NAMES: ClassVar[tuple[str, ...]] = ("kind", "uri", "uri_env")
     kind: str = "sqlite"

@@ -25,7 +25,7 @@ SILENT = "the tracking store did not answer in time"
 
 
 class TrackOptions(StoreSettings, Protocol):
-    """What the `tracking` group of the configuration says."""
+    """The settings of the `tracking` group that the tracker reads."""
 
     @property
     def on_error(self) -> str: ...
@@ -36,7 +36,7 @@ class TrackOptions(StoreSettings, Protocol):
 
 @dataclass(frozen=True)
 class Tracked:
-    """How it went: `recorded`, `going on` in the background, `failed` or `off`; `message` is for people."""
+    """The outcome of tracking: `recorded`, `going on` in the background, `failed` or `off`; `message` is for people."""
 
     state: str
     message: str = ""
@@ -74,7 +74,7 @@ class Tracker:
         return tracked
 
     def _take_along(self) -> None:
-        """What earlier studies left unwritten in this store, in the background."""
+        """Write what earlier studies left unwritten in this store, in the background."""
         assert self.outbox is not None
         for left in pending.waiting(self.folder.root):
             if left.folder.resolve() == self.folder.path.resolve():

@@ -102,7 +102,7 @@ def _level(value: Any, level: Mapping[str, float]) -> float:
 
 
 def _spellings(value: Any) -> Iterable[str]:
-    """How a level may have been written: as it stands, stripped, a whole number without its point, a truth value as 0/1."""
+    """Yield the ways to write a level: as it is, stripped, a whole number without its point, a truth value as 0/1."""
     yield str(value)
     yield str(value).strip()
     if isinstance(value, float | np.floating) and float(value).is_integer():

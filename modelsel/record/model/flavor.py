@@ -1,4 +1,4 @@
-"""What makes a model folder an MLflow pyfunc: MLmodel with signature and input example, and what to install.
+"""Write the files that make a model folder an MLflow pyfunc: MLmodel with signature and input example, and requirements.
 
 Written as plain YAML so that a study without tracking need not import MLflow; the tests compare with what MLflow writes.
 """
@@ -36,7 +36,7 @@ def files(final: FinalModel, version: str, now: datetime | None = None) -> dict[
 
 
 def _libraries(final: FinalModel) -> list[str]:
-    """What reads the stored estimator, beside modelsel."""
+    """List the requirements that reading the stored estimator needs, beside modelsel."""
     facts = final.learner.facts
     if "stored" not in facts:
         return []

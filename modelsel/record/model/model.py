@@ -69,7 +69,9 @@ class Predictor:
 
     @property
     def recipe(self) -> str:
-        """What a recipe makes: `RandomForestClassifier (scikit-learn 1.9.1)`; empty for a model that was kept whole."""
+        """The estimator that a recipe makes: `RandomForestClassifier (scikit-learn 1.9.1)`; empty for a model that was kept
+        whole.
+        """
         return str(self.model) if self.is_recipe else ""
 
     def refit(self, development: Task) -> "Predictor":

@@ -1,4 +1,4 @@
-"""What each feature would have gained at each node of the final tree, by the winner's own criterion.
+"""The gain that each feature would have had at each node of the final tree, by the winner's own criterion.
 
 Features compete by this number: bits of gain for entropy, their ratio for gain_ratio, a statistic's surprise for chi_square. A
 feature without an admissible test, or used up on the way, has none.

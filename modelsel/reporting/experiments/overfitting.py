@@ -68,7 +68,7 @@ def _points(curve: Mapping[str, Any]) -> list[tuple[float, float, float, float]]
 
 
 def _top(curve: Mapping[str, Any]) -> int:
-    """Where the assessment accuracy is largest."""
+    """Return the position of the largest assessment accuracy."""
     return int(np.argmax(curve["assessment"]))
 
 

@@ -120,7 +120,7 @@ def _part(board: Scoreboard, members: Sequence[int]) -> Scoreboard:
 
 
 def _choice(rule: Any, board: Scoreboard) -> int | None:
-    """Which step the rule takes; None where it cannot."""
+    """Return the step that the rule takes; None where it cannot."""
     try:
         return int(rule.choose(board))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Where the winner fails, on the page: slices that were found, and groups that were declared."""
+"""The report's section on weak spots of the winner: slices that were found, and groups that were declared."""
 
 from typing import Any
 

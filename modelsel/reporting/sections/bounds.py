@@ -1,4 +1,4 @@
-"""What the numbers may claim: generalisation bounds, each with its assumption in words and the exact binomial limit beside it.
+"""Generalisation bounds, each with its assumption in words and the exact binomial limit beside it.
 
 All hold with probability 1 − δ over the rows, for k folds at once with δ / k each, for the models of the folds on average; m is
 the rows of the smallest fold. The exact limit is that of the same counts for a hypothesis fixed before the rows were seen.
@@ -128,7 +128,7 @@ def _occam(tree: TreeCode) -> dict[str, str]:
 
 
 def _no_dimension(training: Errors | None, tree: TreeCode | None, classes: int) -> str:
-    """Why there is no VC bound; empty when there is one."""
+    """Say why there is no VC bound; empty when there is one."""
     if tree is None:
         return "The winner is no tree: the VC dimension of what it chooses from is not known here."
     if classes > 2:

@@ -87,7 +87,7 @@ def again(view: View) -> dict[str, Any]:
 
 
 def limits(view: View) -> list[str]:
-    """What a careful reader would ask and this page cannot answer, in sentences that fit the study."""
+    """List the questions of a careful reader that this page cannot answer, in sentences that fit the study."""
     outcome = view.outcome
     said = [
         "How the model does on rows that differ from these: another time, place, instrument or population.",

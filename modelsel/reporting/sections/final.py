@@ -31,7 +31,7 @@ def section(view: View) -> dict[str, str]:
 
 
 def _rows(view: View) -> str:
-    """Which rows it was fitted on: of training sets side by side the first."""
+    """Describe the rows that it was fitted on: of training sets side by side the first."""
     folds = view.details.get("folds", {})
     if view.outcome.scheme["name"] == "predefined" and folds.get("repeats", 1) > 1:
         return f"the {folds['analysis'][0]:,} rows of the first training set"

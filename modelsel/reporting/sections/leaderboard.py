@@ -29,7 +29,7 @@ def section(view: View) -> dict[str, Any]:
 
 
 def _without_training_error(view: View) -> list[str]:
-    """Why learners that have a score have no training error, in their own words."""
+    """List the reasons why learners that have a score have no training error, in their own words."""
     plugins = tuple(view.config.get("plugins") or ())
     kinds = dict.fromkeys(row.learner for row in view.ranked if not math.isfinite(row.training_error))
     return list(filter(None, (_reason(kind, plugins) for kind in kinds)))

@@ -27,7 +27,7 @@ def section(view: View) -> list[dict[str, str]]:
 
 
 def front(cost: Floats, size: Floats) -> Booleans:
-    """Which points no other one beats: none is at least as good in both and better in one.
+    """Mask the points that no other one beats: none is at least as good in both and better in one.
 
     >>> front(np.array([0.1, 0.2, 0.2, 0.3]), np.array([9.0, 3.0, 4.0, 3.0])).tolist()
     [True, True, False, False]

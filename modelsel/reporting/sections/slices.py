@@ -1,4 +1,4 @@
-"""How the score depends on one hyper-parameter at a time, on complexity, and on how many candidates were tried."""
+"""Charts of the score by one hyper-parameter at a time, by complexity, and by the number of candidates tried."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a study shows while it runs: a live bar on a terminal, a plain line every 30 seconds or 10 % anywhere else."""
+"""Progress of a study while it runs: a live bar on a terminal, a plain line every 30 seconds or 10 % anywhere else."""
 
 import sys
 import time
@@ -21,7 +21,7 @@ def progress(stream: TextIO | None = None) -> "Live | Lines":
 
 
 class State:
-    """How far it has got: cells done of all, the best score so far, failures."""
+    """The progress so far: cells done of all, the best score, failures."""
 
     def __init__(self) -> None:
         self.cells, self.done, self.candidates, self.failures = 0, 0, 0, 0

@@ -105,7 +105,7 @@ def test(outcome: StudySummary, audit: Mapping[str, Any], folder: RunFolder) -> 
 
 
 def _trace(outcome: StudySummary) -> str:
-    """What a choice without sealed rows leaves in the ledger."""
+    """Describe the trace in the ledger of a choice without sealed rows."""
     codes = {finding["code"] for finding in outcome.findings}
     if "G005" in codes:
         return "a published experiment: not in the ledger"
@@ -157,7 +157,7 @@ def near(path: Path, here: Path | None = None) -> str:
 
 
 def further(upcoming: Mapping[str, Any]) -> str:
-    """What one more look would cost, and what the quota leaves of its answer.
+    """Say what one more look would cost, and how the quota lets its answer be shown.
 
     >>> further({"price": 0.0, "release": "closed"})
     'a further look would show nothing: the quota is used up'

@@ -1,4 +1,4 @@
-"""What an interval pays for holding longer than one look: how much wider it is than one of this look alone."""
+"""The extra width of an interval that holds for more than one look, compared with one of this look alone."""
 
 from modelsel.core.outcome import TestResult
 from modelsel.reporting.text.words import number

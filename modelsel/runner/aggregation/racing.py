@@ -71,7 +71,7 @@ class Racing:
         self.finished |= np.isin(self._batch, list(batches)) & self.book.scores.eligible
 
     def _due(self, cells: list[Cell]) -> list[CellJob]:
-        """What the journals do not know of some cells."""
+        """List the jobs that the journals do not answer for some cells."""
         return self.book.look_up(cells)
 
     def _leader(self) -> int | None:
@@ -83,7 +83,9 @@ class Racing:
         return int(self._batch[np.flatnonzero(open_)[np.argmin(np.round(first[open_], 12))]])
 
     def _contenders(self, fold: int) -> set[int]:
-        """Where the rule has to know who is best: the batches of all that may still be, once they are few."""
+        """List the batches of all candidates that may still be best, once they are few and the rule needs to
+        know the best one.
+        """
         if self.race.rule.limit_grows or not self.finished.any():
             return set()
         hoped, racing = self._hoped(fold), self._racing(fold)

@@ -66,7 +66,7 @@ class ScoreMatrix:
 
     @property
     def eligible(self) -> Booleans:
-        """Which candidates are ok on all folds."""
+        """A mask of the candidates that are ok on all folds."""
         return np.asarray((self.status == OK).all(axis=1))
 
     def hopeless(self, fold: int) -> bool:

@@ -52,7 +52,7 @@ class CellResultBuilder:
             self.mark(member, status, reason)
 
     def result(self, seconds: float) -> CellResult:
-        """What was filled in."""
+        """Return the result as filled in."""
         return CellResult(**self._arrays, seconds=seconds, reasons=self._reasons, traceback=self._traceback)
 
 
@@ -66,7 +66,7 @@ def verdict(problem: BaseException) -> tuple[Status, str]:
 
 
 def _unusable(outputs: Outputs, shape: tuple[int, int], classes: int, scores: bool) -> Any:
-    """Which candidates said something that is no class or no number. Raises ValueError when the shapes are wrong."""
+    """Mask the candidates whose output is no class or no number. Raises ValueError when the shapes are wrong."""
     predicted = outputs.predicted
     if predicted.shape != shape:
         raise ValueError(f"predicted classes have the shape {predicted.shape}, not {shape}")

@@ -46,7 +46,7 @@ def evaluate(
     limited: Limited = unlimited,
     reached: Reached | None = None,
 ) -> CellResult:
-    """What every candidate of the batch says about the fold's assessment rows. Raises nothing for a candidate's sake.
+    """Compute every candidate's answers for the fold's assessment rows. Raises nothing for a candidate's sake.
 
     With `reached` candidates answer one by one, so that somebody knows whose answer took the process along.
     Raises DataError, OSError for a full disk, Stopped, and Interrupted: they end the study.
@@ -69,7 +69,7 @@ def evaluate(
 
 @dataclass(frozen=True, eq=False)
 class PreparedBatch:
-    """What the batch is fitted on: the prepared task, and per selection of features the columns and the task that it leaves.
+    """The data that a batch is fitted on: the prepared task, and per selection of features its columns and its task.
 
     A selection that failed stands there as its failure, so that it is tried once.
     """
@@ -184,7 +184,8 @@ def _chunks(members: Sequence[int], bytes_each: int) -> Iterator[Sequence[int]]:
 
 
 def unless_final(problem: BaseException) -> BaseException:
-    """What went wrong. Interrupts, a requested stop, data errors and a full disk are not the candidate's: they are raised.
+    """Return the error of a candidate. Interrupts, a requested stop, data errors and a full disk are not the candidate's: they
+    are raised.
 
     A KeyboardInterrupt that nobody sent is the candidate's own.
     """

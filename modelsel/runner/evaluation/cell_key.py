@@ -1,4 +1,4 @@
-"""What a cell's result depends on, and so the key under which the journal keeps it.
+"""The key under which the journal keeps a cell's result: a digest of everything that the result depends on.
 
     key = digest(rows, fold, growing specification without path parameters, study seed, code, package version)
 
@@ -45,7 +45,7 @@ class CellKey:
         return self.rows, self.fold, self.growing
 
     def difference(self, other: Mapping[str, Any]) -> str:
-        """Why a record of the same place does not answer this key."""
+        """Say why a record of the same place does not answer this key."""
         return next((why for field, why in WHAT_CHANGED.items() if other.get(field) != getattr(self, field)), "")
 
 

@@ -1,4 +1,4 @@
-"""What a cell found out: the one type that goes from the fit to the journal, the scores and the choice.
+"""The result of a cell: the one type that goes from the fit to the journal, the scores and the choice.
 
 `CellResult` has a column per thing known of a candidate. A number is declared once, by `column` in the class below; builder,
 journal, score matrix and means go by the declarations, so that a new one changes this file alone. What a fit measures beside
@@ -103,7 +103,7 @@ class CellResult:
     def scored(
         self, measure: Measure, truth: Codes, weights: Floats | None, classes: int, beside: Mapping[str, Measure] = NOTHING
     ) -> Self:
-        """What the measure, and those beside it, make of it: numbers per candidate, no rows.
+        """Score the answers by the measure, and by those beside it: numbers per candidate, no rows.
 
         A candidate whose score is not finite has the status `invalid_score`; one that was not ok has the score NaN.
         """
@@ -185,7 +185,7 @@ def blank(candidates: Sequence[Candidate], rows: int, classes: int, scores: bool
 
 
 def failing(status: NDArray[np.int8]) -> Booleans:
-    """Which statuses are failures: a candidate that was skipped is none."""
+    """Mask the statuses that are failures: a candidate that was skipped is none."""
     return np.asarray((status > OK) & (status != CODE["skipped"]))
 
 

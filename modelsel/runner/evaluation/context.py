@@ -1,4 +1,4 @@
-"""What all cells of a run share, and what one of them takes and gives: the unit that pools hand to their workers."""
+"""The context that all cells of a run share, and the job and reply of one cell: the unit that pools hand to workers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -91,7 +91,7 @@ class RunContext:
         return result.scored(self.measure, self.task.target[rows], weights, len(self.task.classes), self.beside)
 
     def lacking(self, result: CellResult) -> str:
-        """Why a recorded result does not serve this run; empty when it does."""
+        """Say why a recorded result does not serve this run; empty when it does."""
         if not result.has_rows and self.rows:
             return "only scores were kept, and rows are wanted"
         if not result.has_rows and result.measure != self.measure_id:

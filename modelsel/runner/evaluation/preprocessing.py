@@ -30,7 +30,7 @@ class LeakError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What a fit of a step knows, and the digest of the rows that it was shown."""
+    """A fit of a step, and the digest of the rows that it was shown."""
 
     ranking: FeatureRanking
     seen: str
@@ -62,7 +62,9 @@ def columns_left(selections: Sequence[Prepared]) -> Integers | None:
 
 
 def rows_digest(task: Task, rows: Integers) -> str:
-    """Which rows of which task: what a fit's generator is derived from, beside seed and growing specification."""
+    """Compute the digest of some rows of a task: a fit's generator is derived from it, beside seed and growing
+    specification.
+    """
     return digest([task.fingerprint, array_digest(rows)])
 
 

@@ -17,5 +17,5 @@ class Cluster:
 
 
 def named(*types: str) -> Callable[[BaseException], bool]:
-    """Whether an exception is of one of these types, of packages that need not be installed."""
+    """Return a test of whether an exception is of one of these types, of packages that need not be installed."""
     return lambda problem: any(kind.__name__ in types for kind in type(problem).__mro__)

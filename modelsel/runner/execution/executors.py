@@ -192,7 +192,7 @@ def _in_rounds(size: int, work: RunContext | Callable[[], RunContext], jobs: Ite
 
 @contextmanager
 def _deaths(is_death: Callable[[BaseException], bool]) -> Iterator[None]:
-    """What a pool says of a lost worker becomes `WorkerDied`."""
+    """Turn what a pool raises for a lost worker into `WorkerDied`."""
     try:
         yield
     except (Exception, CancelledError) as problem:

@@ -33,7 +33,7 @@ Died = Callable[[BaseException], bool]
 
 @dataclass(frozen=True)
 class Failure:
-    """Why there is no result."""
+    """The reason why there is no result."""
 
     status: Status
     reason: str
@@ -49,7 +49,7 @@ class Call:
     limits: CellLimits = UNLIMITED
 
     def result(self) -> Any:
-        """What the function returns, or the Failure. Raises what ends a study."""
+        """Return the function's result, or the Failure. Raises what ends a study."""
         try:
             with self.limits.enforced() if self.limits.any else unlimited():
                 return self.function(*self.arguments)

@@ -60,7 +60,7 @@ class CellWorker:
             return CompletedJob(job, self.work.scored(job.cell.fold, result), place)
 
     def _mark_of(self, job: CellJob) -> Callable[[int], None]:
-        """What leaves a mark in the segment of each candidate that is reached."""
+        """Return the function that marks in the segment each candidate that is reached."""
 
         def mark(place: int) -> None:
             self.segment.append({"kind": REACHED, "job": job_name(job), "member": job.members[place]}, {})
@@ -123,7 +123,7 @@ def perform_and_tell(given: RunContext | Callable[[], RunContext], job: CellJob)
 
 
 def job_name(job: CellJob) -> str:
-    """What the marks call a job: unique among those of one run."""
+    """Return a job's name for the marks: unique among those of one run."""
     own = "/one by one" if job.one_by_one else ""
     return f"{job.cell.fold}/{job.cell.batch}/{job.members[0]}/{len(job.members)}{own}"
 

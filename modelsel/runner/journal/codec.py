@@ -33,7 +33,7 @@ _JSON = json.JSONEncoder(separators=(",", ":"))  # made once: it is dear
 
 @dataclass(frozen=True)
 class JournalRecord:
-    """What was written: plain facts and arrays."""
+    """A record of the journal: plain facts and arrays."""
 
     facts: Mapping[str, Any]
     arrays: Arrays
@@ -41,7 +41,7 @@ class JournalRecord:
 
 @dataclass(frozen=True)
 class RecordLocation:
-    """Where a record lies."""
+    """The location of a record: file, offset and length in bytes."""
 
     path: str
     offset: int

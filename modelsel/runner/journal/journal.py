@@ -45,15 +45,15 @@ class Journal:
         self.own.close()
 
     def own_places(self, key: CellKey) -> list[RecordLocation]:
-        """Where this journal keeps records of a cell, oldest first."""
+        """List the locations of a cell's records in this journal, oldest first."""
         return self._places.get(key.text, [])
 
     def older_places(self, key: CellKey) -> list[RecordLocation]:
-        """Where older journals keep records of a cell, in the order in which the journals are asked."""
+        """List the locations of a cell's records in older journals, in the order in which the journals are asked."""
         return [entry.place for entry in self._old(key) if entry.facts.get("key") == key.text]
 
     def known(self, key: CellKey) -> Iterator[tuple[RecordLocation, bool]]:
-        """Where records of a cell lie: in this journal (True), newest first, then in older ones."""
+        """Yield locations of a cell's records: in this journal (True), newest first, then in older ones."""
         yield from ((place, True) for place in reversed(self.own_places(key).copy()))
         yield from ((place, False) for place in self.older_places(key))
 
@@ -67,7 +67,7 @@ class Journal:
         return None
 
     def record(self, place: RecordLocation) -> JournalRecord | None:
-        """What was written at a place, or None (and a note) when it is damaged."""
+        """Read the record at a location; None (and a note) when it is damaged."""
         record = read(place)
         if record is None:
             self.damage.append(CorruptRecord(place.path, place.offset, torn=False))
@@ -95,7 +95,7 @@ class Journal:
         return mine
 
     def why(self, key: CellKey) -> str:
-        """Why a cell that was looked for has to be computed."""
+        """Say why a cell that was looked for has to be computed."""
         if any(_inside(damage, self._places.get(key.text, ())) for damage in self.damage):
             return "its record is damaged"
         differences = [key.difference(entry.facts.get("cell", {})) for entry in self._old(key)]

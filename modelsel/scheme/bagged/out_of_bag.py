@@ -28,7 +28,7 @@ class OutOfBag:
         yield from groups_ignored(task, self)
 
     def misfits(self, candidates: Sequence[Candidate]) -> Iterator[str]:
-        """Why some candidates cannot be compared out of bag."""
+        """Yield reasons why some candidates cannot be compared out of bag."""
         learners = [candidate.learner for candidate in candidates]
         yield from _not_bagged(learners)
         if any(candidate.preparers for candidate in candidates):

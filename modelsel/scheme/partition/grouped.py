@@ -1,4 +1,4 @@
-"""What the group schemes share: whole groups are dealt, so that none is on both sides of a fold."""
+"""Base of the group schemes: whole groups are dealt, so that none is on both sides of a fold."""
 
 from abc import abstractmethod
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a search over widths minimises: one soft pass over the training rows and one reduction, both compiled."""
+"""Objectives of a search over widths: one soft pass over the training rows and one reduction, both compiled."""
 
 from types import ModuleType
 

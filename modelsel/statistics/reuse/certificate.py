@@ -25,7 +25,7 @@ NO_INFORMATION = 0.4  # half width from which nothing worth knowing is left
 
 @dataclass(frozen=True)
 class SpendingState:
-    """Where a look stands: its index, the nats spent before its model was fixed, and what was declared.
+    """The state of spending at a look: its index, the nats spent before its model was fixed, and the declared space.
 
     `space` is |H| of the space that was declared before the first answer, None where nothing was declared; `member` says
     whether this model is in it: a function that was fixed then, at the measure and on the rows that were declared.

@@ -1,4 +1,4 @@
-"""What a released answer costs: price = −ln p(answer | history) nats, p fixed before the answer is known.
+"""Prices of released answers: price = −ln p(answer | history) nats, p fixed before the answer is known.
 
 For every release mode p sums to one over all answers that could have been released, so that the prices of a history of
 answers add up to a weight that sums to at most one over all histories (the condition of `certificate`). An answer that
@@ -45,7 +45,7 @@ def grid(steps: int) -> float:
 
 
 def confusion(sizes: Sequence[int]) -> float:
-    """How many rows of each of two classes are wrong, where the sizes of the classes are known.
+    """Price of showing the number of wrong rows of each of two classes, where the sizes of the classes are known.
 
     >>> round(confusion((1700, 300)), 2)
     13.15
@@ -87,7 +87,8 @@ def ladder(rounds: int, updates: int, board: int, improved: bool, steps: int) ->
 
 
 def coin(rounds: int, updates: int, improved: bool) -> float:
-    """Whether the best so far is beaten, after `rounds` answers (1 or more) of which `updates` were, the first one counted.
+    """Price of showing whether the best so far is beaten, after `rounds` answers of which `updates` were improvements, the
+    first counted.
 
     The Krichevsky-Trofimov probability of an improvement is (updates − 1/2) / rounds.
 

@@ -1,4 +1,4 @@
-"""What the data say about two classifiers as probabilities: one is better, the other is, or they are practically equal.
+"""Bayesian comparison of two classifiers: the probabilities that either is better, or that they are practically equal.
 
 Over folds, the posterior of the mean difference is Student's t with J − 1 degrees of freedom, mean d̄ and squared scale
 (1/J + ρ / (1 − ρ)) s², ρ = n_test / (n_test + n_train) the correlation of folds (Corani & Benavoli 2015). Over data sets,

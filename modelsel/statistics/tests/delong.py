@@ -1,4 +1,4 @@
-"""How sure an area under the ROC curve is, and whether two on the same rows differ, without assuming any distribution.
+"""DeLong's standard error of an area under the ROC curve, and test of two areas on the same rows, without a distribution.
 
 V10_i = share of negatives that positive i beats (ties half), V01_j = share of positives that beat negative j;
 AUC = mean V10 = mean V01, var(AUC) = var(V10)/m + var(V01)/n with the sample variances over m positives and n negatives.

@@ -77,7 +77,7 @@ def top(cut: PrunedView, most: int) -> PrunedView:
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where the nodes that stand are drawn: leaves on lines of their own, a parent midway between its outer children."""
+    """Positions of the nodes that stand: leaves on lines of their own, a parent midway between its outer children."""
 
     cut: PrunedView
     widths: Widths
@@ -104,7 +104,7 @@ class _Layout:
 
     @cached_property
     def words(self) -> dict[int, tuple[str, str]]:
-        """What is asked on the way to each node: the whole, and the label."""
+        """The test on the way to each node: in full, and as a label."""
         tree, asked = self.cut.tree, {}
         for node in self.nodes[1:]:
             parent = int(tree.parent[node])
@@ -114,7 +114,7 @@ class _Layout:
 
     @cached_property
     def room(self) -> int:
-        """What the longest label takes."""
+        """The width of the longest label."""
         return round(LETTER * max([LEAST, *(len(label) for _, label in self.words.values())]))
 
     @property

@@ -24,7 +24,7 @@ from modelsel.tree.structure.node import EQUALITY, LEAF, SUBSET, THRESHOLD, Deci
 
 
 class GrowerOutput(NamedTuple):
-    """What a grower returns: a record per node, goodness of its test, class weights, marks of the levels of subsets."""
+    """The output of a grower: a record per node, goodness of its test, class weights, marks of the levels of subsets."""
 
     nodes: Integers
     goodness: Floats

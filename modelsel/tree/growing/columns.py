@@ -35,7 +35,7 @@ class RankedColumns:
 
     @property
     def levels(self) -> Integers:
-        """How many codes each feature has."""
+        """The number of codes of each feature."""
         return np.array([len(values) for values in self.values], np.int64)
 
     @cached_property

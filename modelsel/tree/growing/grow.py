@@ -65,7 +65,7 @@ def _compiled(chosen: WeightedRows, ranked: RankedColumns, criterion: Criterion,
 def _settings(
     chosen: WeightedRows, fused: int, criterion: Criterion, growth: GrowthParams
 ) -> tuple[GrowthRules, GrowthLimits, Integers]:
-    """What a kernel is told, and its table."""
+    """Return a kernel's settings, and its table."""
     n = len(chosen.rows)
     units, scale = _units(fused, int(chosen.weight.sum()))
     rules = GrowthRules(

@@ -1,4 +1,4 @@
-"""What growing a tree depends on: the criterion's face towards the growers, and the settings that no truncation can answer."""
+"""Settings of growing a tree that no truncation can answer, and the criterion as growers see it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ def same(goodness: float, cost: float, exponent: float) -> float:  # noqa: ARG00
 
 
 class Criterion(Protocol):
-    """What scores a split; `criterion.base` has the defaults, so that a new one need only say its goodness."""
+    """A score of splits; `criterion.base` has the defaults, so that a new one need only define its goodness."""
 
     def goodness(self, tables: Floats) -> Floats:
         """Goodness of splits, from class weights of their branches (… × branches × classes); higher is better."""
         ...
 
     def worth(self, goodness: Floats, cost: Floats) -> Floats:
-        """What features compete with, from the goodness of their best tests and their costs."""
+        """Return the values that features compete with, from the goodness of their best tests and their costs."""
         ...
 
     @property

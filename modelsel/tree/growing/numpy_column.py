@@ -69,7 +69,7 @@ class Filled:
 
 
 def filled(column: NodeColumn, kind: int, growth: GrowthParams) -> Filled:
-    """What a search is given, under the policy and the rule for the least weight of a branch."""
+    """Return the input of a search, under the policy and the rule for the least weight of a branch."""
     table = column.table(column.codes.astype(np.int64), column.known)
     present = np.flatnonzero(table.sum(axis=1) > 0)
     needed = growth.min_leaf - SLACK

@@ -1,4 +1,4 @@
-"""What the NumPy grower writes down: rows on their way, and nodes in the order in which they were made."""
+"""Records of the NumPy grower: rows on their way, and nodes in the order in which they were made."""
 
 from dataclasses import dataclass, field
 
@@ -23,7 +23,7 @@ class Node:
 
 @dataclass(eq=False)
 class NodeRecords:
-    """What is known of the nodes made so far, in the order in which they were made."""
+    """Records of the nodes made so far, in the order in which they were made."""
 
     nodes: list[list[int]] = field(default_factory=list)
     goodness: list[float] = field(default_factory=list)

@@ -152,7 +152,7 @@ def _greedy(pieces: Floats, criterion: Criterion) -> Floats:
 
 
 def _with_side(test: Test, column: NodeColumn, kind: int, growth: GrowthParams) -> Test:
-    """Where a missing value goes, and what stood in for it while growing."""
+    """Add the branch of missing values to a test, and the value that stood in for them while growing."""
     if growth.missing == "fractional":
         return replace(test, to=DIVIDED)
     if growth.missing == "surrogate":

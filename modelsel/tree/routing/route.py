@@ -1,4 +1,4 @@
-"""Which leaf a row reaches, or which leaves with what part of its weight."""
+"""Route rows to leaves: to one leaf, or to several with parts of the row's weight."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Where rows end in a tree: whole, or as fragments of their weight."""
+"""Rows routed to leaves: whole, or as fragments of their weight."""
 
 from dataclasses import dataclass
 from functools import cached_property

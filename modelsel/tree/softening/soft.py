@@ -24,7 +24,7 @@ BLOCK = 8192  # rows whose values at all tests are held at once
 
 
 class Softener(Protocol):
-    """How wide the ramps of a pruned tree are; a frozen dataclass."""
+    """A method that sets how wide the ramps of a pruned tree are; a frozen dataclass."""
 
     def widths(self, cut: PrunedView, task: Task, rows: Integers) -> Widths:
         """Widths for a tree that holds only nodes that stand, from its training rows (positions, repeats allowed)."""
@@ -70,7 +70,7 @@ def walk(tree: DecisionTree, widths: Widths, x: Floats, root: int = 0) -> tuple[
 
 
 def soft_route(tree: DecisionTree, widths: Widths, table: Table, rows: Integers) -> Routed:
-    """What `route` says, with ramps: the leaves that each row reaches and with which part."""
+    """Route rows as `route` does, with ramps: the leaves that each row reaches and with which part."""
     parts = []
     for start in range(0, len(rows), BLOCK):
         owner, leaf, part = walk(tree, widths, met(tree, table, rows[start : start + BLOCK]))

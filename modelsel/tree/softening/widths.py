@@ -1,4 +1,4 @@
-"""Which tests of a tree can be softened, and how wide their ramps are."""
+"""The widths of a tree's ramps, and the tests that can be softened."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class Widths:
 
 
 def ramps(tree: DecisionTree) -> Booleans:
-    """Which tests can be softened: thresholds on numeric features (an ordered level is not a distance)."""
+    """Mask the tests that can be softened: thresholds on numeric features (an ordered level is not a distance)."""
     numeric = np.array([feature.kind == "numeric" for feature in tree.features] + [False])
     soft: Booleans = (tree.test == THRESHOLD) & numeric[tree.feature]
     return soft

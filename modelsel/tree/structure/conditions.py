@@ -1,4 +1,4 @@
-"""What a branch asks of a row, as a value that can be intersected along a path and put into words."""
+"""Conditions that branches put on a row, as values that can be intersected along a path and put into words."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ def branch_words(tree: DecisionTree, node: int, position: int) -> str:
 
 
 def path_conditions(tree: DecisionTree, node: int) -> tuple[Condition, ...]:
-    """What a row at `node` satisfies: one condition per feature, in the order in which the path first asks for it."""
+    """Return the conditions of a row at `node`: one per feature, in the order in which the path first asks for it."""
     path = [node]
     while (parent := int(tree.parent[path[-1]])) >= 0:
         path.append(parent)

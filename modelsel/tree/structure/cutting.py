@@ -16,7 +16,7 @@ TIE = 1e-12  # relative; sums in another order differ by less, different counts 
 
 
 def reached(cut: PrunedView) -> Booleans:
-    """Which nodes stand in the cut tree: no node above them is marked as leaf."""
+    """Mask the nodes of the cut tree: no node above them is marked as leaf."""
     tree, stands = cut.tree, np.ones(len(cut.leaf), bool)
     for nodes in tree.levels[1:]:
         above = tree.parent[nodes]
@@ -67,7 +67,7 @@ def tests_below(cut: PrunedView, price: Floats) -> Floats:
 
 
 def branches_less_one(tree: DecisionTree) -> Floats:
-    """What each test adds to the number of leaves: 1 at a binary node (and at leaves, where it is not read)."""
+    """Count the leaves that each test adds: 1 at a binary node (and at leaves, where it is not read)."""
     more: Floats = np.maximum(np.diff(tree.first).astype(np.float64) - 1.0, 1.0)
     return more
 
@@ -78,7 +78,7 @@ def cut_by(cut: PrunedView, critical: Floats, strength: float) -> PrunedView:
 
 
 def cheaper_as_leaf(cut: PrunedView, as_leaf: Floats, slack: float = 0.0) -> Booleans:
-    """Which nodes become leaves, bottom up, when a node is one as soon as it costs no more than its subtrees plus `slack`.
+    """Mask the nodes that become leaves, bottom up: a node is one once it costs no more than its subtrees plus `slack`.
 
     Without slack this is the pruning of least total cost, and among those the one with the fewest nodes.
     """
@@ -106,7 +106,9 @@ def weakest_links(cut: PrunedView, risk: Floats, price: Floats) -> Floats:
 
 
 def _links(cut: PrunedView, risk: Floats, price: Floats) -> tuple[Floats, Floats, Floats]:
-    """What the leaves under each node save in risk, the price of the tests under it, and their ratio at standing tests."""
+    """Compute what the leaves under each node save in risk, the price of the tests under it, and their ratio at
+    standing tests.
+    """
     gap, prices, link = risk - below(cut, risk), tests_below(cut, price), np.full(len(risk), np.inf)
     inner = reached(cut) & ~cut.leaf
     link[inner] = gap[inner] / prices[inner]

@@ -1,4 +1,4 @@
-"""What pruners are given and what they give back.
+"""The input and output of pruners.
 
 A pruner gets a `PrunedView` (the grown tree, or a truncation of it by a stopping limit) and the `PruningData`: whatever else is
 known about the training rows. It returns a `PruningPath`, which answers every pruner of equal `sharing()` without
@@ -37,7 +37,7 @@ class Reroute(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class PruningData:
-    """What is known beyond the tree's own counts."""
+    """The data of a pruner beyond the tree's own counts."""
 
     total: float  # training weight at the root: what risks are shares of
     pruning_counts: Floats | None = None  # nodes × classes: weights of the rows held back from growing (reduced error)
@@ -57,7 +57,7 @@ class Pruner(Protocol):
     """Grown tree in, smaller tree out; a frozen dataclass."""
 
     def fit_key(self) -> dict[str, Any]:
-        """What the growing of the tree depends on: {} or, for reduced error, {"share": share held back for pruning}."""
+        """Return what growing depends on: {} or, for reduced error, {"share": share held back for pruning}."""
         ...
 
     def sharing(self) -> tuple[Any, ...]:

@@ -112,7 +112,7 @@ class DecisionTree:
 
     @cached_property
     def terminal(self) -> Booleans:
-        """Which nodes have no test."""
+        """A mask of the nodes without a test."""
         return np.asarray(self.test == LEAF)
 
     @cached_property

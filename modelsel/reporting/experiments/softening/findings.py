@@ -25,7 +25,7 @@ Verdict = tuple[str, str]
 
 @dataclass(frozen=True)
 class Case:
-    """What is judged: the cells per kind of tree, and the name of the data."""
+    """The data of a finding: the cells per kind of tree, and the name of the data."""
 
     found: Mapping[str, SofteningGrid]
     data: str
@@ -85,7 +85,9 @@ def _more_gain(case: Case) -> Verdict:
 
 
 def _counts(case: Case) -> tuple[dict[str, int], int, str]:
-    """How often each method without a search is best on a tree (ties count for all), of how many trees, and of which."""
+    """Count how often each method without a search is best on a tree (ties count for all), with the number of trees and their
+    kind.
+    """
     kinds = {name: grid for name, grid in case.found.items() if grid.asked(*UNSOFTENED)}
     table = np.array([np.concatenate([grid.pooled(method) for grid in kinds.values()]) for method in UNSOFTENED])
     best = table >= table.max(axis=0) - 1e-9
@@ -108,7 +110,7 @@ def _nowhere_best(case: Case) -> Verdict:
 
 
 def _laplace(grid: SofteningGrid, method: str) -> Floats:
-    """What Laplace's leaf scores add, per tree."""
+    """Compute the gain in area by Laplace's leaf scores, per tree."""
     return grid.pooled(method, "laplace") - grid.pooled(method)
 
 

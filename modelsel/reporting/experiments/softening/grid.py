@@ -95,7 +95,7 @@ def _place(candidate: Candidate) -> tuple[str, int, int] | None:
 
 
 def method_of(softener: Any) -> str:
-    """What the paper calls a softener.
+    """Return the paper's name of a softener.
 
     >>> from modelsel.core.spec import make
     >>> [method_of(make("softener", kind)) for kind in ("hard", "range_fraction", "c45", "nelder_mead")]

@@ -1,4 +1,4 @@
-"""What was published about softened trees (Dvořák 2019): sizes and areas per data set, and fourteen findings."""
+"""Published results on softened trees (Dvořák 2019): sizes and areas per data set, and fourteen findings."""
 
 from dataclasses import dataclass
 

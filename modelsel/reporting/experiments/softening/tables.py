@@ -10,7 +10,7 @@ Rows = list[list[str]]
 
 
 def said(one: Mapping[str, Any]) -> Iterator[str]:
-    """What has to be known before the numbers are read."""
+    """Yield the notes to be read before the numbers."""
     yield (
         f"{one['data']}: {one['sets']} training sets of {one['rows']:,} rows, {one['assessed']:,} assessment rows; areas are "
         f"100 AUC. Nothing is sealed: the paper picks its best trees by these very rows, so that its “best” is the best of "
@@ -74,7 +74,7 @@ def choices(one: Mapping[str, Any]) -> Rows:
 
 
 def price_of_peeking(one: Mapping[str, Any]) -> str:
-    """How much better the paper's way of choosing looks."""
+    """Say how much better the paper's way of choosing looks."""
     paper, honest = ([each[by]["area"] for each in one["choices"]] for by in ("paper", "honest"))
     gaps = [peeked - looked for peeked, looked in zip(paper, honest, strict=True)]
     inside = sum(
