@@ -416,8 +416,10 @@ def _not_fitted(failure: Failure) -> Finding:
 
 
 def _complain(config: Config, results: Results, outcome: StudySummary) -> None:
-    """A winner that could not be fitted, and with `on_failure=error` failed candidates, end the study with exit 7: after
-    everything is on record. The next best is not taken in a winner's place: it was not chosen."""
+    """Raise where the winner could not be fitted, or candidates failed under `on_failure=error` (exit 7).
+
+    After everything is on record. The next best is not taken in a winner's place: it was not chosen.
+    """
     winner = outcome.winner
     if failure := winner.get("failure"):
         what = f"the winner, {winner['entry'] or winner['learner']} {winner['id']}, could not be fitted on all development rows"

@@ -56,8 +56,10 @@ class Path(Protocol):
         ...
 
     def training_error(self, learners: Sequence[Any]) -> Floats:
-        """Weighted share of analysis rows misclassified per learner; NaN where it would cost another fit (the learner's
-        `no_training_error` then tells the report why)."""
+        """Compute each learner's weighted share of misclassified analysis rows.
+
+        NaN where it would cost another fit; the learner's `no_training_error` then tells the report why.
+        """
         ...
 
     def model(self, learner: Any) -> Model:
@@ -156,8 +158,10 @@ class SubsetPath(Path, Protocol):
     """A path that also answers for fewer features: one fit on all of them serves every `SelectedColumns` before the learner."""
 
     def subset(self, columns: Integers) -> Path:
-        """The path that a fit on just these columns would give. Its `outputs` still read tables with all columns; its
-        models read tables with just these."""
+        """The path that a fit on just these columns would give.
+
+        Its `outputs` still read tables with all columns; its models read tables with just these.
+        """
         ...
 
 
@@ -196,8 +200,9 @@ class Measure(Protocol):
         ...
 
     def problems(self, task: Task, resampling: Resampling) -> Iterable[str]:
-        """List reasons why it cannot be used on this task and these folds (a cost matrix of another size, AUC on folds of one
-        class).
+        """List reasons why it cannot be used on this task and these folds.
+
+        For example a cost matrix of another size, or AUC on folds of one class.
         """
         ...
 

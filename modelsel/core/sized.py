@@ -15,7 +15,8 @@ def sized(value: float, unit: str) -> str:
 
 
 def _singular(unit: str) -> str:
-    """
+    """Return the singular of a unit of complexity.
+
     >>> _singular("table entries"), _singular("stored rows")
     ('table entry', 'stored row')
     """

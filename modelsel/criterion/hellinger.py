@@ -49,7 +49,7 @@ def hellinger(table: Floats) -> float:
 
 @dataclass(frozen=True)
 class Hellinger(BaseCriterion):
-    """A test that parts two classes wholly has distance √2, whatever their shares:
+    """Hellinger distance of the branches' shares. A test that parts two classes wholly has distance √2, whatever their shares.
 
     >>> round(float(Hellinger().goodness(np.array([[99.0, 0.0], [0.0, 1.0]]))), 4)
     1.4142

@@ -40,7 +40,7 @@ def uncertainty(table: Floats) -> float:
 
 @dataclass(frozen=True)
 class SymmetricUncertainty(BaseCriterion):
-    """A perfect test of two equal classes:
+    """Symmetric uncertainty of test and class; 1 for a perfect test.
 
     >>> float(SymmetricUncertainty().goodness(np.array([[5.0, 0.0], [0.0, 5.0]])))
     1.0

@@ -1,5 +1,6 @@
-"""Overlap: the number of features that differ, d(x, y) = Σ [x_f ≠ y_f], numbers too; a missing value differs
-from everything.
+"""Overlap distance, the number of features that differ: d(x, y) = Σ [x_f ≠ y_f].
+
+Numbers are compared for equality too; a missing value differs from everything.
 """
 
 from collections.abc import Iterable

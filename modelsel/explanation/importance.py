@@ -67,8 +67,10 @@ def fold_importance(candidate: Candidate, task: Task, fold: Fold, asked: Importa
 
 
 def with_noise(task: Task, rng: np.random.Generator) -> Task:
-    """The task with one more column, which knows nothing of the classes: normal where there are numbers, else a column of the
-    task in another order."""
+    """Add a column that knows nothing of the classes.
+
+    Normal where there are numbers, else a column of the task in another order.
+    """
     kinds = [feature.kind for feature in task.features]
     like = max(task.features, key=lambda feature: len(feature.levels))
     name = NOISE

@@ -198,8 +198,10 @@ class Gate:
         return (*self._sealed(sealing), *self.session.noticed(self._about(sealing)))
 
     def class_counts(self, sealing: TestSetDeclaration) -> tuple[tuple[str, ...], tuple[int, ...], float]:
-        """Tell how many sealed rows each class has: on record first, priced as one of all ways to share them out, or
-        Σ ln(n_c + 1) where that is more."""
+        """Tell how many sealed rows each class has.
+
+        On record first, priced as one of all ways to share them out, or Σ ln(n_c + 1) where that is more.
+        """
         self.seal(sealing)
         n, classes = len(sealing.sealed), len(sealing.development.classes)
         ways = lgamma(n + classes) - lgamma(n + 1) - lgamma(classes)
@@ -314,8 +316,9 @@ class Gate:
         return answered(go.intent.facts, facts, self.policy, replay=False, extra=extra)
 
     def _afterwards(self, step: Callable[[], Iterable[Finding]]) -> tuple[Finding, ...]:
-        """Collect the findings of a step after the answer. A failure is reported as a finding: the answer is on record and not
-        lost.
+        """Collect the findings of a step after the answer.
+
+        A failure is reported as a finding: the answer is on record and not lost.
         """
         try:
             return tuple(step())

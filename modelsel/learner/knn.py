@@ -115,8 +115,11 @@ class KnnPath:
         return np.full(len(learners), float(self.stored.shape[1]))
 
     def training_error(self, learners: Sequence[Knn]) -> Floats:
-        """NaN: it would take a search for every analysis row (in ten folds nine times the work of the assessment rows), and
-        with each row among its own neighbours it says little: it is 0 for k = 1 where no two rows are equal."""
+        """NaN: a search for every analysis row would cost more than the cell.
+
+        In ten folds it is nine times the work of the assessment rows; and with each row among its own neighbours it says
+        little: it is 0 for k = 1 where no two rows are equal.
+        """
         return np.full(len(learners), np.nan)
 
     def model(self, learner: Knn) -> "KnnModel":

@@ -49,8 +49,9 @@ def named(chooses: Measure, bounds: Iterable[Any]) -> dict[str, Measure]:
 
 
 def unbounded(chooses: Measure, bounds: Iterable[Any], task: Task, resampling: Resampling) -> Iterator[str]:
-    """Yield reasons why a rule cannot set its bounds: no such measure, or one that is not defined on this task
-    and these folds.
+    """Yield reasons why a rule cannot set its bounds.
+
+    No such measure, or one that is not defined on this task and these folds.
     """
     for bound in bounds:
         try:

@@ -154,8 +154,9 @@ def _final(rows: int, task: Task, candidates: int, delta: float) -> str:
 
 
 def _course(rows: int, task: Task, delta: float, quota: float | None) -> list[str]:
-    """Describe what further looks would be worth: exact answers within the quota, then the ladder; at half the majority's
-    error.
+    """Describe what further looks would be worth.
+
+    Exact answers within the quota, then the ladder; at half the majority's error.
     """
     if not rows or quota is None:
         return []

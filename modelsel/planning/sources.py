@@ -29,8 +29,10 @@ LEARNER, STEPS = attrgetter("learner"), attrgetter("preparers")
 
 
 def code(candidates: Sequence[Candidate]) -> str:
-    """Digest of what the cells of a batch run: our rooms, every part from elsewhere at any depth, and the versions of
-    libraries that they name as their `source`."""
+    """Compute the digest of the code that the cells of a batch run.
+
+    Our rooms, every part from elsewhere at any depth, and the versions of libraries that they name as their `source`.
+    """
     steps = [*map(LEARNER, candidates), *chain.from_iterable({id(each): each for each in map(STEPS, candidates)}.values())]
     kinds = classes_in(steps)
     foreign = (kind for kind in kinds if not kind.__module__.startswith("modelsel."))

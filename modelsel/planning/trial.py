@@ -68,8 +68,9 @@ class Trier:
         return max(fit - left, 0.0) + max(both - fit, 0.0) * len(members) / len(some), left
 
     def speed_up(self, members: Sequence[Candidate], workers: int) -> float:
-        """Measure how much more work so many threads do than one: they share the interpreter lock, the memory bus and the
-        machine.
+        """Measure how much more work so many threads do than one.
+
+        They share the interpreter lock, the memory bus and the machine.
         """
         some = _some(members, MEMBERS)
         if workers == 1:

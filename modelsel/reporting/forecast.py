@@ -78,7 +78,8 @@ def forecast(config: Config) -> Forecast:
 
 
 def told(finding: Finding) -> str:
-    """
+    """Write a finding as a line: code, severity, message, advice.
+
     >>> told(Finding("CONSTANT_COLUMN", "low", "column 'x' has one value", "ignore it"))
     "CONSTANT_COLUMN (low): column 'x' has one value; ignore it"
     """

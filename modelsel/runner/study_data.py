@@ -74,8 +74,9 @@ def _scheme(config: Config, task: Task) -> Iterator[str]:
 
 
 def _no_bates(config: Config, task: Task) -> Iterator[str]:
-    """Yield reasons why the interval of Bates, Hastie & Tibshirani is not available: it leaves out pairs of folds and reads
-    losses of rows.
+    """Yield reasons why the interval of Bates, Hastie & Tibshirani is not available.
+
+    It leaves out pairs of folds and reads losses of rows.
     """
     if config.outer is None or config.interval != BATES:
         return

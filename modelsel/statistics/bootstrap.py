@@ -17,7 +17,8 @@ DRAWN = 1 - np.exp(-1)  # chance that a row is drawn at least once: .632…
 
 
 def point632(training: float, out_of_bag: float) -> float:
-    """
+    """Compute the .632 estimate, (1 − .632…) · training + .632… · out-of-bag error.
+
     >>> round(point632(0.0, 0.5), 3)  # memorised random labels: .632 is fooled
     0.316
     """
@@ -25,7 +26,8 @@ def point632(training: float, out_of_bag: float) -> float:
 
 
 def point632_plus(training: float, out_of_bag: float, no_information: float) -> float:
-    """
+    """Compute the .632+ estimate, which weighs the out-of-bag error by the relative overfitting.
+
     >>> round(point632_plus(0.0, 0.5, 0.5), 12)  # and .632+ is not
     0.5
     >>> round(point632_plus(0.1, 0.55, 0.5), 4)  # e₁ above γ: .3844 + .1472

@@ -1,5 +1,4 @@
-"""A candidate of the record as a specification again: its parameters are text in candidates.csv, its id says whether they were
-read back right."""
+"""Build a recorded candidate again from its text in candidates.csv; its id says whether it was read back right."""
 
 import json
 from collections.abc import Collection, Mapping

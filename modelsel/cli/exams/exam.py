@@ -17,7 +17,7 @@ FOLDER = "the exam's folder, as `modelsel exam create` wrote it"
 
 def main(words: Sequence[str]) -> int:
     if not words or words[0] in ("-h", "--help"):
-        Arguments("exam", "\n".join(f"  {name:<8} {_said(one)}" for name, one in COMMANDS.items())).print_help()
+        Arguments("exam", "\n".join(f"  {name:<8} {_said(one).rstrip('.')}" for name, one in COMMANDS.items())).print_help()
         return OK
     if words[0] not in COMMANDS:
         raise ConfigurationError(complaint(f"{words[0]!r} is none of {', '.join(COMMANDS)}", "modelsel exam"))
@@ -25,7 +25,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def create(words: Sequence[str]) -> int:
-    """make an exam from a table: development.csv, questions.csv, exam.json"""
+    """Make an exam from a table: development.csv, questions.csv, exam.json."""
     parser = _parser("create", create)
     parser.add_argument("table", metavar="TABLE", help="CSV, ARFF or Parquet")
     parser.add_argument("folder", metavar="DIR", help="a new folder, for the askers")
@@ -64,7 +64,7 @@ def created(table: str, target: str, folder: Path, wanted: Any, settings: Sequen
 
 
 def answer(words: Sequence[str]) -> int:
-    """hand in predictions where the examiner's key is"""
+    """Hand in predictions where the examiner's key is."""
     parser = _parser("answer", answer)
     parser.add_argument("folder", metavar="DIR", help=FOLDER)
     parser.add_argument(
@@ -92,7 +92,7 @@ def answer(words: Sequence[str]) -> int:
 
 
 def status(words: Sequence[str]) -> int:
-    """show how much each asker has handed in, and what is left"""
+    """Show how much each asker has handed in, and what is left."""
 
     def text(facts: Mapping[str, Any]) -> str:
         lines = [f"{facts['name']} ({facts['exam']}): {facts['state']}, release={facts['release']}, "
@@ -110,21 +110,21 @@ def status(words: Sequence[str]) -> int:
 
 
 def board(words: Sequence[str]) -> int:
-    """answers as they were shown; paired verdicts once it is closed"""
+    """List the answers as they were shown; paired verdicts once it is closed."""
     from modelsel.examination.asking import board as boards
 
     return _reported("board", words, board, boards.board, board_text)
 
 
 def close(words: Sequence[str]) -> int:
-    """end the exam: every score at its own index, and verdicts of pairs"""
+    """End the exam: every score at its own index, and verdicts of pairs."""
     from modelsel.examination.asking import board as boards
 
     return _reported("close", words, close, boards.close, lambda shown: board_text(shown["board"]))
 
 
 def audit(words: Sequence[str]) -> int:
-    """show what touched the rows, what it cost, and whether all is as it was put on record"""
+    """Show what touched the rows, what it cost, and whether all is as it was put on record."""
     parser = _parser("audit", audit)
     parser.add_argument("folder", metavar="DIR", help=FOLDER)
     parser.add_argument("--json", action="store_true", help="as data")
@@ -148,7 +148,7 @@ def audit(words: Sequence[str]) -> int:
 
 
 def serve(words: Sequence[str]) -> int:
-    """let others ask: HTTP, and the Model Context Protocol for agents"""
+    """Let others ask: HTTP, and the Model Context Protocol for agents."""
     parser = _parser("serve", serve)
     parser.add_argument("folder", metavar="DIR", help=FOLDER)
     parser.add_argument("--host", default="127.0.0.1", help="default: this machine alone")
@@ -232,7 +232,7 @@ def _said(command: Callable[..., int]) -> str:
 
 def _parser(name: str, command: Callable[..., int]) -> argparse.ArgumentParser:
     parser = Arguments("exam")
-    parser.prog, parser.description = f"modelsel exam {name}", f"{_said(command).capitalize()}."
+    parser.prog, parser.description = f"modelsel exam {name}", _said(command)
     return parser
 
 

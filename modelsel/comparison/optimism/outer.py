@@ -29,8 +29,9 @@ RunPlan = Callable[[Plan, Task, Resampling], Results]
 
 @dataclass(frozen=True, eq=False)
 class SelectionProcedure:
-    """The selection procedure that all outer folds share. `run` computes a plan's cells, `journal` knows families, `fit` fits a
-    fold's winner.
+    """The selection procedure that all outer folds share.
+
+    `run` computes a plan's cells, `journal` knows families, `fit` fits a fold's winner.
     """
 
     candidates: Sequence[Candidate]

@@ -69,8 +69,9 @@ def ranked(board: Scoreboard) -> list[int]:
 
 
 def _near(results: Results, winner: int, ratio: float) -> tuple[int, ...]:
-    """Find the candidates that cannot be told from the winner: by folds, or with one fold by the rows of those whose rows were
-    kept.
+    """Find the candidates that cannot be told from the winner.
+
+    By the folds of all; with one fold by the rows, among those whose rows were kept.
     """
     if results.board.folds.shape[1] > 1:
         return indistinguishable(results.board, winner, ratio, more=results.status.count("dropped"))

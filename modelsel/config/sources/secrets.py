@@ -23,7 +23,8 @@ def holds_secret(value: str) -> bool:
 
 
 def variable(key: str) -> str:
-    """
+    """Return the environment variable of a setting.
+
     >>> variable("tracking.uri")
     'MODELSEL_TRACKING_URI'
     """

@@ -29,7 +29,7 @@ def no_memory_limit() -> str:
 
 @contextmanager
 def confined_memory(budget: int) -> Iterator[None]:
-    """This process may ask for so many bytes of address space beyond what it holds, else MemoryError. Linux alone."""
+    """Limit the address space that this process may ask for beyond what it holds; MemoryError beyond it. Linux alone."""
     import resource  # not on Windows
 
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)

@@ -15,7 +15,8 @@ LEVELS = {"color": ("YELLOW", "PURPLE"), "size": ("SMALL", "LARGE"), "act": ("ST
 
 @dataclass(frozen=True)
 class Balloons(BundledDataset):
-    """
+    """Balloons: one of four concepts over four nominal features.
+
     >>> [len(Balloons(concept).read()) for concept in ("adult_and_stretch", "yellow_small_or_adult_and_stretch")]
     [20, 16]
     """

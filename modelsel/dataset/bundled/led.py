@@ -18,7 +18,8 @@ DIGITS = ("1110111", "0010010", "1011101", "1011011", "0111010", "1101011", "110
 
 @dataclass(frozen=True)
 class Led(BundledDataset):
-    """
+    """Noisy digits of a seven-segment display.
+
     >>> Led(rows=50).read().values.shape
     (50, 7)
     """

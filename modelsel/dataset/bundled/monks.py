@@ -20,7 +20,8 @@ SIZES = (3, 3, 2, 3, 4, 2)
 
 @dataclass(frozen=True)
 class Monks(BundledDataset):
-    """
+    """MONK's problems: one of three concepts over six nominal features.
+
     >>> [np.bincount(Monks(problem).read().target).tolist() for problem in (1, 2, 3)]
     [[216, 216], [290, 142], [204, 228]]
     """

@@ -31,7 +31,8 @@ Rain     Mild High   Strong No
 
 @dataclass(frozen=True)
 class PlayTennis(BundledDataset):
-    """
+    """Quinlan's play-tennis table: 14 rows, four features.
+
     >>> len(PlayTennis().read())
     14
     """

@@ -15,7 +15,8 @@ LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4
 
 @dataclass(frozen=True)
 class TicTacToe(BundledDataset):
-    """
+    """Tic-tac-toe endgames: all boards at the end of a game, by whether x has won.
+
     >>> task = TicTacToe().read()
     >>> len(task), int(task.target.sum())
     (958, 626)

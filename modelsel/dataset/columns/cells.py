@@ -42,7 +42,8 @@ def cells(data: Any) -> Iterator[tuple[str, Any]]:
 
 
 def repeated(names: Sequence[str]) -> list[str]:
-    """
+    """List the names that occur more than once.
+
     >>> repeated(["a", "b", "a"])
     ['a']
     """

@@ -136,7 +136,8 @@ def _texts(array: pa.Array) -> Sequence[str]:
 
 
 def number_text(value: float) -> str:
-    """
+    """Write a number as text: whole numbers without a point.
+
     >>> number_text(1.0), number_text(0.1)
     ('1', '0.1')
     """

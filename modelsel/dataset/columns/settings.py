@@ -89,7 +89,7 @@ def declared(said: Any) -> tuple[str, tuple[str, ...]]:
 
 
 def nearest(name: str, names: Sequence[str]) -> str:
-    """ "did you mean", or the names there are."""
+    """Suggest the nearest name, or nothing."""
     close = difflib.get_close_matches(name, names, n=1) or [n for n in names if n.casefold() == name.casefold()]
     return f"did you mean '{close[0]}'? " if close else ""
 

@@ -22,14 +22,17 @@ class Attribute:
 
     @property
     def unsaid(self) -> str:
-        """The value that a sparse row means by leaving the column out; empty for a string, where Weka's meaning depends on row
-        order.
+        """The value that a sparse row means by leaving the column out.
+
+        Empty for a string, where Weka's meaning depends on row order.
         """
         return "0" if self.type == "numeric" else self.levels[0] if self.levels else ""
 
 
 @dataclass(frozen=True)
 class Header:
+    """The header of an ARFF file."""
+
     relation: str
     attributes: tuple[Attribute, ...]
     data: int  # index of the first line after @data

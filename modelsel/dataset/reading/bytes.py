@@ -77,7 +77,7 @@ def first_bytes(path: Path, many: int) -> bytes:
 
 
 def listener() -> Say:
-    """Return the listener to messages about long readings. (Arrow reads in a thread of its own, which has none.)"""
+    """Return the listener to messages about long readings. Arrow reads in a thread of its own, which has none."""
     return _LISTENER.get()
 
 

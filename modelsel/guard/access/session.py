@@ -444,7 +444,7 @@ class LedgerSession:
         return self.witnesses.testsets({id_ for url, id_ in self.home.state().get("places", {}).items() if url != self.url})
 
     def _kin(self, subject: RowFingerprints) -> dict[str, int]:
-        """This test set and those sealed here that share rows with it, with their sizes."""
+        """Return the sizes of this test set and of those sealed here that share rows with it."""
         history = History.of(self.ledger.entries())
         met = relations(
             subject, RowSetIndex(history, lambda digest: self._kept(digest, self.ledger.rowset), self.key, self.hashes)

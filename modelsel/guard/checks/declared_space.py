@@ -59,8 +59,9 @@ def commitment(sealing: TestSetDeclaration, weights: Floats | None, key: Identit
 
 
 def declared(ask: PreparedLook, history: History, relations: Iterable[Relation], ids: Hashes | None, whole: bool) -> Declared:
-    """Decide whether the model that asks was declared, and how; `ids` are those of the space, `whole` says that no row is
-    dropped.
+    """Decide whether the model that asks was declared, and how.
+
+    `ids` are those of the space, `whole` says that no row is dropped.
     """
     seal, winner = history.seals[ask.subject.digest], ask.request.selected.winner
     if ids is None or not np.isin(space_hashes((winner,)), ids).all():

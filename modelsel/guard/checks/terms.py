@@ -1,5 +1,6 @@
-"""The terms that hold for a look: those of its seal and of every charged set that shares rows, strictest first; and what the
-quota leaves of them.
+"""The terms that hold for a look: those of its seal and of every charged set that shares rows, strictest first.
+
+And what the quota leaves of them.
 
 A quota is a number of exact answers (1 or more) or a half width (below 1): until it is reached answers are as they were sealed,
 then they come by the ladder, and where the interval of the next one would say nothing, not at all. It is decided before labels

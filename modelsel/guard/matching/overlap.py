@@ -52,8 +52,9 @@ class Relation:
 
 @dataclass(frozen=True, eq=False)
 class RowSetIndex:
-    """The data that sets are compared with: history, stored row sets, the key that hashed them, and an index where there is
-    one.
+    """The data that a set is compared with.
+
+    The history, the stored row sets, the key that hashed them, and an index of hashes where there is one.
     """
 
     history: History

@@ -11,8 +11,9 @@ ALL, BOOTSTRAP, SUBSAMPLE = range(3)
 
 @kernel(types.wholes(types.word, types.whole, types.whole, types.whole, types.whole))
 def draw(seed, tree, n, how, size):
-    """Draw the number of times that each of n positions is used: each once, n times with repetition, or `size`
-    of them without.
+    """Draw the number of times that each of n positions is used.
+
+    Each once, n times with repetition, or `size` of them without.
     """
     times, key = np.zeros(n, np.int64), of_tree(seed, tree) ^ ROWS
     if how == BOOTSTRAP:

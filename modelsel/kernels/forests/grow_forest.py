@@ -1,5 +1,7 @@
-"""Grow one tree of a forest: depth first, each node's features drawn by its own key, so that the tree stopped early is this
-one cut back (`kernels.forests.draws`). Stages of a node: its class weights, the search of its cut, its rows divided.
+"""Grow one tree of a forest, depth first.
+
+Each node's features are drawn by its own key, so that the tree stopped early is this one cut back (`kernels.forests.draws`).
+Stages of a node: its class weights, the search of its cut, its rows divided.
 """
 
 import numpy as np

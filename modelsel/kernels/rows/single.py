@@ -115,8 +115,11 @@ def _any(bits: Array, most: int) -> Any:
 def _propose(
     sums: Array, bits: Array, start: int, count: int, bound: Array, rows: Array, values: Array, own: Array, spare: Array
 ) -> None:
-    """Note rows of a tile that may be among the nearest. own: how many are noted, how many are before they are sifted; and
-    the bits of the sum up to which they are noted, by which sums compare as whole numbers do."""
+    """Note rows of a tile that may be among the nearest.
+
+    own: the number noted, the number before they are sifted, and the bits of the sum up to which they are noted, by which sums
+    compare as whole numbers do.
+    """
     for low in range(0, len(sums), LANES):
         if not _any(bits[low : low + LANES], own[2]):
             continue

@@ -70,7 +70,7 @@ def _insert(table, key, items):
 
 @kernel(_nrt=False)
 def _merge(table, key, items, other):
-    """The same by merges of runs of 1, 2, 4, …"""
+    """Sort as above by merges of runs of 1, 2, 4 and so on."""
     n, run = len(items), 1
     while run < n:
         for start in range(0, n, 2 * run):

@@ -21,8 +21,10 @@ BLOCK = 4096  # rows that are coded and polled at a time
 
 @dataclass(frozen=True, eq=False)
 class ForestModel:
-    """All trees in one array of nodes. A threshold is known by its place among its feature's `cuts`; children and marks are
-    counted from the start of their tree."""
+    """All trees in one array of nodes.
+
+    A threshold is known by its place among its feature's `cuts`; children and marks are counted from the start of their tree.
+    """
 
     features: tuple[Feature, ...]
     classes: int

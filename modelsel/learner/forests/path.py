@@ -55,8 +55,9 @@ class ForestPath:
         return Outputs(predicted, shares)
 
     def out_of_bag(self, learners: Sequence[Any]) -> tuple[Outputs, Integers]:
-        """Return each learner's answers for the analysis rows by the trees that have not seen them, and the number of these
-        trees.
+        """Return each learner's answers for the analysis rows by the trees that have not seen them.
+
+        Beside them, per row, the number of these trees.
         """
         asked, classes, rows = AskedCuts.of(learners), len(self.ground.task.classes), self.ground.rows
         trees = self.trees(int(asked.sizes.max()))

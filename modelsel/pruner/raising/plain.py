@@ -77,6 +77,8 @@ def _parents(places: list[RaisePosition]) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class SubtreeRaiser:
+    """Raising in NumPy, the twin of the compiled kernel."""
+
     reroute: Reroute
     target: Codes
     estimate: Estimate

@@ -21,8 +21,11 @@ def scheme(kind: str, resampling: Resampling) -> dict[str, Any]:
 
 
 def winner(selection: Selection, failure: Failure | None = None) -> dict[str, Any]:
-    """The winner with its cross-validated score, the estimate that allows for the choice, and those it cannot be told from;
-    where it could not be fitted on all development rows, why."""
+    """Return the facts of the winner: scores, and the candidates that it cannot be told from.
+
+    The cross-validated score, and the estimate that allows for the choice; where it could not be fitted on all development
+    rows, why.
+    """
     position, board = selection.winner, selection.board
     candidate = selection.candidates[position]
     return {

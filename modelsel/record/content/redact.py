@@ -39,7 +39,8 @@ class Redactor:
         return cls((*found, *map(unquote, found), *_environment(os.environ)))
 
     def text(self, value: str) -> str:
-        """
+        """Hide passwords and secret values in a text.
+
         >>> Redactor(("canary-1",)).text("postgresql://me:pa55@db/x?password=abc said canary-1")
         'postgresql://me:***@db/x?password=*** said ***'
         """

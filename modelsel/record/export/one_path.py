@@ -16,8 +16,10 @@ PREPARED = "the features are prepared before the tree sees them (preparer)"
 
 
 def one_path(predictor: Predictor, to: str) -> TreeModel:
-    """The tree of a predictor that sends each row down a single path by the test's own column, or ConfigurationError with every
-    reason why `--to` cannot say what it says."""
+    """Return the tree of a predictor that sends each row down a single path by the test's own column.
+
+    Raises ConfigurationError with every reason why `--to` cannot express it.
+    """
     fix = "take --to sql, or a tree with missing=node_mode"
     return _tree(predictor, to, [*_reasons(predictor), *_holes(predictor)], fix)
 

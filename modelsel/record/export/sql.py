@@ -23,7 +23,8 @@ def sql(predictor: Predictor, table: str) -> str:
 
 
 def name(word: str) -> str:
-    """
+    """Quote an identifier of SQL.
+
     >>> print(name('the "size" of it'))
     "the ""size"" of it"
     """
@@ -31,7 +32,8 @@ def name(word: str) -> str:
 
 
 def text(word: str) -> str:
-    """
+    """Quote a text of SQL.
+
     >>> print(text("don't"))
     'don''t'
     """

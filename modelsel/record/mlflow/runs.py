@@ -28,6 +28,8 @@ _NOT_ALLOWED = re.compile(r"[^\w\-. /]")
 
 @dataclass(frozen=True)
 class LoggedMetric:
+    """A metric of MLflow: name, value and step."""
+
     name: str
     value: float
     step: int = 0
@@ -304,7 +306,8 @@ def _run(
 
 
 def _name(name: str) -> str:
-    """
+    """Replace characters that MLflow does not allow in a name, and cut it to the longest allowed.
+
     >>> _name("leaf.score=laplace")
     'leaf.score_laplace'
     """

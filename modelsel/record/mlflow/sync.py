@@ -84,8 +84,10 @@ def sync(folder: RunFolder, store: TrackingStore, writer: str = "auto", told: To
 
 @contextmanager
 def _alone(folder: RunFolder, store: TrackingStore) -> Iterator[None]:
-    """Two replays of one folder take turns, and so do two that write into one SQLite file: of two transactions that have read
-    there, the second to write is refused at once, however long it would have waited."""
+    """Let replays take turns: two of one folder, and two that write into one SQLite file.
+
+    Of two transactions that have read there, the second to write is refused at once, however long it would have waited.
+    """
     with ExitStack() as stack:
         stack.enter_context(locked(folder.path / ".mlflow.lock"))
         if store.sqlite is not None:

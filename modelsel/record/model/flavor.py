@@ -108,7 +108,8 @@ def rows(final: FinalModel) -> list[list[float | str | None]]:
 
 
 def raw(value: float, feature: Feature) -> float | str | None:
-    """
+    """Return the raw value behind a number of the table: a number, a level, None where missing.
+
     >>> raw(1.0, Feature("sky", "nominal", ("sunny", "rain"))), raw(math.nan, Feature("t", "numeric"))
     ('rain', None)
     """

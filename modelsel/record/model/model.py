@@ -69,8 +69,9 @@ class Predictor:
 
     @property
     def recipe(self) -> str:
-        """The estimator that a recipe makes: `RandomForestClassifier (scikit-learn 1.9.1)`; empty for a model that was kept
-        whole.
+        """The estimator that a recipe makes; empty for a model that was kept whole.
+
+        For example `RandomForestClassifier (scikit-learn 1.9.1)`.
         """
         return str(self.model) if self.is_recipe else ""
 

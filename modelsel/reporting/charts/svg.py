@@ -45,7 +45,8 @@ class Scale:
         return self(min(max(value, self.low), self.high))
 
     def ticks(self, most: int = 6) -> list[float]:
-        """
+        """Choose round values for ticks.
+
         >>> Scale(0, 1, 0, 100).ticks(5)
         [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
         """
@@ -120,7 +121,8 @@ SHAPES = (
 
 
 def label_of(tick: float) -> str:
-    """
+    """Write the label of a tick.
+
     >>> [label_of(t) for t in (0.05, 20.0, 100000.0, 1e-07)]
     ['0.05', '20', '100,000', '1e-07']
     """

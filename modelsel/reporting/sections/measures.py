@@ -34,7 +34,8 @@ def times(view: View) -> Mapping[str, float]:
 
 
 def duration(seconds: float | None) -> str:
-    """
+    """Write a duration in its natural unit; a dash where there is none.
+
     >>> duration(0.00042), duration(2.5), duration(None)
     ('420 µs', '2.5 s', '–')
     """

@@ -17,6 +17,8 @@ from modelsel.reporting.text.words import settings
 
 @dataclass(frozen=True, eq=False)
 class View:
+    """A recorded study as the sections of the report read it."""
+
     folder: RunFolder
 
     @cached_property

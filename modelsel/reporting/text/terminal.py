@@ -40,7 +40,8 @@ class State:
         return self.done / self.cells if self.cells else 1.0
 
     def words(self) -> str:
-        """
+        """Describe the best score and the failures so far.
+
         >>> state = State(); state.start(10, 4); state.advance(5, 0.125, 1); state.words()
         'best so far 0.1250, 1 failure'
         """
@@ -126,7 +127,8 @@ class Lines:
 
 
 def duration(seconds: float) -> str:
-    """
+    """Write a duration for people.
+
     >>> duration(0.42), duration(75), duration(7330)
     ('0.4 s', '1 min 15 s', '2 h 2 min')
     """

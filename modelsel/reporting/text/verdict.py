@@ -143,7 +143,8 @@ def browse(config: Mapping[str, Any]) -> list[str]:
 
 
 def fits(counts: Mapping[str, int]) -> str:
-    """
+    """Write how many fits were needed instead of how many.
+
     >>> fits({"needed": 131, "naive": 1291})
     '131 fits instead of 1,291'
     """

@@ -14,7 +14,8 @@ def known(value: float | None) -> bool:
 
 
 def score(value: float | None) -> str:
-    """
+    """Write a score with four decimals below 10; a dash where there is none.
+
     >>> score(0.04093567), score(None), score(123.456), score(float("nan"))
     ('0.0409', '–', '123.5', '–')
     """
@@ -24,7 +25,8 @@ def score(value: float | None) -> str:
 
 
 def p_value(value: float | None) -> str:
-    """
+    """Write a p-value with four decimals, or its upper bound.
+
     >>> p_value(0.0321), p_value(1e-9)
     ('0.0321', '< 0.0001')
     """
@@ -36,7 +38,8 @@ def interval(ends: Sequence[float] | None) -> str:
 
 
 def number(value: float | None) -> str:
-    """
+    """Write a number for people, with thousands separated.
+
     >>> number(12.0), number(12.34567), number(1234567.0), number(0.00001234)
     ('12', '12.35', '1,234,567', '1.234e-05')
     """
@@ -48,7 +51,8 @@ def number(value: float | None) -> str:
 
 
 def ordinal(count: int) -> str:
-    """
+    """Write an ordinal number.
+
     >>> [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 112)]
     ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '112th']
     """
@@ -57,7 +61,8 @@ def ordinal(count: int) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """
+    """Write a count with its noun in the right number.
+
     >>> plural(1, "candidate"), plural(1200, "look")
     ('1 candidate', '1,200 looks')
     """
@@ -65,7 +70,8 @@ def plural(count: int, noun: str) -> str:
 
 
 def percent(share: float) -> str:
-    """
+    """Write a share as a percentage.
+
     >>> percent(0.95), percent(0.0012), percent(1)
     ('95 %', '0.12 %', '100 %')
     """
@@ -87,7 +93,8 @@ def brief(value: str) -> str:
 
 
 def settings(parameters: Mapping[str, str]) -> str:
-    """
+    """Write settings as `name=value`, separated by commas.
+
     >>> settings({"k": "3", "vote": "inverse"})
     'k=3, vote=inverse'
     """

@@ -83,8 +83,9 @@ class Racing:
         return int(self._batch[np.flatnonzero(open_)[np.argmin(np.round(first[open_], 12))]])
 
     def _contenders(self, fold: int) -> set[int]:
-        """List the batches of all candidates that may still be best, once they are few and the rule needs to
-        know the best one.
+        """List the batches of all candidates that may still be best.
+
+        Only once they are few, and where the rule needs to know the best one.
         """
         if self.race.rule.limit_grows or not self.finished.any():
             return set()

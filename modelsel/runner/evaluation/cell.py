@@ -184,8 +184,9 @@ def _chunks(members: Sequence[int], bytes_each: int) -> Iterator[Sequence[int]]:
 
 
 def unless_final(problem: BaseException) -> BaseException:
-    """Return the error of a candidate. Interrupts, a requested stop, data errors and a full disk are not the candidate's: they
-    are raised.
+    """Return the error of a candidate.
+
+    Interrupts, a requested stop, data errors and a full disk are not the candidate's: they are raised.
 
     A KeyboardInterrupt that nobody sent is the candidate's own.
     """

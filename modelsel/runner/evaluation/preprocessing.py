@@ -62,8 +62,9 @@ def columns_left(selections: Sequence[Prepared]) -> Integers | None:
 
 
 def rows_digest(task: Task, rows: Integers) -> str:
-    """Compute the digest of some rows of a task: a fit's generator is derived from it, beside seed and growing
-    specification.
+    """Compute the digest of some rows of a task.
+
+    A fit's generator is derived from it, beside seed and growing specification.
     """
     return digest([task.fingerprint, array_digest(rows)])
 

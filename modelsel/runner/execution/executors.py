@@ -68,8 +68,10 @@ class Pool:
 
 
 def chosen(pool: Any, limits: CellLimits, candidates: Iterable[Candidate] = ()) -> Pool:
-    """The pool as it will be used; for `auto` processes where there are limits, learners that hold the interpreter lock, or
-    code that is not our own: what crashes there takes its process along, and this one must not be it.
+    """Return the pool as it will be used.
+
+    For `auto`: processes where there are limits, learners that hold the interpreter lock, or code that is not our own, since
+    what crashes there takes its process along.
 
     Raises ConfigurationError when a limit is asked for where nothing can be stopped.
     """

@@ -32,8 +32,10 @@ class Stored:
 
 @contextmanager
 def ray_cluster(ray: ModuleType, jobs: int, work: Any) -> Iterator[Cluster]:
-    """A cluster that was not there before is ended with the run, and reports to nobody. At least two jobs: one would be done
-    in the parent, and what kills a worker must not kill the study."""
+    """A cluster that was not there before is ended with the run, and reports to nobody.
+
+    At least two jobs: one would be done in the parent, and what kills a worker must not kill the study.
+    """
     from ray.util.joblib import register_ray
 
     jobs = max(2, jobs)

@@ -45,8 +45,9 @@ def spark_cluster(backend: ModuleType, jobs: int, work: Any) -> Iterator[Cluster
 
 
 def _is_death(problem: BaseException) -> bool:
-    """Return whether an error means a lost worker: Python errors travel back as results, so Spark's own is a lost worker or a
-    wrong set-up.
+    """Return whether an error means a lost worker.
+
+    Python errors travel back as results: what Spark itself reports is a lost worker, or a wrong set-up.
     """
     return type(problem).__name__ == "Py4JJavaError" and "PYTHON_EXCEPTION" not in str(problem)
 

@@ -13,8 +13,9 @@ Assign = Callable[[np.random.Generator], Integers]
 
 
 def resampling(scheme: object, task: Task, seed: int, repeats: int, assign: Assign) -> Resampling:
-    """Folds from one assignment per repeat: a row is assessed in fold ≥ 0, with −1 it only ever serves analysis, and ABSENT
-    it takes no part.
+    """Make folds from one assignment per repeat.
+
+    A row is assessed in fold ≥ 0; with −1 it only ever serves analysis, and ABSENT it takes no part.
 
     A repeat draws from the seed, the rows and its own number alone, so that more repeats leave the first ones as they are.
     """

@@ -87,8 +87,9 @@ def ladder(rounds: int, updates: int, board: int, improved: bool, steps: int) ->
 
 
 def coin(rounds: int, updates: int, improved: bool) -> float:
-    """Price of showing whether the best so far is beaten, after `rounds` answers of which `updates` were improvements, the
-    first counted.
+    """Price of showing whether the best so far is beaten, after `rounds` answers.
+
+    `updates` of them were improvements, the first answer counted.
 
     The Krichevsky-Trofimov probability of an improvement is (updates − 1/2) / rounds.
 

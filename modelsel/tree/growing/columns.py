@@ -22,8 +22,10 @@ BLOCK = 1 << 17  # numbers that are sorted at a time
 
 @dataclass(frozen=True, eq=False)
 class RankedColumns:
-    """`codes`: features × rows; `values`: what each code stands for; `order`: rows of each threshold feature, by
-    code, as ~row where a value begins.
+    """Columns as ranks of their values.
+
+    `codes`: features × rows; `values`: the value of each code; `order`: rows of each threshold feature, by code, as ~row where
+    a value begins.
     """
 
     codes: Codes

@@ -106,8 +106,9 @@ def weakest_links(cut: PrunedView, risk: Floats, price: Floats) -> Floats:
 
 
 def _links(cut: PrunedView, risk: Floats, price: Floats) -> tuple[Floats, Floats, Floats]:
-    """Compute what the leaves under each node save in risk, the price of the tests under it, and their ratio at
-    standing tests.
+    """Compute per node what its leaves save in risk, the price of its tests, and their ratio.
+
+    The ratio is that of standing tests; infinite elsewhere.
     """
     gap, prices, link = risk - below(cut, risk), tests_below(cut, price), np.full(len(risk), np.inf)
     inner = reached(cut) & ~cut.leaf

@@ -16,8 +16,9 @@ from modelsel.kernels.forests.search.forest_usual import MOST_CELLS, undivided, 
 
 @kernel()
 def room(levels, nominal, rows, classes, goodness, table, fused, min_leaf):
-    """Allocate the arrays that every node writes to: areas of the general search, cells of the usual one, tables for cuts, the
-    best cut.
+    """Allocate the arrays that every node writes to.
+
+    Areas of the general search, cells of the usual one, tables for judging cuts, the best cut.
     """
     widest, subsets = 0, 0
     for f in range(len(levels)):

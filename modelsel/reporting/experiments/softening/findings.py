@@ -85,8 +85,9 @@ def _more_gain(case: Case) -> Verdict:
 
 
 def _counts(case: Case) -> tuple[dict[str, int], int, str]:
-    """Count how often each method without a search is best on a tree (ties count for all), with the number of trees and their
-    kind.
+    """Count how often each method without a search is best on a tree (ties count for all).
+
+    Beside it, the number of trees and their kind.
     """
     kinds = {name: grid for name, grid in case.found.items() if grid.asked(*UNSOFTENED)}
     table = np.array([np.concatenate([grid.pooled(method) for grid in kinds.values()]) for method in UNSOFTENED])

@@ -14,8 +14,11 @@ class HardTreeFigures:
 
 @dataclass(frozen=True)
 class Published:
-    """A row of the paper's tables. `best` and `smallest` are splits per training set: of the best hard tree, and of the
-    smallest tree that is not worse after its splits were softened by AUC."""
+    """A row of the paper's tables.
+
+    `best` and `smallest` are splits per training set: of the best hard tree, and of the smallest tree that is not worse after
+    its splits were softened by AUC.
+    """
 
     name: str
     rows: int  # of a training set
