@@ -1,4 +1,4 @@
-"""What an asker has of an exam: its rows as data frames, an answer in one call."""
+"""Base of exams, as an asker has them: the rows as data frames, an answer in one call."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from modelsel.dataset.tables.in_memory import is_frame
 
 
 class Exam:
-    """What an asker has: `terms`, `development`, `questions` (data frames, a token per row), `answer`, `board`, `status`.
+    """An exam, opened to read its rows and to hand in answers; `modelsel.exam` and `modelsel.create_exam` make one.
 
     A score is shown as the terms say, and each answer has a price: docs/guard/exam.md.
     """
@@ -58,7 +58,7 @@ class Exam:
         raise NotImplementedError
 
     def status(self) -> dict[str, Any]:
-        """Who has handed in how much, and what is left."""
+        """Return how much each asker has handed in, and what is left."""
         raise NotImplementedError
 
     def _side(self, side: str) -> pd.DataFrame:

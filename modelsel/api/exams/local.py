@@ -11,7 +11,7 @@ from modelsel.api.exams.base import Exam, frame_of
 
 
 class LocalExam(Exam):
-    """Where the examiner's key is."""
+    """An exam opened by its examiner, from the folder with the key."""
 
     def __init__(self, folder: Path) -> None:
         from modelsel.examination.creation.terms import read
@@ -43,7 +43,7 @@ class LocalExam(Exam):
         return close(self._opened())
 
     def audit(self) -> dict[str, Any]:
-        """What touched the rows, what it cost, and whether all is as it was put on record."""
+        """Report what touched the rows, what it cost, and whether all is as it was put on record."""
         from modelsel.examination.asking.board import audit
 
         return audit(self._opened())
