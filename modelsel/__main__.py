@@ -2,7 +2,7 @@
 
 import sys
 
-from modelsel.cli.dispatch import main
+from modelsel.cli.dispatch import console
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(console())

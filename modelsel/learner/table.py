@@ -6,7 +6,7 @@ A missing value is a value of its own; numbers are equal when they are identical
 Source: Kohavi (1995), *The power of decision tables*; rote learning.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,6 +18,8 @@ from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, T
 from modelsel.core.types import Table as Rows
 from modelsel.learner.base_model import PathModel
 from modelsel.statistics.information import joint_counts, smoothed, symmetric_uncertainty
+
+AT_ONCE = 1 << 20  # numbers that are counted at a time
 
 
 @dataclass(frozen=True)
@@ -136,11 +138,22 @@ def _codes(column: Floats, distinct: Floats) -> Integers:
 
 def _ranked(codes: Integers, target: Codes, weights: Floats, classes: int) -> Integers:
     """Columns by symmetric uncertainty with the class, largest first; equal ones (to 1e-12) in column order."""
-    uncertainty = [
-        round(float(symmetric_uncertainty(joint_counts(column, target, weights, (int(column.max()) + 1, classes)))), 12)
-        for column in codes.T
-    ]
-    return np.argsort(-np.array(uncertainty), kind="stable").astype(np.int64)
+    uncertainty = np.concatenate([_uncertainty(some, target, weights, classes) for some in _blocks(codes, classes)])
+    return np.argsort(-uncertainty.round(12), kind="stable").astype(np.int64)
+
+
+def _uncertainty(codes: Integers, target: Codes, weights: Floats, classes: int) -> Floats:
+    """Symmetric uncertainty of each column with the class, counted at once."""
+    features, levels = codes.shape[1], int(codes.max(initial=0)) + 1
+    place = codes + levels * np.arange(features)
+    joint = joint_counts(place.T.ravel(), np.tile(target, features), np.tile(weights, features), (levels * features, classes))
+    return symmetric_uncertainty(joint.reshape(features, levels, classes))
+
+
+def _blocks(codes: Integers, classes: int) -> Iterator[Integers]:
+    """Columns whose counts fit into memory together; none: one block of none."""
+    size = max(1, AT_ONCE // max(len(codes), (int(codes.max(initial=0)) + 1) * classes, 1))
+    return (codes[:, start : start + size] for start in range(0, max(codes.shape[1], 1), size))
 
 
 def _grown(

@@ -82,13 +82,41 @@ def sum_of_draws(chances: Floats) -> Floats:
     return np.clip(np.fft.ifft(transform).real, 0.0, 1.0)
 
 
-def _parts(score: Floats, positive: Booleans) -> tuple[float, float, float, float]:
-    from scipy.optimize import isotonic_regression
+def rising_means(values: Floats, weights: Floats) -> Floats:
+    """Fit the rising sequence that is nearest in weighted squares: neighbours that fall are pooled until none does.
 
+    SciPy's `isotonic_regression` says the same, and importing it takes a tenth of a second.
+
+    Parameters
+    ----------
+    values, weights
+        n numbers, and how much each counts (above 0).
+
+    Returns
+    -------
+    Floats
+        n numbers, none below the one before it.
+
+    Examples
+    --------
+    >>> rising_means(np.array([0.0, 1.0, 0.5, 2.0]), np.ones(4)).tolist()
+    [0.0, 0.75, 0.75, 2.0]
+    """
+    starts = np.arange(len(values))
+    while True:
+        total = np.add.reduceat(weights, starts)
+        means: Floats = np.add.reduceat(values * weights, starts) / total
+        keep = np.concatenate([[True], means[1:] > means[:-1]])
+        if keep.all():
+            return np.repeat(means, np.diff(np.append(starts, len(values))))
+        starts = starts[keep]
+
+
+def _parts(score: Floats, positive: Booleans) -> tuple[float, float, float, float]:
     y = positive.astype(np.float64)
     place = np.unique(score, return_inverse=True)[1]
     rows = np.bincount(place).astype(np.float64)
-    recalibrated = isotonic_regression(np.bincount(place, y) / rows, weights=rows).x[place]
+    recalibrated = rising_means(np.bincount(place, y) / rows, rows)[place]
     brier, best, uncertainty = (float(np.mean((said - y) ** 2)) for said in (score, recalibrated, y.mean()))
     return brier, brier - best, uncertainty - best, uncertainty
 

@@ -72,6 +72,13 @@ def test_help_imports_neither_hydra_nor_mlflow() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_a_study_imports_nothing_that_only_few_need() -> None:
+    few = {"joblib", "matplotlib", "mlflow", "narwhals", "pandas", "polars", "rich", "scipy.optimize", "scipy.stats", "sklearn"}
+    code = f"import sys, modelsel.cli.run, modelsel.study; sys.exit(str({few} & set(sys.modules) or 0))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stderr.strip() in ("", "0"), done.stderr
+
+
 def _is_kind(group: str, kind: str) -> bool:
     """A frozen specification of that name; `guard/gate.py` holds a class of its name that is none."""
     try:

@@ -4,11 +4,12 @@ import http.server
 import os
 import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import count
 from types import SimpleNamespace
 from urllib.error import HTTPError
@@ -19,7 +20,9 @@ from mlflow import MlflowClient
 from mlflow.entities import ViewType
 
 from modelsel.core.errors import UNWRITABLE, StoreError
+from modelsel.record.mlflow import outbox
 from modelsel.record.mlflow import store as mlflow_store
+from modelsel.record.mlflow.anchor import stored
 from modelsel.record.mlflow.sync import sync
 from modelsel.record.mlflow.track import PATIENCE, Tracker
 
@@ -62,8 +65,33 @@ def test_looks_are_witnessed_and_recalled(folder, store):
     anchor.witness({**facts, "testset": "other"})
     assert sorted(f["look"] for f in anchor.recall("5d0c2f")) == ["1", "2"]
     assert facts in anchor.recall("5d0c2f")
+    for testset in ("5d0c2f", "other", "none"):  # the file itself says what MLflow says
+        assert stored(store.sqlite, testset) == tracker.ask({"recall": testset})["done"]
     tracker.outbox.close()
     assert tracker.outbox.process.wait(30) == 0
+
+
+def test_a_file_that_mlflow_has_to_read_is_left_to_it(store, tmp_path):
+    assert stored(tmp_path / "nothing.db", "5d0c2f") == []
+    (tmp_path / "other.db").write_bytes(b"no database" * 100)
+    assert stored(tmp_path / "other.db", "5d0c2f") is None
+    with closing(sqlite3.connect(store.sqlite)) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = 'of tomorrow'")
+    assert stored(store.sqlite, "5d0c2f") is None
+
+
+def test_a_process_started_ahead_is_the_next_studys_or_nobodys(folder, store):
+    outbox.start_ahead()
+    (ahead,) = outbox._AHEAD
+    outbox.start_ahead()
+    tracker = Tracker(tracking(), folder, patience=120)
+    assert tracker.outbox.process is ahead
+    assert tracker.finish().state == "recorded"
+    outbox.start_ahead()
+    (unused,) = outbox._AHEAD
+    outbox.give_up()
+    assert unused.poll() is not None
+    assert not outbox._AHEAD
 
 
 def test_a_server_that_is_not_there_is_said_and_costs_little(folder):

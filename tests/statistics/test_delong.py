@@ -4,9 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 from modelsel.statistics.auc import auc
-from modelsel.statistics.tests.delong import areas, placements
+from modelsel.statistics.tests.delong import areas, midranks, placements
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +70,8 @@ def test_equal_scores_do_not_differ():
 def test_a_class_of_one_row_has_no_variance():
     with pytest.raises(ValueError, match="two rows of each class, not 1 and 3"):
         areas(np.array([True, False, False, False]), np.arange(4.0))
+
+
+def test_midranks_are_scipys():
+    values = np.random.default_rng(0).integers(0, 20, (5, 60)) / 7
+    assert (midranks(values) == rankdata(values, axis=1)).all()

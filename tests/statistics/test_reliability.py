@@ -4,11 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.optimize import isotonic_regression
 from scipy.stats import binom
 
 from modelsel.core.spec import make
 from modelsel.core.types import Outputs
-from modelsel.statistics.reliability import brier_parts, reliability, sum_of_draws
+from modelsel.statistics.reliability import brier_parts, reliability, rising_means, sum_of_draws
 
 THEIRS = (0.05257548129706102, 0.027374731297061, 0.22824375, 0.2534445)
 
@@ -89,3 +90,12 @@ def test_the_parts_are_those_of_another_tool() -> None:
     found = brier_parts(np.column_stack([1 - score, score]), y)
     said = (found.miscalibration, found.discrimination, found.uncertainty, found.brier)
     assert said == pytest.approx([2 * one for one in THEIRS], abs=1e-12)
+
+
+def test_rising_means_are_scipys_isotonic_regression() -> None:
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 7, 300):
+        for slope in (-3.0, 0.0, 3.0):
+            values = (rng.normal(size=n) + slope * np.linspace(0, 1, n)).round(1)
+            weights = rng.integers(1, 9, n).astype(float)
+            assert rising_means(values, weights) == pytest.approx(isotonic_regression(values, weights=weights).x, abs=1e-12)

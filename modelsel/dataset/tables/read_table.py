@@ -8,8 +8,6 @@ from modelsel.core.spec import make
 from modelsel.core.types import Task
 from modelsel.dataset.reading.bytes import bare
 from modelsel.dataset.reading.file import File
-from modelsel.dataset.tables.in_memory import ROLES, given
-from modelsel.dataset.tables.untyped import hold
 
 READERS = {
     ".csv": "csv",
@@ -77,6 +75,9 @@ def read_table(data: Any, target: Any = None, **settings: Any) -> Task:
         return reader(data, target=target, **settings).read()
     if isinstance(data, Task):
         return data
+    from modelsel.dataset.tables.in_memory import ROLES, given  # narwhals, which a file does without
+    from modelsel.dataset.tables.untyped import hold
+
     roles = {role: settings.pop(role) for role in ROLES[1:] if role in settings}
     taken = given(data, target=target, **roles)
     table = hold(taken.table)

@@ -15,7 +15,6 @@ import numpy as np
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.types import Codes, Floats, Outputs
 from modelsel.dataset.columns.column import RawColumn
-from modelsel.dataset.tables.in_memory import columns as columns_of
 from modelsel.dataset.tables.read_table import reader
 from modelsel.examination.creation.terms import Terms
 
@@ -36,6 +35,8 @@ class Answer:
 def read(source: Any) -> Columns:
     """The columns of a CSV or Parquet file, or of a table in memory; DataError for what is no table."""
     if not isinstance(source, str | Path):
+        from modelsel.dataset.tables.in_memory import columns as columns_of  # narwhals, which a file does without
+
         return columns_of(source)
     path = Path(source)
     if not path.is_file():

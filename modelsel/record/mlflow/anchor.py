@@ -1,12 +1,23 @@
 """MLflow as a witness of the ledger: each look leaves a small run whose params, which nobody can overwrite, hold the facts."""
 
+import sqlite3
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
-from modelsel.record.mlflow.store import TrackingStore
+from modelsel.record.mlflow.store import KNOWN, TrackingStore
 
 EXPERIMENT = "modelsel looks"
 MARK = "modelsel.testset"
+STORED = """
+SELECT params.run_uuid, params.key, params.value FROM runs
+JOIN experiments ON experiments.experiment_id = runs.experiment_id
+JOIN tags ON tags.run_uuid = runs.run_uuid
+JOIN params ON params.run_uuid = runs.run_uuid
+WHERE experiments.name = ? AND runs.lifecycle_stage = 'active' AND tags.key = ? AND tags.value = ?
+ORDER BY runs.start_time DESC, runs.run_uuid
+"""
 
 
 class MlflowAnchor:
@@ -14,8 +25,8 @@ class MlflowAnchor:
 
     name = "mlflow"
 
-    def __init__(self, ask: Callable[[Mapping[str, Any]], Mapping[str, Any] | None]) -> None:
-        self.ask = ask
+    def __init__(self, ask: Callable[[Mapping[str, Any]], Mapping[str, Any] | None], file: Path | None = None) -> None:
+        self.ask, self.file = ask, file
 
     def witness(self, facts: Mapping[str, str]) -> None:
         """Remember these facts. Raises OSError when the store does not take them in time."""
@@ -24,9 +35,30 @@ class MlflowAnchor:
             raise OSError(answer["error"] if answer else "the tracking store did not answer in time")
 
     def recall(self, testset: str) -> Iterable[Mapping[str, str]]:
-        """All facts ever witnessed about a test set; empty where the store cannot be asked."""
+        """All facts ever witnessed about a test set; empty where the store cannot be asked.
+
+        A file of known tables is read here and now: the process that talks to MLflow is still importing it.
+        """
+        if self.file is not None and (known := stored(self.file, testset)) is not None:
+            return known
         answer = self.ask({"recall": testset})
         return list(answer["done"]) if answer and "done" in answer else []
+
+
+def stored(file: Path, testset: str) -> list[dict[str, str]] | None:
+    """Read what `read` would say of a test set off an SQLite store's own tables; None where those are not known."""
+    if not file.exists():
+        return []
+    try:
+        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
+            if {version for (version,) in connection.execute("SELECT version_num FROM alembic_version")} - KNOWN:
+                return None
+            found: dict[str, dict[str, str]] = {}
+            for run, name, value in connection.execute(STORED, (EXPERIMENT, MARK, testset)):
+                found.setdefault(run, {})[name] = value
+            return list(found.values())
+    except sqlite3.Error:  # locked, half made, no MLflow store: MLflow itself will say
+        return None
 
 
 def write(store: TrackingStore, facts: Mapping[str, str]) -> str:

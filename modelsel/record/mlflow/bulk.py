@@ -16,9 +16,8 @@ from sqlalchemy import Connection, delete, insert, select, text
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.record.mlflow.runs import LoggedMetric, TrackedRun
-from modelsel.record.mlflow.store import TrackingStore
+from modelsel.record.mlflow.store import KNOWN, TrackingStore
 
-KNOWN = frozenset({"dc11669786a5"})  # MLflow 3.17
 DIALECTS = ("sqlite", "postgresql")  # of these the rows were compared
 CHUNK = 500  # run ids in one IN (...)
 Rows = list[dict[str, Any]]

@@ -1,5 +1,6 @@
 """The process that talks to MLflow, as the study holds it: jobs go in, answers come out, and nobody waits longer than said."""
 
+import atexit
 import json
 import queue
 import subprocess
@@ -18,6 +19,38 @@ Answer = Mapping[str, Any]
 ENDED: Answer = {"error": "the recording process ended"}
 
 
+_AHEAD: "list[subprocess.Popen[str]]" = []  # at most one that is started and has no store yet
+
+
+def start_ahead() -> None:
+    """Let a process import MLflow while the command itself is still being imported; the next `WriterProcess` takes it.
+
+    It is killed with this process where no study took it.
+    """
+    if not _AHEAD:
+        _AHEAD.append(_started())
+        atexit.register(give_up)
+
+
+def give_up() -> None:
+    """Kill the process that nobody took, if there is one."""
+    while _AHEAD:
+        process = _AHEAD.pop()
+        process.kill()
+        process.communicate()
+
+
+def _started() -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "modelsel.record.mlflow.worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+
+
 class WriterProcess:
     """Started with the study, so that MLflow is imported and the store made while cells are computed.
 
@@ -27,14 +60,7 @@ class WriterProcess:
     def __init__(self, store: TrackingStore) -> None:
         self.answers: queue.Queue[Answer] = queue.Queue()
         self.asked = 0  # a late answer to a job that was given up is not the answer to the next
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "modelsel.record.mlflow.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            start_new_session=True,
-        )
+        self.process = _AHEAD.pop() if _AHEAD else _started()
         threading.Thread(target=_listen, args=(self.process, self.answers), daemon=True).start()
         self.close = weakref.finalize(self, _no_more_jobs, self.process)
         self._send(asdict(store))  # not an argument: other people see those

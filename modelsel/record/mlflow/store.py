@@ -20,6 +20,7 @@ from modelsel.core.system.disk import locked, sync_directory
 from modelsel.record.content.files import storing
 
 DATABASE, ARTIFACTS, LOCK = "mlflow.db", "mlartifacts", ".mlflow.lock"
+KNOWN = frozenset({"dc11669786a5"})  # Alembic revisions whose tables the tests have compared with the client: MLflow 3.17
 SECONDS = 3  # a call to a server or database that has not answered by then is given up
 WAIT = 60  # seconds a writer waits for another writer of the SQLite file
 SCHEMES = ("http", "https", "sqlite", "postgresql", "postgres", "mysql", "mssql", "databricks")

@@ -56,7 +56,7 @@ class Tracker:
     @property
     def anchors(self) -> tuple[Anchor, ...]:
         """MLflow as a witness of the ledger's looks, where there is tracking."""
-        return (MlflowAnchor(self.ask),) if self.outbox else ()
+        return (MlflowAnchor(self.ask, self.store.sqlite),) if self.outbox and self.store else ()
 
     def finish(self) -> Tracked:
         """Record the folder. Raises StoreError (exit 6) only with `tracking.on_error=fail`; otherwise a warning is logged."""

@@ -4,6 +4,7 @@ It starts with the study, imports MLflow and opens the store while cells are com
 tracking address, active runs and logging stay untouched, and a store that hangs can be left behind.
 """
 
+import gc
 import json
 import os
 import sys
@@ -23,7 +24,11 @@ from modelsel.record.mlflow.sync import sync
 
 def main(jobs: TextIO, answers: TextIO) -> None:
     """The first line names the store; each further one is a job: warm, record, witness or recall."""
-    store = TrackingStore(**json.loads(jobs.readline()))
+    _import()
+    first = jobs.readline()
+    if not first:  # started ahead, and nobody had anything to record
+        return
+    store = TrackingStore(**json.loads(first))
     redactor = Redactor.of(store.uri)
 
     number: int | None = None
@@ -33,7 +38,6 @@ def main(jobs: TextIO, answers: TextIO) -> None:
             answers.write(json.dumps({"job": number, **redactor.data(facts)}) + "\n")
             answers.flush()
 
-    mlflow_store.quieten(os.environ)
     for line in jobs:
         job = json.loads(line)
         number = job.get("job")
@@ -45,10 +49,18 @@ def main(jobs: TextIO, answers: TextIO) -> None:
             answer(error=f"{type(error).__name__}: {error}")
 
 
+def _import() -> None:
+    """MLflow, without Python's looking for circles among its 200,000 objects meanwhile: that is a third of the time."""
+    mlflow_store.quieten(os.environ)
+    gc.disable()
+    with suppress(Exception):  # the first job meets it again, and its answer says so
+        import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
+    gc.freeze()
+    gc.enable()
+
+
 def _do(job: Mapping[str, Any], store: TrackingStore, redactor: Redactor, answer: Any) -> Any:
     if "warm" in job:
-        import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
-
         mlflow_store.prepare(store)
         return "warm"
     if "witness" in job:

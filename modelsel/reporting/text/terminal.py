@@ -3,10 +3,7 @@
 import sys
 import time
 from collections.abc import Callable
-from typing import Self, TextIO
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
+from typing import Any, Self, TextIO
 
 from modelsel.reporting.text.words import plural
 
@@ -54,6 +51,9 @@ class Live:
     """A bar with time left, best so far and failures."""
 
     def __init__(self, stream: TextIO) -> None:
+        from rich.console import Console  # a sixteenth of a second, which plain lines do without
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
         self.state = State()
         self.console = Console(file=stream, highlight=False, markup=False)
         self.bar = Progress(
@@ -66,7 +66,7 @@ class Live:
             console=self.console,
             transient=True,
         )
-        self.task: TaskID | None = None
+        self.task: Any = None
 
     def start(self, cells: int, candidates: int) -> None:
         self.state.start(cells, candidates)

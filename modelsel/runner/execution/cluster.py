@@ -10,17 +10,20 @@ from typing import Any
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.runner.execution.backend import Cluster
-from modelsel.runner.execution.dask_cluster import dask_cluster
-from modelsel.runner.execution.ray_cluster import ray_cluster
-from modelsel.runner.execution.spark_cluster import spark_cluster
 
 
 def opened(kind: str, scheduler: str | None, jobs: int, work: Any) -> AbstractContextManager[Cluster]:
     """For as long as the pool is open. ConfigurationError when a package is missing or no scheduler answers."""
     if kind == "dask":
+        from modelsel.runner.execution.dask_cluster import dask_cluster  # here and below: each imports joblib
+
         return dask_cluster(_needed("dask.distributed", kind, "pip install 'modelsel[dask]'"), scheduler, jobs, work)
     if kind == "ray":
+        from modelsel.runner.execution.ray_cluster import ray_cluster
+
         return ray_cluster(_needed("ray", kind, "install ray"), jobs, work)
+    from modelsel.runner.execution.spark_cluster import spark_cluster
+
     return spark_cluster(_needed("joblibspark.backend", kind, "install joblibspark and pyspark"), jobs, work)
 
 

@@ -15,8 +15,6 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Protocol
 
-from joblib import Parallel, delayed, parallel_config
-from joblib.externals.loky.process_executor import BrokenProcessPool
 from threadpoolctl import threadpool_limits
 
 from modelsel.core.errors import ConfigurationError, Problem
@@ -145,6 +143,9 @@ def _in_processes(
     worker: tuple[str, Path], workers: int, jobs: Iterable[CellJob], at_once: int = MANY
 ) -> Iterator[CompletedJob]:
     """Never in the parent itself: what kills a worker must not kill the study. One worker is one job on its way."""
+    from joblib import Parallel, parallel_config  # here and below: the pool of threads does without
+    from joblib.externals.loky.process_executor import BrokenProcessPool
+
     ahead = min(2 * workers if workers > 1 else 1, at_once)
     with parallel_config("loky", inner_max_num_threads=1):
         results = _results(Parallel(max(workers, 2), **_one_by_one(ahead)), perform_in_process, worker, jobs)
@@ -154,6 +155,8 @@ def _in_processes(
 
 def _on_cluster(cluster: Cluster, journal: Journal, jobs: Iterable[CellJob], at_once: int = MANY) -> Iterator[CompletedJob]:
     """Records travel back and are written here."""
+    from joblib import Parallel
+
     with cluster.enter():
         if cluster.round is None:
             parallel = Parallel(**_one_by_one("2*n_jobs" if at_once == MANY else at_once))
@@ -172,6 +175,8 @@ def _one_by_one(ahead: int | str) -> dict[str, Any]:
 def _results(
     parallel: Any, perform: Callable[..., CompletedJob], shared: tuple[Any, ...], jobs: Iterable[CellJob]
 ) -> Iterator[CompletedJob]:
+    from joblib import delayed
+
     results = parallel(delayed(perform)(*shared, job) for job in jobs)
     try:
         yield from results
@@ -183,6 +188,8 @@ def _results(
 
 def _in_rounds(size: int, work: RunContext | Callable[[], RunContext], jobs: Iterable[CellJob]) -> Iterator[CompletedJob]:
     """For backends that give results only all at once: some jobs at a time, so that what is done is soon on record."""
+    from joblib import Parallel, delayed
+
     waiting = iter(jobs)
     with Parallel(batch_size=1, pre_dispatch="all") as parallel:
         while some := list(islice(waiting, size)):

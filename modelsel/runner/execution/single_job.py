@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import joblib
-from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
 from modelsel.core.types import Status, Table
@@ -112,12 +110,16 @@ def _in_a_thread(call: Call) -> Any:
 
 
 def _in_a_process(pool: Pool, path: str) -> Any:
+    from joblib import Parallel, delayed, parallel_config  # here and below: the pool of threads does without
+
     with parallel_config("loky", inner_max_num_threads=1):
         (parcel,) = Parallel(max(pool.jobs, 2), batch_size=1)(delayed(_perform)(path) for _ in range(1))
     return parcel
 
 
 def _on_the_cluster(cluster: Cluster) -> Any:
+    from joblib import Parallel, delayed
+
     with cluster.enter():
         (parcel,) = Parallel(batch_size=1)(delayed(_perform_given)(cluster.work) for _ in range(1))
     return parcel
@@ -127,6 +129,8 @@ def _perform(path: str) -> bytes | Failure:
     """In a worker process of this machine, which reads the call from a file, its arrays where they lie."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
     with threadpool_limits(1):
+        import joblib
+
         call: Call = joblib.load(path, mmap_mode="r")
         arguments = tuple(plain(one) if isinstance(one, Table) else one for one in call.arguments)
         return Call(call.function, arguments, call.limits).parcel()

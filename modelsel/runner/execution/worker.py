@@ -15,7 +15,6 @@ from pathlib import Path
 from threading import Condition
 from typing import Any, TypeVar
 
-import joblib
 import numpy as np
 from threadpoolctl import threadpool_limits
 
@@ -91,6 +90,8 @@ def shipped(work: Any) -> Iterator[str]:
         TEMPORARY.add(folder)
         path = f"{folder}/work"
         try:
+            import joblib  # pools of threads do without
+
             with store_errors(Path(folder), "what worker processes read"):
                 joblib.dump(work, path)
             yield path
@@ -133,6 +134,8 @@ def _worker(path: str, journal: Path) -> CellWorker:
     """Return the worker of this process, set up for its first job of a run; inner thread pools are limited to one for good."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
     threadpool_limits(1)
+    import joblib
+
     work = joblib.load(path, mmap_mode="r")
     return CellWorker(replace(work, task=plain(work.task)), Segment(journal))
 

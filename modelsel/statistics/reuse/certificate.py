@@ -86,11 +86,11 @@ def upper_limit(errors: int, n: int, nats: float) -> float:
 
 def _quantile(a: int, b: int, nats: float) -> float:
     """The p with ln I_p(a, b) = −nats: SciPy's inverse; deep in the tail, where that loses digits, a root of the logarithm."""
-    from scipy.optimize import brentq
-
     found = float(betaincinv(a, b, exp(-nats))) if nats <= DEEP else inf
     if isfinite(found):
         return found
+    from scipy.optimize import brentq  # a tenth of a second, which few looks need
+
     return float(brentq(lambda p: _log_tail(p, a, b) + nats, 1e-300, a / (a + b), xtol=1e-15))
 
 

@@ -57,10 +57,35 @@ def areas(positive: Booleans, scores: Floats) -> Areas:
 
 def placements(positive: Booleans, scores: Floats) -> tuple[Floats, Floats]:
     """V10 (k × positives) and V01 (k × negatives)."""
-    from scipy.stats import rankdata
-
     m, n = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
-    among_all = rankdata(scores, axis=1)
-    up: Floats = (among_all[:, positive] - rankdata(scores[:, positive], axis=1)) / n
-    down: Floats = 1.0 - (among_all[:, ~positive] - rankdata(scores[:, ~positive], axis=1)) / m
+    among_all = midranks(scores)
+    up: Floats = (among_all[:, positive] - midranks(scores[:, positive])) / n
+    down: Floats = 1.0 - (among_all[:, ~positive] - midranks(scores[:, ~positive])) / m
     return up, down
+
+
+def midranks(values: Floats) -> Floats:
+    """Rank the values of each row from 1; ties share the mean of their ranks.
+
+    SciPy's `rankdata` says the same, and importing it takes a quarter of a second.
+
+    Parameters
+    ----------
+    values
+        k × n numbers.
+
+    Returns
+    -------
+    Floats
+        k × n ranks, in halves.
+
+    Examples
+    --------
+    >>> midranks(np.array([[0.3, 0.1, 0.3, 0.9]])).tolist()
+    [[2.5, 1.0, 2.5, 4.0]]
+    """
+    found = np.empty(values.shape)
+    for row, ranks in zip(values, found, strict=True):
+        _, place, count = np.unique(row, return_inverse=True, return_counts=True)
+        ranks[:] = (np.cumsum(count) - (count - 1) / 2)[place]
+    return found
