@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import array_digest, digest, short
 from modelsel.core.folds import Unpacked, packed
+from modelsel.core.moment import moment
 from modelsel.core.spec import flat, resolved
 
 Floats = NDArray[np.float64]
@@ -33,6 +34,15 @@ class Feature:
     kind: Kind
     levels: tuple[str, ...] = ()
     cost: float = 1.0
+    dates: bool = field(default=False, compare=False)  # numbers that people read as moments: seconds since 1970
+
+    def number(self, value: float, digits: int = 12) -> str:
+        """A number of this feature as it is shown: so many digits, or a date.
+
+        >>> Feature("age", "numeric").number(17.25, digits=3), Feature("since", "numeric", dates=True).number(86400.0)
+        ('17.2', '1970-01-02')
+        """
+        return moment(value) if self.dates else f"{value:.{digits}g}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

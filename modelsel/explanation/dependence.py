@@ -69,6 +69,7 @@ def _of_column(fitted: FittedEstimator, rows: Task, column: int) -> dict[str, An
     return {
         "column": feature.name,
         "kind": feature.kind,
+        "dates": feature.dates,
         "grid": grid.tolist(),
         "levels": [feature.levels[int(value)] for value in grid] if feature.levels else [],
         "mean": mean.round(6).tolist(),

@@ -119,21 +119,22 @@ def _levels(task: Task, name: str) -> list[tuple[str, Booleans]]:
     if feature.levels:
         found = [(f"{name} = {level}", values == code) for code, level in enumerate(feature.levels)]
     else:
-        found = _quarters(name, values)
+        found = _quarters(feature, values)
     missing = np.isnan(values)
     return [one for one in (*found, (f"{name} is missing", missing)) if one[1].any()]
 
 
-def _quarters(name: str, values: Floats) -> list[tuple[str, Booleans]]:
+def _quarters(feature: Feature, values: Floats) -> list[tuple[str, Booleans]]:
     known = values[~np.isnan(values)]
     if len(np.unique(known)) <= QUARTERS:
-        return [(f"{name} = {value:.12g}", values == value) for value in np.unique(known)]
+        return [(f"{feature.name} = {feature.number(value)}", values == value) for value in np.unique(known)]
     edges = np.unique(np.quantile(known, np.linspace(0, 1, QUARTERS + 1)[1:-1]))
     low, high = [-np.inf, *edges], [*edges, np.inf]
-    return [(_between(name, a, b), (values > a) & (values <= b)) for a, b in zip(low, high)]
+    return [(_between(feature, a, b), (values > a) & (values <= b)) for a, b in zip(low, high)]
 
 
-def _between(name: str, low: float, high: float) -> str:
+def _between(feature: Feature, low: float, high: float) -> str:
+    name, least, most = feature.name, feature.number(low, 6), feature.number(high, 6)
     if np.isinf(low):
-        return f"{name} <= {high:.6g}"
-    return f"{name} > {low:.6g}" if np.isinf(high) else f"{low:.6g} < {name} <= {high:.6g}"
+        return f"{name} <= {most}"
+    return f"{name} > {least}" if np.isinf(high) else f"{least} < {name} <= {most}"

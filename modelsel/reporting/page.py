@@ -9,6 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from modelsel.core.sized import sized
 from modelsel.record.content.files import write as write_file
 from modelsel.record.folder import RunFolder
 from modelsel.reporting import show
@@ -39,7 +40,7 @@ def environment() -> Environment:
     made = Environment(loader=PackageLoader("modelsel.reporting"), autoescape=True, undefined=StrictUndefined,
                        trim_blocks=True, lstrip_blocks=True)  # fmt: skip
     made.filters |= {"score": words.score, "interval": words.interval, "number": words.number, "percent": words.percent}
-    made.globals |= {"ordinal": words.ordinal, "plural": words.plural}
+    made.globals |= {"ordinal": words.ordinal, "plural": words.plural, "sized": sized}
     return made
 
 

@@ -1,5 +1,6 @@
 """Mixed data, missing values, nineteen classes, ARFF with all it allows: the same command does the same."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -35,3 +36,39 @@ def test_play_tennis_gives_the_textbook_tree(modelsel: Any) -> None:
     html = Path("runs/latest/report.html").read_text()
     assert all(word in html for word in ("Outlook", "Humidity", "Wind"))
     assert "Temperature" not in html.split("<h2", 8)[0]
+
+
+DATES = "joined,size,wanted\n" + "\n".join(
+    f"20{20 + i // 12}-{1 + i % 12:02d}-05,{(i * 7) % 5},{'yes' if i >= 20 else 'no'}" for i in range(40)
+)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "arff"])
+def test_dates_read_as_dates_wherever_the_tree_is_told(modelsel: Any, suffix: str) -> None:
+    """The first `yes` is of 2021-09-05: the cut lies halfway between it and the month before."""
+    Path("members.csv").write_text(DATES)
+    said = {"csv": ["dataset.features.joined=numeric"], "arff": []}[suffix]
+    if suffix == "arff":
+        head = '@relation m\n@attribute joined date "yyyy-MM-dd"\n@attribute size numeric\n@attribute wanted {no,yes}\n@data\n'
+        Path("members.arff").write_text(head + DATES.partition("\n")[2])
+    asked = [f"dataset={suffix}", f"dataset.path=members.{suffix}", "dataset.target=wanted", "learner=cart", "scheme.folds=2"]
+    assert modelsel("run", *asked, *said, "split=none", "slices=[joined]", "explain.dependence=true").code == 0
+    page = Path("runs/latest/report.html").read_text()
+    assert "joined &lt;= 2021-08-20T12:00" in page
+    assert "2020-01-05 · 2020-10-" in page  # least and quartile
+    assert re.search(r"joined &gt; 2022-0[67]-\d\d", page)  # a slice
+    assert not re.search(r"\b1[56]\d{8}\b|1[.]6\d*e\+09", page), "seconds since 1970"
+    assert "joined <= 2021-08-20T12:00" in modelsel("export", "latest", "--to", "rules").out
+    Path("new.csv").write_text("joined,size\n2021-08-01,1\n2021-09-01,1\n")
+    told = modelsel("predict", "latest", "new.csv", "--explain").out.splitlines()
+    assert [line.split(",")[0] for line in told[1:]] == ["no", "yes"]
+    assert "joined > 2021-08-20T12:00" in told[2]
+    assert "1629460800" in modelsel("export", "latest", "--to", "sql").out  # a program compares numbers
+
+
+def test_the_report_says_sizes_as_people_say_them(modelsel: Any) -> None:
+    """Means over folds are fractions: 358.2 rows are none, and one leaf is no leaves."""
+    assert modelsel("run", "dataset=iris", "space=[knn,majority]", "split=none", "scheme.folds=7").code == 0
+    page = Path("runs/latest/report.html").read_text()
+    assert "about 129 stored rows" in page
+    assert not re.search(r"\d\.\d+ (<[^>]*>)?(stored rows|leaves)|\b1 leaves", page)

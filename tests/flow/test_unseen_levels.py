@@ -48,3 +48,52 @@ def test_whoever_predicts_by_mlflow_is_warned(modelsel: Any) -> None:
     model = PyfuncModel(load(Path(done.outcome.folder) / "model"))
     with pytest.warns(UserWarning, match=r"in column 'colour' \(1 of 2 rows\)"):
         assert list(model.predict(pd.DataFrame({"colour": ["violet", "blue"]}))) == ["yes", "no"]
+
+
+MEMBERS = pd.DataFrame({"member": [True] * 60 + [False] * 40})
+WANTED = ["yes"] * 60 + ["no"] * 40
+ASKED: dict[str, Any] = {"learner": "id3", "split": "none", "scheme": "holdout", "tracking": "off"}
+
+
+def _spelled(no: str, yes: str) -> Path:
+    path = Path("new.csv")
+    path.write_text(f"member,size\n{yes},5\n{no},90\n,70\n")
+    return path
+
+
+@pytest.mark.parametrize("spelling", [("False", "True"), ("false", "true"), ("FALSE", "TRUE"), ("0", "1")])
+@pytest.mark.parametrize("source", ["frame", "file", "parquet"])
+def test_a_truth_value_is_a_known_level_however_it_is_spelled(
+    modelsel: Any, recwarn: Any, capfd: Any, source: str, spelling: tuple[str, str]
+) -> None:
+    """pandas writes False, Arrow and JSON false, R FALSE, databases 0; a frame holds the value itself."""
+    table = MEMBERS.assign(wanted=WANTED)
+    table.to_csv("t.csv", index=False)
+    table.to_parquet("t.parquet", index=False)
+    data = {"frame": table, "file": "t.csv", "parquet": "t.parquet"}[source]
+    outcome = package.run(data=data, target="wanted", **ASKED)
+    new = _spelled(*spelling)
+    assert package.predict(outcome, new)["prediction"].tolist() == ["yes", "no", "yes"]
+    frame = pd.DataFrame({"member": pd.array([True, False, None], dtype="boolean")})
+    assert outcome.model.predict(frame).tolist() == ["yes", "no", "yes"]
+    assert outcome.model.predict(pd.DataFrame({"member": [spelling[1], spelling[0], None]})).tolist() == ["yes", "no", "yes"]
+    loaded = PyfuncModel(load(Path(outcome.folder) / "model"))
+    assert list(loaded.predict(pd.read_csv(new))) == list(loaded.predict(frame)) == ["yes", "no", "yes"]
+    assert "not seen" not in capfd.readouterr().err
+    assert not [one for one in recwarn if "not seen" in str(one.message)]
+
+
+def test_a_truth_value_is_a_number_where_the_study_read_numbers(modelsel: Any) -> None:
+    MEMBERS.assign(member=MEMBERS["member"].astype(int), wanted=WANTED).to_csv("t.csv", index=False)
+    outcome = package.run(data="t.csv", target="wanted", **{**ASKED, "learner": "cart"})
+    frame = pd.DataFrame({"member": [True, False]})
+    assert outcome.model.predict(frame).tolist() == package.predict(outcome, frame)["prediction"].tolist() == ["yes", "no"]
+
+
+def test_what_only_looks_like_truth_values_keeps_its_levels() -> None:
+    """With a third level, or both spellings among the levels, each text stands for itself."""
+    known = pd.DataFrame({"x": ["true", "True", "maybe"] * 4})
+    fitted = package.classifier("id3").fit(known, ["a", "b", "c"] * 4)
+    assert list(fitted.predict(pd.DataFrame({"x": ["True", "true"]}))) == ["b", "a"]
+    with pytest.warns(UserWarning, match="not seen"):
+        fitted.predict(pd.DataFrame({"x": ["TRUE"]}))

@@ -1,6 +1,7 @@
 """A paragraph for the methods section: what was compared, how it was judged, what the final number may claim."""
 
 from modelsel.core.outcome import StudySummary, TestResult
+from modelsel.core.sized import sized
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.text.words import interval, ordinal, percent, plural, score
 
@@ -34,7 +35,7 @@ def _selection(outcome: StudySummary) -> list[str]:
         f"{plural(counts['distinct'], 'candidate')} declared beforehand{beside} were compared by {_words(outcome.measure)} on "
         f"the same {plural(int(scheme['folds']), 'fold')} ({_words(scheme['name'])}, seed {outcome.seed}), and one was chosen "
         f"by the rule “{_words(outcome.rule)}”: {winner.get('entry') or winner['learner']} with "
-        f"{winner['complexity']['value']:g} {winner['complexity']['name']}{told}."
+        f"{sized(winner['complexity']['value'], winner['complexity']['name'])}{told}."
     ]
 
 

@@ -23,6 +23,8 @@ from modelsel.measure.beside import named
 from modelsel.rule.bounds import among, nearest
 from modelsel.runner.aggregation.results import Results
 
+NAMED = 3  # different warnings of learners that are told
+
 
 def choose(results: Results, rule: Rule, resampling: Resampling, seed: int, pickable: bool = False) -> Selection:
     """Apply the rule; NoCandidateError (exit 7) when no candidate finished all folds with a finite score.
@@ -48,9 +50,21 @@ def choose(results: Results, rule: Rule, resampling: Resampling, seed: int, pick
         winner=winner,
         indistinguishable=_near(results, winner, assessed_per_analysed(resampling)),
         corrected=None if corrected is None else {**corrected.to_dict(), **_beside(results, winner)},
-        findings=(*_few_rows(results, winner), *(_withheld(dropped) if dropped and not pickable else ())),
+        findings=(*_few_rows(results, winner), *_warned(results), *(_withheld(dropped) if dropped and not pickable else ())),
         beside=results.board.beside,
     )
+
+
+def _warned(results: Results) -> Iterator[Finding]:
+    """What learners warned of while they were fitted, each once."""
+    folds = results.board.folds.shape[1]
+    for one in results.warned[:NAMED]:
+        entry = results.candidates[one.candidate].entry
+        message = f"{entry} warned in {one.folds} of {folds} folds: {one.text}"
+        yield Finding("FIT_WARNINGS", "medium", message, "its scores count as they are; change its settings if that matters")
+    if len(results.warned) > NAMED:
+        more = f"{len(results.warned) - NAMED} more warnings of learners"
+        yield Finding("FIT_WARNINGS", "low", more, "the cells' records in journal/ hold them")
 
 
 def best_of_each(results: Results, winner: int) -> list[int]:

@@ -51,6 +51,7 @@ class RawColumn:
     numbers: Floats | None = None
     kind: Kind | None = None
     levels: tuple[str, ...] = ()
+    dates: bool = False  # the numbers are seconds since 1970
 
     def __len__(self) -> int:
         return len(self.per_row)

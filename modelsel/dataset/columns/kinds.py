@@ -103,17 +103,17 @@ def _numbers_among(column: RawColumn, strange: list[str]) -> Iterator[Finding]:
 
 def _numeric(column: RawColumn, decimal: str) -> ParsedFeature:
     if column.numbers is not None:
-        return _as_numbers(RawColumn(column.name, numbers=column.numbers), column.numbers)
-    found, _ = read(column.texts, decimal)
-    if like_dates(column.texts):
-        found = seconds(column.texts)
+        return _as_numbers(column, column.numbers)
+    dates = like_dates(column.texts)
+    found = seconds(column.texts) if dates else read(column.texts, decimal)[0]
     strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
     if strange:
         what = f"not a number: {examples(strange)} ({rows_said(_rows_of(column, strange))})"
         return _wrong(
             "MSEL-346", what, f"column '{column.name}'", "correct them, add them to dataset.missing or declare nominal"
         )
-    return _as_numbers(column, found)
+    made = _as_numbers(column, found)
+    return replace(made, feature=made.feature and replace(made.feature, dates=dates))
 
 
 def _as_numbers(column: RawColumn, found: Floats, inferred: bool = False) -> ParsedFeature:
@@ -122,7 +122,7 @@ def _as_numbers(column: RawColumn, found: Floats, inferred: bool = False) -> Par
     if len(infinite):
         what = f"infinite value in {len(infinite)} rows ({rows_said(infinite)})"
         return _wrong("MSEL-340", what, f"column '{column.name}'", "correct them or make them missing")
-    feature = Feature(column.name, "numeric")
+    feature = Feature(column.name, "numeric", dates=column.dates)
     return ParsedFeature(feature, values, findings=tuple(_large(column, values)), inferred=inferred)
 
 

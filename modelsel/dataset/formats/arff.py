@@ -124,7 +124,8 @@ def _column(attribute: Attribute, cells: list[str], lines: Sequence[int], proble
     if wrong.any():
         what = "no number" if attribute.type == "numeric" else "no date of the declared pattern"
         problems += _complaints(column, wrong, what, lines)
-    return RawColumn(attribute.name, numbers=np.append(found, np.nan)[column.codes], kind="numeric")
+    values, dates = np.append(found, np.nan)[column.codes], attribute.type != "numeric"
+    return RawColumn(attribute.name, numbers=values, kind="numeric", dates=dates)
 
 
 def _undeclared(column: RawColumn, lines: Sequence[int]) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from modelsel.dataset.columns.column import RawColumn, number_text, text_column
+from modelsel.dataset.columns.spellings import BOOLEAN
 
 EXACT = 2**53
 
@@ -25,7 +26,7 @@ def column(name: str, data: pa.ChunkedArray) -> RawColumn:
     if pa.types.is_dictionary(kind):
         return _categories(name, data)
     if pa.types.is_boolean(kind):
-        return text_column(name, data.cast(pa.string()), "nominal", ("false", "true"))
+        return text_column(name, data.cast(pa.string()), "nominal", BOOLEAN)
     if pa.types.is_null(kind) or not known(kind):  # the latter only where it is ignored
         return RawColumn(name, numbers=np.full(len(data), np.nan))
     if pa.types.is_integer(kind) and (pc.max(pc.abs(data.cast(pa.decimal128(20)))).as_py() or 0) > EXACT:

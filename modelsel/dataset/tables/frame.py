@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from modelsel.core.types import Feature, Floats, Table
+from modelsel.dataset.columns.spellings import codes as spelled
 
 
 def as_pandas(frame: Any) -> pd.DataFrame:
@@ -59,6 +60,6 @@ def _values(feature: Feature, column: "pd.Series[Any]") -> Floats:
             raise ValueError(f"Column {feature.name!r} contains infinity.")
         return np.asarray(numbers)
     codes, found = pd.factorize(column.astype(object))
-    place = {level: code for code, level in enumerate(feature.levels)}
-    known = np.array([*(place.get(str(level), len(place)) for level in found), np.nan], np.float64)
+    place = spelled(feature.levels)
+    known = np.array([*(place.get(str(level), len(feature.levels)) for level in found), np.nan], np.float64)
     return np.asarray(known[codes])

@@ -13,6 +13,7 @@ from modelsel.dataset.columns.column import RawColumn, examples, rows_said
 from modelsel.dataset.columns.kinds import ABSENT, OTHER
 from modelsel.dataset.columns.numbers import like_dates, read, seconds
 from modelsel.dataset.columns.settings import nearest
+from modelsel.dataset.columns.spellings import BOOLEAN, codes
 from modelsel.dataset.reading.bytes import bare
 from modelsel.dataset.reading.file import Raw
 from modelsel.dataset.tables.read_table import reader
@@ -89,8 +90,7 @@ def _numeric(column: RawColumn, decimal: str, problems: list[Problem]) -> Floats
     if column.numbers is not None:
         values = column.numbers
     else:
-        found = seconds(column.texts) if like_dates(column.texts) else read(column.texts, decimal)[0]
-        values = np.append(found, np.nan)[column.codes]
+        values = np.append(_said(column, decimal), np.nan)[column.codes]
     wrong = np.flatnonzero((np.isnan(values) & ~column.absent) | np.isinf(values))
     if len(wrong):
         fix = "correct them or make them missing"
@@ -98,15 +98,24 @@ def _numeric(column: RawColumn, decimal: str, problems: list[Problem]) -> Floats
     return values
 
 
+def _said(column: RawColumn, decimal: str) -> Floats:
+    """The number of each text; the seconds of a moment; of a column of truth values 0 and 1."""
+    if like_dates(column.texts):
+        return seconds(column.texts)
+    if column.levels == BOOLEAN:
+        return np.array([BOOLEAN.index(text) for text in column.texts], np.float64)
+    return read(column.texts, decimal)[0]
+
+
 def _levels(feature: Feature, column: RawColumn, findings: list[Finding]) -> Floats:
     text = column.as_text()
-    place = {level: code for code, level in enumerate(feature.levels)}
-    other = place.get(OTHER, len(place))  # where rare levels were made one, a new level is one of them
+    place, new = codes(feature.levels), len(feature.levels)
+    other = place.get(OTHER, new)  # where rare levels were made one, a new level is one of them
     unseen = [level for level in text.texts if level not in place] if OTHER not in place else []
     code = np.array([*(place.get(level, other) for level in text.texts), np.nan], np.float64)
     values = np.asarray(code[text.codes])
     if unseen:
-        count = int((values == len(place)).sum())
+        count = int((values == new).sum())
         message = f"column '{feature.name}': {count} rows hold levels that the model has not seen: {examples(unseen)}"
         findings.append(Finding("UNSEEN_LEVELS", "medium", message, "a tree sends them with the majority"))
     return values

@@ -1,6 +1,6 @@
 """A fitted tree, and how it is written down and read back without trust: every index is checked before it is used."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -75,7 +75,7 @@ class TreeModel:
         tree = self.cut.tree
         facts: dict[str, Any] = {
             "classes": list(tree.classes),
-            "features": [{"name": f.name, "kind": f.kind, "levels": list(f.levels), "cost": f.cost} for f in tree.features],
+            "features": [asdict(feature) for feature in tree.features],
             "costs": None if self.costs is None else self.costs.tolist(),
         }
         arrays: dict[str, NDArray[Any]] = {
@@ -106,7 +106,7 @@ def predicted(cut: PrunedView, routed: Routed, costs: Floats | None, end: Codes 
 
 def restore(description: Description) -> TreeModel:
     """Read a model back; ValueError names the first thing that is not whole."""
-    features = tuple(Feature(f["name"], f["kind"], tuple(f["levels"]), f["cost"]) for f in description.facts["features"])
+    features = tuple(Feature(**{**one, "levels": tuple(one["levels"])}) for one in description.facts["features"])
     classes = tuple(description.facts["classes"])
     _demand(set(ARRAYS) <= set(description.arrays), "arrays are missing")
     arrays = dict(description.arrays)

@@ -16,6 +16,7 @@ import numpy as np
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.types import Feature, Floats, Table
 from modelsel.dataset.columns.numbers import like_dates, seconds
+from modelsel.dataset.columns.spellings import TRUTH, codes
 
 MISSING = ("", "?")
 
@@ -64,8 +65,7 @@ def _absent(columns: Mapping[str, Sequence[Any]], features: Sequence[Feature]) -
 
 def _values(column: Sequence[Any], feature: Feature) -> tuple[Floats, list[Problem]]:
     raw = list(column)
-    level = {text: float(code) for code, text in enumerate(feature.levels)}
-    read = _numbers(raw) if feature.kind == "numeric" else [_level(value, level) for value in raw]
+    read = _numbers(raw) if feature.kind == "numeric" else _levels(raw, feature.levels)
     bad = [i for i, value in enumerate(read) if value is None]
     values = np.array([math.nan if value is None else value for value in read], np.float64)
     if not bad:
@@ -95,10 +95,16 @@ def _number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _level(value: Any, level: Mapping[str, float]) -> float:
-    if _missing(value):
-        return math.nan
-    return next((level[text] for text in _spellings(value) if text in level), float(len(level)))
+def _levels(raw: Sequence[Any], levels: Sequence[str]) -> list[float | None]:
+    """Codes of levels; `len(levels)` for one that is none of them."""
+    place = codes(levels)
+
+    def code(value: Any) -> float:
+        if _missing(value):
+            return math.nan
+        return float(next((place[text] for text in _spellings(value) if text in place), len(levels)))
+
+    return [code(value) for value in raw]
 
 
 def _spellings(value: Any) -> Iterable[str]:
@@ -108,12 +114,10 @@ def _spellings(value: Any) -> Iterable[str]:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         yield str(int(value))
     if isinstance(value, bool | np.bool_):
-        yield str(value).lower()
-        yield str(value).upper()
-        yield str(int(value))
+        yield from TRUTH[str(bool(value)).lower()]
 
 
 def _missing(value: Any) -> bool:
     if isinstance(value, str):
         return value.strip() in MISSING
-    return value is None or value != value or type(value).__name__ == "NAType"
+    return value is None or type(value).__name__ == "NAType" or value != value  # NA has no truth value

@@ -153,12 +153,17 @@ def describe(path: Path) -> dict[str, Any]:
 def _restore(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugins: tuple[str, ...]) -> Predictor:
     if facts["format"] != FORMAT:
         raise ValueError(f"format {facts['format']} was written by another version of modelsel")
-    features = tuple(Feature(f["name"], f["kind"], tuple(f["levels"]), float(f["cost"])) for f in facts["features"])
+    features = tuple(map(_feature, facts["features"]))
     classes = tuple(map(str, facts["classes"]))
     if len(classes) < 2 or len({f.name for f in features}) < len(features):
         raise ValueError("fewer than two classes, or two features of one name")
     steps = tuple(_part("preparer", step, arrays, f"step{i}/", plugins) for i, step in enumerate(facts["steps"]))
     return Predictor(features, classes, steps, _part("learner", facts["learner"], arrays, "learner/", plugins))
+
+
+def _feature(said: Mapping[str, Any]) -> Feature:
+    dates = bool(said.get("dates", False))
+    return Feature(said["name"], said["kind"], tuple(said["levels"]), float(said["cost"]), dates)
 
 
 def _files(data: Path, facts: Mapping[str, Any]) -> dict[str, NDArray[Any]]:

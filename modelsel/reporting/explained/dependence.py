@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from modelsel.core.moment import moment
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.sections.view import View
 
@@ -33,6 +34,10 @@ def _panel(view: View, one: dict[str, Any]) -> dict[str, Any]:
 
 
 def _below(plot: Plot, one: dict[str, Any], across: Scale, places: list[float]) -> None:
+    if one.get("dates"):
+        for at in (places[0], places[len(places) // 2], places[-1]):
+            plot.text(across(at), BOTTOM + 15, moment(at)[:10], "tick", "middle")
+        return
     if one["kind"] == "numeric":
         plot.axis_below(across, TOP, BOTTOM, "", 5)
         return

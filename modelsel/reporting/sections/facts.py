@@ -5,6 +5,7 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
+from modelsel.core.moment import moment
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text.verdict import further
 from modelsel.reporting.text.words import interval, number, percent, score
@@ -110,7 +111,7 @@ def limits(view: View) -> list[str]:
 
 def _feature(one: dict[str, Any]) -> dict[str, Any]:
     if "quartiles" in one:
-        spread = " · ".join(number(value) for value in one["quartiles"])
+        spread = " · ".join(map(moment if one.get("dates") else number, one["quartiles"]))
     else:
         spread = ", ".join(f"{level['name']} ({level['rows']})" for level in one.get("levels", ()))
     return {**one, "missing_words": percent(one["missing"]) if one["missing"] else "", "spread": spread}

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence, Set
 from typing import Any
 
+from modelsel.core.sized import sized
 from modelsel.core.spec import class_of
 from modelsel.record.content.candidates import Row
 from modelsel.reporting.sections.view import View
@@ -54,6 +55,7 @@ def _row(view: View, row: Row, equal: Set[str]) -> dict[str, Any]:
         "training": score(row.training_error),
         "complexity": number(row.complexity),
         "unit": row.unit,
+        "size": sized(row.complexity, row.unit) if math.isfinite(row.complexity) else "–",
         "status": "" if row.status == "ok" else row.status,
         "reason": row.reason,
         "mark": _mark(view, row, equal),
@@ -76,6 +78,6 @@ def _with_floor(view: View, best: Sequence[Row], equal: Set[str]) -> list[dict[s
 
 
 def _floor_row(line: baselines.BaselineLine) -> dict[str, Any]:
-    blank = dict.fromkeys(("complexity", "unit", "training", "status", "reason"), "")
+    blank = dict.fromkeys(("complexity", "unit", "size", "training", "status", "reason"), "")
     words = {"entry": line.name, "settings": baselines.MEANING[line.learner], "mean": score(line.mean), "se": score(line.se)}
     return {**blank, **words, "rank": None, "series": 0, "id": line.id, "mark": "floor"}

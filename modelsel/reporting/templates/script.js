@@ -26,7 +26,7 @@
   document.getElementById("tools").hidden = false;
 
   function value(row, column) {
-    var text = row.cells[column].textContent.trim();
+    var cell = row.cells[column], text = (cell.getAttribute("data-value") || cell.textContent).trim();
     return /^[-\u2212]?[\d.,]+(e[-+]?\d+)?(\s|$)/.test(text) ? parseFloat(text.replace(/,/g, "").replace("\u2212", "-")) : text;
   }
   function compare(a, b) {

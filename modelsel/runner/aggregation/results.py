@@ -14,6 +14,7 @@ from modelsel.core.selection import Assessed, Losses
 from modelsel.core.types import Booleans, Candidate, Floats, Fold, Integers, Scoreboard, Status
 from modelsel.runner.aggregation.losses import LossMatrix, fold_errors, folds_of
 from modelsel.runner.aggregation.run_index import RunIndex
+from modelsel.runner.aggregation.score_matrix import FitWarning
 from modelsel.runner.evaluation.cell_result import CellResult
 from modelsel.runner.evaluation.context import RunContext
 
@@ -38,6 +39,7 @@ class Results:
     why: dict[str, int]  # reason -> cells computed for it
     book: RunIndex
     beside: Mapping[str, Floats]  # candidates × folds, of the measures beside the one that chooses
+    warned: tuple[FitWarning, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -121,6 +123,7 @@ def gather(book: RunIndex, rows: RunIndex, se_of: SeOf | None = None) -> Results
         why=dict(book.why),
         book=rows,
         beside=scores.beside,
+        warned=scores.warned(),
     )
 
 

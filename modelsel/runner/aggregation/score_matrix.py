@@ -5,6 +5,7 @@ eligible.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -28,6 +29,15 @@ from modelsel.runner.evaluation.cell_result import (
 NOT_DONE = "not every fold was finished"
 
 
+@dataclass(frozen=True)
+class FitWarning:
+    """A warning of a learner: in how many folds, and the first candidate (position in the plan) whose batch it stood in."""
+
+    text: str
+    folds: int
+    candidate: int
+
+
 class ScoreMatrix:
     """Filled in as cells finish, in any order: the numbers do not depend on it. `columns` are those of `CellResult`."""
 
@@ -43,6 +53,7 @@ class ScoreMatrix:
         self.dropped: dict[int, str] = {}  # candidates that left a race, and when
         self._reasons: dict[tuple[int, int], str] = {}
         self._tracebacks: dict[int, str] = {}  # first failure per fold
+        self._warned: dict[str, tuple[set[int], set[int]]] = {}  # folds and candidates of each warning
 
     def add(self, fold: int, members: NDArray[np.int64], result: CellResult) -> None:
         """Enter the scored result of some candidates (positions in the plan) on a fold."""
@@ -55,6 +66,10 @@ class ScoreMatrix:
         if result.matrices is not None and self._matrices is not None:
             self._matrices[members, fold] = result.matrices
         self._reasons |= {(int(members[position]), fold): text for position, text in result.reasons.items()}
+        for text in result.warnings:
+            folds, warned = self._warned.setdefault(text, (set(), set()))
+            folds.add(fold)
+            warned.update(members.tolist())
         if result.traceback:
             self._tracebacks.setdefault(fold, result.traceback)
 
@@ -102,6 +117,10 @@ class ScoreMatrix:
     def tracebacks(self) -> tuple[str, ...]:
         """Distinct tracebacks of first failures, in the order of folds."""
         return tuple(dict.fromkeys(self._tracebacks[fold] for fold in sorted(self._tracebacks)))
+
+    def warned(self) -> tuple[FitWarning, ...]:
+        """What learners warned of, by what they said."""
+        return tuple(FitWarning(text, len(folds), min(members)) for text, (folds, members) in sorted(self._warned.items()))
 
     def mean(self, name: str) -> Floats:
         """Mean over folds of a column, NaN where a fold is missing."""

@@ -26,6 +26,7 @@ from modelsel.kernels.stop import Stopped
 from modelsel.planning.batch import preparation
 from modelsel.runner.evaluation.builder import CellResultBuilder
 from modelsel.runner.evaluation.cell_result import CellResult
+from modelsel.runner.evaluation.heard import heard
 from modelsel.runner.evaluation.limits import DeadlineExceeded, unlimited
 from modelsel.runner.evaluation.lru_cache import LRUCache
 from modelsel.runner.evaluation.preprocessing import columns_left, prepare, rows_digest
@@ -51,8 +52,17 @@ def evaluate(
     With `reached` candidates answer one by one, so that somebody knows whose answer took the process along.
     Raises DataError, OSError for a full disk, Stopped, and Interrupted: they end the study.
     """
+    with heard() as warned:
+        result = _evaluated(task, fold, candidates, (growing, seed), scores, limited, reached)
+    return result.with_warnings(warned)
+
+
+def _evaluated(
+    task: Task, fold: Fold, candidates: Sequence[Candidate], identity: tuple[str, int], scores: bool, limited: Limited,
+    reached: Reached | None,
+) -> CellResult:  # fmt: skip
     start = perf_counter()
-    rows = _checked(task, fold)
+    (growing, seed), rows = identity, _checked(task, fold)
     builder = CellResultBuilder(candidates, len(fold.assessment), len(task.classes), scores)
     everyone = tuple(range(len(candidates)))
     try:

@@ -54,6 +54,7 @@ class CellResult:
     seconds: float = 0.0
     reasons: Mapping[int, str] = field(default_factory=dict)  # by position, of those that are not ok
     traceback: str = ""  # of the first failure
+    warnings: tuple[str, ...] = ()  # distinct ones that the learners gave
     measure: str = ""
     beside: Floats | None = None
     matrices: Floats | None = None  # candidates × true class × predicted class, for measures that are read off them
@@ -140,7 +141,13 @@ class CellResult:
         if self.has_rows:
             del arrays["score"]  # any measure can be computed from them
         reasons = {str(position): reason for position, reason in self.reasons.items()}
-        return {"seconds": self.seconds, "reasons": reasons, "traceback": self.traceback, "measure": self.measure}, arrays
+        warned = {"warnings": list(self.warnings)} if self.warnings else {}
+        facts = {"seconds": self.seconds, "reasons": reasons, "traceback": self.traceback, "measure": self.measure, **warned}
+        return facts, arrays
+
+    def with_warnings(self, said: Sequence[str]) -> Self:
+        """The same, with what its learners warned of."""
+        return self._with(warnings=tuple(said)) if said else self
 
     @classmethod
     def decode(cls, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
@@ -157,6 +164,7 @@ class CellResult:
             beside=arrays.get("beside"), matrices=arrays.get("matrices"),
             seconds=float(facts["seconds"]), traceback=str(facts["traceback"]), measure=str(facts["measure"]),
             reasons={int(position): str(reason) for position, reason in facts["reasons"].items()},
+            warnings=tuple(map(str, facts.get("warnings", ()))),
         )  # fmt: skip
 
     def _with(self, **changes: Any) -> Self:

@@ -3,6 +3,7 @@
 What fails there is the winner's failure, told as that of a cell is; a worker that dies is tried again once.
 """
 
+import logging
 import pickle
 import signal
 import time
@@ -19,12 +20,14 @@ from modelsel.core.types import Status, Table
 from modelsel.kernels import stop
 from modelsel.runner.evaluation.builder import verdict
 from modelsel.runner.evaluation.cell import unless_final
+from modelsel.runner.evaluation.heard import heard
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, unlimited
 from modelsel.runner.execution import cluster as clusters
 from modelsel.runner.execution.backend import Cluster, named
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.execution.worker import plain, shipped
 
+LOG = logging.getLogger("modelsel.study")  # goes to study.log
 ATTEMPTS = 2
 Died = Callable[[BaseException], bool]
 
@@ -39,6 +42,14 @@ class Failure:
 
 
 @dataclass(frozen=True, eq=False)
+class Answer:
+    """What a function returned, and what was warned of as it ran."""
+
+    value: Any
+    warned: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class Call:
     """A function of importable name, and what it is called with."""
 
@@ -46,11 +57,11 @@ class Call:
     arguments: tuple[Any, ...]
     limits: CellLimits = UNLIMITED
 
-    def result(self) -> Any:
+    def result(self) -> "Answer | Failure":
         """Return the function's result, or the Failure. Raises what ends a study."""
         try:
-            with self.limits.enforced() if self.limits.any else unlimited():
-                return self.function(*self.arguments)
+            with heard() as warned, self.limits.enforced() if self.limits.any else unlimited():
+                return Answer(self.function(*self.arguments), tuple(warned))
         except BaseException as problem:
             problem = unless_final(problem)
             return Failure(*verdict(problem), "".join(traceback.format_exception(problem)))
@@ -66,7 +77,15 @@ class Call:
 
 def apart(pool: Pool, limits: CellLimits, function: Callable[..., Any], *arguments: Any) -> Any:
     """The function's result, or the Failure; computed as a cell of this pool would be."""
-    call = Call(function, arguments, limits)
+    found = _sent(pool, limits, Call(function, arguments, limits))
+    if isinstance(found, Failure):
+        return found
+    for text in found.warned:  # in the folds it was a finding already
+        LOG.info("warned in %s: %s", function.__name__, text)
+    return found.value
+
+
+def _sent(pool: Pool, limits: CellLimits, call: Call) -> Answer | Failure:
     with threadpool_limits(1):
         if pool.kind == "sequential":
             return call.result()
@@ -92,11 +111,14 @@ def _twice(attempt: Callable[[], Any], is_death: Died, limits: CellLimits) -> An
     return Failure("crashed", "it killed its worker twice")
 
 
-def _opened(parcel: bytes | Failure) -> Any:
-    return parcel if isinstance(parcel, Failure) else pickle.loads(parcel)  # noqa: S301  our own worker packed it
+def _opened(parcel: bytes | Failure) -> Answer | Failure:
+    if isinstance(parcel, Failure):
+        return parcel
+    answer: Answer = pickle.loads(parcel)  # noqa: S301  our own worker packed it
+    return answer
 
 
-def _in_a_thread(call: Call) -> Any:
+def _in_a_thread(call: Call) -> Answer | Failure:
     """So that an interrupt reaches a running kernel."""
     stop.clear()
     executor = ThreadPoolExecutor(1)

@@ -187,8 +187,9 @@ def _ramp(layout: _Layout, node: int) -> str:
         (BOX - 6, low),
     ]
     drawn = " ".join(f"{x:.1f},{y:g}" for x, y in points)
-    threshold = float(layout.cut.tree.threshold[node])
-    words = f"softened from {threshold - below:.6g} to {threshold + above:.6g}"
+    tree = layout.cut.tree
+    threshold, feature = float(tree.threshold[node]), tree.features[tree.feature[node]]
+    words = f"softened from {feature.number(threshold - below, 6)} to {feature.number(threshold + above, 6)}"
     return f'<polyline class="ramp" fill="none" stroke="currentColor" points="{drawn}"><title>{words}</title></polyline>'
 
 

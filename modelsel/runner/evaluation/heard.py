@@ -1,0 +1,65 @@
+"""Warnings that learners give while they are fitted: gathered, so that a study says each once, with the number of folds.
+
+Python's filters hold: what they hide stays hidden, what they make an error is one. Where several threads fit, each has its own.
+"""
+
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+_own = threading.local()
+_lock = threading.Lock()
+_blocks: list[Any] = []  # what restores the filters when the last open block of this process ends
+_count = 0
+
+
+@contextmanager
+def heard() -> Iterator[list[str]]:
+    """The distinct warnings of this thread within the block, which are not printed.
+
+    >>> with heard() as said:
+    ...     warnings.warn("too few rounds", stacklevel=1)
+    >>> said
+    ['UserWarning: too few rounds']
+    """
+    before, said = getattr(_own, "said", None), list[str]()
+    _enter()
+    _own.said = said
+    try:
+        yield said
+    finally:
+        _own.said = before
+        _leave()
+
+
+def _enter() -> None:
+    global _count
+    with _lock:
+        _count += 1
+        if _count == 1:
+            context = warnings.catch_warnings()
+            context.__enter__()
+            _blocks.append(context)
+            warnings.simplefilter("always", append=True)  # else a line of code speaks once per process
+            warnings.showwarning = _hearing(warnings.showwarning)
+
+
+def _leave() -> None:
+    global _count
+    with _lock:
+        _count -= 1
+        if not _count:
+            _blocks.pop().__exit__(None, None, None)
+
+
+def _hearing(otherwise: Callable[..., None]) -> Callable[..., None]:
+    def show(message: Warning | str, category: type[Warning], *more: Any, **named: Any) -> None:
+        said = getattr(_own, "said", None)
+        if said is None:
+            otherwise(message, category, *more, **named)
+        elif (text := f"{category.__name__}: {message}") not in said:
+            said.append(text)
+
+    return show
