@@ -42,7 +42,7 @@ class Failure:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class CallResult:
     """What a function returned, and what was warned of as it ran."""
 
     value: Any
@@ -57,11 +57,11 @@ class Call:
     arguments: tuple[Any, ...]
     limits: CellLimits = UNLIMITED
 
-    def result(self) -> "Answer | Failure":
+    def result(self) -> "CallResult | Failure":
         """Return the function's result, or the Failure. Raises what ends a study."""
         try:
             with heard() as warned, self.limits.enforced() if self.limits.any else unlimited():
-                return Answer(self.function(*self.arguments), tuple(warned))
+                return CallResult(self.function(*self.arguments), tuple(warned))
         except BaseException as problem:
             problem = unless_final(problem)
             return Failure(*verdict(problem), "".join(traceback.format_exception(problem)))
@@ -85,7 +85,7 @@ def apart(pool: Pool, limits: CellLimits, function: Callable[..., Any], *argumen
     return found.value
 
 
-def _sent(pool: Pool, limits: CellLimits, call: Call) -> Answer | Failure:
+def _sent(pool: Pool, limits: CellLimits, call: Call) -> CallResult | Failure:
     with threadpool_limits(1):
         if pool.kind == "sequential":
             return call.result()
@@ -111,14 +111,14 @@ def _twice(attempt: Callable[[], Any], is_death: Died, limits: CellLimits) -> An
     return Failure("crashed", "it killed its worker twice")
 
 
-def _opened(parcel: bytes | Failure) -> Answer | Failure:
+def _opened(parcel: bytes | Failure) -> CallResult | Failure:
     if isinstance(parcel, Failure):
         return parcel
-    answer: Answer = pickle.loads(parcel)  # noqa: S301  our own worker packed it
+    answer: CallResult = pickle.loads(parcel)  # noqa: S301  our own worker packed it
     return answer
 
 
-def _in_a_thread(call: Call) -> Answer | Failure:
+def _in_a_thread(call: Call) -> CallResult | Failure:
     """So that an interrupt reaches a running kernel."""
     stop.clear()
     executor = ThreadPoolExecutor(1)
