@@ -21,6 +21,10 @@ KINDS = (
     "seal", "selection", "commit", "intent", "reveal", "abort", "replay", "recovered",
     "policy_change", "merge", "key_rotated", "note", "migration", "vouch", "ruling",
 )  # fmt: skip
+BRIEF = (
+    "id", "at", "testset", "train", "spec_id", "intent", "commit", "key_id", "rows", "development", "table", "portrait",
+    "rows_in_all", "n", "source", "mirror", "contact",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -40,9 +44,29 @@ class LedgerEntry:
         return facts
 
     @cached_property
+    def brief(self) -> dict[str, Any]:
+        """The few facts that passes over a whole history ask for; what is not stated is None or absent.
+
+        Of entries that were judged in an earlier process they are at hand (`ledger.database.judged`), and the body is parsed
+        for its other facts only.
+        """
+        facts = self.facts
+        told = {name: facts.get(name) for name in BRIEF}
+        names, terms, justify = facts.get("names"), facts.get("terms"), facts.get("justify")
+        return {
+            **told,
+            "width": len(names) if isinstance(names, list) else None,
+            "off": isinstance(terms, dict) and terms.get("policy") == "off",
+            "said": str(justify.get("text", "")) if isinstance(justify, dict) else "",
+        }
+
+    @cached_property
     def whole(self) -> bool:
-        """Does the hash cover these contents?"""
-        return self.hash == entry_hash(self.prev, self.replica, self.seq, self.kind, self.body)
+        """Does the hash cover these contents? Bytes in place of a text are none."""
+        texts = (self.replica, self.kind, self.body, self.prev, self.hash)
+        return all(isinstance(text, str) for text in texts) and self.hash == entry_hash(
+            self.prev, self.replica, self.seq, self.kind, self.body
+        )
 
     @property
     def place(self) -> str:

@@ -58,9 +58,15 @@ class TrustedEntries(list[LedgerEntry]):
         self.owner: str = about.get("owner", "")
         self.me: str = about.get("me", "")
         self.before: tuple[str, ...] = about.get("before", ())
+        self.recalled: bool = about.get("recalled", False)  # were they found fit in an earlier process
         self.former: TrustedEntries | None = None  # these but for `fresh`, which follow on
         self.fresh: tuple[LedgerEntry, ...] = ()
         self.memo: dict[str, Any] = {}  # what was reckoned of these entries
+
+    def last(self, replica: str) -> LedgerEntry | None:
+        """The last entry of a chain."""
+        place = bisect_right(self, replica, key=lambda entry: entry.replica)
+        return self[place - 1] if place and self[place - 1].replica == replica else None
 
 
 @dataclass

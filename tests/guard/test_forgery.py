@@ -12,6 +12,8 @@ import pytest
 
 from modelsel.cli.audit import code_of
 from modelsel.core.errors import ConfigurationError
+from modelsel.guard.history.history import History
+from modelsel.guard.history.quarantine import PLACE, judged, quarantined
 from modelsel.guard.release.mechanisms import worst_of
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.page import markdown
@@ -129,6 +131,27 @@ def test_an_entry_that_names_no_set_takes_every_certificate_until_the_owner_rule
     result = team.bob.but(rule=Rule(3, 0.1)).look()
     assert result.interval is not None
     assert not any("until it is ruled void" in message for message in team.told())
+
+
+@pytest.mark.parametrize("forge", [negative_price, malformed_and_signed])
+def test_what_the_owner_ruled_void_is_charged_no_more_and_not_believed_either(team: Team, forge: Callable[[Team], str]) -> None:
+    first = team.alice.look()
+    forge(team)
+    (place,) = [one.facts["head"] for one in quarantined(judged(team.ledger(team.alice).entries()))]
+    team.alice.gate().rule([place], "a test of the database")
+    result = team.alice.but(rule=Rule(2)).look()
+    assert result.spent >= first.price - 1e-9  # without the price below nought
+    assert "G079" not in result.flags
+
+
+def test_a_bad_entry_stays_bad_when_others_follow_it_while_a_process_is_at_work(team: Team) -> None:
+    team.alice.look()
+    ledger = team.ledger(team.alice)
+    malformed_and_signed(team)
+    for number in range(3):
+        assert len(quarantined(judged(ledger.entries()))) == 1
+        ledger.append("note", {"text": str(number)})
+    assert History.of(ledger.entries()).entries[0].replica == PLACE
 
 
 def test_ones_own_looks_are_not_hidden_by_spoiling_them(team: Team) -> None:

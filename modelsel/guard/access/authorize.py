@@ -135,7 +135,7 @@ def position_of(
     seal = history.seals[ask.subject.digest].facts
     commits = history.commits_on([ask.subject.digest])
     spec_id = ask.request.sealing.spec_id
-    used = {look.facts.get("commit") for look in history.looks}
+    used = {look.entry.brief.get("commit") for look in history.looks}
     mine = (entry for entry in commits if entry.facts["spec_id"] == spec_id and _is_that(entry, ask))
     free = (entry for entry in mine if entry.facts["id"] not in used)
     unknown = bool(ask.elsewhere.unreached or history.unnamed)
@@ -204,7 +204,7 @@ def _question(ask: PreparedLook, position: LookContext, terms: Mapping[str, Any]
     n, nats = int(position.rows.sum()), position.standing.nats(terms["delta"])
     middle = round(n * (ask.foreseen or (0.5, 1))[0])
     low, high = interval(middle, middle, n, nats) if position.certified and ask.counted else (0.0, 1.0)
-    texts = tuple(str(look.facts.get("justify", {}).get("text", "")) for look in position.history.looks)
+    texts = tuple(str(look.entry.brief.get("said") or "") for look in position.history.looks)
     return Question(1 + len(position.past), (high - low) / 2, findings, texts, _exhausted(terms, position.past))
 
 

@@ -47,4 +47,4 @@ def contacts(entries: Sequence[LedgerEntry]) -> list[dict[str, Any]]:
 
 
 def _facts(entries: Sequence[LedgerEntry]) -> Iterator[dict[str, Any]]:
-    return (entry.facts for entry in entries if entry.kind == "note" and "contact" in entry.facts)
+    return (entry.facts for entry in entries if entry.kind == "note" and entry.brief.get("contact"))

@@ -11,6 +11,7 @@ from modelsel.guard.findings.rows import unguarded_run_seen
 from modelsel.guard.history.entries import who
 from modelsel.guard.history.history import History
 from modelsel.guard.release.mechanisms import worst_of
+from modelsel.ledger.database.judged import JudgedEntries
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import ChainBreak, LedgerEntry, broken, heads
 from modelsel.ledger.home import Home
@@ -34,6 +35,11 @@ def checked(home: Home, ledger: Ledger, url: str) -> tuple[Ledger, list[Finding]
         ledger.append("note", {**who(), "code": finding.code, "text": finding.message})
     mark(home, ledger, url)
     return ledger, findings
+
+
+def judged_of(home: Home) -> JudgedEntries:
+    """The home's files of what was found of ledgers' entries."""
+    return JudgedEntries(home.folder / "judged", home.secret("index.key"), who()["version"])
 
 
 def damage(home: Home, ledger: Ledger, entries: TrustedEntries) -> list[ChainBreak]:
@@ -67,7 +73,7 @@ def contradicted(ledger: Ledger, entries: Sequence[LedgerEntry], seen: Seen) -> 
 
 def recovered(ledger: Ledger, testset: str, n: int, seen: Seen) -> list[Finding]:
     """Write down the looks that anchors saw and this ledger does not know; say what that means."""
-    if {facts["head"] for _, facts in seen} <= {entry.place for entry in ledger.entries()}:
+    if not seen or {facts["head"] for _, facts in seen} <= {entry.place for entry in ledger.entries()}:
         return []
     return ledger.write(lambda writing: _recover(writing, ledger, testset, n, seen))
 
@@ -127,9 +133,11 @@ def _replaced(remembered: Mapping[str, Any], ledger: Ledger, url: str) -> list[F
 
 
 def _shortened(remembered: Mapping[str, Any], ledger: Ledger, entries: Sequence[LedgerEntry]) -> list[Finding]:
-    there = {(entry.replica, entry.seq): entry.hash for entry in entries}
+    marks = remembered.get("marks", {}).get(ledger.id, {})
+    wanted = {(replica, seq) for replica, (seq, _) in marks.items()}
+    there = {(one.replica, one.seq): one.hash for one in entries if (one.replica, one.seq) in wanted}
     found = []
-    for replica, (seq, hash_) in remembered.get("marks", {}).get(ledger.id, {}).items():
+    for replica, (seq, hash_) in marks.items():
         if (replica, seq) not in there:
             found.append(ledger_rolled_back.end_is_gone(replica, seq))
         elif there[(replica, seq)] != hash_:
@@ -153,4 +161,4 @@ def _begin_anew(home: Home, ledger: Ledger, url: str) -> Ledger:
         generations = state.setdefault("generation", {})
         generations[url] = generations.get(url, 0) + 1
     ledger.close()
-    return Ledger.open(url, home.replica(url), home.signer())
+    return Ledger.open(url, home.replica(url), home.signer(), judged_of(home))

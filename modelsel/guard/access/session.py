@@ -18,7 +18,7 @@ from modelsel.guard.access import contacts
 from modelsel.guard.access.anchors import AnchorSet
 from modelsel.guard.access.authorize import decide, memory_of, position_of
 from modelsel.guard.access.closing import CLOSING, closing
-from modelsel.guard.access.integrity import checked, losses, mark, recovered
+from modelsel.guard.access.integrity import checked, judged_of, losses, mark, recovered
 from modelsel.guard.access.shared_ledgers import SharedLedgers, registered
 from modelsel.guard.access.twin_sets import copy_all
 from modelsel.guard.access.unguarded import opened
@@ -30,6 +30,7 @@ from modelsel.guard.findings.ledger_state import entry_quarantined, policy_weake
 from modelsel.guard.findings.rows import overlap_reseed
 from modelsel.guard.history.entries import CHOSEN, burned, declared_space, seal_facts, table_sketches, terms_of, weaker, who
 from modelsel.guard.history.history import History, is_off
+from modelsel.guard.history.quarantine import all_fit
 from modelsel.guard.history.stored_rows import keep, keep_all, keep_chosen
 from modelsel.guard.identity.fingerprints import RowFingerprints
 from modelsel.guard.identity.requests import Handed, LookRequest, SelectionSummary, TestSetDeclaration
@@ -80,7 +81,7 @@ class LedgerSession:
 
     def _opened(self, url: str) -> Ledger:
         """A ledger without what earlier versions kept of labels."""
-        ledger = Ledger.open(url, self.home.replica(url), self.home.signer())
+        ledger = Ledger.open(url, self.home.replica(url), self.home.signer(), judged_of(self.home))
         if not ledger.marked(LOOKED_THROUGH) and not losses(self.home.state(), ledger, url, ledger.entries()):
             strip(ledger)
         return ledger
@@ -183,8 +184,8 @@ class LedgerSession:
         """Sketches of every table of so many columns that was sealed under a key, and the rows stored under its names."""
         history = History.of(entry for ledger in self.ledgers for entry in History.of(ledger.entries()).entries)
         for entry in (*history.seals.values(), *history.selections):
-            facts = entry.facts
-            wide = len(facts.get("names") or range(columns)) == columns
+            facts = entry.brief
+            wide = (facts.get("width") or columns) == columns
             if wide and facts["key_id"] == key.id and facts.get("table") and facts.get("development"):
                 yield table_sketches(self.stored(facts["table"])), partial(self._rows_of, facts)
 
@@ -228,7 +229,10 @@ class LedgerSession:
 
         def step(writing: WriteTransaction) -> None:
             known = History.of(writing.entries()).selections
-            if not any(all(entry.facts.get(name) == value for name, value in facts.items()) for entry in known):
+            mine = (
+                one for one in known if (one.brief.get("train"), one.brief.get("spec_id")) == (subject.train, sealing.spec_id)
+            )
+            if not any(all(entry.facts.get(name) == value for name, value in facts.items()) for entry in mine):
                 writing.append("selection", {**who(), **facts, **keep_chosen(writing, self.policy, self.key, sealing, subject)})
 
         self.ledger.write(step)
@@ -333,11 +337,8 @@ class LedgerSession:
 
         def step(writing: WriteTransaction) -> Mapping[str, Any]:
             for entry in writing.entries():
-                if (
-                    entry.kind == "reveal"
-                    and entry.facts.get("intent") == go.facts["id"]
-                    and entry.replica == go.intent.replica
-                ):
+                mine = entry.kind == "reveal" and entry.replica == go.intent.replica
+                if mine and entry.brief.get("intent") == go.facts["id"]:
                     return entry.facts
             return writing.append("reveal", {**who(), **facts}).facts
 
@@ -370,7 +371,8 @@ class LedgerSession:
 
     def witness(self, intent: LedgerEntry, price: float) -> list[Finding]:
         """Tell the anchors that this look happened."""
-        last = [entry for entry in self.ledger.entries() if entry.replica == self.ledger.replica][-1]
+        last = self.ledger.entries().last(self.ledger.replica)
+        assert last is not None  # the intent is there
         facts = {"ledger": self.ledger.id, "testset": intent.facts["testset"], "look": str(intent.facts["look"]),
                  "spent": f"{intent.facts['spent'] + price:.6f}", "n": str(intent.facts["n"]), "head": last.place,
                  "policy": intent.facts["policy"], "key": self.key.id}  # fmt: skip
@@ -457,6 +459,7 @@ class LedgerSession:
         mark(self.home, self.ledger, self.url)
         registered(self.home, self.ledger, self.key.id)
         self.hashes.keep()
+        self.ledger.keep_judged(all_fit)
 
 
 def _of_these_rows(position: LookContext, sealing: TestSetDeclaration) -> Iterator[Finding]:
@@ -472,7 +475,7 @@ def _measured(terms: Mapping[str, Any]) -> dict[str, Any]:
 
 def _on_record(history: History, subject: RowFingerprints, spec_id: str) -> dict[str, Any]:
     """The latest predictions of a study for these rows, and the measure that it chose by."""
-    mine = (entry.facts for entry in history.selections if entry.facts["testset"] == subject.digest)
+    mine = (entry.facts for entry in history.selections if entry.brief["testset"] == subject.digest)
     noted = [facts for facts in mine if facts["spec_id"] == spec_id and facts.get("predictions")]
     return {"predictions": noted[-1]["predictions"], "measure": noted[-1]["measured"]} if noted else {}
 

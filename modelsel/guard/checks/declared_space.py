@@ -89,7 +89,7 @@ def _objections(ask: PreparedLook, history: History, seal: LedgerEntry, related:
 
 def _how(ask: PreparedLook, history: History, seal: LedgerEntry, related: set[str]) -> Declared:
     winner, looks = ask.request.selected.winner, history.looks_at(related)
-    mine = (entry for entry in history.selections if entry.facts["testset"] == ask.subject.digest)
+    mine = (entry for entry in history.selections if entry.brief["testset"] == ask.subject.digest)
     noted = [entry for entry in mine if entry.facts["winner"] == winner and entry.facts.get("predictions")]
     before = [entry for entry in noted if all(knows(look, entry) for look in looks)]
     shown = [look for look in looks if look.facts.get("member") and look.facts["winner"] == winner]

@@ -30,7 +30,7 @@ LEVEL = 0.05
 def tried(history: History, train: str) -> int:
     """Candidates of all studies that chose on these development rows, each study counted once."""
     by_study = {
-        entry.facts["spec_id"]: int(entry.facts["tried"]) for entry in history.selections if entry.facts["train"] == train
+        entry.facts["spec_id"]: int(entry.facts["tried"]) for entry in history.selections if entry.brief["train"] == train
     }
     return sum(by_study.values())
 

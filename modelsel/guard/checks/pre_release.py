@@ -80,7 +80,7 @@ def _rows_seen(seen: LookReview) -> Iterator[Finding]:
     for relation in seen.position.relations:
         if relation.role == "selection" and not relation.linked:
             yield test_rows_in_earlier_selection.finding(relation.rows, seen.position.n)
-    source = [one for one in seen.history.seals.values() if one.facts["source"] == seen.subject.source]
+    source = [one for one in seen.history.seals.values() if one.brief["source"] == seen.subject.source]
     if not seen.position.relations[1:] and any(one.facts["testset"] != seen.subject.digest for one in source):
         yield same_source_new_split.finding()
 
@@ -148,12 +148,12 @@ def _duplicates(seen: LookReview) -> Iterator[Finding]:
 
 
 def _store(seen: LookReview) -> Iterator[Finding]:
-    known = {e.facts["mirror"]["hash"] for e in seen.history.seals.values() if "mirror" in e.facts}
-    strangers = {e.facts["key_id"] for e in seen.history.seals.values() if e.hash not in known} - seen.keys
+    known = {e.brief["mirror"]["hash"] for e in seen.history.seals.values() if e.brief.get("mirror")}
+    strangers = {e.brief["key_id"] for e in seen.history.seals.values() if e.hash not in known} - seen.keys
     if strangers:
         yield key_gap.finding(len(strangers))
     for entry in quarantined(seen.history.entries):
         if entry.facts["testset"] in ("", *seen.position.charged):
             yield entry_quarantined.finding(str(entry.facts["why"]))
-    if any(str(entry.facts.get("at", "")) > seen.at for entry in seen.history.entries):
+    if seen.history.latest > seen.at:
         yield clock_backwards.finding()

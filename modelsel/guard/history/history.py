@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from modelsel.core.fingerprint import canonical
-from modelsel.guard.history.quarantine import judged, quarantined
+from modelsel.guard.history.quarantine import all_fit, judged, quarantined
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.trust import TrustedEntries
 
@@ -26,19 +26,24 @@ class PastLook:
 
     entry: LedgerEntry
     status: Status
-    answer: Mapping[str, Any]  # the facts of the reveal; empty where there is none
+    end: LedgerEntry | None = None  # the reveal
 
     @property
     def facts(self) -> dict[str, Any]:
         return self.entry.facts
 
     @property
+    def answer(self) -> Mapping[str, Any]:
+        """The facts of the reveal; empty where there is none."""
+        return {} if self.end is None else self.end.facts
+
+    @property
     def id(self) -> str:
-        return str(self.facts["id"])
+        return str(self.entry.brief["id"])
 
     @property
     def testset(self) -> str:
-        return str(self.facts["testset"])
+        return str(self.entry.brief["testset"])
 
     @property
     def price(self) -> float:
@@ -75,24 +80,26 @@ class History:
     @classmethod
     def _further(cls, read: TrustedEntries) -> "History | None":
         """The history of the reading before, with what follows it in time; None where it is not as simple as that."""
+        if read.former is not None and read.former.recalled:
+            cls.of(read.former)
         history = read.former.memo.get("history") if read.former is not None else None
-        if history is None or not len(judged(read)) == len(read) == len(history.entries) + len(read.fresh):
+        if history is None or not all_fit(read) or len(read) != len(history.entries) + len(read.fresh):
             return None
-        times = [history.latest, *(str(entry.facts.get("at", "")) for entry in read.fresh)]
+        times = [history.latest, *(str(entry.brief.get("at") or "") for entry in read.fresh)]
         return cls((*history.entries, *read.fresh)) if all(one < other for one, other in pairwise(times)) else None
 
     @cached_property
     def latest(self) -> str:
         """The latest time that any entry states."""
-        return max((str(entry.facts.get("at", "")) for entry in self.entries), default="")
+        return max((str(entry.brief.get("at") or "") for entry in self.entries), default="")
 
     @cached_property
     def looks(self) -> tuple[PastLook, ...]:
         ends: dict[str, LedgerEntry] = {}
         for entry in self.entries:
             if entry.kind in ("reveal", "abort"):
-                ends.setdefault(entry.facts["intent"], entry)  # a later one changes nothing
-        return tuple(_look(e, ends.get(e.facts["id"])) for e in self.entries if e.kind == "intent" or self.is_missing(e))
+                ends.setdefault(entry.brief["intent"], entry)  # a later one changes nothing
+        return tuple(_look(e, ends.get(e.brief["id"])) for e in self.entries if e.kind == "intent" or self.is_missing(e))
 
     def is_missing(self, entry: LedgerEntry) -> bool:
         """Is this a look that an anchor saw, and that no merge has brought back?"""
@@ -111,14 +118,14 @@ class History:
     def seals(self) -> dict[str, LedgerEntry]:
         """The first seal of each test set; one under `guard=off`, which binds nobody, only where there is no other."""
         found: dict[str, LedgerEntry] = {}
-        for entry in sorted(self._of_kind("seal"), key=lambda entry: is_off(entry.facts["terms"])):
-            found.setdefault(entry.facts["testset"], entry)
+        for entry in sorted(self._of_kind("seal"), key=lambda entry: bool(entry.brief.get("off"))):
+            found.setdefault(entry.brief["testset"], entry)
         return found
 
     def sealings(self, testsets: Iterable[str]) -> tuple[LedgerEntry, ...]:
         """Every seal of some test sets, by whichever replica."""
         wanted = set(testsets)
-        return tuple(entry for entry in self._of_kind("seal") if entry.facts["testset"] in wanted)
+        return tuple(entry for entry in self._of_kind("seal") if entry.brief["testset"] in wanted)
 
     @cached_property
     def selections(self) -> tuple[LedgerEntry, ...]:
@@ -151,11 +158,11 @@ class History:
     @cached_property
     def chosen_on(self) -> frozenset[str]:
         """The development rows that chose something."""
-        return frozenset(str(entry.facts["train"]) for entry in self.selections)
+        return frozenset(str(entry.brief["train"]) for entry in self.selections)
 
     def commits_on(self, testsets: Iterable[str]) -> tuple[LedgerEntry, ...]:
         wanted = set(testsets)
-        return tuple(entry for entry in self.commits if entry.facts["testset"] in wanted)
+        return tuple(entry for entry in self.commits if entry.brief["testset"] in wanted)
 
     def terms(self, testset: str) -> dict[str, Any]:
         """The terms under which a test set was sealed; they stay in force."""
@@ -202,10 +209,10 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = 
 
 def _look(intent: LedgerEntry, end: LedgerEntry | None) -> PastLook:
     if intent.kind == "recovered":
-        return PastLook(intent, "recovered", {})
+        return PastLook(intent, "recovered")
     if end is None:
-        return PastLook(intent, "open", {})
-    return PastLook(intent, "revealed" if end.kind == "reveal" else "failed", end.facts if end.kind == "reveal" else {})
+        return PastLook(intent, "open")
+    return PastLook(intent, "revealed", end) if end.kind == "reveal" else PastLook(intent, "failed")
 
 
 def _ordered(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
@@ -213,7 +220,9 @@ def _ordered(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
     latest: dict[str, str] = {}
     stated: dict[tuple[str, int], str] = {}
     chains = sorted(entries, key=lambda entry: (entry.replica, entry.seq))
+    if len({entry.replica for entry in chains}) < 2:
+        return chains
     for entry in chains:
-        latest[entry.replica] = max(latest.get(entry.replica, ""), str(entry.facts.get("at", "")))
+        latest[entry.replica] = max(latest.get(entry.replica, ""), str(entry.brief.get("at") or ""))
         stated[entry.replica, entry.seq] = latest[entry.replica]
     return sorted(chains, key=lambda entry: (stated[entry.replica, entry.seq], entry.replica, entry.seq))

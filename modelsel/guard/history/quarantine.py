@@ -112,15 +112,25 @@ def judged(read: Iterable[LedgerEntry]) -> list[LedgerEntry]:
 
 
 def _judged(read: TrustedEntries) -> list[LedgerEntry]:
+    if read.recalled:
+        read.memo.update(fit=SoundEntries.of(read), bad=[])
+        return list(read)
+    if read.former is not None and read.former.recalled:
+        judged(read.former)
     fit = _known_before(read)
     bad = [*read.bad, *_unfit(read, read if fit is None else read.fresh, fit or SoundEntries())]
-    void = _void(read)
-    bad = [one for one in bad if one.entry.place not in void]
+    read.memo["bad"] = bad
     if not bad:
         return list(read)
-    unfit = {one.entry.place for one in bad}
+    unfit, void = {one.entry.place for one in bad}, _void(read)
     good = [entry for entry in read if entry.place not in unfit]
-    return [*good, *_charges(good, bad)]
+    return [*good, *_charges(good, [one for one in bad if one.entry.place not in void])]
+
+
+def all_fit(read: TrustedEntries) -> bool:
+    """May every entry be believed, also by what it states?"""
+    judged(read)
+    return not read.memo["bad"]
 
 
 def quarantined(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
@@ -164,17 +174,24 @@ class SoundEntries:
     intents: dict[str, LedgerEntry] = field(default_factory=dict)
     seals: dict[str, LedgerEntry] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, entries: Iterable[LedgerEntry]) -> "SoundEntries":
+        found = cls()
+        for entry in entries:
+            found.take(entry)
+        return found
+
     def take(self, entry: LedgerEntry) -> None:
         if entry.kind == "intent":
-            self.intents[entry.facts["id"]] = entry
+            self.intents[entry.brief["id"]] = entry
         elif entry.kind == "seal":
-            self.seals.setdefault(entry.facts["testset"], entry)
+            self.seals.setdefault(entry.brief["testset"], entry)
 
 
 def _known_before(read: TrustedEntries) -> SoundEntries | None:
     """Return the entries found sound at the previous reading; None where all have to be judged again."""
     former = read.former
-    if former is None or "fit" not in former.memo or len(former.memo.get("judged", ())) != len(former):
+    if former is None or "fit" not in former.memo or former.memo.get("bad", True):
         return None
     fit: SoundEntries = former.memo["fit"]
     again = any(entry.kind == "seal" and entry.facts.get("testset") in fit.seals for entry in read.fresh)

@@ -31,11 +31,11 @@ def links(subject: RowFingerprints, memory: RowSetIndex, found: Sequence[Relatio
     known = {relation.testset for relation in found if relation.same and relation.share >= EXPLAINED}
     halves = Halves(subject.variables, subject.source)
     seals = [entry for entry in memory.history.seals.values() if _comparable(subject, entry, memory)]
-    seals = [entry for entry in seals if entry.facts["testset"] not in {subject.digest, *known}]
-    for place, entry in enumerate(sorted(seals, key=lambda entry: abs(log(entry.facts["rows_in_all"] / len(subject))))):
-        testset, role = entry.facts["testset"], _role(entry.facts["testset"], entry, memory)
+    seals = [entry for entry in seals if entry.brief["testset"] not in {subject.digest, *known}]
+    for place, entry in enumerate(sorted(seals, key=lambda entry: abs(log(entry.brief["rows_in_all"] / len(subject))))):
+        testset, role = entry.brief["testset"], _role(entry.brief["testset"], entry, memory)
         if role:
-            theirs = Portrait.of(memory.load(entry.facts["portrait"]))
+            theirs = Portrait.of(memory.load(entry.brief["portrait"]))
             if _one(subject, halves, theirs, entry, memory, thorough=place < THOROUGH):
                 yield Relation(testset, role, 0, 0.0, np.zeros(len(subject.test.bound), bool), exact=False, channel=LINK)
 
@@ -44,11 +44,11 @@ def _role(testset: str, entry: LedgerEntry, memory: RowSetIndex) -> str:
     """Return the use of a sealed table's rows (test or selection); empty where they were only sealed."""
     if memory.history.looks_at([testset]) or memory.history.commits_on([testset]):
         return "test"
-    return "selection" if entry.facts["train"] in memory.history.chosen_on else ""
+    return "selection" if entry.brief["train"] in memory.history.chosen_on else ""
 
 
 def _comparable(subject: RowFingerprints, entry: LedgerEntry, memory: RowSetIndex) -> bool:
-    facts = entry.facts
+    facts = entry.brief
     if facts["key_id"] != memory.key.id or not facts.get("portrait"):
         return False
     ratio = facts["rows_in_all"] / len(subject)

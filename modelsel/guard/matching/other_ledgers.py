@@ -42,10 +42,12 @@ NOTHING = OtherLedgers()
 
 def joined(history: History, elsewhere: OtherLedgers, key_id: str) -> History:
     """One history of all ledgers: a contact that is found under its own key is not counted again under the home's."""
+    if not elsewhere.entries and not any(entry.brief.get("mirror") for entry in history.entries):
+        return history
     every = [*history.entries, *elsewhere.entries]
     kept = once(every, elsewhere.keys | {key_id})
     own = {entry.hash for entry in history.entries}
-    sealed = {entry.facts["testset"] for entry in history.entries if entry.kind == "seal"}
+    sealed = {entry.brief["testset"] for entry in history.entries if entry.kind == "seal"}
     whole = {entry.hash: entry for entry in kept if entry.hash in own or not _seals(entry, sealed)}
     return History.of(whole.values())
 
@@ -53,14 +55,14 @@ def joined(history: History, elsewhere: OtherLedgers, key_id: str) -> History:
 def once(entries: Sequence[LedgerEntry], keys: Container[str] | None = None) -> list[LedgerEntry]:
     """Entries without the copies of others among them that are found under one of these keys (None: under any)."""
     there = {entry.hash for entry in entries}
-    copied = ((entry, entry.facts.get("mirror", {})) for entry in entries)
+    copied = ((entry, entry.brief.get("mirror") or {}) for entry in entries)
     doubles = {e.hash for e, of in copied if of.get("hash") in there and (keys is None or of["key_id"] in keys)}
     return [entry for entry in entries if entry.hash not in doubles]
 
 
 def _seals(entry: LedgerEntry, testsets: set[str]) -> bool:
     """Does an entry state terms of sets that the ledger at hand sealed itself?"""
-    return entry.kind in ("seal", "policy_change") and entry.facts["testset"] in testsets
+    return entry.kind in ("seal", "policy_change") and entry.brief["testset"] in testsets
 
 
 def related(subject: RowFingerprints, memory: RowSetIndex, elsewhere: OtherLedgers) -> tuple[Relation, ...]:
@@ -86,4 +88,4 @@ def _itself(subject: RowFingerprints, history: History) -> Iterator[Relation]:
 
 def key_ids(entries: Iterable[LedgerEntry]) -> set[str]:
     """The keys under which test sets were sealed."""
-    return {str(entry.facts["key_id"]) for entry in entries if entry.kind == "seal"}
+    return {str(entry.brief["key_id"]) for entry in entries if entry.kind == "seal"}

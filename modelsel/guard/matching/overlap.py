@@ -88,7 +88,7 @@ def _tests(subject: RowFingerprints, memory: RowSetIndex) -> Iterable[Relation]:
     if subject.digest in memory.history.seals or memory.history.looks_at([subject.digest]):
         yield Relation(subject.digest, "test", n, 1.0, np.ones(n, bool), same=True)
     for testset, entry in memory.history.seals.items():
-        facts = entry.facts
+        facts = entry.brief
         if testset != subject.digest and facts["key_id"] == memory.key.id:
             relation = _once(
                 subject, ("test", testset, str(facts.get("rows"))), partial(_test, testset, facts, subject, memory)
@@ -115,7 +115,7 @@ def _selections(subject: RowFingerprints, memory: RowSetIndex) -> Iterable[Relat
     """Sets that chose something. What the study's own development rows repeat is a duplicate, not a memory."""
     done = {subject.train}
     for entry in memory.history.selections:
-        facts = entry.facts
+        facts = entry.brief
         if facts["train"] in done or facts["key_id"] != memory.key.id or not facts.get("development"):
             continue
         done.add(facts["train"])

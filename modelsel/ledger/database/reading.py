@@ -1,57 +1,95 @@
 """Cache of a ledger's reading: a process reads and judges each entry once, and later only the new ones.
 
 Whether anything came is told by the number of entries, the last ones of each chain (a hash covers its whole chain) and the
-number of signatures. What somebody changes further back while a process is at work is found when it reads anew, which
-every look does first.
+number of signatures. What somebody changes further back while a process is at work is found when it reads anew, which every
+look does first: then all bytes are read and compared with those that were judged, by this process or by an earlier one
+(`judged`). Where they are not the same, every entry is examined.
 """
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, text
 
+from modelsel.ledger.database.judged import FEWEST, FURTHER, JudgedEntries, LedgerBytes, Row
 from modelsel.ledger.database.tables import ABOUT, ENTRIES, FIELDS, SIGNATURES
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.trust import LedgerTerms, TrustedEntries, examined, extended
 
 Tops = dict[str, tuple[int, int, tuple[str, ...]]]  # by replica: how many entries, the last number, the hashes there
+Signed = dict[str, list[tuple[str, str]]]  # public key and signature, by the hash of the entry
 COLUMNS = tuple(ENTRIES.c[name] for name in FIELDS)
-MANY = 200  # new entries from which all are read at once
+SIGNED = tuple(SIGNATURES.c[name] for name in ("hash", "signer", "signature"))
+TERMS = ("owner", "migrated")  # what of a ledger as a whole decides which entries are believed
+MANY = 1000  # new entries from which all are examined at once
+LAST = text("SELECT (SELECT max(rowid) FROM entries), (SELECT max(rowid) FROM signatures)")
 
 
 class Reading:
     """The entries of one ledger as this process last read them; `me` is the public key of who reads (empty: unsigned)."""
 
-    def __init__(self, me: str) -> None:
+    def __init__(self, me: str, judged: JudgedEntries | None = None) -> None:
         self._me = me
-        self._known: dict[tuple[Any, ...], LedgerEntry] = {}
+        self._judged = judged
+        self._last: Sequence[Any] = ()
         self._state: tuple[Tops, int] = ({}, -1)
         self._read = TrustedEntries()
+        self._base: tuple[TrustedEntries, LedgerBytes] | None = None  # as all was read last, and its bytes
+        self._kept = 0  # entries that the home's file knows
 
-    def now(self, connection: Connection, anew: bool = False) -> TrustedEntries:
-        """The entries that stand there now, judged."""
+    def now(self, connection: Connection, ledger: str, anew: bool = False) -> TrustedEntries:
+        """The entries that stand there now, judged; `ledger` is its id."""
+        last = connection.execute(LAST).one() if connection.dialect.name == "sqlite" else ()
+        if not anew and last and last == self._last:
+            return self._read
         state = (_tops(connection), int(connection.execute(select(func.count()).select_from(SIGNATURES)).scalar() or 0))
         if anew or state != self._state:
             further = None if anew else self._further(connection, state)
-            self._read = further if further is not None else self._whole(connection)
+            self._read = further if further is not None else self._whole(connection, ledger)
             self._state = state
+        self._last = last
         return self._read
 
-    def everything(self, connection: Connection) -> list[LedgerEntry]:
-        """All entries as they stand there; one that was read before, and is the same throughout, is not parsed again."""
-        rows = connection.execute(select(*COLUMNS).order_by(ENTRIES.c.replica, ENTRIES.c.seq)).all()
-        return [self._known.setdefault(row, LedgerEntry(*row)) for row in map(tuple, rows)]
+    def keep(self, connection: Connection, ledger: str, fit: Callable[[TrustedEntries], bool]) -> None:
+        """Let the home's file know these entries, if it knows too few of them; `fit` says whether all may be believed."""
+        if self._judged is None or not self._me or len(self._read) < max(FEWEST, self._kept + FURTHER):
+            return
+        read = self.now(connection, ledger, anew=True)
+        if self._base is not None and read is self._base[0] and not read.bad and not read.lost and fit(read):
+            self._judged.keep(ledger, *self._base)
+            self._kept = len(read)
 
-    def _whole(self, connection: Connection) -> TrustedEntries:
-        entries = self.everything(connection)
+    def everything(self, connection: Connection) -> list[LedgerEntry]:
+        """All entries as they stand there."""
+        return [LedgerEntry(*row) for row in _bytes(connection).entries]
+
+    def _whole(self, connection: Connection, ledger: str) -> TrustedEntries:
+        stands = _bytes(connection)
         if not self._me:
-            return TrustedEntries(entries)
-        signed = signatures(connection)
-        if self._read.memo.get("state") == _whole_state(entries, signed):
-            return self._read
-        about = {row.name: row.value for row in connection.execute(select(ABOUT.c.name, ABOUT.c.value))}
-        read = examined(entries, signed, LedgerTerms(about.get("owner", ""), about.get("migrated", "")), self._me)
-        read.memo["state"] = _whole_state(entries, signed)
+            return TrustedEntries(LedgerEntry(*row) for row in stands.entries)
+        read = self._known(ledger, stands)
+        if read is None:
+            terms = LedgerTerms(stands.about.get("owner", ""), stands.about.get("migrated", ""))
+            read = examined([LedgerEntry(*row) for row in stands.entries], _by_hash(stands.signatures), terms, self._me)
+            self._kept = 0
+        self._base = read, stands
         return read
+
+    def _known(self, ledger: str, stands: LedgerBytes) -> TrustedEntries | None:
+        """What was judged before, here or in an earlier process, with what plainly follows; None where all must be examined."""
+        base = self._base
+        if base is None and self._judged is not None:
+            base = self._judged.recall(ledger, stands, self._me)
+            self._kept = len(base[0]) if base else 0
+        if base is None:
+            return None
+        read, before = base
+        if before.same(stands):
+            return read
+        known, fresh = stands.first(_counts(read))
+        if not known.same(before) or not 0 < len(fresh) <= MANY:
+            return None
+        return extended(read, [LedgerEntry(*row) for row in fresh], _by_hash(stands.signatures))
 
     def _further(self, connection: Connection, state: tuple[Tops, int]) -> TrustedEntries | None:
         """Extend the previous reading by a few entries that follow on; None where a full reading is needed."""
@@ -66,22 +104,39 @@ class Reading:
             rows = [tuple(row) for row in connection.execute(query)]
             if len(rows) != count or _hashes(connection, replica, last) != before[replica][2]:
                 return None
-            fresh += [self._known.setdefault(row, LedgerEntry(*row)) for row in rows]
+            fresh += [LedgerEntry(*row) for row in rows]
         signed = signatures(connection, [entry.hash for entry in fresh])
         return extended(self._read, fresh, signed) if state[1] - self._state[1] == len(signed) else None
 
 
-def signatures(connection: Connection, hashes: list[str] | None = None) -> dict[str, list[tuple[str, str]]]:
-    """Public key and signature, by the hash of the entry: of some entries, or all."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    query = select(SIGNATURES) if hashes is None else select(SIGNATURES).where(SIGNATURES.c.hash.in_(hashes))
-    for row in connection.execute(query):
-        found.setdefault(row.hash, []).append((row.signer, row.signature))
+def signatures(connection: Connection, hashes: list[str] | None = None) -> Signed:
+    """Of some entries, or all."""
+    query = select(*SIGNED) if hashes is None else select(*SIGNED).where(SIGNATURES.c.hash.in_(hashes))
+    return _by_hash([tuple(row) for row in connection.execute(query)])
+
+
+def _by_hash(rows: Sequence[Row]) -> Signed:
+    found: Signed = {}
+    for hash_, signer, signature in rows:
+        found.setdefault(hash_, []).append((signer, signature))
     return found
 
 
-def _whole_state(entries: list[LedgerEntry], signed: dict[str, list[tuple[str, str]]]) -> object:
-    return tuple(map(id, entries)), sum(map(len, signed.values()))
+def _bytes(connection: Connection) -> LedgerBytes:
+    """All of it, read anew."""
+    entries = connection.execute(select(*COLUMNS).order_by(ENTRIES.c.replica, ENTRIES.c.seq, ENTRIES.c.hash))
+    signed = connection.execute(select(*SIGNED).order_by(*SIGNED))
+    about = connection.execute(select(ABOUT.c.name, ABOUT.c.value))
+    return LedgerBytes(
+        [tuple(row) for row in entries], [tuple(row) for row in signed], {name: value for name, value in about if name in TERMS}
+    )
+
+
+def _counts(read: TrustedEntries) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for entry in read:
+        counts[entry.replica] = counts.get(entry.replica, 0) + 1
+    return counts
 
 
 def _tops(connection: Connection) -> Tops:

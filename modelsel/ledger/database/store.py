@@ -18,6 +18,7 @@ from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQL
 
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
 from modelsel.ledger.database.engines import engine_of, is_there, prepared, shown
+from modelsel.ledger.database.judged import JudgedEntries
 from modelsel.ledger.database.reading import Reading, signatures
 from modelsel.ledger.database.tables import ABOUT, ENTRIES, FIELDS, ROWSETS, SCHEMA, SIGNATURES
 from modelsel.ledger.database.triggers import NAME_ONCE
@@ -59,8 +60,7 @@ class WriteTransaction:
 
     def _last(self) -> LedgerEntry | None:
         if self._own is None:
-            mine = (entry for entry in self.entries() if entry.replica == self.replica)
-            self._own = max(mine, key=lambda entry: entry.seq, default=None)
+            self._own = self.entries().last(self.replica)
         return self._own
 
     def admit(self, entry: LedgerEntry) -> None:
@@ -97,23 +97,26 @@ class WriteTransaction:
 class Ledger:
     """An open ledger; `replica` is the chain this home writes."""
 
-    def __init__(self, engine: Engine, url: str, replica: str, signer: Signer | None = None) -> None:
+    def __init__(
+        self, engine: Engine, url: str, replica: str, signer: Signer | None = None, judged: JudgedEntries | None = None
+    ) -> None:
         self._engine = engine
         self.signer = signer
         self.url = url
         self.place = shown(url)
         self.replica = replica
-        self._reading = Reading(signer.public if signer else "")
+        self._reading = Reading(signer.public if signer else "", judged)
         self.id = self._identity()
 
     @classmethod
-    def open(cls, url: str, replica: str, signer: Signer | None = None) -> "Ledger":
+    def open(cls, url: str, replica: str, signer: Signer | None = None, judged: JudgedEntries | None = None) -> "Ledger":
         """Open, creating what is not there. StoreError where it cannot be written, LedgerError where it is no ledger.
 
         With a `signer` what is written is signed, and only entries that somebody signed are read; without one, all of them.
+        `judged` are the home's files of entries that were examined before.
         """
         with _translated(shown(url)):
-            return cls(prepared(engine_of(url), SCHEMA, signer.public if signer else ""), url, replica, signer)
+            return cls(prepared(engine_of(url), SCHEMA, signer.public if signer else ""), url, replica, signer, judged)
 
     @classmethod
     def existing(cls, url: str, signer: Signer | None = None) -> "Ledger":
@@ -132,7 +135,12 @@ class Ledger:
         What was read before is not read again, unless `anew` asks for it: then every entry is compared with what was read.
         """
         with _translated(self.place), self._engine.connect() as connection:
-            return self._reading.now(connection, anew)
+            return self._reading.now(connection, self.id, anew)
+
+    def keep_judged(self, fit: Callable[[TrustedEntries], bool]) -> None:
+        """Let the home know what was judged, where much came since it last did; `fit` says whether all may be believed."""
+        with _translated(self.place), self._engine.connect() as connection:
+            self._reading.keep(connection, self.id, fit)
 
     def everything(self) -> list[LedgerEntry]:
         """All entries as they stand there, whoever wrote them."""
@@ -156,7 +164,7 @@ class Ledger:
 
     def read(self, connection: Connection) -> TrustedEntries:
         """Read and judge what stands there; what was read before is not judged twice."""
-        return self._reading.now(connection)
+        return self._reading.now(connection, self.id)
 
     def rowset(self, digest: str) -> bytes:
         """A stored row set; LedgerError where it is gone or its bytes were changed."""
