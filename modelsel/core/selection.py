@@ -49,3 +49,4 @@ class Selection:
     beside: Mapping[str, Floats] = field(
         default_factory=dict
     )  # other measures: mean over folds per candidate, NaN where not known
+    difference_se: Floats | None = None  # of each mean less the winner's, NaN for the winner and where not known

@@ -94,7 +94,10 @@ def _pairs(of: OverSets, rope: float) -> DocumentTable:
         for pair in of.pairs
     ]  # fmt: skip
     head = ("", "median difference", "Wilcoxon p", "Holm", "second lower", f"within {rope:g}", "second higher")
-    note = "differences are the second less the first; the last three are probabilities of the Bayesian signed-rank test"
+    note = (
+        "differences are the second less the first; Wilcoxon's test drops data sets without a difference; the last three are "
+        "probabilities of the Bayesian signed-rank test"
+    )
     return DocumentTable("Pairs over data sets", head, tuple(rows), note)
 
 

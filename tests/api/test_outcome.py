@@ -29,6 +29,31 @@ def test_the_leaderboard_is_a_frame_best_first(outcome: modelsel.Outcome) -> Non
     assert np.allclose(board[["fold_00", "fold_01", "fold_02"]].mean(axis=1), board["mean"])
 
 
+@pytest.mark.parametrize("scheme", ["stratified_kfold", "holdout"])
+def test_the_error_of_a_difference_stands_in_frame_file_report_and_terminal(scheme: str, people: pd.DataFrame) -> None:
+    space = {"tree": {"learner": "cart", "sweep": {"max_depth": [1, 4]}}, "knn": {"sweep": {"k": [1, 3]}}}
+    quick = {**QUICK, "scheme": scheme}
+    found = modelsel.run(people, target="left", space=space, final_test=False, **quick)
+    board = found.leaderboard.set_index("id")
+    winner, others = found.winner["id"], [name for name in board.index if name != found.winner["id"]]
+    assert np.isnan(board.loc[winner, "difference_se"])
+    if scheme == "holdout":
+        rows = found.losses.dropna()
+        d = rows[others].to_numpy(float) - rows[[winner]].to_numpy(float)
+        expected = d.std(axis=0) / np.sqrt(len(d))
+    else:
+        d = np.array([[a - b for a, b in zip(found.candidate(one).scores, found.candidate(winner).scores)] for one in others]).T
+        sizes = found.folds.drop_duplicates("fold")
+        expected = np.sqrt((1 / len(d) + (sizes["assessment"] / sizes["analysis"]).mean()) * d.var(axis=0, ddof=1))
+    assert board.loc[others, "difference_se"].to_numpy() == pytest.approx(expected, abs=1e-9)
+    assert "difference_se" in (Path(found.folder) / "candidates.csv").read_text().splitlines()[0]
+    near = next(one for one in others if board.loc[one, "entry"] != board.loc[winner, "entry"])
+    digits = f"{board.loc[near, 'difference_se']:.4f}"
+    assert f"standard error of the difference {digits}" in " ".join(str(found).split())
+    assert f" ± {digits}</td>" in found.report().read_text("utf-8")
+    assert f"± {digits}" in found._repr_html_()
+
+
 def test_folds_predictions_and_losses_agree_with_each_other(outcome: modelsel.Outcome, people: pd.DataFrame) -> None:
     found = outcome.predictions
     assert (people["left"].to_numpy()[found["row"]] == found["truth"]).all()

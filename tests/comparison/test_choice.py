@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from modelsel.comparison.optimism.nested import nested
 from modelsel.comparison.optimism.tibshirani import tibshirani, tibshirani_bias
 from modelsel.comparison.ratio import assessed_per_analysed
-from modelsel.comparison.winner.indistinguishable import indistinguishable, p_values
+from modelsel.comparison.winner.indistinguishable import difference_errors, indistinguishable, p_values
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Floats, Scoreboard, Task
 from modelsel.statistics.tests.paired import corrected_t, holm, mcnemar
@@ -100,3 +101,37 @@ def test_the_ratio_of_a_scheme_counts_distinct_rows() -> None:
     assert ratio["kfold"] == pytest.approx(1 / 9)
     assert ratio["holdout"] == pytest.approx(3 / 7)
     assert ratio["bootstrap"] == pytest.approx(0.368 / 0.632, abs=0.05)
+
+
+def test_the_error_of_a_difference_is_the_variance_that_the_test_divides_by() -> None:
+    """sqrt((1/J + n_test / n_train) Σ (d − d̄)² / (J − 1)), written out; NaN for the winner and who is not eligible."""
+    folds = np.random.default_rng(2).normal(0.3, 0.05, (4, 5))
+    board = board_of(folds, eligible=[True, True, False, True])
+    errors = difference_errors(board, 3, 0.25, None, np.ones(20), None)
+    assert np.isnan(errors[[2, 3]]).all()
+    for one in (0, 1):
+        d = [a - b for a, b in zip(folds[one], folds[3], strict=True)]
+        middle = sum(d) / 5
+        assert errors[one] == pytest.approx(((1 / 5 + 0.25) * sum((x - middle) ** 2 for x in d) / 4) ** 0.5)
+    t = (folds[:2] - folds[3]).mean(axis=1) / errors[:2]
+    assert p_values(board, 3, np.array([0, 1]), 0.25, None) == pytest.approx(2 * stats.t.sf(np.abs(t), 4))
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_on_one_holdout_the_error_of_a_difference_is_that_of_the_row_differences(grouped: bool) -> None:
+    """Against a weighted mean and its linearised variance by statsmodels, clustered where rows stand in groups."""
+    api = pytest.importorskip("statsmodels.api")
+    rng = np.random.default_rng(3)
+    losses = rng.integers(0, 2, (40, 3)).astype(np.float32)
+    losses[::4] = np.nan  # rows that were not assessed
+    weights, groups = rng.uniform(0.5, 2, 40), np.repeat(np.arange(10), 4)
+    board = board_of(np.nanmean(losses, axis=0)[:, None])
+    errors = difference_errors(board, 0, 0.5, losses, weights, groups if grouped else None)
+    assert np.isnan(errors[0])
+    known = ~np.isnan(losses[:, 0])
+    for one in (1, 2):
+        model = api.WLS((losses[:, one] - losses[:, 0])[known], np.ones(known.sum()), weights=weights[known])
+        kind = {"cov_type": "HC0"} if not grouped else {
+            "cov_type": "cluster", "cov_kwds": {"groups": groups[known], "use_correction": False}}  # fmt: skip
+        assert errors[one] == pytest.approx(float(model.fit(**kind).bse[0]))
+    assert np.isnan(difference_errors(board, 0, 0.5, None, weights, None)).all()

@@ -39,6 +39,7 @@ def tables(draw):
             draw(words),
             tuple(draw(cells) for _ in range(folds)),
             {name: draw(words) for name in names if draw(st.booleans())},
+            difference_se=draw(cells),
         )
         for i in range(count)
     ]
@@ -92,6 +93,15 @@ def test_numbers_keep_every_digit(finished):
     rows = candidates.read(candidates.text(candidates.rows(finished.selection)))
     means = np.array([row.mean for row in rows])
     np.testing.assert_array_equal(means, finished.selection.board.mean)
+
+
+def test_a_file_of_a_version_without_the_error_of_the_difference_is_read(finished):
+    rows = candidates.rows(finished.selection)
+    older = [line.split(",") for line in candidates.text([replace(row, reason="") for row in rows]).splitlines()]
+    at = older[0].index("difference_se")
+    read = candidates.read("\n".join(",".join(cells[:at] + cells[at + 1 :]) for cells in older))
+    assert all(math.isnan(row.difference_se) for row in read)
+    assert [_as_text(replace(row, difference_se=math.nan, reason="")) for row in rows] == list(map(_as_text, read))
 
 
 def test_ranks_follow_score_then_complexity_then_declared_order():

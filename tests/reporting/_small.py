@@ -48,6 +48,7 @@ def finished() -> StudyRecord:
         assessed=Assessed((board.ids[0], board.ids[2]), truth, predicted),
         winner=0,
         indistinguishable=(1,),
+        difference_se=np.array([np.nan, 0.03, 0.04, np.nan]),
     )
     pair = Pair(board.ids[0], board.ids[2], 0.1, -0.02, 0.22, 0.04, 0.04, "corrected resampled t")
     command = ("modelsel", "run", "dataset=small", "space=[cart,knn]")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Floats, Integers, Scoreboard
+from modelsel.runner.aggregation.losses import standard_error
 from modelsel.statistics.tests.paired import corrected_t, holm, mcnemar, paired_t
 
 LEVEL = 0.05
@@ -46,6 +47,28 @@ def p_values(board: Scoreboard, winner: int, others: Integers, ratio: float, los
         at = slice(start, start + BLOCK)
         p[at] = _over_rows(mine, losses[np.ix_(np.flatnonzero(rows), others[at])].T.astype(np.float64))
     return p
+
+
+def difference_errors(
+    board: Scoreboard, winner: int, ratio: float, losses: NDArray[Any] | None, weights: Floats, groups: Integers | None
+) -> Floats:
+    """Standard error of each candidate's mean less the winner's; NaN for the winner and where the data say nothing.
+
+    Several folds: sqrt((1/J + n_test / n_train) s²), s² the variance of the J fold differences, as in the test. One holdout:
+    that of the (weighted) mean of the row differences, over groups where there are groups; NaN without row losses.
+    """
+    others = np.flatnonzero(board.eligible & (np.arange(len(board.ids)) != winner))
+    errors = np.full(len(board.ids), np.nan)
+    if board.folds.shape[1] > 1:
+        errors[others] = corrected_t(np.round(board.folds[others] - board.folds[winner], 12), ratio).error
+    elif losses is not None:
+        rows = np.flatnonzero(~np.isnan(losses[:, winner]))
+        mine = losses[rows, winner].astype(np.float64)[:, None]
+        own = None if groups is None else np.unique(groups[rows], return_inverse=True)[1]
+        for start in range(0, len(others), BLOCK):
+            at = others[start : start + BLOCK]
+            errors[at] = standard_error(losses[np.ix_(rows, at)].astype(np.float64) - mine, weights[rows], own)
+    return errors
 
 
 def _over_rows(mine: Floats, theirs: Floats) -> Floats:

@@ -12,13 +12,13 @@ from modelsel.comparison.optimism.few_rows import decided_by_few
 from modelsel.comparison.optimism.fold_predictions import LARGEST, FoldPredictions, bbc_of_folds
 from modelsel.comparison.optimism.tibshirani import tibshirani
 from modelsel.comparison.ratio import assessed_per_analysed
-from modelsel.comparison.winner.indistinguishable import indistinguishable
+from modelsel.comparison.winner.indistinguishable import difference_errors, indistinguishable
 from modelsel.comparison.winner.kept import part, place
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.protocols import Rule
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Finding, Integers, Outputs, Resampling, Scoreboard
+from modelsel.core.types import Finding, Floats, Integers, Outputs, Resampling, Scoreboard
 from modelsel.measure.beside import named
 from modelsel.rule.bounds import among, nearest
 from modelsel.runner.aggregation.results import Results
@@ -38,6 +38,7 @@ def choose(results: Results, rule: Rule, resampling: Resampling, seed: int, pick
     results = results.including(winner)
     dropped = results.status.count("dropped")
     corrected = _corrected(results, rule, winner, bbc_generator(resampling, seed)) if pickable or not dropped else None
+    ratio = assessed_per_analysed(resampling)
     assessed = results.assessed([winner, *best_of_each(results, winner)])
     return Selection(
         candidates=results.candidates,
@@ -48,10 +49,11 @@ def choose(results: Results, rule: Rule, resampling: Resampling, seed: int, pick
         losses=results.losses,
         assessed=assessed,
         winner=winner,
-        indistinguishable=_near(results, winner, assessed_per_analysed(resampling)),
+        indistinguishable=_near(results, winner, ratio),
         corrected=None if corrected is None else {**corrected.to_dict(), **_beside(results, winner)},
         findings=(*_few_rows(results, winner), *_warned(results), *(_withheld(dropped) if dropped and not pickable else ())),
         beside=results.board.beside,
+        difference_se=_differences(results, winner, ratio),
     )
 
 
@@ -92,6 +94,17 @@ def _near(results: Results, winner: int, ratio: float) -> tuple[int, ...]:
     kept = results.kept
     near = indistinguishable(part(results.board, kept), place(kept, winner), ratio, results.losses.matrix)
     return tuple(kept[list(near)].tolist())
+
+
+def _differences(results: Results, winner: int, ratio: float) -> Floats:
+    """Standard errors of the differences to the winner: of all by their folds, or of those whose rows were kept (one fold)."""
+    board, task, matrix = results.board, results.book.work.task, results.losses.matrix
+    if board.folds.shape[1] > 1:
+        return difference_errors(board, winner, ratio, None, task.row_weights, task.groups)
+    errors, kept = np.full(len(board.ids), np.nan), results.kept
+    mine = place(kept, winner)
+    errors[kept] = difference_errors(part(board, kept), mine, ratio, matrix, task.row_weights, task.groups)
+    return errors
 
 
 def _withheld(dropped: int) -> Iterator[Finding]:

@@ -19,7 +19,10 @@ import numpy as np
 from modelsel.core.selection import Selection
 from modelsel.core.types import Integers, Scoreboard
 
-FIXED = ("id", "entry", "learner", "status", "rank", "mean", "se", "complexity", "unit", "training_error", "reason")
+FIXED = (
+    "id", "entry", "learner", "status", "rank", "mean", "se", "difference_se", "complexity", "unit", "training_error", "reason",
+)  # fmt: skip
+OLDER = tuple(name for name in FIXED if name != "difference_se")  # of files of earlier versions
 MEASURE = "measure."  # before the name of a measure beside the one that chose
 RISKY = ("=", "+", "-", "@", "\t", "\r", "'")
 
@@ -42,6 +45,7 @@ class Row:
     folds: tuple[float, ...]
     parameters: Mapping[str, str]
     measures: Mapping[str, float] = field(default_factory=dict)  # others than the one that chose, NaN where not known
+    difference_se: float = math.nan  # standard error of the mean less the winner's; NaN for the winner
 
     @cached_property
     def label(self) -> str:
@@ -76,6 +80,7 @@ def rows(selection: Selection) -> list[Row]:
             folds=tuple(float(score) for score in board.folds[i]),
             parameters={name: word(value) for name, value in candidate.parameters.items() if name != "kind"},
             measures={name: float(each[i]) for name, each in selection.beside.items()},
+            difference_se=math.nan if selection.difference_se is None else float(selection.difference_se[i]),
         )
         for i, candidate in enumerate(selection.candidates)
     ]
@@ -102,11 +107,12 @@ def read(content: str) -> list[Row]:
     """The rows back. Raises ValueError (KeyError for a missing column) when the file is not one of ours."""
     lines = csv.reader(StringIO(content, newline=""))
     header = next(lines, [])
-    if tuple(header[: len(FIXED)]) != FIXED:
+    fixed = next((names for names in (FIXED, OLDER) if tuple(header[: len(names)]) == names), None)
+    if fixed is None:
         raise KeyError(next((name for name in FIXED if name not in header), FIXED[0]))
-    folds = _leading(header[len(FIXED) :], "fold_")
-    measures = _leading(header[len(FIXED) + folds :], MEASURE)
-    return [_row(cells, header, folds, measures) for cells in lines if cells]
+    folds = _leading(header[len(fixed) :], "fold_")
+    measures = _leading(header[len(fixed) + folds :], MEASURE)
+    return [_row(cells, header, fixed, folds, measures) for cells in lines if cells]
 
 
 def word(value: Any) -> str:
@@ -167,11 +173,11 @@ def _leading(header: Sequence[str], start: str) -> int:
     return sum(1 for _ in takewhile(lambda name: name.startswith(start), header))
 
 
-def _row(cells: Sequence[str], header: Sequence[str], folds: int, measures: int) -> Row:
+def _row(cells: Sequence[str], header: Sequence[str], fixed: Sequence[str], folds: int, measures: int) -> Row:
     """By position: a parameter may be called like a fixed column."""
-    line = dict(zip(FIXED, cells, strict=False))
-    first, last = len(FIXED) + folds, len(FIXED) + folds + measures
-    names, values, scores = header[last:], cells[last:], cells[len(FIXED) : first]
+    line = dict(zip(fixed, cells, strict=False))
+    first, last = len(fixed) + folds, len(fixed) + folds + measures
+    names, values, scores = header[last:], cells[last:], cells[len(fixed) : first]
     return Row(
         id=line["id"],
         entry=unsafe(line["entry"]),
@@ -180,6 +186,7 @@ def _row(cells: Sequence[str], header: Sequence[str], folds: int, measures: int)
         rank=int(line["rank"] or 0),
         mean=_number(line["mean"]),
         se=_number(line["se"]),
+        difference_se=_number(line.get("difference_se", "")),
         complexity=_number(line["complexity"]),
         unit=unsafe(line["unit"]),
         training_error=_number(line["training_error"]),

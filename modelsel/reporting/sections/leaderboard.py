@@ -8,7 +8,7 @@ from modelsel.core.sized import sized
 from modelsel.core.spec import class_of
 from modelsel.record.content.candidates import Row
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text import baselines
+from modelsel.reporting.text import baselines, difference
 from modelsel.reporting.text.words import number, score, settings
 
 SHOWN, INVALID = 1000, 100  # rows; all of them are in candidates.csv
@@ -52,6 +52,7 @@ def _row(view: View, row: Row, equal: Set[str]) -> dict[str, Any]:
         "settings": settings(view.varied[row.id]),
         "mean": score(row.mean),
         "se": score(row.se),
+        "apart": difference.words(row, view.winner),
         "training": score(row.training_error),
         "complexity": number(row.complexity),
         "unit": row.unit,
@@ -78,6 +79,6 @@ def _with_floor(view: View, best: Sequence[Row], equal: Set[str]) -> list[dict[s
 
 
 def _floor_row(line: baselines.BaselineLine) -> dict[str, Any]:
-    blank = dict.fromkeys(("complexity", "unit", "size", "training", "status", "reason"), "")
+    blank = dict.fromkeys(("complexity", "unit", "size", "training", "status", "reason", "apart"), "")
     words = {"entry": line.name, "settings": baselines.MEANING[line.learner], "mean": score(line.mean), "se": score(line.se)}
     return {**blank, **words, "rank": None, "series": 0, "id": line.id, "mark": "floor"}

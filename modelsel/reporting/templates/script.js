@@ -27,7 +27,7 @@
 
   function value(row, column) {
     var cell = row.cells[column], text = (cell.getAttribute("data-value") || cell.textContent).trim();
-    return /^[-\u2212]?[\d.,]+(e[-+]?\d+)?(\s|$)/.test(text) ? parseFloat(text.replace(/,/g, "").replace("\u2212", "-")) : text;
+    return /^[-+\u2212]?[\d.,]+(e[-+]?\d+)?(\s|$)/.test(text) ? parseFloat(text.replace(/,/g, "").replace("\u2212", "-")) : text;
   }
   function compare(a, b) {
     if (typeof a === "number" && typeof b === "number") return a - b;

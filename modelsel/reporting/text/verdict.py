@@ -10,6 +10,7 @@ from modelsel.core.sized import sized
 from modelsel.record.content.candidates import Row, varied
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.text import baselines, width
+from modelsel.reporting.text.difference import next_best
 from modelsel.reporting.text.terminal import duration
 from modelsel.reporting.text.words import interval, number, ordinal, percent, plural, score, settings
 
@@ -44,17 +45,14 @@ def headline(outcome: StudySummary) -> str:
 
 
 def winner(outcome: StudySummary, table: Sequence[Row]) -> list[str]:
-    """The winner by name, what tells it from the rest of its entry, how large it is, who cannot be told from it."""
+    """The winner by name, what tells it from the rest of its entry, how large it is, who cannot be told from it, and how far the next is."""
     won = outcome.winner
     telling = settings(varied(table).get(won["id"], {}))
     size = sized(won["complexity"]["value"], won["complexity"]["name"])
     same = len(won.get("indistinguishable", ()))
     equal = f"the data cannot tell {plural(same, 'other candidate')} from it" if same else ""
-    return list(
-        filter(
-            None, (f"{won.get('entry') or won['learner']} {won['id'][:8]}: {f'{telling}; ' if telling else ''}{size}", equal)
-        )
-    )
+    first = f"{won.get('entry') or won['learner']} {won['id'][:8]}: {f'{telling}; ' if telling else ''}{size}"
+    return list(filter(None, (first, equal, next_best(outcome, table))))
 
 
 def cross_validated(outcome: StudySummary) -> list[str]:

@@ -53,14 +53,14 @@ class LossMatrix:
         groups = None if self._task.groups is None else np.unique(self._task.groups[rows], return_inverse=True)[1]
         se = np.full(self._sum.shape[1], np.nan)
         for at in _blocks(len(se), len(weights)):
-            se[at] = _standard_error(self._sum[rows, at].astype(np.float64), weights, groups)
+            se[at] = standard_error(self._sum[rows, at].astype(np.float64), weights, groups)
         return se
 
 
-def _standard_error(losses: Floats, weights: Floats, groups: Integers | None) -> Floats:
-    """Of the weighted means of the columns, each the same in any company; works in place."""
+def standard_error(losses: Floats, weights: Floats, groups: Integers | None) -> Floats:
+    """Standard errors of the weighted means of the columns (rows × columns), each the same in any company; works in place."""
     if losses.shape[1] == 1:  # NumPy adds a lone column up in another order
-        return _standard_error(np.repeat(losses, 2, axis=1), weights, groups)[:1]
+        return standard_error(np.repeat(losses, 2, axis=1), weights, groups)[:1]
     total = weights.sum()
     losses -= np.einsum("i,ij->j", weights, losses) / total
     losses *= (weights / total)[:, None]

@@ -18,13 +18,17 @@ from modelsel.core.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class Paired:
-    """Mean difference with its interval, the statistic and the two-sided p-value; one entry per comparison."""
+    """Mean difference with its interval, the statistic, the two-sided p-value and the standard error of the mean difference.
+
+    One entry per comparison.
+    """
 
     mean: Floats
     low: Floats
     high: Floats
     statistic: Floats
     p: Floats
+    error: Floats
 
 
 def corrected_t(differences: ArrayLike, ratio: float, level: float = 0.95) -> Paired:
@@ -100,7 +104,7 @@ def _t(mean: Floats, error: Floats, freedom: int, level: float) -> Paired:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(error > 0, mean / error, np.where(mean == 0, 0.0, np.copysign(np.inf, mean)))
     half = stdtrit(freedom, (1 + level) / 2) * error
-    return Paired(mean, mean - half, mean + half, t, np.asarray(2 * stdtr(freedom, -np.abs(t))))
+    return Paired(mean, mean - half, mean + half, t, np.asarray(2 * stdtr(freedom, -np.abs(t))), error)
 
 
 def _five_by_two(differences: ArrayLike) -> Floats:
