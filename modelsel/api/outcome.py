@@ -52,7 +52,10 @@ class Outcome(core.StudySummary):
 
     @cached_property
     def leaderboard(self) -> pd.DataFrame:
-        """A row per candidate, best first: rank, id, learner, varied parameters, mean, se, `difference_se`, fold scores, complexity, `tied`."""
+        """A row per candidate, best first: rank, id, learner, varied parameters, mean, se, fold scores, complexity, `tied`.
+
+        `difference_se` is the standard error of the mean less the winner's.
+        """
         return frames.leaderboard(self._folder)
 
     @cached_property

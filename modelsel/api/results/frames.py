@@ -16,10 +16,9 @@ FIXED = ("rank", "id", "entry", "learner")
 def leaderboard(folder: RunFolder) -> pd.DataFrame:
     """A row per candidate, best first, those without a valid score last.
 
-    Columns: rank, id, entry, learner, one per parameter that tells candidates of an entry apart, mean, se, `difference_se` (standard error of
-    the mean less the winner's), the other measures
-    (NaN where they were not computed), `fold_00` ..., complexity, unit, status, `tied` (cannot be told from the winner; the
-    winner itself counts).
+    Columns: rank, id, entry, learner, one per parameter that tells candidates of an entry apart, mean, se, `difference_se`
+    (standard error of the mean less the winner's), the other measures (NaN where they were not computed), `fold_00` ...,
+    complexity, unit, status, `tied` (cannot be told from the winner; the winner itself counts).
     """
     outcome, rows = folder.outcome(), folder.candidates()
     tied = {outcome.winner["id"], *outcome.winner.get("indistinguishable", ())}
@@ -83,6 +82,7 @@ def _line(row: Row, telling: dict[str, str], names: list[str], tied: bool) -> di
     return {
         "rank": row.rank or None, "id": row.id, "entry": row.label, "learner": row.learner,
         **{name: value(telling[name]) if name in telling else None for name in names},
-        "mean": row.mean, "se": row.se, "difference_se": row.difference_se, **row.measures, **{f"fold_{i:02d}": score for i, score in enumerate(row.folds)},
+        "mean": row.mean, "se": row.se, "difference_se": row.difference_se, **row.measures,
+        **{f"fold_{i:02d}": score for i, score in enumerate(row.folds)},
         "complexity": row.complexity, "unit": row.unit, "status": row.status, "tied": tied,
     }  # fmt: skip

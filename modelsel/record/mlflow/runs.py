@@ -143,7 +143,10 @@ def note(outcome: StudySummary, table: Iterable[Row]) -> str:
         "",
         f"| rank | entry | id | {outcome.measure} | se | se of the difference | complexity |",
         "|--:|---|---|--:|--:|--:|--:|",
-        *(f"| {r.rank} | {r.label} | `{r.id}` | {r.mean:.4f} | {_digits(r.se)} | {_digits(r.difference_se)} | {r.complexity:.4g} {r.unit} |" for r in best),
+        *(
+            f"| {r.rank} | {r.label} | `{r.id}` | {r.mean:.4f} | {_digits(r.se)} | {_digits(r.difference_se)} | {r.complexity:.4g} {r.unit} |"
+            for r in best
+        ),
         *(f"| floor | {one['learner']} | | {one['cv']['mean']:.4f} | | | |" for one in _floor(outcome) if not one["candidate"]),
     ]
     return "\n".join(lines)

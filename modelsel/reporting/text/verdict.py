@@ -45,7 +45,7 @@ def headline(outcome: StudySummary) -> str:
 
 
 def winner(outcome: StudySummary, table: Sequence[Row]) -> list[str]:
-    """The winner by name, what tells it from the rest of its entry, how large it is, who cannot be told from it, and how far the next is."""
+    """The winner by name, what tells it from the rest of its entry, who cannot be told from it, and how far the next is."""
     won = outcome.winner
     telling = settings(varied(table).get(won["id"], {}))
     size = sized(won["complexity"]["value"], won["complexity"]["name"])
