@@ -143,13 +143,15 @@ def note(outcome: StudySummary, table: Iterable[Row]) -> str:
         "",
         f"| rank | entry | id | {outcome.measure} | se | se of the difference | complexity |",
         "|--:|---|---|--:|--:|--:|--:|",
-        *(
-            f"| {r.rank} | {r.label} | `{r.id}` | {r.mean:.4f} | {_digits(r.se)} | {_digits(r.difference_se)} | {r.complexity:.4g} {r.unit} |"
-            for r in best
-        ),
+        *map(_note_row, best),
         *(f"| floor | {one['learner']} | | {one['cv']['mean']:.4f} | | | |" for one in _floor(outcome) if not one["candidate"]),
     ]
     return "\n".join(lines)
+
+
+def _note_row(row: Row) -> str:
+    errors = f"{_digits(row.se)} | {_digits(row.difference_se)}"
+    return f"| {row.rank} | {row.label} | `{row.id}` | {row.mean:.4f} | {errors} | {row.complexity:.4g} {row.unit} |"
 
 
 def _floor(outcome: StudySummary) -> list[Mapping[str, Any]]:
