@@ -5,8 +5,8 @@
 `noise`: labels have nothing to do with the columns, so that errors hang on nothing. `flips`: one column decides, and a fifth of
 the labels is flipped wherever the row lies. `slice`: a tenth of the labels is flipped, and half of them in a tenth of the rows.
 Errors are those of trees of depth 4 (or of naive Bayes, or of 15 neighbours) in 5 folds, as a study has them. A slice that
-stands is a false alarm where the fold models err no more in it than elsewhere, on 20,000 fresh rows; its share stands with Clopper
-and Pearson's interval.
+stands is a false alarm where the fold models err no more in it than elsewhere, on 20,000 fresh rows; its share stands with
+Clopper and Pearson's interval.
 """
 
 import argparse
