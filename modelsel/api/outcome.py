@@ -73,6 +73,26 @@ class Outcome(core.StudySummary):
         """Out-of-fold losses: development rows × candidates."""
         return frames.losses(self._folder)
 
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Everything that was computed as tidy data frames.
+
+        A row says one thing: a candidate, a candidate on a fold, a prediction, a comparison, a slice, a point of the learning
+        curve. What the study did not compute has no rows. `export("parquet", folder)` writes the same.
+
+        Returns
+        -------
+        dict of str to DataFrame
+            By name; columns and types are those of `docs/tables_of_a_run.md`.
+
+        Examples
+        --------
+        With `outcome` as `modelsel.run` returned it:
+
+        >>> outcome.tables()["comparisons"].columns[:3].tolist()
+        ['first', 'second', 'difference']
+        """
+        return frames.tables(self._folder)
+
     @cached_property
     def classes(self) -> NDArray[Any]:
         """The classes as the target's column held them: bool, int, float or text."""
@@ -119,7 +139,10 @@ class Outcome(core.StudySummary):
         return methods(self._folder)
 
     def export(self, to: str, path: str | Path | None = None, table: str = "rows") -> str | bytes | Path:
-        """The final model as onnx, sql, rules, json or dot: written to `path`, or returned without one."""
+        """The final model as onnx, sql, rules, json or dot: written to `path`, or returned without one.
+
+        `csv` and `parquet` are the tables of the run, a file each in the folder `path`.
+        """
         return exported_model(self.folder, to, path, table)
 
     def to_mlflow(self, registered_name: str | None = None, uri: str | None = None) -> str:

@@ -303,7 +303,7 @@ def predict(
 
 
 def export(run: Any, to: str, path: str | Path | None = None, table: str = "rows") -> str | bytes | Path:
-    """Write the final model for another system.
+    """Write the final model for another system, or the tables of the run.
 
     What cannot be expressed there is refused, naming the setting.
 
@@ -312,9 +312,9 @@ def export(run: Any, to: str, path: str | Path | None = None, table: str = "rows
     run : str, Path or Outcome
         A run's folder, `latest`, a study's name (its newest run), an MLflow run id, or an outcome.
     to : str
-        `onnx`, `sql`, `rules`, `json` or `dot`.
+        `onnx`, `sql`, `rules`, `json` or `dot`: the model. `csv` or `parquet`: the tables, a file each.
     path : str or Path, optional
-        Where it is written; without it the content is returned.
+        Where it is written; without it the content is returned. The folder of the tables.
     table : str
         The table that the SQL reads from.
 

@@ -9,7 +9,10 @@ from modelsel.api.results.specification import value
 from modelsel.core.types import Integers
 from modelsel.record.content.candidates import Row, varied
 from modelsel.record.folder import RunFolder
+from modelsel.record.tables.columns import TABLES
+from modelsel.record.tables.rows import tables as table_rows
 
+DTYPES = {"text": "string", "whole": "Int64", "number": "Float64", "truth": "boolean"}
 FIXED = ("rank", "id", "entry", "learner")
 
 
@@ -67,6 +70,17 @@ def losses(folder: RunFolder) -> pd.DataFrame:
     matrix = np.empty((len(kept.row), 0), np.float32) if kept.matrix is None else np.asarray(kept.matrix)
     columns = list(kept.ids) if kept.matrix is not None else []
     return pd.DataFrame(matrix, index=pd.Index(kept.row, name="row"), columns=columns)
+
+
+def tables(folder: RunFolder) -> dict[str, pd.DataFrame]:
+    """Every tidy table of the run by name, with the types that `modelsel.record.tables.columns` declares."""
+    return {
+        name: pd.DataFrame({
+            column: pd.array(values, dtype=DTYPES[TABLES[name].columns[column].type])  # type: ignore[call-overload]
+            for column, values in made.items()
+        })
+        for name, made in table_rows(folder).items()
+    }  # fmt: skip
 
 
 def _source_rows(folder: RunFolder) -> Integers:
