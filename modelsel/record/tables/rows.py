@@ -26,7 +26,7 @@ def tables(folder: RunFolder) -> dict[str, Columns]:
 
 @dataclass(frozen=True, eq=False)
 class RecordedRun:
-    """What the readers of tables share, read once."""
+    """A finished run, each of its files read once for all tables."""
 
     folder: RunFolder
 

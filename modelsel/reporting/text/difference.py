@@ -1,4 +1,4 @@
-"""How far a candidate is from the winner: the difference of their means with its standard error, which is not that of a mean.
+"""Distance of a candidate from the winner: the difference of their means with its standard error, which is not that of a mean.
 
 Scores of two candidates on the same folds rise and fall together, so that their difference is known better than either.
 """
