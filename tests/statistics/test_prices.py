@@ -1,6 +1,7 @@
 """Prices against the published figures; the ladder replayed by hand."""
 
-from math import exp, log
+from fractions import Fraction
+from math import comb, exp, log, prod
 
 import pytest
 from hypothesis import given
@@ -49,3 +50,19 @@ def test_every_count_rounds_to_exactly_one_cell(n: int, steps: int) -> None:
     ranges = [prices.counts_of(cell, n, steps) for cell in range(steps + 1)]
     assert [count for low, high in ranges for count in range(low, high + 1)] == list(range(n + 1))
     assert all(prices.counts_of(prices.cell_of(e, n, steps), n, steps)[0] <= e for e in range(n + 1))
+
+
+def exact(n: int, a: Fraction, b: Fraction) -> list[Fraction]:
+    """The Beta-binomial distribution in fractions."""
+    whole = prod(a + b + i for i in range(n))
+    return [comb(n, e) * prod(a + i for i in range(e)) * prod(b + i for i in range(n - e)) / whole for e in range(n + 1)]
+
+
+@pytest.mark.parametrize("rows", [1, 200, 10**9, 10**15, 10**18])
+@pytest.mark.parametrize("rate", [0.0, 0.05, 0.5, 1.0])
+def test_a_forecast_from_any_number_of_rows_is_a_distribution(rows: int, rate: float) -> None:
+    """Whoever hands in an answer states the forecast: with 10**18 rows differences of ln Γ made every answer nearly free."""
+    half = Fraction(1, 2)
+    known = exact(40, max(half, rows * Fraction(rate)), max(half, rows * (1 - Fraction(rate))))
+    assert prices.foreseen(40, rate, rows) == pytest.approx([float(one) for one in known], abs=1e-12)
+    assert sum(exp(-prices.predicted(e, 40, rate, rows)) for e in range(41)) == pytest.approx(1, abs=1e-9)

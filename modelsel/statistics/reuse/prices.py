@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from math import log
 
 import numpy as np
-from scipy.special import betaln, gammaln
 
 from modelsel.core.types import Floats, Integers
 
@@ -101,11 +100,21 @@ def coin(rounds: int, updates: int, improved: bool) -> float:
 
 
 def foreseen(n: int, cv_error: float, cv_rows: int) -> Floats:
-    """The Beta-binomial distribution of the error count, n + 1 probabilities."""
+    """The Beta-binomial distribution of the error count, n + 1 probabilities that sum to one for any forecast.
+
+    p(e + 1) / p(e) = (n − e)(a + e) / ((e + 1)(b + n − 1 − e)), summed in logarithms away from the mode: with differences of
+    ln Γ a forecast from 10¹⁸ rows, which anybody may state, would make the probabilities add up to more than one.
+
+    >>> [round(float(foreseen(284, 0.05, rows).sum()), 9) for rows in (1, 284, 10**9, 10**18)]
+    [1.0, 1.0, 1.0, 1.0]
+    """
     a, b = max(0.5, cv_rows * cv_error), max(0.5, cv_rows * (1 - cv_error))
-    e = np.arange(n + 1, dtype=np.float64)
-    ways = gammaln(n + 1) - gammaln(e + 1) - gammaln(n - e + 1)
-    return np.asarray(np.exp(ways + betaln(e + a, n - e + b) - betaln(a, b)))
+    e = np.arange(n, dtype=np.float64)
+    steps = np.log(n - e) - np.log(e + 1) + np.log(a + e) - np.log(b + (n - 1 - e))
+    mode = int(np.r_[0.0, np.cumsum(steps)].argmax())
+    logs = np.r_[-np.cumsum(steps[:mode][::-1])[::-1], 0.0, np.cumsum(steps[mode:])]
+    mass = np.exp(logs)
+    return np.asarray(mass / mass.sum())
 
 
 def count_probabilities(n: int, cv_error: float, cv_rows: int) -> Floats:
