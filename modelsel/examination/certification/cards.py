@@ -22,7 +22,7 @@ def _lines(claims: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """A line per number that was shown."""
     for claim in claims:
         if claim.get("answers") is not None:
-            for one in claim["answers"]:
+            for one in (one for one in claim["answers"] if one["score"] is not None):
                 yield {
                     "who": one["name"][:12],
                     "metric": "score at the close",

@@ -6,6 +6,7 @@ know. Exit 0 where all holds, 5 where something does not.
 
 import hashlib
 import json
+import os
 import sys
 import zipfile
 from math import exp, inf, isfinite, lgamma, log, log1p, sqrt
@@ -17,9 +18,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 FORMAT = "modelsel certificate 1"
 MEMBERS = ("certificate.json", "chain.jsonl", "signatures.json", "signature.json")
 BESIDE = ("card.cdx.json", "README.md", "stamp.tsr")
-LARGEST, NEAR = 256 << 20, 1e-6
+LARGEST, NEAR, MOST_ROWS, MOST_STEPS = 256 << 20, 1e-6, 10**9, 5 * 10**7
 ENTRY, CERTIFICATE = b"modelsel.entry.v1\0", "modelsel.certificate.v1 "
 FAILED, PRIOR, FLOATS = 1e-6, 0.1, 650.0
+STATED = ("look", "spent", "n", "delta", "release", "metric", "certified", "at", "cv_mean", "cv_rows")  # of a claim: its look's
+SHOWN = ("symbol", "score", "errors", "interval", "price")  # and what was answered
 BOUND = ("count", "cell", "pass", "fail")
 UNKNOWN = (
     "who looked: keys sign, and names are what their owners say",
@@ -34,6 +37,7 @@ class CheckedCertificate:
 
     def __init__(self):
         self.held, self.faults, self.unknown = [], [], list(UNKNOWN)
+        self.steps = 0  # of work, so that nobody has it run for ever
 
     def check(self, holds, what):
         (self.held if holds else self.faults).append(what)
@@ -53,17 +57,21 @@ def verify(path: Any, key: str | None = None) -> Any:
     verdict = CheckedCertificate()
     try:
         members = _members(path)
-        facts = json.loads(members["certificate.json"])
+        facts = _json(members["certificate.json"])
         _signed(verdict, members, facts, key)
         entries = _chains(verdict, members)
         _claims(verdict, facts, entries)
-    except (OSError, zipfile.BadZipFile, ValueError, KeyError, TypeError, IndexError, ArithmeticError, RecursionError) as error:
+        _about(verdict, facts, entries)
+        _cards(verdict, members, facts)
+    except Exception as error:  # whatever a hostile file brings about: it is no certificate
         verdict.check(False, f"it cannot be read as a certificate ({type(error).__name__}: {str(error)[:120]})")
     return verdict
 
 
 def _members(path):
     """The members by name, in memory: nothing is unpacked, other names and oversized members are refused."""
+    if os.path.getsize(path) > LARGEST:
+        raise ValueError("too large")
     with zipfile.ZipFile(path) as archive:
         infos = archive.infolist()
         names = [info.filename for info in infos]
@@ -74,8 +82,26 @@ def _members(path):
         return {name: archive.read(name) for name in names}
 
 
+def _json(data):
+    """JSON without NaN, infinities and repeated names: two readers would find two things in it."""
+
+    def once(pairs):
+        if len({name for name, _ in pairs}) < len(pairs):
+            raise ValueError("a name stands twice")
+        return dict(pairs)
+
+    def never(text):
+        raise ValueError(text)
+
+    return json.loads(data, object_pairs_hook=once, parse_constant=never)
+
+
+def _canonical(value):
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
 def _signed(verdict, members, facts, key):
-    signature = json.loads(members["signature.json"])
+    signature = _json(members["signature.json"])
     digest = hashlib.sha256(members["certificate.json"]).hexdigest()
     verdict.check(facts.get("format") == FORMAT, f"it is of the format {FORMAT!r}")
     stated = facts["members"]
@@ -106,8 +132,8 @@ def _verified(public, message, signature):
 
 def _chains(verdict, members):
     """Entries whose contents are shown, by (replica, seq): every link is recomputed, every chain's end is signed."""
-    lines = [json.loads(line) for line in members["chain.jsonl"].decode().splitlines()]
-    signatures, chains, shown = json.loads(members["signatures.json"]), {}, {}
+    lines = [_json(line) for line in members["chain.jsonl"].decode().splitlines()]
+    signatures, chains, shown = _json(members["signatures.json"]), {}, {}
     for line in lines:
         chains.setdefault(line["replica"], []).append(line)
     for replica, chain in chains.items():
@@ -116,7 +142,7 @@ def _chains(verdict, members):
             whole &= line["seq"] == number and line["prev"] == prev
             if "body" in line:
                 whole &= line["hash"] == _hash(line)
-                shown[replica, line["seq"]] = {**json.loads(line["body"]), "kind": line["kind"]}
+                shown[replica, line["seq"]] = {**_json(line["body"]), "kind": line["kind"]}
             prev = line["hash"]
         verdict.check(whole, f"chain {replica[:12]} holds, entry by entry ({len(chain)})")
         signed = signatures.get(replica) or {"key": "", "value": ""}
@@ -143,6 +169,8 @@ def _belongs(replica, public):
 
 def _claims(verdict, facts, entries):
     looks = {one["id"]: (place, one) for place, one in entries.items() if one["kind"] == "intent"}
+    if any(not 0 < one["n"] <= MOST_ROWS for _, one in looks.values()):
+        raise ValueError("a look at no rows, or at too many")
     ends, seals = {}, {}
     for place, one in sorted(entries.items()):
         if one["kind"] in ("reveal", "abort"):
@@ -158,10 +186,18 @@ def _claims(verdict, facts, entries):
         place, look = looks[claim["intent"]]
         answer = ends[claim["intent"]][1]
         _placed(verdict, place, look, looks, ends, entries, seals)
+        verdict.check(look["testset"] == facts["testset"], f"{_name(look)}: it is at the rows that the certificate is about")
+        if facts["kind"] == "exam" and "asker" in claim:
+            stated = (claim["asker"], claim["predictions_sha256"]) == (look["config"]["asker"], look["config"]["handed"])
+            verdict.check(stated, f"{_name(look)}: asker and predictions are those on record")
+        same = all(claim.get(name) == look.get(name) for name in STATED) and all(
+            claim.get(name) == answer.get(name) for name in SHOWN
+        )
+        verdict.check(same, f"{_name(look)}: the claim is the answer on record")
         if look["metric"] == "closing":
             _closed(verdict, claim, look, answer, looks)
         else:
-            _interval(verdict, claim, look, answer)
+            _interval(verdict, look, answer, looks, ends)
 
 
 def _name(look):
@@ -209,15 +245,17 @@ def _weight(look):
     return 0.8 if look == 1 else 1 / (5 * look * (look - 1))
 
 
-def _interval(verdict, claim, look, answer):
-    same = all(claim.get(name) == answer.get(name) for name in ("score", "errors", "interval"))
-    verdict.check(same, f"{_name(look)}: the claim is the answer on record")
+def _interval(verdict, look, answer, looks, ends):
     if answer.get("interval") is None:
         return
     released, nats = answer["released"], _nats(look)
     verdict.check(abs(nats - look["nats"]) < NEAR, f"{_name(look)}: the level is e^-{nats:.4f} a side")
     if released.get("stays"):
         found = released["held"]
+        set_by = [ends[name][1] for name, (_, one) in looks.items() if one["look"] == released["set_by"] and name in ends]
+        verdict.check(
+            any(one.get("interval") == found for one in set_by), f"{_name(look)}: it was set in look {released['set_by']}"
+        )
     elif released.get("low") is not None:
         found = [lower(released["low"], look["n"], nats), upper(released["high"], look["n"], nats)]
         inside = answer["errors"] is None or released["low"] == released["high"] == answer["errors"]
@@ -252,7 +290,7 @@ def _closed(verdict, claim, look, answer, looks):
 
 def _priced(verdict, look, answer, seal):
     """A price is no less than what was shown costs; 1 where that could be recomputed."""
-    least = _least(look, answer, seal)
+    least = _least(verdict, look, answer, seal)
     if least is None:
         return 0
     holds = answer["price"] >= least - NEAR
@@ -261,7 +299,7 @@ def _priced(verdict, look, answer, seal):
     return 1
 
 
-def _least(look, answer, seal):
+def _least(verdict, look, answer, seal):
     symbol, n = str(answer["symbol"]), look["n"]
     if look["metric"] == "closing":
         return sum(log(n + 1) for _ in answer["answers"]) if look["counted"] else None
@@ -273,6 +311,11 @@ def _least(look, answer, seal):
     if look["release"] == "predicted":
         rate = look["cv_error"] if look.get("cv_error") is not None else look["cv_mean"]
         usable = isfinite(rate) and 0 <= rate <= 1 and look["cv_rows"] > 0
+        if not 0 <= released["low"] <= released["high"] <= n:
+            raise ValueError("counts out of range")
+        verdict.steps += released["high"] - released["low"]
+        if verdict.steps > MOST_STEPS:
+            raise ValueError("too much to compute")
         mass = _mass(released["low"], released["high"], n, *((rate, look["cv_rows"]) if usable else (0.5, 1)))
         return -log(PRIOR / ((steps or n) + 1) + (1 - PRIOR) * mass) - log1p(-FAILED)
     return log((steps if symbol == "cell" else n) + 1) - log1p(-FAILED)
@@ -284,12 +327,64 @@ def _mass(low, high, n, rate, rows):
     total = 0.0
     for e in range(low, high + 1):
         ways = lgamma(n + 1) - lgamma(e + 1) - lgamma(n - e + 1)
-        total += exp(ways + _beta(e + a, n - e + b) - _beta(a, b))
+        total += exp(ways + _rise(a, e) + _rise(b, n - e) - _rise(a + b, n))
     return total
+
+
+def _rise(x, k):
+    """ln Γ(x + k) / Γ(x); for large x by Stirling's formula, since the difference of two large numbers tells nothing."""
+    if x < 1e6:
+        return lgamma(x + k) - lgamma(x)
+    return k * log(x) + (x + k - 0.5) * log1p(k / x) - k + 1 / (12 * (x + k)) - 1 / (12 * x)
 
 
 def _beta(a, b):
     return lgamma(a) + lgamma(b) - lgamma(a + b)
+
+
+def _about(verdict, facts, entries):
+    """The terms of an exam are those that its chain has, for these rows."""
+    if facts["kind"] != "exam":
+        verdict.unknown.append("whether what the study says it declared is what it declared")
+        return
+    terms, made = facts["about"]["terms"], [one for one in entries.values() if one.get("what") == "created"]
+    digest = hashlib.sha256(_canonical(terms)).hexdigest()
+    noted = any((one["exam"], one["terms"], one["testset"]) == (terms["id"], digest, facts["testset"]) for one in made)
+    verdict.check(noted and facts["about"]["terms_sha256"] == digest, "the terms are those that the chain has for these rows")
+
+
+def _cards(verdict, members, facts):
+    """The numbers of both cards are those of the claims."""
+    lines = []
+    for claim in facts["claims"]:
+        if claim.get("answers") is not None:
+            lines += [("score at the close", one["score"], one["interval"]) for one in claim["answers"]]
+        else:
+            lines.append((claim["metric"], claim["score"], claim["interval"]))
+    lines = [line for line in lines if line[1] is not None]
+    if "card.cdx.json" in members:
+        (component,) = _json(members["card.cdx.json"])["components"]
+        metrics = component["modelCard"]["quantitativeAnalysis"]["performanceMetrics"]
+        found = [(one["type"], one["value"], one.get("confidenceInterval")) for one in metrics]
+        limits = [i and {"lowerBound": f"{i[0]:.6f}", "upperBound": f"{i[1]:.6f}"} for _, _, i in lines]
+        good = found == [(kind, f"{score:.6g}", one) for (kind, score, _), one in zip(lines, limits)]
+        verdict.check(good, "the CycloneDX card has the numbers of the claims")
+    if "README.md" in members:
+        _, head, text = members["README.md"].decode().split("---\n", 2)
+        ((result,),) = [one["results"] for one in _json(head)["model-index"]]
+        found = [(one["type"], one["value"], one.get("args", {}).get("interval")) for one in result["metrics"]]
+        rows = [line.split(" | ")[2:4] for line in text.splitlines() if line.startswith("| ")][1:]
+        limits = [f"[{i[0]:.4f}, {i[1]:.4f}]" if i else "none" for _, _, i in lines]
+        good = (
+            found == lines
+            and len(rows) == len(lines)
+            and all(
+                (row[0], row[1].split(" (")[0].removesuffix(" |")) == (f"{score:.6g}", one)
+                for row, (_, score, _), one in zip(rows, lines, limits)
+            )
+        )
+        verdict.check(good, "the Hugging Face card has the numbers of the claims")
+        verdict.unknown.append("what the cards say besides: names are the issuer's")
 
 
 def lower(errors, n, nats):
