@@ -181,3 +181,49 @@ def test_the_commands(exam: Make, capsys: pytest.CaptureFixture[str], tmp_path: 
     asker = Askers(made.store.folder).of(token)
     assert asker is not None
     assert (asker.name, asker.looks) == ("ann", 3)
+
+
+def test_strangers_wait_too_and_do_not_keep_askers_from_answering(exam: Make) -> None:
+    service = ExamService(exam(release="full").folder, calls=30)
+    token = service.askers.admit("ann")
+    with TestClient(application(service), base_url="http://127.0.0.1:8800") as client:
+        codes = [client.get(path).status_code for path in ("/", "/board", "/state") for _ in range(11)]
+        agent = client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+        assert codes[:30] == [200] * 30
+        assert codes[30:] == [429] * 3
+        assert (agent.status_code, agent.headers["retry-after"] > "0") == (429, True)
+        assert send(client, token, guess(service.exam)).status_code == 200
+
+
+@pytest.mark.parametrize("rows", ["1e18", "9" * 400, "nan", "-1", ""])
+def test_a_forecast_that_is_none_is_no_look(client: TestClient, service: ExamService, rows: str) -> None:
+    token = service.askers.admit("ann")
+    assert send(client, token, guess(service.exam), rate=0.1, rows=rows).status_code == 400
+    assert service.exam.history() == []
+
+
+def test_an_error_names_no_file_of_the_server(client: TestClient, service: ExamService) -> None:
+    token = service.askers.admit("ann")
+    for content in (b"token,prediction\n", b"PAR1nothing", b'token,prediction\n"a', b"\0"):
+        refused = client.post("/answers", content=content, headers={"Authorization": f"Bearer {token}"})
+        assert refused.status_code == 422
+        assert "answer." in refused.json()["error"]
+        assert "/" not in refused.json()["error"].split("answer.")[0]
+
+
+def test_an_exam_of_parquet_files_is_served(exam: Make) -> None:
+    service = ExamService(exam(release="full", parquet=True).folder)
+    taken = modelsel.exam(service.exam.folder)
+    with TestClient(application(service), base_url="http://127.0.0.1:8800") as client:
+        assert client.get("/questions").content.startswith(b"PAR1")
+        said = taken.questions[["token"]].assign(prediction="yes")
+        assert send(client, service.askers.admit("ann"), said).status_code == 200
+    assert sorted(taken.development.columns) == ["age", "city", "default", "income", "token"]
+
+    async def rows() -> str:
+        from modelsel.examination.server.agents import agents
+
+        async with mcp.Client(agents(service)) as agent:
+            return str((await agent.call_tool("questions", {"first": 80, "rows": 50})).content[0].text)
+
+    assert len(asyncio.run(rows()).splitlines()) == 11

@@ -78,8 +78,7 @@ def answer(words: Sequence[str]) -> int:
     from modelsel.examination.asking.sit import ExamSession
 
     exam = ExamSession(Path(args.folder))
-    forecast = (args.forecast[0], int(args.forecast[1])) if args.forecast else None
-    shown = exam.answer(args.predictions, args.asker, forecast)
+    shown = exam.answer(args.predictions, args.asker, tuple(args.forecast) if args.forecast else None)
     for finding in exam.noticed:
         if finding.severity not in ("info", "low"):
             print(f"{finding.code}: {finding.message}; {finding.do}", file=sys.stderr)

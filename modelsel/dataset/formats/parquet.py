@@ -18,12 +18,16 @@ class Parquet(File):
     """A table written by pandas, Arrow, Spark, ... Index columns of pandas are not read."""
 
     def header(self, path: Path) -> tuple[str, ...]:
-        return tuple(_columns(_opened(path).schema_arrow))
+        return tuple(_columns(opened(path).schema_arrow))
 
     def raw(self, path: Path) -> Raw:
-        opened = _opened(path)
-        names = _columns(opened.schema_arrow)
-        table = opened.read(columns=names)
+        file = opened(path)
+        names = _columns(file.schema_arrow)
+        try:
+            table = file.read(columns=names)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            what = f"its rows cannot be read ({str(error).splitlines()[0][:120]})"
+            raise DataError(Problem("MSEL-364", what, str(path), "write the file anew")) from error
         DataError.raise_if(self._problems(table, path))
         if not table.num_rows:
             raise DataError(Problem("MSEL-311", "a schema and no rows", str(path), "the file needs rows"))
@@ -37,7 +41,8 @@ class Parquet(File):
                 yield Problem("MSEL-365", f"type {data.type} cannot be read", f"column '{name}'", fix)
 
 
-def _opened(path: Path) -> arrow.ParquetFile:
+def opened(path: Path) -> arrow.ParquetFile:
+    """Open a Parquet file: its header is read, its rows are not; DataError for another file."""
     try:
         return arrow.ParquetFile(path)
     except (pa.ArrowInvalid, OSError) as error:
@@ -47,5 +52,8 @@ def _opened(path: Path) -> arrow.ParquetFile:
 
 def _columns(schema: pa.Schema) -> list[str]:
     """Column names without the index that pandas stores."""
-    index = (schema.pandas_metadata or {}).get("index_columns", [])
+    try:
+        index = list((schema.pandas_metadata or {}).get("index_columns", []))
+    except (ValueError, TypeError, AttributeError):  # what pandas wrote was damaged: nothing is known of an index
+        index = []
     return [name for name in schema.names if name not in index]

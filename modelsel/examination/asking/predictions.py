@@ -15,11 +15,12 @@ import numpy as np
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.types import Codes, Floats, Outputs
 from modelsel.dataset.columns.column import RawColumn
-from modelsel.dataset.tables.read_table import reader
+from modelsel.dataset.tables.read_table import kind_of_file, reader
 from modelsel.examination.creation.terms import Terms
 
 PREDICTION, SCORE = "prediction", "score_"
 NAMED, CUT, EVEN, DECIMALS = 3, 40, 1e-3, 6
+BYTES, COLUMNS = 4000, 2000  # at most so many bytes for each row of a Parquet file, and columns
 Columns = Mapping[str, RawColumn]
 
 
@@ -32,8 +33,11 @@ class Answer:
     development: Codes | None = None
 
 
-def read(source: Any) -> Columns:
-    """The columns of a CSV or Parquet file, or of a table in memory; DataError for what is no table."""
+def read(source: Any, most: int) -> Columns:
+    """The columns of a CSV or Parquet file, or of a table in memory; DataError for what is no table.
+
+    A Parquet file of more than `most` rows is not read: a few bytes of it may stand for billions of cells.
+    """
     if not isinstance(source, str | Path):
         from modelsel.dataset.tables.in_memory import columns as columns_of  # narwhals, which a file does without
 
@@ -43,7 +47,22 @@ def read(source: Any) -> Columns:
         raise ConfigurationError(
             Problem("MSEL-920", f"there is no file {str(path)!r}", "PREDICTIONS", "give a CSV or Parquet file")
         )
+    if kind_of_file(path) == "parquet":
+        _bounded(path, most)
     return {column.name: column for column in reader(path).raw(path).columns}
+
+
+def _bounded(path: Path, most: int) -> None:
+    """Refuse a Parquet file that says of itself that it is larger than an answer may be."""
+    from modelsel.dataset.formats.parquet import opened  # Arrow, which other files do without
+
+    header = opened(path).metadata
+    size = sum(header.row_group(number).total_byte_size for number in range(header.num_row_groups))
+    if header.num_rows > most or size > BYTES * (most + 1) or header.num_columns > COLUMNS:
+        what = f"{header.num_rows:,} rows and {header.num_columns:,} columns of {size:,} bytes"
+        raise DataError(
+            Problem("MSEL-962", what, "predictions", "hand in one line for each row: its token, and what is predicted")
+        )
 
 
 def checked(columns: Columns, terms: Terms, tokens: Any, development: Any) -> Answer:
@@ -64,7 +83,8 @@ def checked(columns: Columns, terms: Terms, tokens: Any, development: Any) -> An
 def _digest(terms: Terms, tokens: Any, outputs: Outputs) -> str:
     """SHA-256 over a line per row in the order of tokens: token, tab, the class, or the scores with six decimals."""
     if terms.measure.needs_scores and outputs.scores is not None:
-        said = ["\t".join(f"{value:.{DECIMALS}f}" for value in row) for row in outputs.scores[0].tolist()]
+        rounded = np.round(outputs.scores[0], DECIMALS) + 0.0  # as the guard rounds them: one answer has one name
+        said = ["\t".join(f"{value:.{DECIMALS}f}" for value in row) for row in rounded.tolist()]
     else:
         said = [terms.classes[code] for code in outputs.predicted[0].tolist()]
     state = hashlib.sha256()

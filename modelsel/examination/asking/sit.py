@@ -14,6 +14,7 @@ from modelsel.core.system.disk import locked
 from modelsel.core.types import Finding
 from modelsel.examination.asking.predictions import Answer, checked, read
 from modelsel.examination.creation.store import Store
+from modelsel.examination.creation.terms import Terms
 from modelsel.guard.gate import Gate
 from modelsel.guard.identity.requests import LookRequest, SelectionSummary, Sitting
 from modelsel.guard.reporting.answers import looks, notes
@@ -21,6 +22,7 @@ from modelsel.ledger.home import Home
 
 NAME = re.compile(r"[\w][\w .@+-]{0,63}")
 CLOSED, CLOSING = "closed", "closing"
+MOST_ROWS = 10**9  # that a forecast may come from
 OVER = "the exam is closed: no further answer is taken"
 
 
@@ -76,7 +78,7 @@ class ExamSession:
     def closed(self) -> bool:
         return any(look["metric"] == CLOSING for look in self.history())
 
-    def answer(self, predictions: Any, asker: str, forecast: tuple[float, int] | None = None,
+    def answer(self, predictions: Any, asker: str, forecast: tuple[float, float] | None = None,
                allow: Callable[[Sequence[Mapping[str, Any]], float], str] | None = None) -> Shown:  # fmt: skip
         """Hand in predictions (a file, or a table in memory) under a name.
 
@@ -85,7 +87,7 @@ class ExamSession:
         fit, RefusedError (4) where the budget is used up or the exam closed; StoreError (6), LedgerError (5) as looks do.
         """
         ConfigurationError.raise_if(_odd(asker, forecast))
-        answer = checked(read(predictions), self.terms, self.store.tokens(), self.store.tokens("development"))
+        answer = checked(read(predictions, most(self.terms)), self.terms, self.store.tokens(), self.store.tokens("development"))
         with locked(self.store.folder / "answers.lock"):
             self.gate.findings.clear()
             fresh = self.store.keep(answer.name, answer.outputs, {"asker": asker})
@@ -98,7 +100,7 @@ class ExamSession:
                     self.store.forget(answer.name)
                 raise
 
-    def _looked(self, answer: Answer, asker: str, forecast: tuple[float, int] | None, allow: Any) -> Shown:
+    def _looked(self, answer: Answer, asker: str, forecast: tuple[float, float] | None, allow: Any) -> Shown:
         def objection(past: Sequence[Mapping[str, Any]], worst: float) -> str:
             return next(self._objections([one for one in past if sat(one, self.terms.id)], past, asker, worst, allow), "")
 
@@ -139,12 +141,14 @@ class ExamSession:
         if allow is not None and (reason := allow(own, worst)):
             yield reason
 
-    def _selected(self, answer: Answer, asker: str, forecast: tuple[float, int] | None) -> SelectionSummary:
+    def _selected(self, answer: Answer, asker: str, forecast: tuple[float, float] | None) -> SelectionSummary:
         """Return the forecast of the answer: its errors on the development rows (thresholdout), or one that came with it."""
         if answer.development is not None:
             wrong = float(np.mean(answer.development != self.store.development.target))
             return SelectionSummary(asker, wrong, len(answer.development), wrong)
-        return SelectionSummary(asker, *forecast, forecast[0]) if forecast else SelectionSummary(asker, 0.5, 0)
+        return (
+            SelectionSummary(asker, forecast[0], int(forecast[1]), forecast[0]) if forecast else SelectionSummary(asker, 0.5, 0)
+        )
 
     def _shown(self, result: TestResult, answer: Answer, asker: str) -> Shown:
         look = next(one for one in reversed(self.history()) if one["look"] == result.look and sat(one, self.terms.id))
@@ -158,6 +162,11 @@ class ExamSession:
     def noticed(self) -> tuple[Finding, ...]:
         """The findings of the last answer."""
         return tuple(self.gate.findings)
+
+
+def most(terms: Terms) -> int:
+    """The rows from which a file is no answer to an exam: all that there are, some unknown and repeated ones beside."""
+    return 1000 + 2 * sum(map(int, terms.facts["rows"].values()))
 
 
 def sat(look: Mapping[str, Any], exam: str) -> bool:
@@ -181,8 +190,9 @@ def sentence(result: TestResult, symbol: str) -> str:
     return f"{said}{limits}{again}"
 
 
-def _odd(asker: str, forecast: tuple[float, int] | None) -> Iterator[Problem]:
+def _odd(asker: str, forecast: tuple[float, float] | None) -> Iterator[Problem]:
     if not NAME.fullmatch(asker):
         yield Problem("MSEL-931", f"not a name: {asker[:40]!r}", "--as", "use letters, digits, and . @ + - _, up to 64")
-    if forecast is not None and not (0 <= forecast[0] <= 1 and forecast[1] >= 1):
-        yield Problem("MSEL-931", f"not a forecast: {forecast}", "--forecast", "give an error rate and the rows it comes from")
+    if forecast is not None and not (0 <= forecast[0] <= 1 and 1 <= forecast[1] <= MOST_ROWS):
+        fix = f"give an error rate from 0 to 1, and from how many rows it comes, 1 to {MOST_ROWS:,}"
+        yield Problem("MSEL-931", f"not a forecast: {forecast[0]!s:.20} from {forecast[1]!s:.20} rows", "--forecast", fix)

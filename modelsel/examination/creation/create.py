@@ -57,7 +57,7 @@ def create(config: Config, folder: Path, wanted: Wanted, home: Home | None = Non
     ConfigurationError.raise_if(_problems(wanted, folder, config))
     task = config.dataset.load().task
     sides = _sides(task, config, wanted.everything)
-    tokens = {side: np.array(sorted(secrets.token_hex(8) for _ in range(len(rows)))) for side, rows in sides.items()}
+    tokens = {side: np.array(sorted(f"r{secrets.token_hex(8)}" for _ in range(len(rows)))) for side, rows in sides.items()}
     mixed = {side: taken(task, rows[np.argsort(np.array([secrets.randbits(62) for _ in rows], np.int64))])
              for side, rows in sides.items()}  # fmt: skip
     facts = _facts(config, wanted, mixed, home, task)

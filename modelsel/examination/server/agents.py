@@ -12,7 +12,7 @@ from mcp.server.mcpserver import Context
 from modelsel.core.errors import ModelselError
 from modelsel.examination.server.askers import Asker
 from modelsel.examination.server.service import ExamService, said
-from modelsel.examination.server.web import bearer
+from modelsel.examination.server.web import bearer, forecast_of
 
 TOKEN = "MODELSEL_EXAM_TOKEN"  # noqa: S105  the name of a variable
 MOST = 2000  # rows that one call returns
@@ -53,8 +53,8 @@ class Tools:
         costs little.
         """
         try:
-            forecast = (forecast_rate, forecast_rows) if forecast_rate is not None and forecast_rows is not None else None
-            return self._service.answer(self._asker(context), _csv(self._service, predictions), forecast)
+            asker = self._asker(context)
+            return self._service.answer(asker, _csv(self._service, predictions), forecast_of(forecast_rate, forecast_rows))
         except ModelselError as error:
             return said(error)
 

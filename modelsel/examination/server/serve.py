@@ -11,13 +11,13 @@ def application(service: ExamService, host: str = "127.0.0.1") -> Any:
     """The ASGI application: `/mcp` for agents, the rest for people and programs."""
     try:
         from modelsel.examination.server.agents import agents
-        from modelsel.examination.server.web import routes
+        from modelsel.examination.server.web import CallRates, routes
     except ImportError as error:
         raise ConfigurationError(_missing(error)) from error
     server = agents(service)
     app = server.streamable_http_app(json_response=True, stateless_http=True, max_request_body_size=service.largest, host=host)
     app.router.routes.extend(routes(service))
-    return app
+    return CallRates(app, service)
 
 
 def serve(folder: Path, host: str = "127.0.0.1", port: int = 8800, rate: int = 20) -> None:

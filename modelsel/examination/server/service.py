@@ -6,7 +6,7 @@ The service is the only one that has the exam: answers one at a time, and of oth
 import tempfile
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from modelsel.examination.asking.board import board, status
 from modelsel.examination.asking.sit import ExamSession
 from modelsel.examination.server.askers import Asker, Askers, Rates
 
-PER_ROW = 400  # bytes of an answer, for each row and class
+PER_ROW = 100  # bytes of an answer, for each row and class
 
 
 class UnknownTokenError(ModelselError):
@@ -37,7 +37,7 @@ class ExamService:
         self.exam = ExamSession(folder)
         self.askers = Askers(self.exam.store.folder)
         self._turn = threading.Lock()
-        self._answers, self._calls, self._failures = Rates(rate), Rates(calls), Rates(30)
+        self._answers, self._calls, self._failures, self._strangers = Rates(rate), Rates(calls), Rates(30), Rates(calls)
 
     @property
     def terms(self) -> Mapping[str, Any]:
@@ -55,14 +55,18 @@ class ExamService:
         if asker is None:
             _wait(self._failures.take(where))
             raise UnknownTokenError(Problem("MSEL-961", "no such token", "Authorization", "ask the examiner for one"))
-        _wait(self._calls.take(asker.name))
         return asker
+
+    def crowded(self, token: str | None, where: str) -> float:
+        """Seconds to wait before another call: an asker counts by his name, strangers by the machine that they ask from."""
+        asker = self.askers.of(token)
+        return self._calls.take(asker.name) if asker else self._strangers.take(where)
 
     def file(self, side: str) -> bytes:
         """The rows of one side, as they were given out."""
         return (self.exam.folder / str(self.terms["files"][side]["name"])).read_bytes()
 
-    def answer(self, asker: Asker, data: bytes, forecast: tuple[float, int] | None = None) -> dict[str, Any]:
+    def answer(self, asker: Asker, data: bytes, forecast: tuple[float, float] | None = None) -> dict[str, Any]:
         """Hand in the bytes of a CSV or Parquet file. Raises as `Exam.answer` does, and TooOftenError."""
         _wait(self._answers.take(asker.name))
         if len(data) > self.largest:
@@ -71,8 +75,13 @@ class ExamService:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / ("answer.parquet" if data.startswith(b"PAR1") else "answer.csv")
             path.write_bytes(data)
-            with self._turn:
-                shown = self.exam.answer(path, asker.name, forecast, asker.objection)
+            try:
+                with self._turn:
+                    shown = self.exam.answer(path, asker.name, forecast, asker.objection)
+            except DataError as error:  # where the server has put the file is nobody's business
+                raise DataError(
+                    *(replace(one, where=one.where.replace(folder, "").lstrip("/")) for one in error.problems)
+                ) from None
         return asdict(shown)
 
     def budget(self, asker: Asker) -> dict[str, Any]:

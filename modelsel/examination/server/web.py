@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from modelsel.core.errors import ConfigurationError, DataError, ModelselError, Problem
 from modelsel.examination.server.page import page
@@ -74,6 +75,25 @@ def bearer(header: str | None) -> str | None:
     return token.strip() if kind.casefold() == "bearer" and token.strip() else None
 
 
+class CallRates:
+    """In front of every address, that of agents too: so many calls a minute for an asker, or a stranger's machine."""
+
+    def __init__(self, app: ASGIApp, service: ExamService) -> None:
+        self._app, self._service = app, service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            request = Request(scope)
+            token = bearer(request.headers.get("authorization"))
+            seconds = await run_in_threadpool(self._service.crowded, token, _where(request))
+            if seconds > 0:
+                reply = JSONResponse({"error": f"too many calls; wait {seconds:.0f} seconds", "exit_code": 4}, 429,
+                                     {**SAFE, "Retry-After": f"{seconds:.0f}"})  # fmt: skip
+                await reply(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
 def _told(handler: Handler) -> Handler:
     """Errors as JSON, and headers that keep browsers careful."""
 
@@ -105,14 +125,22 @@ async def _body(request: Request, most: int) -> bytes:
     return bytes(data)
 
 
-def _forecast(request: Request) -> tuple[float, int] | None:
-    query = request.query_params
-    if "rate" not in query and "rows" not in query:
+def _forecast(request: Request) -> tuple[float, float] | None:
+    return forecast_of(request.query_params.get("rate"), request.query_params.get("rows"))
+
+
+def forecast_of(rate: Any, rows: Any) -> tuple[float, float] | None:
+    """What came with an answer as a forecast; None where nothing did, ConfigurationError where half of one did.
+
+    >>> forecast_of("0.1", "200"), forecast_of(None, None)
+    ((0.1, 200.0), None)
+    """
+    if rate is None and rows is None:
         return None
     try:
-        return float(query["rate"]), int(query["rows"])
-    except (KeyError, ValueError) as error:
-        fix = "give rate (an error rate) and rows (from how many)"
+        return float(rate), float(rows)
+    except (TypeError, ValueError, OverflowError) as error:
+        fix = "give rate (an error rate) and rows (from how many), or neither"
         raise ConfigurationError(Problem("MSEL-964", "not a forecast", "rate, rows", fix)) from error
 
 
