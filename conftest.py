@@ -1,6 +1,8 @@
 """What tests and the examples in docstrings share: a home of their own, no settings of the person, a study to look at."""
 
 import os
+import re
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,19 +35,46 @@ def _examples_of_what_people_call(request: pytest.FixtureRequest) -> Iterator[No
 
     folder: Path = request.getfixturevalue("tmp_path")
     monkeypatch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
+    sources = [example.source for example in request.node.dtest.examples]
+    made = ("outcome =", "create_exam(")
+    studied = any(re.search(r"outcome|exam\(\"tennis", source) for source in sources)
+    studied = studied and not any(word in source for source in sources for word in made)
+    if studied:
+        folder = Path(shutil.copytree(request.getfixturevalue("_small_study"), folder / "study"))
     monkeypatch.chdir(folder)
     monkeypatch.setenv("MODELSEL_HOME", str(folder / "home"))
     namespace: dict[str, Any] = request.getfixturevalue("doctest_namespace")
     frame = _play_tennis()
     frame.to_csv(folder / "play_tennis.csv", index=False)
     namespace.update(modelsel=modelsel, frame=frame)
-    sources = [example.source for example in request.node.dtest.examples]
-    if any("outcome" in source for source in sources) and not any("outcome =" in source for source in sources):
-        space = {"table": "table", "stump": {"learner": "cart", "max_depth": 1, "pruner": "unpruned"}}
-        namespace["outcome"] = modelsel.run(frame, target="PlayTennis", space=space, final_test=False, tracking="off")
+    if studied:
+        namespace["outcome"] = modelsel.open_run("latest", frame, target="PlayTennis")
     yield
     for name in ("modelsel", "frame", "outcome"):  # the namespace is the session's: no example lives on another's
         namespace.pop(name, None)
+
+
+@pytest.fixture(scope="session")
+def _small_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study on the table of `_play_tennis`, its test set left closed, and an exam; each example works on a copy of them."""
+    import modelsel
+
+    folder = tmp_path_factory.mktemp("study")
+    cart = {"learner": "cart", "pruner": "unpruned", "sweep": {"max_depth": [1, 2]}}
+    with pytest.MonkeyPatch.context() as there:
+        there.chdir(folder)
+        there.setenv("MODELSEL_HOME", str(folder / "home"))
+        modelsel.run(
+            _play_tennis(),
+            target="PlayTennis",
+            space={"majority": "majority", "cart": cart},
+            final_test=False,
+            tracking="off",
+            show=["pruning_path"],
+        )
+        _play_tennis().to_csv("play_tennis.csv", index=False)
+        modelsel.create_exam("play_tennis.csv", "tennis", "PlayTennis", accept_overlap=True)
+    return folder
 
 
 def _play_tennis() -> Any:

@@ -80,10 +80,23 @@ def _is_tree(estimator: "Classifier") -> bool:
 
 
 class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Any learner of `conf/learner/` as a classifier.
+    """A learner of `conf/learner/` as a scikit-learn classifier.
 
-    `settings` maps dotted hyper-parameters to values. `get_params` and `set_params` (and so GridSearchCV) also know every
-    hyper-parameter by its dotted name.
+    `get_params` and `set_params` (and so GridSearchCV) also know every hyper-parameter by its dotted name.
+
+    Parameters
+    ----------
+    learner : str or dict
+        A file of `conf/learner/`, or a specification of the same form.
+    settings : dict, optional
+        Dotted hyper-parameters and their values.
+    seed : int
+        Of learners that draw.
+
+    Examples
+    --------
+    >>> Classifier("cart", {"max_depth": 1}).fit([[1.0], [2.0]], ["a", "b"]).predict([[0.0]]).tolist()
+    ['a']
     """
 
     def __init__(
@@ -94,7 +107,32 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.seed = seed
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit on rows × features. Rows of weight 0 take no part."""
+        """Fit on rows × features.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features; NaN where a value is missing.
+        y : array-like
+            A class per row.
+        sample_weight : array-like, optional
+            A weight per row; rows of weight 0 take no part.
+
+        Returns
+        -------
+        Classifier
+            Itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            For rows that the learner cannot be fitted on.
+
+        Examples
+        --------
+        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).classes_.tolist()
+        ['a', 'b']
+        """
         spec, preparers = build(self.learner, self.settings)
         task, self.classes_ = task_of(self, X, y, sample_weight)
         rows = positions(task) if task.weights is None else np.flatnonzero(task.weights > 0)
@@ -106,18 +144,66 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Labels, one per row."""
+        """Predict the label of each row.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features; a table's columns in the order of `fit`.
+
+        Returns
+        -------
+        array
+            Labels, one per row.
+
+        Examples
+        --------
+        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).predict([[5.0]]).tolist()
+        ['b']
+        """
         table = self._known(X)
         labels: NDArray[Any] = self.classes_.take(self.final_.predict(table))
         return labels
 
     def predict_proba(self, X: Any) -> Floats:
-        """Class scores, rows × classes in the order of `classes_`."""
+        """Compute the class scores of each row.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features.
+
+        Returns
+        -------
+        array
+            Scores in [0, 1], rows × classes in the order of `classes_`.
+
+        Examples
+        --------
+        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).predict_proba([[5.0]]).tolist()
+        [[0.0, 1.0]]
+        """
         table = self._known(X)
         return self.final_.scores(table)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Constructor parameters; with `deep` also every hyper-parameter of the learner under its dotted name."""
+        """Return the constructor's parameters, and the hyper-parameters of the learner.
+
+        Parameters
+        ----------
+        deep : bool
+            Every hyper-parameter too, under its dotted name.
+
+        Returns
+        -------
+        dict
+            Names and values.
+
+        Examples
+        --------
+        >>> classifier("cart", max_depth=3).get_params()["max_depth"]
+        3
+        """
         own = {name: getattr(self, name) for name in OWN}
         if not deep:
             return own
@@ -125,7 +211,28 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return {**{name: value for name, value in known.items() if name != "kind"}, **own}
 
     def set_params(self, **params: Any) -> Self:
-        """Set constructor parameters or dotted hyper-parameters; ValueError names one that does not exist."""
+        """Set constructor parameters or dotted hyper-parameters.
+
+        Parameters
+        ----------
+        **params
+            Names and values.
+
+        Returns
+        -------
+        Classifier
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            Names a parameter that does not exist.
+
+        Examples
+        --------
+        >>> classifier("cart").set_params(max_depth=2).get_params()["max_depth"]
+        2
+        """
         for name in OWN:
             if name in params:
                 setattr(self, name, params.pop(name))
@@ -145,29 +252,85 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def n_leaves_(self) -> int:
+        """The number of leaves of a fitted tree; AttributeError for another learner.
+
+        Examples
+        --------
+        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).n_leaves_
+        2
+        """
         return self._tree().n_leaves
 
     @property
     def n_nodes_(self) -> int:
+        """The number of nodes of a fitted tree; AttributeError for another learner.
+
+        Examples
+        --------
+        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).n_nodes_
+        3
+        """
         return self._tree().n_nodes
 
     @property
     def depth_(self) -> int:
+        """The number of tests on the longest path of a fitted tree; AttributeError for another learner.
+
+        Examples
+        --------
+        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).depth_
+        1
+        """
         return self._tree().depth
 
     @available_if(_is_tree)  # type: ignore[untyped-decorator]
     def to_text(self) -> str:
-        """The tree, a line per branch."""
+        """Write the tree, a line per branch; AttributeError for a learner that is no tree.
+
+        Returns
+        -------
+        str
+            The tree.
+
+        Examples
+        --------
+        >>> print(classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).to_text())
+        x0 <= 1.5: a (1)
+        x0 > 1.5: b (1)
+        """
         return to_text(self._cut())
 
     @available_if(_is_tree)  # type: ignore[untyped-decorator]
     def to_rules(self) -> str:
-        """A rule per leaf, with coverage and confidence."""
+        """Write a rule per leaf, with coverage and confidence; AttributeError for a learner that is no tree.
+
+        Returns
+        -------
+        str
+            The rules.
+
+        Examples
+        --------
+        >>> print(classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).to_rules())
+        if x0 <= 1.5 then a   [covers 1 (50.0 %), right 100.0 %]
+        if x0 > 1.5 then b   [covers 1 (50.0 %), right 100.0 %]
+        """
         return rules_text(self._cut())
 
     @available_if(_is_tree)  # type: ignore[untyped-decorator]
     def to_dict(self) -> dict[str, Any]:
-        """Classes, features and nodes as plain data (the shape in the documentation)."""
+        """Return classes, features and nodes as plain data; AttributeError for a learner that is no tree.
+
+        Returns
+        -------
+        dict
+            The shape that the documentation describes.
+
+        Examples
+        --------
+        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).to_dict()["classes"]
+        ['a', 'b']
+        """
         return to_dict(self._cut())
 
     def _tree(self) -> TreeModel:

@@ -37,14 +37,35 @@ class Outcome(core.StudySummary):
     With `outcome` as `modelsel.run` returned it:
 
     >>> len(outcome.leaderboard), len(outcome.folds)
-    (2, 20)
+    (3, 30)
     """
 
     _table: UntypedTable | None = None  # keeps a table in memory known, so that the study's rows can be had again
 
     @classmethod
     def at(cls, folder: RunFolder, table: UntypedTable | None = None) -> Self:
-        """The outcome of a recorded run."""
+        """Open the outcome of a recorded run.
+
+        Parameters
+        ----------
+        folder : RunFolder
+            The run's folder.
+        table : UntypedTable, optional
+            The table of a study on data in memory, by which its rows can be had again.
+
+        Returns
+        -------
+        Outcome
+            The outcome, read from study.json.
+
+        Examples
+        --------
+        With `outcome` as `modelsel.run` returned it:
+
+        >>> from modelsel.record.folder import RunFolder
+        >>> modelsel.Outcome.at(RunFolder.open(outcome.folder)).winner == outcome.winner
+        True
+        """
         made = cls.from_dict({**folder.read_json(OUTCOME), "folder": str(folder.path)})
         assert isinstance(made, cls)
         object.__setattr__(made, "_table", table)
@@ -55,22 +76,45 @@ class Outcome(core.StudySummary):
         """A row per candidate, best first: rank, id, learner, varied parameters, mean, se, fold scores, complexity, `tied`.
 
         `difference_se` is the standard error of the mean less the winner's.
+
+        Examples
+        --------
+        >>> outcome.leaderboard["entry"].tolist()
+        ['cart', 'majority', 'cart']
         """
         return frames.leaderboard(self._folder)
 
     @cached_property
     def folds(self) -> pd.DataFrame:
-        """A row per candidate and fold."""
+        """A row per candidate and fold, with the fold's score and its numbers of rows.
+
+        Examples
+        --------
+        >>> outcome.folds.columns.tolist()
+        ['id', 'learner', 'fold', 'repeat', 'analysis', 'assessment', 'score']
+        """
         return frames.folds(self._folder)
 
     @cached_property
     def predictions(self) -> pd.DataFrame:
-        """Out-of-fold predictions of the winner: row of the source, truth, predicted, scores where the measure asked."""
+        """Out-of-fold predictions of the winner: row of the source, fold, truth, predicted, class scores where they are kept.
+
+        Examples
+        --------
+        >>> outcome.predictions.columns.tolist()
+        ['row', 'fold', 'truth', 'predicted', 'score_No', 'score_Yes']
+        """
         return frames.predictions(self._folder, self.classes)
 
     @cached_property
     def losses(self) -> pd.DataFrame:
-        """Out-of-fold losses: development rows × candidates."""
+        """Out-of-fold losses, development rows × candidates; without columns where the measure is no mean over rows.
+
+        Examples
+        --------
+        >>> outcome.losses.shape
+        (10, 3)
+        """
         return frames.losses(self._folder)
 
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -95,12 +139,24 @@ class Outcome(core.StudySummary):
 
     @cached_property
     def classes(self) -> NDArray[Any]:
-        """The classes as the target's column held them: bool, int, float or text."""
+        """The classes as the target's column held them: bool, int, float or text.
+
+        Examples
+        --------
+        >>> outcome.classes.tolist()
+        ['No', 'Yes']
+        """
         return labels(self.task["classes"], content.target_type(self._folder))
 
     @cached_property
     def model(self) -> StudyClassifier:
-        """The winner fitted on all development rows, as a scikit-learn estimator. What was kept as a recipe is fitted again."""
+        """The winner fitted on all development rows, as a scikit-learn estimator; a model kept as a recipe is fitted again.
+
+        Examples
+        --------
+        >>> outcome.model.predict(frame.head(2)).tolist()
+        ['No', 'No']
+        """
         from modelsel.record.refit import ready
         from modelsel.runner.final_fit import Final
 
@@ -114,45 +170,175 @@ class Outcome(core.StudySummary):
 
     @property
     def plot(self) -> Plots:
-        """Pictures: leaderboard, curve, path, tree, roc, calibration, critical_difference."""
+        """Pictures of the study: leaderboard, curve, path, tree, roc, calibration, critical_difference.
+
+        Examples
+        --------
+        >>> outcome.plot.leaderboard()
+        <picture: fold scores of the best candidates>
+        """
         return Plots(self._folder)
 
     def candidate(self, id: str | None = None) -> "StudyCandidate":
-        """A candidate by its id, or the beginning of it; the winner unless said. `.fit()` gives its estimator."""
+        """Return one candidate of the study.
+
+        Parameters
+        ----------
+        id : str, optional
+            Its id, or the beginning of it; the winner without it.
+
+        Returns
+        -------
+        StudyCandidate
+            Its specification, scores and predictions; `.fit()` gives its estimator.
+
+        Raises
+        ------
+        ConfigurationError
+            Where no candidate, or more than one, begins like this.
+
+        Examples
+        --------
+        >>> outcome.candidate().learner
+        'tree'
+        """
         return StudyCandidate(self, self._row(id or self.winner["id"]))
 
     def open_test(self, category: str = "", text: str = "") -> "Outcome":
-        """Look once at the sealed test rows, under the study's policy; `category` and `text` justify a further look."""
+        """Look once at the sealed test rows, under the study's policy.
+
+        Parameters
+        ----------
+        category : str
+            The kind of reason for a further look: one of those that `docs/guard` lists.
+        text : str
+            The reason in words, kept in the ledger.
+
+        Returns
+        -------
+        Outcome
+            The outcome with its `test`; `test.refused` says why the guard refused, where it did.
+
+        Raises
+        ------
+        ConfigurationError
+            Where the study has no sealed rows.
+        LedgerError
+            Where the ledger cannot be written: then nothing is opened.
+
+        Examples
+        --------
+        >>> outcome.open_test().test.look
+        1
+        """
         from modelsel.final_test import open_test
 
         open_test(self.folder, category, text, root=self._folder.root)
         return Outcome.at(self._folder, self._table)
 
     def audit(self) -> Mapping[str, Any]:
-        """Report what touched the test rows, what it cost, and whether the ledger is whole."""
+        """Report what touched the test rows, what it cost, and whether the ledger is whole.
+
+        Returns
+        -------
+        Mapping
+            The shape of `modelsel audit --json`.
+
+        Examples
+        --------
+        >>> outcome.audit()["ledger"]["intact"]
+        True
+        """
         from modelsel.cli.audit import audited
 
         return audited(self.folder)
 
     def methods(self) -> str:
-        """A paragraph for a paper: rows, candidates, scheme, rule, correction, looks, interval."""
+        """Describe the study in a paragraph for a paper: rows, candidates, scheme, rule, correction, looks, interval.
+
+        Returns
+        -------
+        str
+            Sentences to paste.
+
+        Examples
+        --------
+        >>> outcome.methods()[:60]
+        'Of the 14 rows (4 features, 2 classes), 10 were used to choo'
+        """
         return methods(self._folder)
 
     def export(self, to: str, path: str | Path | None = None, table: str = "rows") -> str | bytes | Path:
-        """The final model as onnx, sql, rules, json or dot: written to `path`, or returned without one.
+        """Write the final model for another system, or the tables of the run.
 
-        `csv` and `parquet` are the tables of the run, a file each in the folder `path`.
+        Parameters
+        ----------
+        to : str
+            `onnx`, `sql`, `rules`, `json` or `dot` for the model; `csv` or `parquet` for the tables, a file each.
+        path : str or Path, optional
+            The file to write, of tables the folder; without it the model's content is returned.
+        table : str
+            The table that the SQL reads from.
+
+        Returns
+        -------
+        str, bytes or Path
+            The content, or the file.
+
+        Raises
+        ------
+        ConfigurationError
+            Where the model has no such form.
+
+        Examples
+        --------
+        >>> print(outcome.export("rules"))
+        if Outlook = Overcast then Yes   [covers 4 (40.0 %), right 100.0 %]
+        if Outlook != Overcast then No   [covers 6 (60.0 %), right 66.7 %]
         """
         return exported_model(self.folder, to, path, table)
 
     def to_mlflow(self, registered_name: str | None = None, uri: str | None = None) -> str:
-        """Write what MLflow is missing of this study, and register its model under a name; the run's id."""
+        """Write what MLflow is missing of this study, and register its model where a name is given.
+
+        Parameters
+        ----------
+        registered_name : str, optional
+            The registered model that gets the final model as its next version.
+        uri : str, optional
+            The address of MLflow's store; the one of the study without it.
+
+        Returns
+        -------
+        str
+            The id of the study's run in MLflow.
+
+        Raises
+        ------
+        TrackingError
+            Where the store cannot be reached.
+
+        Examples
+        --------
+        >>> outcome.to_mlflow(registered_name="play_tennis")  # doctest: +SKIP
+        """
         from modelsel.api.results.mlflow_models import to_mlflow
 
         return to_mlflow(self._folder, registered_name, uri)
 
     def report(self) -> Path:
-        """Write report.html again, and return where it lies."""
+        """Write report.html again.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Examples
+        --------
+        >>> outcome.report().name
+        'report.html'
+        """
         from modelsel.reporting import page
 
         return page.write(self._folder)
@@ -194,36 +380,90 @@ class Outcome(core.StudySummary):
 
 @dataclass(frozen=True, eq=False)
 class StudyCandidate:
-    """One candidate of a study."""
+    """A candidate of a study, by `outcome.candidate(id)`.
+
+    Examples
+    --------
+    >>> outcome.candidate().scores.shape
+    (10,)
+    """
 
     outcome: Outcome
     row: Row
 
     @property
     def id(self) -> str:
+        """The candidate's id: a digest of its specification.
+
+        Examples
+        --------
+        >>> len(outcome.candidate().id)
+        16
+        """
         return self.row.id
 
     @property
     def learner(self) -> str:
+        """The kind of its learner.
+
+        Examples
+        --------
+        >>> outcome.candidate().learner
+        'tree'
+        """
         return self.row.learner
 
     @property
     def specification(self) -> dict[str, Any]:
-        """The learner with every setting fixed, as `conf/learner/` writes it."""
+        """The learner with every setting fixed, as `conf/learner/` writes it.
+
+        Examples
+        --------
+        >>> outcome.candidate().specification["max_depth"]
+        1
+        """
         return dict(candidate(self.row).spec)
 
     @property
     def scores(self) -> NDArray[np.float64]:
-        """One per fold."""
+        """The score on each fold.
+
+        Examples
+        --------
+        >>> outcome.candidate().scores.shape
+        (10,)
+        """
         return np.array(self.row.folds)
 
     @property
     def predictions(self) -> pd.DataFrame:
-        """Out-of-fold predictions, where they are on record; KeyError otherwise."""
+        """Out-of-fold predictions, where they are on record; KeyError otherwise.
+
+        Examples
+        --------
+        >>> outcome.candidate().predictions["predicted"].head(2).tolist()
+        ['No', 'No']
+        """
         return frames.predictions(self.outcome._folder, self.outcome.classes, self.id)
 
     def fit(self) -> StudyClassifier:
-        """Its estimator, fitted on all development rows of the study."""
+        """Fit the candidate on all development rows of the study.
+
+        Returns
+        -------
+        StudyClassifier
+            A scikit-learn estimator that reads tables as the study did.
+
+        Raises
+        ------
+        ConfigurationError
+            Where the study's table was in memory and was not handed over again.
+
+        Examples
+        --------
+        >>> outcome.candidate().fit().predict(frame.head(2)).tolist()
+        ['No', 'No']
+        """
         from modelsel.runner.final_fit import fit
 
         made = candidate(self.row)

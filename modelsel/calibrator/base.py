@@ -21,7 +21,23 @@ from modelsel.core.types import Booleans, Codes, Description, Floats
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """A calibrator with what it has learnt: an array per class that is calibrated, empty where there was nothing to learn."""
+    """A calibrator with what it has learnt.
+
+    Parameters
+    ----------
+    calibrator : BaseCalibrator
+        The calibrator.
+    learnt : tuple of Floats
+        An array per class that is calibrated, empty where there was nothing to learn.
+
+    Examples
+    --------
+    >>> from modelsel.calibrator.platt import Platt
+    >>> scores = np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.3, 0.7]])
+    >>> learnt = Platt().fit(scores, np.array([0, 1, 1, 0]), np.ones(4))
+    >>> learnt(scores).sum(axis=1).tolist()
+    [1.0, 1.0, 1.0, 1.0]
+    """
 
     calibrator: Any
     learnt: tuple[Floats, ...]
@@ -32,7 +48,13 @@ class Calibration:
         return found
 
     def describe(self) -> Description:
-        """The calibration as data."""
+        """Return the calibration as data.
+
+        Returns
+        -------
+        Description
+            Settings as facts, and what was learnt as arrays.
+        """
         spec = resolved(self.calibrator)
         arrays = {f"learnt{place}": one for place, one in enumerate(self.learnt)}
         return Description(str(spec["kind"]), {"settings": {k: v for k, v in spec.items() if k != "kind"}}, arrays)
@@ -49,12 +71,24 @@ def restored(description: Description) -> Calibration:
 
 @dataclass(frozen=True)
 class BaseCalibrator:
-    """From scores and classes of rows that the model behind the scores did not see. `fitted` and `applied` are to be said."""
+    """Base of calibrators: a new one defines `fitted` and `applied`.
+
+    Parameters
+    ----------
+    folds : int
+        Inner folds of the analysis rows, whose models give the scores that it learns from; at least 2.
+
+    Examples
+    --------
+    >>> from modelsel.calibrator.temperature import Temperature
+    >>> Temperature().folds
+    5
+    """
 
     folds: int = whole(5, least=2, help="inner folds of the analysis rows, whose models give the scores that it learns from")
 
     def fit(self, scores: Floats, truth: Codes, weights: Floats) -> Calibration:
-        """Learn from rows × classes.
+        """Learn from class scores of rows that the model behind them did not see.
 
         Parameters
         ----------
@@ -64,28 +98,101 @@ class BaseCalibrator:
             Class index per row.
         weights : Floats
             Weight per row.
+
+        Returns
+        -------
+        Calibration
+            What turns scores into probabilities.
         """
         return Calibration(self, self.fitted(scores, truth, weights))
 
     def fitted(self, scores: Floats, truth: Codes, weights: Floats) -> tuple[Floats, ...]:
-        """Learn the calibration's parameters, as arrays."""
+        """Learn the calibration's parameters.
+
+        Parameters
+        ----------
+        scores : Floats
+            Class scores, rows × classes.
+        truth : Codes
+            Class index per row.
+        weights : Floats
+            Weight per row.
+
+        Returns
+        -------
+        tuple of Floats
+            What `applied` is given.
+        """
         raise NotImplementedError
 
     def applied(self, learnt: Sequence[Floats], scores: Floats) -> Floats:
-        """Calibrated scores, from what was learnt."""
+        """Calibrate scores by what was learnt.
+
+        Parameters
+        ----------
+        learnt : sequence of Floats
+            What `fitted` gave.
+        scores : Floats
+            Class scores, rows × classes.
+
+        Returns
+        -------
+        Floats
+            Probabilities, rows × classes, each row of sum 1.
+        """
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class ClassByClass(BaseCalibrator):
-    """Each class by itself; of two classes the second."""
+    """Base of calibrators that treat each class by itself, and of two classes the second.
+
+    Parameters
+    ----------
+    folds : int
+        Inner folds of the analysis rows, whose models give the scores that it learns from; at least 2.
+
+    Examples
+    --------
+    >>> from modelsel.calibrator.isotonic import Isotonic
+    >>> isinstance(Isotonic(), ClassByClass)
+    True
+    """
 
     def parameters(self, score: Floats, positive: Booleans, weights: Floats) -> Floats:
-        """Learn the parameters of one class; both `positive` rows and others are present."""
+        """Learn the parameters of one class.
+
+        Parameters
+        ----------
+        score : Floats
+            The class's score per row.
+        positive : Booleans
+            The rows of the class; both these and others are present.
+        weights : Floats
+            Weight per row.
+
+        Returns
+        -------
+        Floats
+            What `value` is given.
+        """
         raise NotImplementedError
 
     def value(self, learnt: Floats, score: Floats) -> Floats:
-        """The chance that each score has."""
+        """Return the probability that each score has.
+
+        Parameters
+        ----------
+        learnt : Floats
+            What `parameters` gave.
+        score : Floats
+            The class's score per row.
+
+        Returns
+        -------
+        Floats
+            Probabilities in [0, 1].
+        """
         raise NotImplementedError
 
     def fitted(self, scores: Floats, truth: Codes, weights: Floats) -> tuple[Floats, ...]:

@@ -216,14 +216,52 @@ class Measure(Protocol):
 
 
 class Rule(Protocol):
-    """Scores to the chosen candidate: a pure function, so that it can be replayed and bootstrapped."""
+    """A rule from scores to the chosen candidate: a pure function, so that it can be replayed and bootstrapped.
+
+    Examples
+    --------
+    >>> from modelsel.rule.best import Best
+    >>> Best().choose(Scoreboard(
+    ...     ids=("a", "b"), folds=np.array([[0.5, 0.5], [0.25, 0.25]]), mean=np.array([0.5, 0.25]), se=np.zeros(2),
+    ...     complexity=np.ones(2), unit=("leaves", "leaves"), eligible=np.ones(2, bool)))
+    1
+    """
 
     def problems(self, resampling: Resampling, over_rows: bool) -> Iterable[str]:
-        """List reasons why it cannot be used with these folds and a measure that is, or is not, a mean over rows."""
+        """List reasons why it cannot be used with these folds and this measure.
+
+        Parameters
+        ----------
+        resampling : Resampling
+            The folds.
+        over_rows : bool
+            True for a measure that is a mean over rows.
+
+        Returns
+        -------
+        iterable of str
+            Sentences for the error message; none where all is well.
+        """
         ...
 
     def choose(self, board: Scoreboard) -> int:
-        """Index of the winner. Ties: simpler, then declared order. Raises ValueError when none is eligible."""
+        """Choose the winner; ties: the simpler, then the one declared first.
+
+        Parameters
+        ----------
+        board : Scoreboard
+            The scores of all candidates.
+
+        Returns
+        -------
+        int
+            The index of the winner.
+
+        Raises
+        ------
+        ValueError
+            Where no candidate is eligible.
+        """
         ...
 
 

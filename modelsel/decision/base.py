@@ -18,7 +18,19 @@ Held = tuple[Floats, Codes, Floats]  # scores, truth and weights of the rows tha
 
 @dataclass(frozen=True)
 class BaseDecision:
-    """`learnt` and `predicted` are to be said."""
+    """Base of decisions: a new one defines `learnt` and `predicted`.
+
+    Parameters
+    ----------
+    folds : int
+        Inner folds of the analysis rows, on which the operating point is chosen; at least 2.
+
+    Examples
+    --------
+    >>> from modelsel.decision.threshold import Threshold
+    >>> list(Threshold().problems())
+    []
+    """
 
     folds: int = whole(5, least=2, help="inner folds of the analysis rows, on which the operating point is chosen")
 
@@ -28,15 +40,50 @@ class BaseDecision:
         return self.folds
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
-        """List reasons why it cannot be used, by itself or on this task."""
+        """List reasons why it cannot be used, by itself or on this task.
+
+        Parameters
+        ----------
+        task : Table, optional
+            The task; without it only the settings are judged.
+
+        Returns
+        -------
+        iterable of str
+            Sentences for the error message; none where all is well.
+        """
         return ()
 
     def learnt(self, held: Sequence[Held]) -> Floats:
-        """Learn the decision's numbers from the rows that each inner fit left out."""
+        """Learn the decision's numbers from the rows that each inner fit left out.
+
+        Parameters
+        ----------
+        held : sequence of (Floats, Codes, Floats)
+            Per inner fold the class scores (rows × classes), the class index and the weight of each row.
+
+        Returns
+        -------
+        Floats
+            What `predicted` is given.
+        """
         raise NotImplementedError
 
     def predicted(self, learnt: Floats, scores: Floats) -> Codes:
-        """The class of each row of scores (rows × classes)."""
+        """Decide the class of each row.
+
+        Parameters
+        ----------
+        learnt : Floats
+            What `learnt` gave.
+        scores : Floats
+            Class scores, rows × classes.
+
+        Returns
+        -------
+        Codes
+            A class index per row.
+        """
         raise NotImplementedError
 
 

@@ -21,7 +21,34 @@ DECIMALS = 9  # of scaled values, when a row's digest is taken: shifted and resc
 
 @dataclass(frozen=True, eq=False)
 class FittedDistance:
-    """A distance fitted to the analysis rows; arrays have an entry per feature."""
+    """A distance fitted to the analysis rows; arrays have an entry per feature.
+
+    Parameters
+    ----------
+    kinds : array of int
+        NUMBER, NAME or LEVELS.
+    center, scale : Floats
+        A number x counts as (x − center) · scale; a scale of 0 leaves the feature out.
+    missing : Floats
+        The difference that a missing value counts.
+    sizes : Integers
+        Levels (unseen included) of a table, 0 elsewhere.
+    tables : Floats
+        The tables of differences between levels, one after the other, row by row.
+    power : float
+        Power p of the sum, at least 1; infinite for the largest difference.
+    known_only : bool
+        Take the mean over the features known in both rows.
+    rounded : bool
+        True where values were scaled, so that equal ones may differ in their last digits.
+
+    Examples
+    --------
+    >>> one = np.ones(1)
+    >>> fitted = FittedDistance(np.zeros(1, np.int8), 0 * one, one, one, np.zeros(1, np.int64))
+    >>> fitted.encode(np.array([[3.0]]), (Feature("x", "numeric"),)).tolist()
+    [[3.0]]
+    """
 
     kinds: NDArray[np.int8]  # NUMBER, NAME or LEVELS
     center: Floats
@@ -49,7 +76,20 @@ class FittedDistance:
         return np.concatenate([[0], np.cumsum(self.sizes**2)[:-1]]).astype(np.int64)
 
     def encode(self, values: Floats, features: tuple[Feature, ...]) -> Floats:
-        """Scaled values, features × rows, in C order; NaN where missing (a rank that was never declared is missing too)."""
+        """Scale the values of rows.
+
+        Parameters
+        ----------
+        values : Floats
+            Rows × features.
+        features : tuple of Feature
+            The features.
+
+        Returns
+        -------
+        Floats
+            Features × rows, in C order; NaN where missing (a rank that was never declared is missing too).
+        """
         codes = np.ascontiguousarray(values.T).copy()
         for index, feature in enumerate(features):
             if feature.kind == "ordered":
@@ -59,37 +99,121 @@ class FittedDistance:
         return (codes - self.center[:, None]) * self.scale[:, None] + 0.0  # −0 becomes 0
 
     def facts(self) -> dict[str, Any]:
-        """Return the settings that are no arrays; an infinite power is written as 0."""
+        """Return the settings that are no arrays.
+
+        Returns
+        -------
+        dict
+            Plain data; an infinite power is written as 0.
+        """
         power = 0.0 if np.isinf(self.power) else self.power
         return {"power": power, "known_only": self.known_only, "rounded": self.rounded}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by name.
+
+        Returns
+        -------
+        dict
+            What `restore` reads back.
+        """
         return {name: getattr(self, name) for name in ("kinds", "center", "scale", "missing", "sizes", "tables")}
 
     @classmethod
     def restore(cls, facts: Any, arrays: Any) -> "FittedDistance":
-        """Read back what `facts` and `arrays` gave; ValueError when they do not fit together."""
+        """Read back what `facts` and `arrays` gave.
+
+        Parameters
+        ----------
+        facts : dict
+            Plain data.
+        arrays : dict
+            Arrays by name.
+
+        Returns
+        -------
+        FittedDistance
+            The distance.
+
+        Raises
+        ------
+        ValueError
+            Where they do not fit together.
+        """
         power = float(facts["power"]) or np.inf
         parts = {name: np.asarray(arrays[name]) for name in ("kinds", "center", "scale", "missing", "sizes", "tables")}
         return cls(**parts, power=power, known_only=bool(facts["known_only"]), rounded=bool(facts["rounded"]))
 
 
 class Distance(Protocol):
-    """A part of the group `distance`."""
+    """A part of the group `distance`.
+
+    Examples
+    --------
+    >>> from modelsel.distance.euclidean import Euclidean
+    >>> Euclidean().own_scale
+    False
+    """
 
     own_scale: ClassVar[bool]  # True where the definition says how values are scaled: `normalise` is then not asked
 
-    def problems(self, task: Table | None = None) -> Iterable[str]: ...
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        """List reasons why it cannot be used, by itself or on these features.
+
+        Parameters
+        ----------
+        task : Table, optional
+            The features; without it only the settings are judged.
+
+        Returns
+        -------
+        iterable of str
+            Sentences for the error message; none where all is well.
+        """
+        ...
 
     def fit(self, task: Task, rows: Integers, normalise: str) -> FittedDistance:
-        """Read scales (and tables of levels) from the analysis rows alone."""
+        """Read scales (and tables of levels) from the analysis rows alone.
+
+        Parameters
+        ----------
+        task : Task
+            The task.
+        rows : Integers
+            Positions of the analysis rows.
+        normalise : str
+            `none`, `range` or `deviation`; not asked where the definition says how values are scaled (`own_scale`).
+
+        Returns
+        -------
+        FittedDistance
+            The distance between rows of these features.
+        """
         ...
 
 
 def row_digests(columns: Floats, decimals: int | None) -> NDArray[np.uint64]:
-    """64 bits per row that depend on the row's values alone, features × rows: what equal distances are resolved by.
+    """Digest each row to 64 bits that depend on its values alone; equal distances are resolved by them.
 
     Source of the mixing step: Steele, Lea & Flood (2014), SplitMix64.
+
+    Parameters
+    ----------
+    columns : Floats
+        Features × rows.
+    decimals : int or None
+        Digits to round to before; None: as they are.
+
+    Returns
+    -------
+    array of uint64
+        A digest per row.
+
+    Examples
+    --------
+    >>> found = row_digests(np.array([[1.0, 2.0, 1.0]]), 9)
+    >>> bool(found[0] == found[2]), bool(found[0] == found[1])
+    (True, False)
     """
     state = np.full(columns.shape[1], 0x9E3779B97F4A7C15, np.uint64)
     for column in columns:

@@ -29,10 +29,25 @@ from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, T
 
 
 class FittedModel(Described):
-    """A fitted learner. `scores` is what a new one has to say."""
+    """Base of fitted learners. A new one defines `scores`.
+
+    Examples
+    --------
+    >>> from modelsel.dataset.bundled.play_tennis import PlayTennis
+    >>> from modelsel.learner.majority import Majority
+    >>> task = PlayTennis().read()
+    >>> model = Majority().fit(task, np.arange(14), np.random.default_rng(0))
+    >>> model.predict(task)[:3].tolist()
+    [1, 1, 1]
+    """
 
     def scores(self, table: Table) -> Floats:
-        """Class scores of the rows of a table.
+        """Compute class scores of the rows of a table.
+
+        Parameters
+        ----------
+        table : Table
+            Rows of the features that it was fitted on.
 
         Returns
         -------
@@ -42,13 +57,33 @@ class FittedModel(Described):
         raise NotImplementedError
 
     def predict(self, table: Table) -> Codes:
-        """Index of the class with the largest score per row; ties: the first class."""
+        """Return the index of the class with the largest score per row; ties: the first class.
+
+        Parameters
+        ----------
+        table : Table
+            Rows of the features that it was fitted on.
+
+        Returns
+        -------
+        Codes
+            A class index per row.
+        """
         predicted: Codes = np.argmax(self.scores(table), axis=1).astype(np.int32)
         return predicted
 
 
 class BaseLearner:
-    """A learner without path parameters: every candidate is a fit. `fit` is what a new one has to say."""
+    """Base of learners without path parameters: every candidate is a fit. A new one defines `fit`.
+
+    Class attributes: `unit` names what `complexity` counts; `holds_gil`, False where the fit releases the interpreter lock.
+
+    Examples
+    --------
+    >>> from modelsel.learner.majority import Majority
+    >>> list(Majority().problems())
+    []
+    """
 
     unit: ClassVar[str] = "stored numbers"
     holds_gil: ClassVar[bool] = True
@@ -73,23 +108,79 @@ class BaseLearner:
         raise NotImplementedError
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
-        """List reasons why it cannot be used, by itself or on these features."""
+        """List reasons why it cannot be used, by itself or on these features.
+
+        Parameters
+        ----------
+        task : Table, optional
+            The features; without it only the settings are judged.
+
+        Returns
+        -------
+        iterable of str
+            Sentences for the error message; none where all is well.
+        """
         return ()
 
     def refusal(self, task: Task, rows: Integers) -> str | None:
-        """Say why it cannot be fitted on just these rows: then the candidate is skipped on them."""
+        """Say why it cannot be fitted on just these rows: then the candidate is skipped on them.
+
+        Parameters
+        ----------
+        task : Task
+            The task.
+        rows : Integers
+            Positions of the analysis rows.
+
+        Returns
+        -------
+        str or None
+            The reason; None where it can be fitted.
+        """
         return None if task.row_weights[rows].sum() > 0 else "no analysis row has weight"
 
     def complexity(self, model: Any) -> float:
-        """Size of a fitted model in the learner's `unit`."""
+        """Compute the size of a fitted model in the learner's `unit`.
+
+        Parameters
+        ----------
+        model : FittedModel
+            What `fit` gave.
+
+        Returns
+        -------
+        float
+            At least 0; of candidates with equal scores the smaller is simpler.
+        """
         return stored_numbers(model)
 
     def fit_key(self) -> dict[str, Any]:
-        """The settings that a fit depends on: all, but for path parameters."""
+        """Return the settings that a fit depends on: all, but for path parameters.
+
+        Returns
+        -------
+        dict
+            Learners of equal keys share one fit.
+        """
         return resolved(self)
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> Any:
-        """Fit once for all learners of equal growing."""
+        """Fit once for all learners of equal `fit_key`.
+
+        Parameters
+        ----------
+        task : Task
+            The task.
+        rows : Integers
+            Positions of the analysis rows.
+        rng : numpy.random.Generator
+            The only source of chance.
+
+        Returns
+        -------
+        Path
+            What answers each of these learners (`core.protocols.Path`).
+        """
         model = self.fit(task, rows, rng)
         if type(self).restore == BaseLearner.restore:
             given_by(type(self).fit)
@@ -98,7 +189,23 @@ class BaseLearner:
 
     @classmethod
     def restore(cls, description: Description) -> Any:
-        """Read a model back; ValueError when it is not whole."""
+        """Read a model back.
+
+        Parameters
+        ----------
+        description : Description
+            What the model's `describe` gave.
+
+        Returns
+        -------
+        FittedModel
+            The model.
+
+        Raises
+        ------
+        ValueError
+            Where the description is not whole.
+        """
         return given_by(cls.fit).restored(description)
 
 

@@ -16,18 +16,41 @@ from modelsel.kernels.compiler import load
 
 
 class BaseMeasure:
-    """A number per candidate and fold. `score` is what a new one has to say."""
+    """Base of measures: a number per candidate and fold. A new one defines `score`.
+
+    Class attributes: `higher_is_better`; `needs_scores`, where it reads class scores and not only predicted classes;
+    `over_rows`, where the score is a mean of losses over rows.
+
+    Examples
+    --------
+    >>> from modelsel.measure.kappa import Kappa
+    >>> Kappa().higher_is_better
+    True
+    """
 
     higher_is_better: ClassVar[bool] = True
     needs_scores: ClassVar[bool] = False  # reads class scores, and not only predicted classes
     over_rows: ClassVar[bool] = False
 
     def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
-        """Yield reasons why it cannot be used on this task and these folds."""
+        """Yield reasons why it cannot be used on this task and these folds.
+
+        Parameters
+        ----------
+        task : Task
+            The development rows.
+        resampling : Resampling
+            Their folds.
+
+        Yields
+        ------
+        str
+            Sentences for the error message; none where all is well.
+        """
         yield from ()
 
     def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
-        """One number per candidate.
+        """Compute one number per candidate.
 
         Parameters
         ----------
@@ -48,27 +71,82 @@ class BaseMeasure:
         raise NotImplementedError
 
     def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
-        """Loss per candidate and row, only where the score is their mean.
+        """Compute the loss per candidate and row, only where the score is their mean.
+
+        Parameters
+        ----------
+        truth : Codes
+            Class index per row.
+        outputs : Outputs
+            The answers of the candidates.
+        classes : int
+            How many classes there are.
+
+        Returns
+        -------
+        Floats
+            Candidates × rows.
 
         Raises
         ------
         TypeError
-            Where it is not.
+            Where the score is no mean over rows.
         """
         raise TypeError(f"{type(self).__name__} is no mean over rows")
 
 
 class OverRows(BaseMeasure):
-    """The score is the weighted mean of `losses`; lower is better."""
+    """Base of measures that are a weighted mean over rows; lower is better. A new one defines `losses`.
+
+    Examples
+    --------
+    >>> from modelsel.measure.error import Error
+    >>> answers = Outputs(np.array([[0, 1, 1]], np.int32))
+    >>> Error().losses(np.array([0, 0, 1], np.int32), answers, 2).tolist()
+    [[0.0, 1.0, 0.0]]
+    """
 
     higher_is_better = False
     over_rows = True
 
     def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
-        """Loss per candidate and row (candidates × rows)."""
+        """Compute the loss per candidate and row.
+
+        Parameters
+        ----------
+        truth : Codes
+            Class index per row.
+        outputs : Outputs
+            The answers of the candidates.
+        classes : int
+            How many classes there are.
+
+        Returns
+        -------
+        Floats
+            Candidates × rows.
+        """
         raise NotImplementedError
 
     def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
+        """Compute the weighted mean of the losses.
+
+        Parameters
+        ----------
+        truth : Codes
+            Class index per row.
+        outputs : Outputs
+            The answers of the candidates.
+        weights : Floats or None
+            Weight per row; None: all equal.
+        classes : int
+            How many classes there are.
+
+        Returns
+        -------
+        Floats
+            A number per candidate; NaN where no row has weight.
+        """
         losses = np.ascontiguousarray(self.losses(truth, outputs, classes))  # sums are the same in any company, so no BLAS
         if weights is None:
             return np.asarray(losses.mean(axis=-1))
@@ -79,26 +157,106 @@ class OverRows(BaseMeasure):
 
 
 class FromConfusion(BaseMeasure):
-    """The score is a function of the confusion matrix."""
+    """Base of measures that are a function of the confusion matrix. A new one defines `of`.
+
+    Examples
+    --------
+    >>> from modelsel.measure.kappa import Kappa
+    >>> Kappa().of(np.array([[[5.0, 0.0], [0.0, 5.0]]])).tolist()
+    [1.0]
+    """
 
     def of(self, matrices: Floats) -> Floats:
-        """One number per confusion matrix (candidates × true class × predicted class)."""
+        """Compute one number per confusion matrix.
+
+        Parameters
+        ----------
+        matrices : Floats
+            Weights, candidates × true class × predicted class.
+
+        Returns
+        -------
+        Floats
+            A number per candidate; NaN where it is not defined.
+        """
         raise NotImplementedError
 
     def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
+        """Compute the confusion matrices and their numbers.
+
+        Parameters
+        ----------
+        truth : Codes
+            Class index per row.
+        outputs : Outputs
+            The answers of the candidates.
+        weights : Floats or None
+            Weight per row; None: all equal.
+        classes : int
+            How many classes there are.
+
+        Returns
+        -------
+        Floats
+            A number per candidate.
+        """
         return self.of(confusion(truth, outputs.predicted, weights, classes))
 
 
 def class_scores(outputs: Outputs) -> Floats:
-    """The class scores, candidates × rows × classes; ValueError when the cell did not ask for them."""
+    """Return the class scores of some answers.
+
+    Parameters
+    ----------
+    outputs : Outputs
+        The answers of the candidates.
+
+    Returns
+    -------
+    Floats
+        Candidates × rows × classes.
+
+    Raises
+    ------
+    ValueError
+        Where the cell did not ask for scores.
+
+    Examples
+    --------
+    >>> class_scores(Outputs(np.array([[0]], np.int32), np.array([[[0.75, 0.25]]]))).tolist()
+    [[[0.75, 0.25]]]
+    """
     if outputs.scores is None:
         raise ValueError("this measure reads class scores, and the outputs hold predicted classes only")
     return outputs.scores
 
 
 def confusion(truth: Codes, predicted: Codes, weights: Floats | None, classes: int) -> Floats:
-    """Weighted counts, candidates × true class × predicted class.
+    """Count rows by true and predicted class.
 
+    Parameters
+    ----------
+    truth : Codes
+        Class index per row.
+    predicted : Codes
+        Candidates × rows.
+    weights : Floats or None
+        Weight per row; None: all 1.
+    classes : int
+        How many classes there are.
+
+    Returns
+    -------
+    Floats
+        Weights, candidates × true class × predicted class.
+
+    Raises
+    ------
+    ValueError
+        Where a predicted class is none of the classes.
+
+    Examples
+    --------
     >>> confusion(np.array([0, 0, 1], np.int32), np.array([[0, 1, 1]], np.int32), None, 2)[0].tolist()
     [[1.0, 1.0], [0.0, 1.0]]
     """
@@ -122,5 +280,23 @@ def confusion_in_numpy(truth: Codes, predicted: Codes, weights: Floats | None, c
 
 
 def ratio(above: Floats, below: Floats, otherwise: float) -> Floats:
-    """above / below, `otherwise` where below is 0."""
+    """Divide, with a value for what has no quotient.
+
+    Parameters
+    ----------
+    above, below : Floats
+        Arrays of one shape.
+    otherwise : float
+        The value where `below` is 0.
+
+    Returns
+    -------
+    Floats
+        The quotients.
+
+    Examples
+    --------
+    >>> ratio(np.array([1.0, 1.0]), np.array([2.0, 0.0]), 0.0).tolist()
+    [0.5, 0.0]
+    """
     return np.divide(above, below, out=np.full_like(above, otherwise), where=below != 0)

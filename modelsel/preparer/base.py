@@ -29,21 +29,57 @@ from modelsel.core.types import Description, Integers, Table, Task
 
 
 class FittedPreparer(Described):
-    """A fitted preparer. `apply` is what a new one has to say."""
+    """Base of fitted preparers. A new one defines `apply`.
+
+    Examples
+    --------
+    >>> from modelsel.dataset.bundled.play_tennis import PlayTennis
+    >>> from modelsel.preparer.impute import Impute
+    >>> task = PlayTennis().read()
+    >>> step = Impute().fit(task, np.arange(14), np.random.default_rng(0))
+    >>> step.apply(task).values.shape
+    (14, 4)
+    """
 
     def apply(self, table: AnyTable) -> AnyTable:
         """Describe the rows of a table anew: `table.with_features(features, values)`.
 
         A row's description may depend on that row and on what was fitted, never on the other rows of the table.
+
+        Parameters
+        ----------
+        table : Table
+            Rows of the features that it was fitted on.
+
+        Returns
+        -------
+        Table
+            The same rows with new features and values.
         """
         raise NotImplementedError
 
 
 class BasePreparer:
-    """A preparer without path parameters. `fit` is what a new one has to say."""
+    """Base of preparers without path parameters. A new one defines `fit`.
+
+    Examples
+    --------
+    >>> from modelsel.preparer.impute import Impute
+    >>> list(Impute().problems())
+    []
+    """
 
     def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> Any:
         """Fit on some rows of a task, which are all that it may look at.
+
+        Parameters
+        ----------
+        task : Task
+            The task.
+        rows : Integers
+            Positions of the analysis rows; a row may repeat.
+        rng : numpy.random.Generator
+            The only source of chance.
 
         Returns
         -------
@@ -53,15 +89,47 @@ class BasePreparer:
         raise NotImplementedError
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
-        """List reasons why it cannot be used, by itself or on these features."""
+        """List reasons why it cannot be used, by itself or on these features.
+
+        Parameters
+        ----------
+        task : Table, optional
+            The features; without it only the settings are judged.
+
+        Returns
+        -------
+        iterable of str
+            Sentences for the error message; none where all is well.
+        """
         return ()
 
     def fit_key(self) -> dict[str, Any]:
-        """The settings that a fit depends on: all, but for path parameters."""
+        """Return the settings that a fit depends on: all, but for path parameters.
+
+        Returns
+        -------
+        dict
+            Preparers of equal keys share one fit.
+        """
         return resolved(self)
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> Any:
-        """Fit once for all preparers of equal growing."""
+        """Fit once for all preparers of equal `fit_key`.
+
+        Parameters
+        ----------
+        task : Task
+            The task.
+        rows : Integers
+            Positions of the analysis rows.
+        rng : numpy.random.Generator
+            The only source of chance.
+
+        Returns
+        -------
+        FeatureRanking
+            What answers each of these preparers (`core.protocols.FeatureRanking`).
+        """
         prepared = self.fit(task, rows, rng)
         if type(self).restore == BasePreparer.restore:
             given_by(type(self).fit)
@@ -70,7 +138,23 @@ class BasePreparer:
 
     @classmethod
     def restore(cls, description: Description) -> Any:
-        """Read a fitted preparer back; ValueError when it is not whole."""
+        """Read a fitted preparer back.
+
+        Parameters
+        ----------
+        description : Description
+            What its `describe` gave.
+
+        Returns
+        -------
+        FittedPreparer
+            The fitted preparer.
+
+        Raises
+        ------
+        ValueError
+            Where the description is not whole.
+        """
         return given_by(cls.fit).restored(description)
 
 

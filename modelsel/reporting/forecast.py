@@ -21,7 +21,27 @@ GRAVITY = ("critical", "high", "medium", "low", "info")
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """A plan: its counts, all findings of the data (the gravest first), and as text what `modelsel plan` prints."""
+    """A plan: its counts, all findings of the data (the gravest first), and as text what `modelsel plan` prints.
+
+    Parameters
+    ----------
+    text : str
+        What `modelsel plan` prints.
+    rows, test_rows : int
+        Development rows, and rows that are sealed.
+    candidates, cells, fits, naive_fits : int
+        Candidates, batches on folds, fits needed, and fits without sharing.
+    seconds, memory : float
+        The estimated time in seconds, and memory in bytes.
+    findings : tuple of Finding
+        Findings of the data and of the plan.
+
+    Examples
+    --------
+    >>> from modelsel import plan
+    >>> plan("dataset=play_tennis", learner="table", split="none").fits
+    11
+    """
 
     text: str
     rows: int

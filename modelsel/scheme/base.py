@@ -22,12 +22,22 @@ from modelsel.scheme.partition.folds import groups_ignored
 
 
 class BaseScheme:
-    """A resampling recipe. `pairs` is what a new one has to say."""
+    """Base of schemes: a recipe for folds. A new one defines `pairs`.
+
+    The class attribute `reads_groups` says that folds respect groups; else tasks with groups are refused.
+
+    Examples
+    --------
+    >>> from modelsel.dataset.bundled.play_tennis import PlayTennis
+    >>> from modelsel.scheme.kfold import Kfold
+    >>> len(Kfold(folds=7).instantiate(PlayTennis().read(), seed=0).folds)
+    7
+    """
 
     reads_groups: ClassVar[bool] = False  # else tasks with groups are refused, whose rows it would tear apart
 
     def pairs(self, task: Task, rng: np.random.Generator) -> Iterable[tuple[Any, Any]]:
-        """Analysis and assessment rows of each fold, as positions or as masks.
+        """Return analysis and assessment rows of each fold, as positions or as masks.
 
         Parameters
         ----------
@@ -35,16 +45,44 @@ class BaseScheme:
             The development rows.
         rng : numpy.random.Generator
             The only source of chance; the same for the same seed and rows.
+
+        Returns
+        -------
+        iterable of pairs
+            Two arrays per fold: row positions, or masks over all rows.
         """
         raise NotImplementedError
 
     def problems(self, task: Task) -> Iterator[str]:
-        """Yield reasons why it cannot be used on this task."""
+        """Yield reasons why it cannot be used on this task.
+
+        Parameters
+        ----------
+        task : Task
+            The development rows.
+
+        Yields
+        ------
+        str
+            Sentences for the error message; none where all is well.
+        """
         if not self.reads_groups:
             yield from groups_ignored(task, self)
 
     def instantiate(self, task: Task, seed: int) -> Resampling:
-        """The folds on the rows of a task.
+        """Make the folds on the rows of a task.
+
+        Parameters
+        ----------
+        task : Task
+            The development rows.
+        seed : int
+            The study's seed.
+
+        Returns
+        -------
+        Resampling
+            The folds, bound to these rows by the task's fingerprint.
 
         Raises
         ------

@@ -16,21 +16,44 @@ class Exam:
     """An exam, opened to read its rows and to hand in answers; `modelsel.exam` and `modelsel.create_exam` make one.
 
     A score is shown as the terms say, and each answer has a price: docs/guard/exam.md.
+
+    Examples
+    --------
+    >>> modelsel.exam("tennis")
+    <Exam play_tennis: 4 questions, shown as predicted>
     """
 
     @property
     def terms(self) -> Mapping[str, Any]:
-        """exam.json."""
+        """The terms of the exam: columns, classes, measure, how answers are shown, budgets (exam.json).
+
+        Examples
+        --------
+        >>> modelsel.exam("tennis").terms["classes"]
+        ['No', 'Yes']
+        """
         raise NotImplementedError
 
     @property
     def development(self) -> pd.DataFrame:
-        """Rows with their classes."""
+        """The rows with their classes, to fit on.
+
+        Examples
+        --------
+        >>> len(modelsel.exam("tennis").development)
+        10
+        """
         return self._side("development")
 
     @property
     def questions(self) -> pd.DataFrame:
-        """Rows without."""
+        """The rows without classes, each with its token.
+
+        Examples
+        --------
+        >>> len(modelsel.exam("tennis").questions)
+        4
+        """
         return self._side("questions")
 
     def answer(self, predictions: Any, name: str, forecast: tuple[float, int] | None = None) -> dict[str, Any]:
@@ -38,11 +61,18 @@ class Exam:
 
         Parameters
         ----------
-        predictions
-            A data frame with the token column, or one class per question in their order, or a matrix of class scores
-            (questions × classes, in the order of `terms["classes"]`).
-        forecast
-            The error rate that is foreseen, and the rows that it comes from.
+        predictions : table, array, str or Path
+            A table or file with the token column, or one class per question in their order, or class scores,
+            questions × classes in the order of `terms["classes"]`.
+        name : str
+            The asker's name.
+        forecast : tuple of float and int, optional
+            The error rate that is foreseen, in [0, 1], and the number of rows that it comes from.
+
+        Returns
+        -------
+        dict
+            The look's number, and the score with its interval as far as the terms show them.
 
         Raises
         ------
@@ -50,15 +80,43 @@ class Exam:
             Rows or cells that do not fit.
         RefusedError
             The budget is used up, or the exam is closed.
+
+        Examples
+        --------
+        >>> made = modelsel.exam("tennis")
+        >>> made.answer(["Yes"] * 4, "always yes")["look"]
+        1
         """
         raise NotImplementedError
 
     def board(self) -> pd.DataFrame:
-        """Answers as they were shown; after the close with verdicts."""
+        """List the answers as they were shown; after the close with verdicts of pairs.
+
+        Returns
+        -------
+        DataFrame
+            A row per answer.
+
+        Examples
+        --------
+        >>> len(modelsel.exam("tennis").board())
+        0
+        """
         raise NotImplementedError
 
     def status(self) -> dict[str, Any]:
-        """Return how much each asker has handed in, and what is left."""
+        """Return how much each asker has handed in, and what is left.
+
+        Returns
+        -------
+        dict
+            The exam's state and budgets, and what each asker has used.
+
+        Examples
+        --------
+        >>> modelsel.exam("tennis").status()["answers"]
+        0
+        """
         raise NotImplementedError
 
     def _side(self, side: str) -> pd.DataFrame:

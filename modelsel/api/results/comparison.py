@@ -15,17 +15,41 @@ from modelsel.reporting.picture import Picture
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A comparison of runs: `sentences` to quote, `tables` as data frames, `picture`; `save` writes .html, .md or .svg."""
+    """A comparison of runs: `sentences` to quote, `tables` as data frames, `picture`; `save` writes .html, .md or .svg.
+
+    Parameters
+    ----------
+    document : Document
+        The comparison as text and drawing.
+
+    Examples
+    --------
+    >>> modelsel.compare([outcome]).picture
+    <picture: differences in error with their intervals>
+    """
 
     document: Document
 
     @property
     def sentences(self) -> tuple[str, ...]:
+        """The result in sentences that can be quoted.
+
+        Examples
+        --------
+        >>> modelsel.compare([outcome]).sentences[0][:46]
+        'cart has a lower error than majority, by 0.100'
+        """
         return self.document.sentences
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """By title; cells are the texts of the page."""
+        """Tables by title; cells are the texts of the page.
+
+        Examples
+        --------
+        >>> list(modelsel.compare([outcome]).tables)
+        ['Mean error over folds', 'Pairs']
+        """
         return {
             one.title: pd.DataFrame(list(one.rows), columns=list(one.head)).set_index(one.head[0])
             for one in self.document.tables
@@ -33,11 +57,34 @@ class Comparison:
 
     @property
     def picture(self) -> Picture | None:
+        """The critical-difference diagram or the intervals of pairs; None where there is none.
+
+        Examples
+        --------
+        >>> modelsel.compare([outcome]).picture
+        <picture: differences in error with their intervals>
+        """
         plot = self.document.picture
         return Picture(plot.title, plot.svg()) if plot else None
 
     def save(self, path: str | Path) -> tuple[Path, ...]:
-        """Write the page, Markdown or the picture, by the ending; the files written."""
+        """Write the page, Markdown or the picture, by the ending.
+
+        Parameters
+        ----------
+        path : str or Path
+            A file that ends with .html, .md or .svg.
+
+        Returns
+        -------
+        tuple of Path
+            The files written.
+
+        Examples
+        --------
+        >>> [path.name for path in modelsel.compare([outcome]).save("compared.md")]
+        ['compared.md', 'compared.svg']
+        """
         from modelsel.reporting import comparison
 
         return comparison.write(self.document, Path(path))

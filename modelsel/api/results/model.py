@@ -19,10 +19,37 @@ READERS: Mapping[str, Any] = {"bool": {"true": True, "false": False}.__getitem__
 
 
 class StudyClassifier(Classifier):
-    """A fitted `Classifier` that reads tables as its study did; `fit` makes it an ordinary one."""
+    """A fitted `Classifier` that reads tables as its study did; `fit` makes it an ordinary one.
+
+    Examples
+    --------
+    >>> outcome.model.classes_.tolist()
+    ['No', 'Yes']
+    """
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Labels, one per row; a table's columns are found by name, and others left aside."""
+        """Predict the label of each row.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows; a table's columns are found by name, and others left aside.
+
+        Returns
+        -------
+        array
+            Labels, one per row.
+
+        Raises
+        ------
+        ValueError
+            Where columns are missing, or values do not fit.
+
+        Examples
+        --------
+        >>> outcome.model.predict(frame.head(3)).tolist()
+        ['No', 'No', 'Yes']
+        """
         return super().predict(X)
 
     def _known(self, X: Any) -> Table:

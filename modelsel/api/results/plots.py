@@ -12,17 +12,62 @@ from modelsel.reporting.sections.view import View
 
 
 class Plots:
-    """Pictures that a notebook shows and that `save` as SVG or PNG."""
+    """Pictures of a study, which a notebook shows and which `save` as SVG or PNG.
+
+    Parameters
+    ----------
+    folder : RunFolder
+        The study's folder.
+
+    Examples
+    --------
+    >>> outcome.plot.leaderboard().save("leaderboard.svg").name
+    'leaderboard.svg'
+    """
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder, self._view = folder, View(folder)
 
     def leaderboard(self) -> Picture:
-        """Fold scores of the best candidates: a mark per fold, the mean, one standard error to each side."""
+        """Draw the fold scores of the best candidates: a mark per fold, the mean, one standard error to each side.
+
+        Returns
+        -------
+        Picture
+            The drawing.
+
+        Examples
+        --------
+        >>> outcome.plot.leaderboard()
+        <picture: fold scores of the best candidates>
+        """
         return Picture("fold scores of the best candidates", strips.section(self._view)["svg"])
 
     def curve(self, parameter: str, entry: str | None = None) -> Picture:
-        """The score against one parameter, within one entry of the space (the first that varies it, unless said)."""
+        """Draw the score against one parameter, within one entry of the space.
+
+        Parameters
+        ----------
+        parameter : str
+            The parameter's dotted name.
+        entry : str, optional
+            The entry; the first that varies the parameter without it.
+
+        Returns
+        -------
+        Picture
+            The drawing.
+
+        Raises
+        ------
+        ConfigurationError
+            Where no entry varies it.
+
+        Examples
+        --------
+        >>> outcome.plot.curve("max_depth")
+        <picture: cart: max_depth>
+        """
         panels = {panel["title"]: panel["svg"] for panel in slices.panels(self._view)}
         found = [title for title in panels if title.endswith(f": {parameter}") and title.startswith(f"{entry or ''}")]
         if not found:
@@ -30,16 +75,49 @@ class Plots:
         return Picture(found[0], panels[found[0]])
 
     def path(self) -> Picture:
-        """Score and training error along the pruning path of the best tree (studies with show=[pruning_path])."""
+        """Draw score and training error along the pruning path of the best tree.
+
+        Returns
+        -------
+        Picture
+            The drawing.
+
+        Raises
+        ------
+        ConfigurationError
+            Where the study did not run with `show=["pruning_path"]`, or has no pruned tree.
+
+        Examples
+        --------
+        >>> outcome.plot.path()  # doctest: +IGNORE_EXCEPTION_DETAIL
+        Traceback (most recent call last):
+        ConfigurationError: no pruning path is on record
+        """
         from modelsel.reporting.experiments import pruning_path
 
         facts = self._view.details.get("shows", {}).get("pruning_path")
-        if not facts or not facts["paths"]:
+        if not facts or not facts.get("paths"):
             raise _nothing("no pruning path is on record", 'run the study with show=["pruning_path"]')
         return Picture(f"pruning path: {facts['paths'][0]['title']}", pruning_path.drawn(facts["measure"], facts["paths"][0]))
 
     def tree(self) -> Picture:
-        """The final tree."""
+        """Draw the final tree.
+
+        Returns
+        -------
+        Picture
+            The drawing.
+
+        Raises
+        ------
+        ConfigurationError
+            Where the winner is no tree.
+
+        Examples
+        --------
+        >>> outcome.plot.tree()
+        <picture: the final tree>
+        """
         from modelsel.reporting.sections.final import tree
         from modelsel.tree.export.draw import to_svg, top
 
@@ -49,15 +127,68 @@ class Plots:
         return Picture("the final tree", to_svg(top(model.cut, 500), model.widths))
 
     def roc(self) -> Picture:
-        """ROC curves of the winner's out-of-fold scores."""
+        """Draw ROC curves of the winner's out-of-fold scores.
+
+        Returns
+        -------
+        Picture
+            The drawing.
+
+        Raises
+        ------
+        ConfigurationError
+            Where no class scores are on record.
+
+        Examples
+        --------
+        >>> outcome.plot.roc()
+        <picture: ROC, one class against the rest; areas with DeLong’s 95 % interval>
+        """
         return self._of_scores(0)
 
     def calibration(self) -> Picture:
-        """Plot the reliability diagram of the winner's out-of-fold scores."""
+        """Draw the reliability diagram of the winner's out-of-fold scores.
+
+        Returns
+        -------
+        Picture
+            The drawing.
+
+        Raises
+        ------
+        ConfigurationError
+            Where no class scores are on record.
+
+        Examples
+        --------
+        >>> outcome.plot.calibration()
+        <picture: Calibration: share that came true>
+        """
         return self._of_scores(1)
 
     def critical_difference(self, *others: Any) -> Picture:
-        """Learners over this study's data set and those of other runs: mean ranks and who cannot be told apart."""
+        """Draw learners over this study's data set and those of other runs: mean ranks, and who cannot be told apart.
+
+        Parameters
+        ----------
+        *others : str, Path or Outcome
+            Runs on other data sets with the same learners.
+
+        Returns
+        -------
+        Picture
+            The drawing; of this study alone the pairs' differences with their intervals.
+
+        Raises
+        ------
+        ConfigurationError
+            Where the runs cannot be compared.
+
+        Examples
+        --------
+        >>> outcome.plot.critical_difference()
+        <picture: differences in error with their intervals>
+        """
         places = [getattr(other, "folder", other) for other in others]
         picture = compared([self._folder.path, *places], 0.01).picture
         if picture is None:

@@ -104,9 +104,34 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.record = record
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
-        """Select on rows × features. `sample_weight` counts in fits and scores, `groups` go to the splitter.
+        """Select among the candidates on rows × features, and fit the winner.
 
-        Raises ConfigurationError with every problem of space, scheme, measure and rule, ValueError for unusable rows.
+        Parameters
+        ----------
+        X : table or array
+            Rows × features.
+        y : array-like
+            A class per row.
+        **params
+            `sample_weight` counts in fits and scores, `groups` go to the splitter; an entry per row each.
+
+        Returns
+        -------
+        SelectionCV
+            Itself, fitted.
+
+        Raises
+        ------
+        ConfigurationError
+            With every problem of space, scheme, measure and rule.
+        ValueError
+            For unusable rows, and where no candidate finished every fold.
+
+        Examples
+        --------
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 3, ["a", "a", "b", "b"] * 3
+        >>> SelectionCV({"cart": "cart"}, cv=3).fit(X, y).best_score_
+        1.0
         """
         groups, weights = params.pop("groups", None), params.pop("sample_weight", None)
         if params:
@@ -138,21 +163,76 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
 
     @available_if(_refitted)  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> NDArray[Any]:
-        """Labels by the best estimator."""
+        """Predict labels by the best estimator.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features.
+
+        Returns
+        -------
+        array
+            Labels, one per row.
+
+        Examples
+        --------
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 3, ["a", "a", "b", "b"] * 3
+        >>> SelectionCV({"cart": "cart"}, cv=3).fit(X, y).predict([[0.5], [9.0]]).tolist()
+        ['a', 'b']
+        """
         check_is_fitted(self)
         labels: NDArray[Any] = self.best_estimator_.predict(X)
         return labels
 
     @available_if(_refitted)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Class scores by the best estimator."""
+        """Compute class scores by the best estimator.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features.
+
+        Returns
+        -------
+        array
+            Scores in [0, 1], rows × classes in the order of `classes_`.
+
+        Examples
+        --------
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 3, ["a", "a", "b", "b"] * 3
+        >>> SelectionCV({"cart": "cart"}, cv=3).fit(X, y).predict_proba([[0.5]]).tolist()
+        [[1.0, 0.0]]
+        """
         check_is_fitted(self)
         scores: NDArray[np.float64] = self.best_estimator_.predict_proba(X)
         return scores
 
     @available_if(_refitted)  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The best estimator by `scoring`, higher is better."""
+        """Score the best estimator by `scoring`, higher is better.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features.
+        y : array-like
+            A class per row.
+        sample_weight : array-like, optional
+            A weight per row.
+
+        Returns
+        -------
+        float
+            The score; accuracy unless `scoring` or `measure` says otherwise.
+
+        Examples
+        --------
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 3, ["a", "a", "b", "b"] * 3
+        >>> SelectionCV({"cart": "cart"}, cv=3).fit(X, y).score(X, y)
+        1.0
+        """
         check_is_fitted(self)
         return float(scoring_of(self.scoring, self.measure).scorer(self.best_estimator_, X, y, sample_weight))
 

@@ -24,10 +24,32 @@ BLOCK = 8192  # rows whose values at all tests are held at once
 
 
 class Softener(Protocol):
-    """A method that sets how wide the ramps of a pruned tree are; a frozen dataclass."""
+    """A method that sets how wide the ramps of a pruned tree are; a frozen dataclass.
+
+    Examples
+    --------
+    >>> from modelsel.softener.hard import Hard
+    >>> callable(Hard().widths)
+    True
+    """
 
     def widths(self, cut: PrunedView, task: Task, rows: Integers) -> Widths:
-        """Widths for a tree that holds only nodes that stand, from its training rows (positions, repeats allowed)."""
+        """Set the widths of a tree's ramps.
+
+        Parameters
+        ----------
+        cut : PrunedView
+            A tree that holds only nodes that stand.
+        task : Task
+            The task.
+        rows : Integers
+            Positions of the training rows, repeats allowed.
+
+        Returns
+        -------
+        Widths
+            The width below and above each threshold; 0 is a step.
+        """
         ...
 
 
