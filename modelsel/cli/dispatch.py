@@ -21,7 +21,7 @@ HELP = ("-h", "--help", "help")
 
 
 def console() -> int:
-    """What the shell calls: `main` in a process of its own, which does not look through all its objects when it ends."""
+    """Run `main` for the shell: in a process of its own, which does not look through all its objects when it ends."""
     gc.set_threshold(FEW_COLLECTIONS)
     code = main()
     gc.freeze()

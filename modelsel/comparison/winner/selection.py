@@ -58,7 +58,7 @@ def choose(results: Results, rule: Rule, resampling: Resampling, seed: int, pick
 
 
 def _warned(results: Results) -> Iterator[Finding]:
-    """What learners warned of while they were fitted, each once."""
+    """Yield the warnings of learners while they were fitted, each once."""
     folds = results.board.folds.shape[1]
     for one in results.warned[:NAMED]:
         entry = results.candidates[one.candidate].entry

@@ -1,4 +1,4 @@
-"""What was found of a ledger's entries, kept in the home, so that entries whose bytes are the same are not judged again.
+"""Judgements of a ledger's entries, kept in the home, so that entries whose bytes are the same are not judged again.
 
 A file for each ledger states of its first entries, chain by chain, how many they are, the SHA-256 of all their bytes and of
 those of their signatures, and that every one of them may be believed; beside it the few facts of each that passes over a whole

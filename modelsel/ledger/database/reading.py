@@ -76,7 +76,10 @@ class Reading:
         return read
 
     def _known(self, ledger: str, stands: LedgerBytes) -> TrustedEntries | None:
-        """What was judged before, here or in an earlier process, with what plainly follows; None where all must be examined."""
+        """Return the entries judged before, here or in an earlier process; None where all must be examined.
+
+        With those that plainly follow.
+        """
         base = self._base
         if base is None and self._judged is not None:
             base = self._judged.recall(ledger, stands, self._me)

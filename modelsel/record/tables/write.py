@@ -68,7 +68,7 @@ def _parquet(table: pa.Table) -> bytes:
 
 
 def _package() -> dict[str, Any]:
-    """What the CSV files hold, as Frictionless Data describes packages."""
+    """Describe the CSV files in the form of Frictionless Data's packages."""
     return {
         "profile": "tabular-data-package",
         "resources": [

@@ -119,7 +119,7 @@ class ScoreMatrix:
         return tuple(dict.fromkeys(self._tracebacks[fold] for fold in sorted(self._tracebacks)))
 
     def warned(self) -> tuple[FitWarning, ...]:
-        """What learners warned of, by what they said."""
+        """List the warnings of learners, by their text."""
         return tuple(FitWarning(text, len(folds), min(members)) for text, (folds, members) in sorted(self._warned.items()))
 
     def mean(self, name: str) -> Floats:

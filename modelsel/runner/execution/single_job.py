@@ -43,7 +43,7 @@ class Failure:
 
 @dataclass(frozen=True, eq=False)
 class CallResult:
-    """What a function returned, and what was warned of as it ran."""
+    """The value that a function returned, and the warnings while it ran."""
 
     value: Any
     warned: tuple[str, ...] = ()
