@@ -130,7 +130,7 @@ def _forecast(request: Request) -> tuple[float, float] | None:
 
 
 def forecast_of(rate: Any, rows: Any) -> tuple[float, float] | None:
-    """What came with an answer as a forecast; None where nothing did, ConfigurationError where half of one did.
+    """Read the forecast that came with an answer; None without one, ConfigurationError for half of one.
 
     >>> forecast_of("0.1", "200"), forecast_of(None, None)
     ((0.1, 200.0), None)
