@@ -6,6 +6,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
+import gallery_pages
 import generate
 
 import modelsel
@@ -23,9 +24,12 @@ extensions = [
     "numpydoc",
     "sphinx_design",
     "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
 ]
+sphinx_gallery_conf = gallery_pages.settings()
+suppress_warnings = ["config.cache"]  # the gallery's settings hold functions
 root_doc = "index"
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "gallery"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 numpydoc_show_class_members = False

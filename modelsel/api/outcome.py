@@ -138,6 +138,17 @@ class Outcome(core.StudySummary):
         return frames.tables(self._folder)
 
     @cached_property
+    def explanation(self) -> Mapping[str, Any]:
+        """Reasons and weak spots as explanation.json has them: slices, importance, dependence, learning curve; or empty.
+
+        Examples
+        --------
+        >>> isinstance(outcome.explanation, dict)
+        True
+        """
+        return self._folder.explanation()
+
+    @cached_property
     def classes(self) -> NDArray[Any]:
         """The classes as the target's column held them: bool, int, float or text.
 
@@ -170,7 +181,7 @@ class Outcome(core.StudySummary):
 
     @property
     def plot(self) -> Plots:
-        """Pictures of the study: leaderboard, curve, path, tree, roc, calibration, critical_difference.
+        """Pictures of the study: candidates' scores, the final tree, curves, importance (`dir` lists them).
 
         Examples
         --------

@@ -8,7 +8,9 @@ from typing import Any
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.record.content.files import write
+from modelsel.reporting.charts import cd_diagram
 from modelsel.reporting.page import resource
+from modelsel.tree.export import draw
 
 FORMS = (".svg", ".png")
 SPACE = 'xmlns="http://www.w3.org/2000/svg"'
@@ -52,7 +54,7 @@ def style() -> str:
     colours = re.findall(r"^(?:@media[^{]*dark[^{]*\{\s*)?:root \{.*?\n\s*\}(?:\n\})?", text, re.MULTILINE | re.DOTALL)[:2]
     rules = re.findall(r"^svg .*$", text, re.MULTILINE)
     paper = "svg { background: var(--paper); }"
-    return "\n".join([*(block.replace(":root", "svg") for block in colours), *rules, paper])
+    return "\n".join([*(block.replace(":root", "svg") for block in colours), *rules, cd_diagram.CSS, draw.rules(), paper])
 
 
 @cache

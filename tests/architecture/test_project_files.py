@@ -42,8 +42,8 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 110
 
 
-def test_five_tools_are_translated() -> None:
-    assert re.findall(r"^## (.+)$", PAGE, re.MULTILINE) == ["scikit-learn", "tidymodels", "mlr3", "Weka", "Optuna"]
+def test_six_tools_are_translated() -> None:
+    assert re.findall(r"^## (.+)$", PAGE, re.MULTILINE) == ["scikit-learn", "tidymodels", "mlr3", "Weka", "Optuna", "AutoML"]
 
 
 @pytest.mark.parametrize("space", SPACES)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from modelsel.reporting.charts.cd_diagram import FILE, SIDE, WIDTH, diagram
 from modelsel.reporting.charts.svg import Plot
+from modelsel.reporting.picture import Picture, style
 from modelsel.statistics.tests.ranks import cliques, critical_difference
 
 SPACE = "{http://www.w3.org/2000/svg}"
@@ -59,3 +60,13 @@ def test_a_difference_longer_than_the_axis_ends_with_it() -> None:
     tree = drawn(diagram(("a", "b"), np.array([1.2, 1.8]), 3.0, ((0, 1),), 3))
     assert "longer than the axis" in "".join(tree.itertext())
     assert max(float(line.get("x2", 0)) for line in tree.iter(f"{SPACE}line")) <= WIDTH - SIDE + 10
+
+
+def test_a_picture_by_itself_brings_the_rules_of_what_is_drawn() -> None:
+    svg = Picture("ranks", diagram(("a", "b"), np.array([1.2, 1.8]), 0.5, ((0, 1),), 9).svg()).svg
+    used = {name for words in re.findall(r'class="([^"]+)"', svg) for name in words.split()}
+    assert {name for name in used if f".{name}" not in style()} == set()
+
+
+def test_a_tree_by_itself_has_the_style_of_its_boxes() -> None:
+    assert all(rule in style() for rule in ("svg .box {", "svg .edge {", "svg .more {", "svg { color: var(--ink); }"))

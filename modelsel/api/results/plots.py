@@ -6,6 +6,7 @@ from typing import Any
 from modelsel.api.results.comparison import compared
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.record.folder import RunFolder
+from modelsel.reporting.explained import curve, dependence, importance
 from modelsel.reporting.picture import Picture
 from modelsel.reporting.sections import predictions, slices, strips
 from modelsel.reporting.sections.view import View
@@ -99,6 +100,39 @@ class Plots:
         if not facts or not facts.get("paths"):
             raise _nothing("no pruning path is on record", 'run the study with show=["pruning_path"]')
         return Picture(f"pruning path: {facts['paths'][0]['title']}", pruning_path.drawn(facts["measure"], facts["paths"][0]))
+
+    def overfitting(self, entry: str | None = None) -> Picture:
+        """Accuracy in and out of sample against the size of a tree (studies with show=["overfitting"])."""
+        from modelsel.reporting.experiments import overfitting
+
+        curves = self._view.details.get("shows", {}).get("overfitting", {}).get("curves", ())
+        found = [curve for curve in curves if entry in (None, curve["entry"])]
+        if not found:
+            there = _some(curve["entry"] for curve in curves) if curves else 'run the study with show=["overfitting"]'
+            raise _nothing("no such curve is on record", there)
+        return Picture(f"{found[0]['entry']}: accuracy against size", overfitting.drawn(found[0]))
+
+    def importance(self, candidate: int = 0) -> Picture:
+        """Permutation importance of the columns (studies with explain.importance=true), by place among explain.candidates."""
+        parts = [part for part in importance.importance(self._view) if "svg" in part]
+        if candidate not in range(len(parts)):
+            raise _nothing("no such importance is on record", 'run the study with explain={"importance": True}')
+        return Picture(f"importance of the columns: {parts[candidate]['called']}", parts[candidate]["svg"])
+
+    def dependence(self, column: str) -> Picture:
+        """Mean class scores along a column (studies with explain.dependence=true)."""
+        panels = {panel["title"]: panel["svg"] for panel in dependence.dependence(self._view)}
+        if column not in panels:
+            fix = f"there are {', '.join(panels)}" if panels else 'run the study with explain={"dependence": True}'
+            raise _nothing(f"no dependence on {column!r} is on record", fix)
+        return Picture(f"partial dependence on {column}", panels[column])
+
+    def learning_curve(self) -> Picture:
+        """The measure by rows to fit on (studies with curve=true)."""
+        found = curve.curve(self._view)
+        if not found:
+            raise _nothing("no learning curve is on record", "run the study with curve=True")
+        return Picture("learning curve", found["svg"])
 
     def tree(self) -> Picture:
         """Draw the final tree.

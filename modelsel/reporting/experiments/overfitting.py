@@ -87,12 +87,13 @@ def _line(point: Sequence[float], largest: bool) -> str:
 
 def _figure(curve: Mapping[str, Any]) -> str:
     return (
-        f"<h3>{escape(curve['entry'])}</h3><figure class='wide' tabindex='0'>{_drawn(curve)}</figure>"
+        f"<h3>{escape(curve['entry'])}</h3><figure class='wide' tabindex='0'>{drawn(curve)}</figure>"
         f"<details><summary>As a table</summary><pre>{escape(_table(curve))}</pre></details>"
     )
 
 
-def _drawn(curve: Mapping[str, Any]) -> str:
+def drawn(curve: Mapping[str, Any]) -> str:
+    """Both accuracies against the leaves of the tree, with one standard error."""
     points = _points(curve)
     plot = Plot(WIDTH, HEIGHT, f"{curve['entry']}: accuracy against leaves")
     across = Scale.of(curve["sizes"], LEFT + 12, WIDTH - RIGHT - 12, log=False)

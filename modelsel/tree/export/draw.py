@@ -6,6 +6,7 @@ own colour, so that light and dark need no word here; nothing is fetched.
 """
 
 import colorsys
+import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import heappop, heappush
@@ -56,6 +57,13 @@ def to_svg(cut: PrunedView, widths: Widths | None = None) -> str:
         f'data-row="{ROW}" data-step="{layout.step}" data-box="{BOX}" data-after="{AFTER}" role="img" '
         f'aria-label="decision tree, {layout.leaves} leaves" font-family="system-ui, sans-serif" font-size="13">{nodes}</svg>'
     )
+
+
+def rules() -> str:
+    """The style of `to_svg` as a file of its own needs it; the page's style has its colours."""
+    needed = re.compile(r"\.tree-drawing (text|\.(branch|amount|box|leaf|edge|ramp|more))\b")
+    lines = (line for line in _resource("drawing.css").splitlines() if needed.match(line))
+    return "\n".join(["svg { color: var(--ink); }", *(line.replace(".tree-drawing", "svg") for line in lines)])
 
 
 def top(cut: PrunedView, most: int) -> PrunedView:
