@@ -46,7 +46,7 @@ def _copied() -> Path:
     return place
 
 
-def _silent(stream: Any = None) -> terminal.Lines:
+def _silent(_stream: Any = None) -> terminal.Lines:
     return terminal.Lines(io.StringIO())
 
 
