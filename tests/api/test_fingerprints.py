@@ -54,6 +54,7 @@ def test_numbers_of_fewer_bits_are_the_decimals_that_a_file_says(width: Any) -> 
         assert read.tolist() == [float(str(cell)) for cell in cells]
 
 
+@pytest.mark.slow
 def test_a_model_answers_the_same_for_32_bits_from_memory_and_from_a_file(folder: Path) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 3)).astype(np.float32).round(2)

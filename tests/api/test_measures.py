@@ -40,6 +40,7 @@ def test_class_scores_of_the_winner_are_on_record_and_give_the_measures() -> Non
     assert outcome.winner["measures"]["brier"] == pytest.approx(wrong.groupby(found["fold"]).mean().mean(), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_all_means_all_and_the_choice_is_the_same() -> None:
     some, everything = modelsel.run("dataset=wine", **STUDY), modelsel.run("dataset=wine", **STUDY, measures="all")
     assert everything.leaderboard[["auc", "log_loss", "recall"]].notna().all().all()
@@ -68,6 +69,7 @@ def test_the_report_has_them_in_one_table() -> None:
     assert f"{outcome.winner['measures']['auc']:.4f}" in table
 
 
+@pytest.mark.slow
 def test_a_resumed_study_computes_nothing_again_and_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     first, second = (modelsel.run("dataset=wine", **STUDY) for _ in range(2))
     assert first.winner == second.winner

@@ -173,6 +173,7 @@ def test_a_picture_of_another_form_and_one_that_is_not_there_are_said(outcome: m
         outcome.plot.path()
 
 
+@pytest.mark.slow
 def test_the_pruning_path_and_the_critical_difference_are_pictures(people: pd.DataFrame) -> None:
     pruned = {"cart": {"learner": "cart", "sweep": {"pruner": "cost_complexity", "pruner.alpha": "path"}}, "knn": {}}
     studies = [

@@ -42,6 +42,7 @@ def test_every_kind_of_table_gives_the_same_study(people: pd.DataFrame, form: An
     assert found.model.predict(form(people)).tolist() == expected.model.predict(people).tolist()
 
 
+@pytest.mark.slow
 def test_data_may_be_given_by_name_or_first_and_roles_as_arrays(people: pd.DataFrame) -> None:
     features, labels = people.drop(columns="left"), people["left"]
     named = modelsel.run(data=people, target="left", **QUICK)
@@ -155,6 +156,7 @@ def test_what_cannot_be_read_is_said_with_what_to_do(data: Any, said: str) -> No
     assert "; " in str(raised.value)
 
 
+@pytest.mark.slow
 def test_the_record_says_which_content_and_the_study_is_repeated_on_it(people: pd.DataFrame) -> None:
     first = modelsel.run(people, target="left", **QUICK)
     recorded = yaml.safe_load(Path(first.folder, "config.yaml").read_text())["dataset"]
@@ -191,6 +193,7 @@ def test_another_table_is_refused_with_what_changed(people: pd.DataFrame, change
         modelsel.open_run(first.folder, data=change(people))
 
 
+@pytest.mark.slow
 def test_a_table_that_is_gone_is_asked_for_and_may_be_handed_over_again(people: pd.DataFrame) -> None:
     place = modelsel.run(people, target="left", **QUICK).folder
     gc.collect()

@@ -79,6 +79,7 @@ def test_the_hiding_hides(tmp_path: Path) -> None:
         assert python(HIDING + asking, folder=tmp_path).returncode == 0, asking
 
 
+@pytest.mark.slow
 def test_every_module_is_imported_without_what_linux_alone_has(tmp_path: Path) -> None:
     done = python(ALL, folder=tmp_path)
     assert done.returncode == 0, done.stderr[-2000:]

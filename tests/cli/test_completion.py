@@ -41,6 +41,7 @@ def test_the_first_word_is_a_command(tmp_path: Path) -> None:
     assert replies(tmp_path, "modelsel pl") == ["plan"]
 
 
+@pytest.mark.slow
 def test_after_run_and_plan_hydra_completes_groups_names_and_settings(tmp_path: Path) -> None:
     assert replies(tmp_path, "modelsel run dataset=i") == ["dataset=iris"]
     assert {"scheme=kfold", "scheme=stratified_kfold"} <= set(replies(tmp_path, "modelsel plan scheme="))

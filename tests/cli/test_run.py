@@ -65,6 +65,7 @@ def test_predictions_follow_the_columns_by_name(modelsel: Command, folder: Path)
     assert modelsel("predict", "latest", "less.csv").code == 3
 
 
+@pytest.mark.slow
 def test_a_sweep_ends_in_one_table_and_opens_each_test_set_once(
     modelsel: Command, folder: Path, small: tuple[str, ...]
 ) -> None:
@@ -101,6 +102,7 @@ def test_a_sweep_returns_the_cross_validated_score(folder: Path, small: tuple[st
     assert (float(again), again.code, again.result) == (float(done), done.code, done.result)
 
 
+@pytest.mark.slow
 def test_one_test_set_is_opened_for_the_best_job_alone(modelsel: Command, folder: Path, small: tuple[str, ...]) -> None:
     assert modelsel("run", "-m", *small, "scheme.folds=3,4").code == 0
     found = [json.loads(path.read_text()) for path in folder.glob("runs/*/*/study.json")]

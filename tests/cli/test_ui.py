@@ -123,6 +123,7 @@ def _environment(parent: int) -> dict[str, str]:
         return dict(word.split("=", 1) for word in environment.read().split("\0") if "=" in word)
 
 
+@pytest.mark.slow
 def test_sync_writes_where_the_run_belongs(modelsel, small, folder):
     """The run's own tracking.uri counts, not the embedded store."""
     own = folder / "own.db"
@@ -134,6 +135,7 @@ def test_sync_writes_where_the_run_belongs(modelsel, small, folder):
     assert not (folder / "runs" / "mlflow.db").exists()
 
 
+@pytest.mark.slow
 def test_sync_of_a_study_without_tracking_goes_to_the_embedded_store(modelsel, small, folder):
     assert modelsel("run", *small, "final_test=false").code == OK
     assert " 0 found there" in modelsel("sync").out

@@ -28,6 +28,7 @@ def run(
     return ComparedRun(name, name, task, resampling, measure, 1 / 9, best, measure == "auc")
 
 
+@pytest.mark.slow
 def test_the_paper_s_table_is_read_as_the_paper_reads_it() -> None:
     table = np.array(DEMSAR.split(), float).reshape(14, 4)
     runs = [run(f"set{i}", dict(zip(LEARNERS, row)), task=f"t{i}", measure="auc") for i, row in enumerate(table)]
@@ -52,6 +53,7 @@ def test_a_pair_that_is_told_apart_says_who_is_better() -> None:
         assert "in the median by 0.09" in said[0]
 
 
+@pytest.mark.slow
 def test_the_order_of_data_sets_changes_nothing() -> None:
     rng = np.random.default_rng(5)
     runs = [run(f"s{i}", dict(zip("abc", rng.random(3).round(2))), task=f"t{i}", seed=i) for i in range(8)]

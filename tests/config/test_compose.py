@@ -83,6 +83,7 @@ def test_declared_order_and_repeats_are_kept_apart() -> None:
     assert config.notes == ("1 of 3 candidates say the same as another one and were merged",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("overrides", "said"),
     [
@@ -216,6 +217,7 @@ keys = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.one_of(words, st.builds("{}={}".format, keys, words)), max_size=3))
 def test_whatever_is_typed_there_is_a_study_or_a_list_of_problems(overrides: list[str]) -> None:
@@ -228,6 +230,7 @@ def test_whatever_is_typed_there_is_a_study_or_a_list_of_problems(overrides: lis
 texts = st.text("ab:-{}[]&*!#|>'\"%@`, \n\t?0", max_size=40)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(texts, st.sampled_from(["scheme", "experiment", "learner", "space"]))
 def test_whatever_a_file_holds_there_is_a_study_or_a_list_of_problems(tmp_path_factory: Any, text: str, group: str) -> None:

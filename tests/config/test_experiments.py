@@ -14,6 +14,7 @@ def test_every_experiment_is_a_study(name: str) -> None:
     assert config.name == name or config.compare  # one study of several, named after its data set
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", ["guard", "pool", "tracking", "split", "scheme", "measure", "rule"])
 def test_every_option_of_a_group_composes_and_keeps_its_name(group: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "find_spec", lambda _: True)  # as if every pool's package were installed

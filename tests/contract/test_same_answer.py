@@ -71,6 +71,7 @@ def check(folder, *settings):
     assert len(set(answers.values())) == 1, answers
 
 
+@pytest.mark.slow
 def test_the_answer_does_not_depend_on_how_it_was_computed(tmp_path):
     check(
         tmp_path,

@@ -88,6 +88,7 @@ def test_asking_again_averages_nothing(exam: Make) -> None:
     assert len(made.history()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", ["predicted", "ladder", "better"])
 def test_labels_probed_by_single_rows_cost_more_than_they_tell(exam: Make, release: str) -> None:
     """An asker who turns one row at a time reads labels; what he pays leaves no interval that would be worth it."""
@@ -181,6 +182,7 @@ def test_many_askers_and_a_server_that_is_killed(exam: Make, askers: int, each: 
     assert boards.audit(ExamSession(made.folder))["ledger"]["intact"]
 
 
+@pytest.mark.slow
 def test_two_askers_at_once_are_not_both_the_last_one(exam: Make) -> None:
     """A budget of three answers is three answers, however many hands send them."""
     made = exam(release="full", looks=3)

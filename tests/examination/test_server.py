@@ -141,6 +141,7 @@ def test_an_agent_sits_the_exam_by_the_model_context_protocol(service: ExamServi
     assert (shown["asker"], shown["errors"]) == ("robot", errors(service.exam, guess(service.exam)))
 
 
+@pytest.mark.slow
 def test_from_python_over_http_and_mcp(exam: Make) -> None:
     made = exam(release="full", looks=2)
     token = Askers(made.store.folder).admit("ann")

@@ -13,6 +13,7 @@ Make = Callable[..., ExamSession]
 SMALL = ("learner=naive_bayes", "scheme.folds=3", "tracking=off")
 
 
+@pytest.mark.slow
 def test_a_study_asks_once_and_its_answer_is_the_models(exam: Make) -> None:
     made = exam(release="full")
     outcome = modelsel.run(f"exam={made.folder}", *SMALL, "name=mine")
@@ -28,6 +29,7 @@ def test_a_study_asks_once_and_its_answer_is_the_models(exam: Make) -> None:
     assert len(made.history()) == 1
 
 
+@pytest.mark.slow
 def test_a_refusal_is_no_error_and_final_test_false_asks_nothing(exam: Make) -> None:
     made = exam(release="full", looks=1)
     assert modelsel.run(f"exam={made.folder}", *SMALL, "final_test=false").test is None

@@ -43,6 +43,7 @@ def test_the_rows_that_test_had_no_part_in_finding():
     assert found["rows"] == (~finding).sum()
 
 
+@pytest.mark.slow
 def test_counts_p_and_holm_of_the_found_slices_are_by_hand_the_same():
     statsmodels = pytest.importorskip("statsmodels.stats.proportion")
     from statsmodels.stats.multitest import multipletests

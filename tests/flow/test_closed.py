@@ -86,6 +86,7 @@ def test_another_word_is_answered() -> None:
         modelsel.run(SOUND, target="y", final_test="maybe", **QUICK)
 
 
+@pytest.mark.slow
 def test_the_command_ends_with_0_and_a_sweep_leaves_it_closed_too(capfd: pytest.CaptureFixture[str]) -> None:
     from modelsel.cli.dispatch import main
 

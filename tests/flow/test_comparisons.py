@@ -15,6 +15,7 @@ def written(out: str) -> list[Path]:
     return [Path(name) for line in out.splitlines() if line.startswith("written: ") for name in line[9:].split(", ")]
 
 
+@pytest.mark.slow
 def test_which_learner_on_what_is_at_hand(modelsel: Any) -> None:
     with served(Offline()) as nobody:
         ran = modelsel("run", "experiment=which_learner", "dataset.which=monks_1,monks_3,vote,car", *QUICK)
@@ -30,6 +31,7 @@ def test_which_learner_on_what_is_at_hand(modelsel: Any) -> None:
     assert {path.name for path in Path("runs").iterdir()} >= {"monks_1-which_learner", "monks_3-which_learner"}
 
 
+@pytest.mark.slow
 def test_which_learner_reads_tables_of_a_folder(modelsel: Any, shared: Path) -> None:
     folder = f"dataset.dir={shared / 'data'}"
     ran = modelsel("run", "experiment=which_learner", "dataset.which=monks_2,vote", folder, *QUICK)
@@ -39,6 +41,7 @@ def test_which_learner_reads_tables_of_a_folder(modelsel: Any, shared: Path) -> 
     assert all(words in page for words in ("monks_2", "vote", "Critical-difference diagram"))
 
 
+@pytest.mark.slow
 def test_pruners_over_three_data_sets_from_one_command(modelsel: Any) -> None:
     ran = modelsel("run", "experiment=pruning_comparison", "dataset.which=iris,wine,monks_1", "scheme.repeats=1", *QUICK)
     assert ran.code == 0, ran.err

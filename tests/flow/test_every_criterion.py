@@ -49,6 +49,7 @@ def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "root_gini"
 
 
+@pytest.mark.slow
 def test_ten_lines_of_a_plug_in_are_used_where_they_are_allowed_by_name(modelsel, plug_in: str) -> None:
     asked = ("run", "dataset=iris", "learner=cart", f"learner.criterion={plug_in}", "final_test=false", "scheme.folds=2")
     refused = modelsel(*asked)

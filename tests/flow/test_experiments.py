@@ -48,6 +48,7 @@ def test_play_tennis_prints_the_published_gains_tree_and_concepts(modelsel: Any,
     assert not _opened(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_balloons_are_four_studies_that_learn_their_concepts(modelsel: Any, tmp_path: Path) -> None:
     done = modelsel("run", "experiment=balloons")
     assert done.code == 0, done.err

@@ -30,6 +30,7 @@ def test_importance_and_dependence_of_the_winner_and_of_an_entry(modelsel):
     assert "petal" in RunFolder.open("latest").report.read_text()
 
 
+@pytest.mark.slow
 def test_the_importance_of_all_processes_is_the_same(modelsel):
     asked = ("run", "dataset=iris", "learner=naive_bayes", "scheme.folds=3", "explain.importance=true", "explain.repeats=2")
     assert modelsel(*asked, "pool=sequential").code == 0
@@ -74,6 +75,7 @@ def test_a_model_that_is_no_tree_has_no_paths(modelsel):
     assert "MSEL-259: a row has a path in a tree, and the model is none, --explain" in done.err
 
 
+@pytest.mark.slow
 def test_slices_are_searched_for_and_declared_ones_always_shown(modelsel):
     done = modelsel("run", "dataset=breast_cancer", "learner=cart", "scheme.folds=3", "slices=[mean radius]")
     assert done.code == 0, done.err

@@ -1,5 +1,7 @@
 """`alpha: path` as typed: what it stands for is on record in every run that used it; a second run takes it from the first."""
 
+import pytest
+
 from modelsel.record.folder import RunFolder
 from modelsel.runner.journal.codec import RecordHeader, raw, scan
 
@@ -13,6 +15,7 @@ def families() -> list[bytes | None]:
     return [raw(entry.place) for entry in found if entry.facts["kind"] == "family"]
 
 
+@pytest.mark.slow
 def test_a_family_is_written_down_and_taken_from_the_run_before(modelsel):
     assert modelsel(*STUDY).code == 0
     first, winner = families(), RunFolder.open("latest").outcome().winner

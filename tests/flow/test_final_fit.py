@@ -53,6 +53,7 @@ def fragile(tmp_path, monkeypatch):
     get_reusable_executor().shutdown()  # workers of an earlier test would not look there
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", FAILED)
 def test_a_winner_that_cannot_be_fitted_on_all_rows_is_named_and_on_record_and_not_replaced(modelsel, how):
     done = modelsel("run", *ASKED, f"learner.how={how}")
@@ -74,6 +75,7 @@ def test_a_winner_that_cannot_be_fitted_on_all_rows_is_named_and_on_record_and_n
     assert modelsel("audit", "latest").code == 0
 
 
+@pytest.mark.slow
 def test_a_plug_in_that_crashes_on_a_fold_ends_no_study(modelsel):
     """In threads, the default of our own learners, the study would have gone with it."""
     space = "space={fragile: {learner: {kind: fragile, how: die_on_folds}}, majority: {learner: majority}}"

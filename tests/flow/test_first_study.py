@@ -48,6 +48,7 @@ def test_every_file_of_a_run_is_there_and_says_the_same(modelsel: Any) -> None:
     assert list((run / "journal").iterdir())
 
 
+@pytest.mark.slow
 def test_every_candidate_is_a_run_in_mlflow(modelsel: Any) -> None:
     assert modelsel("run", *SMALL, "tracking=sqlite").code == 0
     assert modelsel("sync", "latest").code == 0  # waits for what a slow machine still writes in the background
@@ -76,6 +77,7 @@ def test_the_same_command_again_computes_nothing_and_is_a_replay(modelsel: Any) 
     assert "replay" in again.out
 
 
+@pytest.mark.slow
 def test_the_test_set_stays_closed_until_it_is_asked_for(modelsel: Any) -> None:
     closed = modelsel("run", *SMALL, "final_test=false")
     assert closed.outcome.test is None
@@ -98,6 +100,7 @@ def test_a_published_model_predicts_new_rows_by_name(modelsel: Any, tmp_path: Pa
         assert len(list(csv.reader(stream))) == len(frame) + 1
 
 
+@pytest.mark.slow
 def test_a_sweep_returns_cross_validated_scores_and_no_test_score(modelsel: Any) -> None:
     done = modelsel("run", "-m", "dataset=iris,wine,breast_cancer", "final_test=false", "space=[naive_bayes,majority]")
     assert done.code == 0, done.err

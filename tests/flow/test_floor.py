@@ -91,6 +91,7 @@ def test_a_measure_of_which_more_is_better_and_that_is_no_mean_over_rows(modelse
     assert "no better than guessing" not in done.out
 
 
+@pytest.mark.slow
 def test_the_same_command_again_finds_it_in_the_journal(modelsel: Any) -> None:
     first = modelsel("run", *SMALL, "space=[naive_bayes]").outcome
     again = modelsel("run", *SMALL, "space=[naive_bayes]").outcome

@@ -45,6 +45,7 @@ def used(folder: Path) -> int:
     return sum(PAGE if path.is_dir() else -(-path.lstat().st_size // PAGE) * PAGE for path in paths)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_study_on_a_disk_that_fills_up_says_so_and_goes_on_where_it_stopped(modelsel, disk, tmp_path, level):
     assert modelsel(*STUDY).code == OK

@@ -11,6 +11,7 @@ import pytest
 SMALL = ("dataset=wine", "learner=naive_bayes", "tracking=off", "final_test=false", "outer=stratified_kfold", "outer.folds=3")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("interval", "selections", "said"),
     [("corrected", 3, "approximate"), ("bates", 6, "Bates, Hastie & Tibshirani 2021; 1 × 3 folds")],
@@ -49,6 +50,7 @@ def study() -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_near_the_floor_auto_pays_for_nested_and_bbc_says_what_it_is_worth(modelsel: Any, coins: Path) -> None:
     words = (str(coins), "side", *COINS)
     assert "where the corrected score is near the floor" in modelsel("plan", *words, "corrected=auto").out

@@ -88,6 +88,7 @@ def test_a_second_split_of_the_same_rows_is_flagged_with_the_true_share(
     assert share == pytest.approx((old & new).total() / new.total(), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_replay_keeps_the_price_of_the_look_that_it_repeats(modelsel: Any) -> None:
     assert modelsel("run", "dataset=wine", *FEW, "final_test=false").code == 0
     first = modelsel("test", "latest").outcome.test
@@ -103,6 +104,7 @@ def test_a_replay_keeps_the_price_of_the_look_that_it_repeats(modelsel: Any) -> 
         assert json.load(stream)["test"]["price"] == first.price
 
 
+@pytest.mark.slow
 def test_workers_place_name_and_remarks_make_no_other_look(modelsel: Any) -> None:
     written(Path("a.csv"))
     first = modelsel(*study("a.csv", "y")).outcome.test
@@ -134,6 +136,7 @@ def test_a_look_that_was_killed_is_told_by_the_audit(modelsel: Any, tmp_path: Pa
     assert "G060" in done.out
 
 
+@pytest.mark.slow
 def test_the_ledger_of_a_machine_that_was_offline_is_merged_once(modelsel: Any, tmp_path: Path, monkeypatch: Any) -> None:
     assert modelsel("run", "dataset=wine", *FEW).code == 0
     laptop = tmp_path / "laptop"

@@ -38,6 +38,7 @@ def test_the_winner_and_its_test_are_those_of_the_full_study(modelsel: Any, word
     assert not {one["id"] for one in raced.failures} & out
 
 
+@pytest.mark.slow
 def test_the_corrected_score_is_withheld_with_the_reason_or_that_of_the_full_study(modelsel: Any) -> None:
     expected = modelsel("run", *CASE, "name=whole").outcome.winner["corrected"]
     raced = modelsel("run", *CASE, "race=exact", "name=raced")

@@ -9,6 +9,7 @@ import pytest
 SPACE = "space=[c45,cart,knn,naive_bayes]"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "target", "best"), [("credit_g", "class", 0.30), ("vote", "Class", 0.08), ("soybean", "class", 0.15)]
 )
@@ -20,6 +21,7 @@ def test_tables_with_missing_values_and_many_classes(modelsel: Any, shared: Path
     assert done.outcome.winner["cv"]["mean"] < best
 
 
+@pytest.mark.slow
 def test_an_arff_file_with_quotes_sparse_rows_and_weights(modelsel: Any) -> None:
     rows = [f"{{0 {i}, 1 'light blue', 2 {'yes' if i > 20 else 'no'}}}, {{{1 + i % 2}}}" for i in range(1, 41)]
     header = ["@relation 'my data'", "@attribute 'the size' numeric", "@attribute colour {red, 'light blue'}"]

@@ -26,6 +26,7 @@ def wine(modelsel: Any) -> Path:
     return Path("wine.csv")
 
 
+@pytest.mark.slow
 def test_a_forest_is_selected_tested_and_predicts_from_its_recipe(modelsel: Any, wine: Path) -> None:
     done = modelsel("run", *SMALL, "space=[random_forest,cart]", "tracking=off")
     assert done.code == 0, done.err
@@ -43,6 +44,7 @@ def test_a_forest_is_selected_tested_and_predicts_from_its_recipe(modelsel: Any,
     assert np.mean(np.array(said) == np.array(truth)) > 0.97  # 125 of the 178 rows are those it was fitted on
 
 
+@pytest.mark.slow
 def test_a_closed_test_is_opened_with_the_answer_that_the_study_would_have_given(modelsel: Any, wine: Path) -> None:
     assert modelsel("run", *SMALL, *FOREST).code == 0
     at_once = modelsel("predict", "latest", "wine.csv").out, _tested()
@@ -53,6 +55,7 @@ def test_a_closed_test_is_opened_with_the_answer_that_the_study_would_have_given
     assert (modelsel("predict", "latest", "wine.csv").out, _tested()) == at_once
 
 
+@pytest.mark.slow
 def test_without_the_development_rows_nothing_is_predicted(modelsel: Any, wine: Path) -> None:
     assert modelsel("run", *SMALL, *FOREST).code == 0
     new = wine.rename("new.csv")
@@ -75,6 +78,7 @@ def test_another_scikit_learn_does_not_fit_the_recipe(modelsel: Any, wine: Path,
     assert "this is 0.1" in done.err
 
 
+@pytest.mark.slow
 def test_what_mlflow_loads_says_what_it_needs(modelsel: Any, wine: Path) -> None:
     pandas, pyfunc = pytest.importorskip("pandas"), pytest.importorskip("mlflow.pyfunc")
     assert modelsel("run", *SMALL, *FOREST).code == 0
@@ -100,6 +104,7 @@ def test_a_fitted_estimator_is_stored_where_the_person_asks_for_it(modelsel: Any
     assert modelsel("predict", "latest", "wine.csv").code == 3
 
 
+@pytest.mark.slow
 def test_only_the_recipe_is_kept_otherwise_and_skops_is_asked_for_before_anything_runs(
     modelsel: Any, wine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,7 @@ def test_the_same_command_again_computes_nothing_and_gives_the_same(modelsel: An
     assert again.outcome.folder != outcome.folder
 
 
+@pytest.mark.slow
 def test_a_larger_space_computes_what_is_missing_and_says_why(modelsel: Any) -> None:
     modelsel("run", *BASE, FOUR)
     larger = modelsel("run", *BASE, SIX)
@@ -38,6 +39,7 @@ def test_a_larger_space_computes_what_is_missing_and_says_why(modelsel: Any) -> 
     assert afresh.outcome.winner == known
 
 
+@pytest.mark.slow
 def test_another_measure_is_computed_from_what_was_predicted(modelsel: Any) -> None:
     modelsel("run", *BASE, FOUR)
     other = modelsel("run", *BASE, FOUR, "measure=balanced_error")

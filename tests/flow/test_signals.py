@@ -75,6 +75,7 @@ def _left(place: Path, family: list[psutil.Process]) -> tuple[list[str], list[st
 POOLS = ["processes", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("threads", "sequential", "dask"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pool", POOLS)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_one_signal_ends_the_study_with_130_and_leaves_nothing_behind(place, pool, number):
@@ -88,6 +89,7 @@ def test_one_signal_ends_the_study_with_130_and_leaves_nothing_behind(place, poo
     assert _left(place, family) == ([], [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pool", POOLS)
 def test_ctrl_c_twice_ends_at_once_with_130_and_leaves_no_worker(place, pool):
     process = _started(place, pool)

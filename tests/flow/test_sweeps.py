@@ -17,6 +17,7 @@ def ledger(kind: str) -> list[dict[str, Any]]:
     return [{**entry.facts, "seq": entry.seq} for entry in entries if entry.kind == kind]
 
 
+@pytest.mark.slow
 def test_a_sweep_over_seeds_opens_its_one_test_set_once(modelsel: Any) -> None:
     done = modelsel("run", "-m", "split.seed=0", "seed=1,2,3", *FEW)
     assert done.code == 0, done.err
@@ -39,6 +40,7 @@ def test_a_sweep_over_splits_of_one_table_opens_no_test_set_and_says_so(modelsel
     assert RunFolder.open(named).outcome().test is not None
 
 
+@pytest.mark.slow
 def test_the_test_sets_of_two_tables_are_opened_once_each(modelsel: Any) -> None:
     done = modelsel("run", "-m", "dataset=wine,iris", "seed=1,2", *FEW[1:])
     assert done.code == 0, done.err

@@ -18,6 +18,7 @@ def kinds() -> list[str]:
     return [entry.kind for entry in Gate(make("guard", "warn"), ROOT).session.ledger.entries()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "before", [("split=none",), ("guard=off", "final_test=false", "split.seed=1"), ("guard=off", "split.seed=1")],
     ids=["split=none", "off without a test", "off with a test"],
@@ -53,6 +54,7 @@ def test_an_experiment_on_other_data_is_a_study_like_any_other(modelsel: Any) ->
     assert kinds() == ["note", "selection"]
 
 
+@pytest.mark.slow
 def test_what_is_not_remembered_is_told_wherever_the_result_stands(modelsel: Any, tmp_path: Path) -> None:
     Path(".git").mkdir()
     done = modelsel("run", *FEW, "guard.remember=false", "tracking=sqlite")
@@ -75,6 +77,7 @@ def _params(name: str) -> set[str]:
     return {run.data.params[name] for run in found if name in run.data.params}
 
 
+@pytest.mark.slow
 def test_off_goes_on_where_there_can_be_no_home(modelsel: Any, tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file")
     for more in ((), ("split=none",), ("final_test=false",)):

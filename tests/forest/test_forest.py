@@ -263,6 +263,7 @@ def test_a_description_that_is_not_whole_is_refused() -> None:
             Forest.restore(replace(description, arrays=arrays))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 5])
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 def test_many_rows_are_sorted_and_counted_as_few_are(classes: int, criterion: str) -> None:

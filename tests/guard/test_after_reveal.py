@@ -69,6 +69,7 @@ def attempted(look: Callable[[], Any], at: Statement | None) -> tuple[Any, list[
             return error, seen
 
 
+@pytest.mark.slow
 def test_whatever_fails_after_the_reveal_the_answer_is_kept_and_the_ledger_readable(tmp_path: Path) -> None:
     study = Study(numbers(60), tmp_path / "whole", candidates=("a", "b"))
     whole, statements = attempted(study.look, None)

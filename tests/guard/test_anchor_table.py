@@ -181,6 +181,7 @@ def test_an_audit_asks_the_anchors_and_writes_nothing(tmp_path: Path, home: Path
     assert study.gate().session.ledger.entries() == before
 
 
+@pytest.mark.slow
 def test_an_audit_does_not_ask_one_ledger_for_what_stands_in_another_of_the_same_person(home: Path, tmp_path: Path) -> None:
     team = {"ledger": f"sqlite:///{tmp_path / 'team.db'}"}
     Study(numbers(seed=1), home).look()

@@ -22,6 +22,7 @@ def test_the_attack_would_be_missed_by_an_interval_that_charges_nothing(monkeypa
     assert sum(missed("full", "plain", rng) for _ in range(10)) == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", RELEASES)
 def test_the_gate_covers_the_attack_by_new_development_labels(tmp_path: Path, release: str) -> None:
     assert not any(through_the_gate(release, tmp_path / str(run), run, rows=60, looks=8) for run in range(2))

@@ -19,6 +19,7 @@ from tests.guard.studies import Rule, Study, numbers
 FORK = multiprocessing.get_context("fork")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["seal", "selection", "intent", "reveal"])
 def test_a_write_that_fails_shows_nothing_whichever_it_is(home: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     study, opened = Study(numbers(), home), []

@@ -88,6 +88,7 @@ def test_g032_groups_on_both_sides_are_told_and_whole_groups_are_not(home: Path)
     assert "G032" not in codes(with_parts(study.but(home=home / "other"), replace(development, groups=groups[0]), whole))
 
 
+@pytest.mark.slow
 def test_g050_a_budget_nearly_used_is_told_and_an_ample_one_is_not(home: Path) -> None:
     low, high = Study(numbers(1000), home / "first").look().interval or (0.0, 1.0)
     half = (high - low) / 2

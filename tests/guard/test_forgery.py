@@ -117,6 +117,7 @@ def test_a_forgery_is_named_stops_nobody_and_hides_nothing(team: Team, forge: Ca
     assert code_of(report, None) == 0
 
 
+@pytest.mark.slow
 def test_an_entry_that_names_no_set_takes_every_certificate_until_the_owner_rules(team: Team) -> None:
     team.alice.look()
     malformed(team)

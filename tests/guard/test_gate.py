@@ -226,6 +226,7 @@ def _killed(*_: Any) -> None:
     raise SystemError("the process was killed here")
 
 
+@pytest.mark.slow
 def test_a_declared_space_costs_ln_two_and_bounds_later_looks(home: Path) -> None:
     names = tuple(str(Rule(column)) for column in range(4))
     study = Study(numbers(), home, candidates=names, settings={"quota": None})

@@ -48,6 +48,7 @@ TAMPERING: dict[str, Callable[[Path], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("done", TAMPERING)
 def test_rows_that_were_tested_before_are_seen_whatever_is_done_to_the_index(home: Path, done: str) -> None:
     remembered(home)
@@ -59,6 +60,7 @@ def test_rows_that_were_tested_before_are_seen_whatever_is_done_to_the_index(hom
         assert refused.score is None
 
 
+@pytest.mark.slow
 def test_sets_that_share_nothing_are_not_read(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     remembered(home)
     Study(numbers(seed=20), home).look()

@@ -34,6 +34,7 @@ def test_the_probabilities_of_all_answers_and_of_failure_sum_to_one_at_most(chan
 COUNTING = [Counts(60, (0.2, 150)), CountGrid(60, 20, None), PassFail(60, 0.25), LadderRelease(60, 20, 3, 2, 6)]
 
 
+@pytest.mark.slow
 @given(st.integers(0, 60), st.sampled_from(COUNTING))
 def test_the_true_count_is_among_those_that_the_answer_leaves(errors: int, channel: Counts) -> None:
     released = channel.release(truth(errors, 60))

@@ -44,6 +44,7 @@ def test_the_board_starts_at_the_best_exact_answer_and_shows_the_interval_of_the
     assert stays.price == pytest.approx(log(2), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_where_the_next_interval_would_say_nothing_there_is_no_answer(home: Path) -> None:
     study = Study(numbers(60, columns=4), home, settings={"release": "full", "quota": 2})
     results = looks(study, 12)
@@ -70,6 +71,7 @@ def test_the_audit_foretells_what_the_quota_leaves(home: Path) -> None:
         assert "show the board" in further(upcoming)
 
 
+@pytest.mark.slow
 def test_the_audit_foretells_that_nothing_would_be_shown(home: Path) -> None:
     study = Study(numbers(60, columns=4), home, settings={"release": "full", "quota": 2})
     refused = [one.refused for one in looks(study, 12)]
@@ -78,6 +80,7 @@ def test_the_audit_foretells_that_nothing_would_be_shown(home: Path) -> None:
     assert (upcoming["release"], upcoming["price"], upcoming["interval"]) == ("closed", 0.0, None)
 
 
+@pytest.mark.slow
 def test_a_quota_may_be_a_half_width_and_the_first_look_is_always_exact(home: Path) -> None:
     results = looks(Study(numbers(1000), home, settings={"quota": 0.08}), 6)
     release = [one.release for one in results]
@@ -95,6 +98,7 @@ def test_the_widest_half_width_and_whole_numbers_are_quotas(home: Path, quota: f
     assert Study(numbers(), home, settings={"quota": quota}).look().refused is None
 
 
+@pytest.mark.slow
 def test_without_a_quota_answers_stay_exact(home: Path) -> None:
     results = looks(Study(numbers(1000), home, settings={"quota": None}), 8)
     assert {one.release for one in results} == {"predicted"}

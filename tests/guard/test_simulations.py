@@ -10,6 +10,7 @@ def test_boosting_misleads_scores_and_neither_boards_nor_the_certificate() -> No
     assert boosting(12, ((2000, 200),))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [None, 100])
 def test_an_ordinary_analyst_misleads_himself_by_what_was_measured(steps: int | None) -> None:
     rng = np.random.default_rng(5)

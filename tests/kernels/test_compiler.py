@@ -79,6 +79,7 @@ def twice(number):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 @pytest.mark.parametrize("damage", [_cut, _empty, _change])
 def test_kept_machine_code_that_is_damaged_is_dropped_named_and_compiled_anew(tmp_path: Path, damage, suffix: str) -> None:

@@ -47,6 +47,7 @@ def able() -> bool:
     return all(features.get(each, False) for each in ready.NEEDS)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not able(), reason="this processor cannot run what a builder makes")
 def test_what_came_along_is_used_and_nothing_is_compiled(tmp_path: Path) -> None:
     place, cache = tmp_path / "ready", tmp_path / "cache"
@@ -58,6 +59,7 @@ def test_what_came_along_is_used_and_nothing_is_compiled(tmp_path: Path) -> None
     assert not kept(cache)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not able(), reason="this processor cannot run what a builder makes")
 def test_what_was_made_from_something_else_or_is_damaged_is_compiled_here(tmp_path: Path) -> None:
     place = tmp_path / "ready"

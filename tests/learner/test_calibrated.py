@@ -86,6 +86,7 @@ def test_the_curve_is_learnt_from_rows_that_the_inner_fits_did_not_see() -> None
     assert model.scores(task).max() < 0.65
 
 
+@pytest.mark.slow
 def test_steps_that_read_labels_are_fitted_inside_the_inner_folds() -> None:
     """Twenty of 2,000 columns of noise, chosen by the labels: scores look sure unless the choice is made anew in each fold."""
     rng = np.random.default_rng(1)
@@ -142,6 +143,7 @@ def test_a_study_over_calibrators_from_the_sweep_to_the_model() -> None:
     assert outcome.candidate().specification["calibrator"]["folds"] == 5
 
 
+@pytest.mark.slow
 def test_workers_and_an_interruption_change_nothing() -> None:
     first = modelsel.run("dataset=wine", space=SPACE, **STUDY)
     again = modelsel.run("dataset=wine", space=SPACE, **STUDY)

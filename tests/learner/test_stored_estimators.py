@@ -38,6 +38,7 @@ def task(classes: int) -> Task:
                 target=target.astype(np.int32))  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["auto", "one_hot", "target"])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("estimator", FILES)

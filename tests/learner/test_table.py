@@ -44,6 +44,7 @@ def ranking(task, rows):
     return sorted(range(len(telling)), key=lambda f: (-telling[f], f))
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(st.data(), st.lists(learners, min_size=1, max_size=4))
 def test_one_grouping_answers_every_back_off_and_smoothing_as_looking_up_alone_would(tied, data, candidates):

@@ -25,6 +25,7 @@ def compared(ours: Task, theirs: Task, common: int = 0) -> Likeness:
     return likeness(mine, halves, portrait(theirs)[0], common)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("letters", ["rsiz", "kkllbm", "iirsdkllb"])
 def test_two_samples_of_one_source_are_not_one_table(letters: str) -> None:
     for seed in range(0, 20, 2):

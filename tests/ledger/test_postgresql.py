@@ -39,6 +39,7 @@ def test_entries_stay_and_cannot_be_changed(server: Server) -> None:
             connection.execute(text(statement))
 
 
+@pytest.mark.slow
 def test_two_people_share_looks(server: Server, tmp_path: Path) -> None:
     (tmp_path / "b" / "keys").mkdir(parents=True)
     first = Study(numbers(seed=5), tmp_path / "a", settings={"ledger": server.url, "anchors": ()})

@@ -46,6 +46,7 @@ def test_no_candidate_and_equal_candidates_are_refused():
         make(candidates(Double(), Double()), TASK, doubles.folds(TASK))
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_candidates_are_planned():
     plan = make(spread(100_000), TASK, doubles.folds(TASK, 10))
     assert (len(plan.batches), plan.naive) == (1, 1_000_001)

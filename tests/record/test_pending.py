@@ -1,5 +1,7 @@
 """What could not be written into MLflow waits with its last error, is said, and is taken along by the next study."""
 
+import pytest
+
 from modelsel.cli.setup.doctor import outbox
 from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow import pending
@@ -8,6 +10,7 @@ from modelsel.record.mlflow.track import Tracker
 from tests.record.test_track import tracking
 
 
+@pytest.mark.slow
 def test_a_dead_server_leaves_a_note_with_its_error_that_doctor_shows(folder, monkeypatch):
     tracker = Tracker(tracking("http://127.0.0.1:9", "server"), folder, patience=60)
     assert tracker.finish().state == "failed"
@@ -21,6 +24,7 @@ def test_a_dead_server_leaves_a_note_with_its_error_that_doctor_shows(folder, mo
     assert "does not answer" in said
 
 
+@pytest.mark.slow
 def test_the_next_study_takes_along_what_is_left_and_says_its_error(folder, finished, store, caplog):
     earlier = RunFolder.create(folder.root, finished.outcome.study)
     earlier.save(finished)

@@ -101,6 +101,7 @@ def test_a_second_pass_writes_nothing(folder, store):
     assert tables_of(store) == before
 
 
+@pytest.mark.slow
 def test_a_replay_leaves_the_params_of_the_look_and_says_what_changed(folder, store):
     first = sync(folder, store)
     outcome = folder.outcome()
@@ -132,6 +133,7 @@ def test_a_look_after_the_first_pass_adds_its_params(folder, store):
     assert parent.data.metrics["test/error"] == pytest.approx(7 / 171)
 
 
+@pytest.mark.slow
 def test_both_writers_leave_the_same_rows(folder, store, empty_store, tmp_path):
     other = TrackingStore(f"sqlite:///{tmp_path / 'other.db'}", store.artifacts)
     other.sqlite.write_bytes(empty_store.read_bytes())
@@ -143,6 +145,7 @@ def test_both_writers_leave_the_same_rows(folder, store, empty_store, tmp_path):
     assert sizes_of(store) == sizes_of(other), "a table that is not compared by its rows"
 
 
+@pytest.mark.slow
 def test_both_writers_read_back_equal_through_mlflow(folder, store, empty_store, tmp_path):
     other = TrackingStore(f"sqlite:///{tmp_path / 'other.db'}", store.artifacts)
     other.sqlite.write_bytes(empty_store.read_bytes())
@@ -163,6 +166,7 @@ def _entity(run):
     return json.dumps(whole, sort_keys=True, default=str)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("writer", ["bulk", "client"])
 def test_what_was_broken_off_is_completed_without_duplicates(folder, store, writer):
     runs = project(folder)

@@ -47,6 +47,7 @@ def test_off_starts_nothing(folder):
     assert tracker.finish().state == "off"
 
 
+@pytest.mark.slow
 def test_a_study_is_recorded_by_another_process(folder, store):
     tracker = Tracker(tracking(), folder, patience=120)
     result = tracker.finish()
@@ -56,6 +57,7 @@ def test_a_study_is_recorded_by_another_process(folder, store):
     assert tracker.outbox.process.wait(30) == 0
 
 
+@pytest.mark.slow
 def test_looks_are_witnessed_and_recalled(folder, store):
     tracker = Tracker(tracking(), folder, patience=120)
     (anchor,) = tracker.anchors
@@ -80,6 +82,7 @@ def test_a_file_that_mlflow_has_to_read_is_left_to_it(store, tmp_path):
     assert stored(store.sqlite, "5d0c2f") is None
 
 
+@pytest.mark.slow
 def test_a_process_started_ahead_is_the_next_studys_or_nobodys(folder, store):
     outbox.start_ahead()
     (ahead,) = outbox._AHEAD
@@ -94,6 +97,7 @@ def test_a_process_started_ahead_is_the_next_studys_or_nobodys(folder, store):
     assert not outbox._AHEAD
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there_is_said_and_costs_little(folder):
     tracker = Tracker(tracking("http://127.0.0.1:9"), folder)
     result, seconds = timed(tracker)
@@ -103,6 +107,7 @@ def test_a_server_that_is_not_there_is_said_and_costs_little(folder):
     assert tracker.outbox.process.poll() is not None, "the process was left behind"
 
 
+@pytest.mark.slow
 def test_a_server_that_accepts_and_never_answers_is_left(folder):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         tracker = Tracker(tracking(f"http://127.0.0.1:{silent.getsockname()[1]}"), folder, patience=2)
@@ -111,6 +116,7 @@ def test_a_server_that_accepts_and_never_answers_is_left(folder):
     assert seconds < 2 + BUSY
 
 
+@pytest.mark.slow
 def test_all_waiting_of_a_study_counts_together(folder):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         tracker = Tracker(tracking(f"http://127.0.0.1:{silent.getsockname()[1]}"), folder, patience=2)
@@ -124,6 +130,7 @@ def test_all_waiting_of_a_study_counts_together(folder):
         assert time.monotonic() - began < 2 + BUSY
 
 
+@pytest.mark.slow
 def test_with_on_error_fail_a_dead_server_is_exit_6(folder):
     with pytest.raises(StoreError, match="MSEL-632") as error:
         Tracker(tracking("http://127.0.0.1:9", on_error="fail"), folder, patience=60).finish()
@@ -139,6 +146,7 @@ def test_a_process_that_dies_is_noticed(folder, store):
     assert seconds < BUSY
 
 
+@pytest.mark.slow
 def test_a_study_that_ends_early_leaves_no_process_behind(folder, store):
     tracker = Tracker(tracking(), folder)
     process = tracker.outbox.process
@@ -300,6 +308,7 @@ def test_a_slow_server_is_not_waited_for(folder):
     assert seconds < PATIENCE + BUSY
 
 
+@pytest.mark.slow
 def test_what_was_handed_over_is_written_although_nobody_listens_any_more(tmp_path):
     """The study ends while MLflow is imported: its side of the pipe is closed, and the job is done all the same."""
     import json

@@ -82,6 +82,7 @@ def test_release_8_prunes_to_the_same_size_and_errors(enough, answers, reference
     assert enough(compared, 80)
 
 
+@pytest.mark.slow
 def test_j48_prunes_to_the_same_leaves_size_and_errors_with_and_without_raising(enough, answers, reference_task):
     sets = {name: reference["jobs"] for name, reference in answers("weka/*").items() if "J48_U_M2" in reference["jobs"]}
     compared = 0

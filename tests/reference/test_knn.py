@@ -58,6 +58,7 @@ def test_distances_are_those_of_gower_in_r(answers, reference_task):
         assert found == pytest.approx(np.where(np.isnan(expected), 1.0, expected), abs=1e-9), answer["dataset"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [1, 2])
 def test_predictions_are_those_of_scikit_learn(answers, reference_task, reference_folds, p):
     for answer in answers("sklearn/*").values():

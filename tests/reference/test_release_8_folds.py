@@ -53,6 +53,7 @@ def predicted(reference: dict, run: str) -> np.ndarray | None:
     return None if found is None else np.array(found["predicted_class_index_after_pruning"])
 
 
+@pytest.mark.slow
 def test_rows_left_out_are_predicted_as_by_release_8(enough, answers, reference_task, reference_folds) -> None:
     """Every data set with predictions: every row."""
     sets = set()

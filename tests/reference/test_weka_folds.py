@@ -60,6 +60,7 @@ def asked(jobs: dict) -> Iterator[tuple[str, int, Tree]]:
             yield job, min_leaf, c45(min_leaf, pruner)
 
 
+@pytest.mark.slow
 def test_rows_left_out_are_predicted_as_by_j48(enough, answers, reference_task, reference_folds) -> None:
     """Every data set with predictions, unpruned and pruned: every row."""
     sets = 0

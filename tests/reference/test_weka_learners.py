@@ -68,6 +68,7 @@ def test_naive_bayes_is_wekas(enough, answers, reference_task, reference_folds, 
     assert enough(compared, 4000 if job == "NaiveBayesSimple" else 3000)
 
 
+@pytest.mark.slow
 def test_naive_bayes_on_discretised_numbers_is_wekas(enough, answers, reference_task, reference_folds):
     """Cuts and counts of the analysis rows of each fold: the preparation belongs to the candidate, as in Weka's -D."""
     compared = different = 0

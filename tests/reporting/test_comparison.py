@@ -50,6 +50,7 @@ def test_a_learner_that_a_data_set_lacks_is_named() -> None:
     assert "knn" not in document.tables[0].head
 
 
+@pytest.mark.slow
 def test_settings_that_nobody_chose_are_not_said_to_be_chosen() -> None:
     said = [" ".join(of_runs([run(i, tried=tried) for i in range(3)]).sentences) for tried in (1, 2)]
     assert ["chosen for every fold" in words for words in said] == [False, True]
@@ -65,6 +66,7 @@ def test_the_page_is_whole_and_escapes_what_came_from_data() -> None:
     assert html.count("<svg ") == 1
 
 
+@pytest.mark.slow
 def test_an_ending_says_what_is_written(tmp_path: Path) -> None:
     document = of_runs([run(i) for i in range(4)])
     assert [path.name for path in write(document, tmp_path / "a.html")] == ["a.html"]

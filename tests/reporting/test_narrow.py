@@ -36,6 +36,7 @@ document.getElementById("told").textContent = JSON.stringify({
 });</script>"""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(BROWSER is None, reason="no browser here")
 @pytest.mark.parametrize("width", [360, 1100])
 def test_no_chart_is_cut_off(width: int, finished: Any, recorded: Any, tmp_path: Path) -> None:

@@ -94,6 +94,7 @@ def test_a_real_study_is_small_and_whole(finished, recorded):
     assert html.count("<svg") >= 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", [1_000, 12_000])
 def test_a_thousand_candidates_stay_below_a_megabyte_and_more_do_too(wanted, finished, recorded):
     selection = finished.selection

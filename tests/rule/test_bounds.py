@@ -66,6 +66,7 @@ def test_what_is_no_bound_is_said(said: Any) -> None:
     assert "is no bound" in next(problems({"recall": said}))
 
 
+@pytest.mark.slow
 def test_a_study_takes_the_best_that_keeps_the_bound_and_replays_it() -> None:
     plain = modelsel.run("dataset=breast_cancer", **STUDY)
     least = float(np.sort(plain.leaderboard["specificity"])[-2])

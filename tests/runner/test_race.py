@@ -121,6 +121,7 @@ def test_a_leader_that_fails_later_hands_over(tmp_path):
     assert make("rule", "best").choose(whole.board) == make("rule", "best").choose(fast.board)
 
 
+@pytest.mark.slow
 def test_who_kills_a_worker_in_one_round_is_not_sent_again(tmp_path):
     every = candidates(Double(group=0, cut=0.1), Double(group=1, cut=0.3), Double(group=2, cut=0.2, deed="kill"))
     found = raced(tmp_path, make("rule", "best"), 0, every=every, pool=Pool("processes", 2))

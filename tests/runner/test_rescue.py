@@ -44,6 +44,7 @@ def test_whoever_kills_is_found_by_one_more_death_and_not_by_halving(tmp_path):
     assert len(Path(log).read_text().splitlines()) <= 5
 
 
+@pytest.mark.slow
 def test_where_no_mark_tells_who_was_reached_the_batch_is_halved(tmp_path, monkeypatch):
     monkeypatch.setattr("modelsel.runner.run.reached", lambda _folder, _job: None)
     some = (*spread(3), *candidates(Double(cut=9.5, deed="kill")))
@@ -62,6 +63,7 @@ def test_of_forty_batches_those_that_kill_their_worker_are_named_and_the_others_
     assert results.board.folds[others].tolist() == whole.board.folds[others].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("deed", "status"), [("stall", "timeout"), ("spin", "timeout"), ("long_c_call", "timeout"), ("hoard", "memory")]
 )

@@ -85,6 +85,7 @@ def test_a_flipped_bit_costs_its_own_cell_and_nothing_else(tmp_path):
     assert answer(again) == said
 
 
+@pytest.mark.slow
 def test_whatever_bit_of_a_journal_is_flipped_it_is_read_and_at_most_one_cell_is_computed_again(tmp_path):
     said = answer(study(tmp_path, SOME, name="a"))
     path = next((tmp_path / "a").iterdir())

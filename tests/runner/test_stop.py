@@ -58,6 +58,7 @@ def started(folder, kind, how="plain"):
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sequential", "threads", "processes"])
 def test_an_interrupt_ends_the_run_and_keeps_the_finished_cells(tmp_path, kind):
     process = started(tmp_path, kind)
@@ -88,6 +89,7 @@ print("finished")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "workers"), [("sequential", 1), ("threads", 1), ("threads", 2)])
 def test_an_interrupt_while_a_kernel_runs_is_an_interrupt(tmp_path, kind, workers):
     """In threads the kernel ends there and then; in this very thread when it is done."""
@@ -104,6 +106,7 @@ def test_an_interrupt_while_a_kernel_runs_is_an_interrupt(tmp_path, kind, worker
     assert not any(Path(tmp_path / "a").glob("*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sequential", "threads", "processes"])
 def test_a_deadline_ends_the_run_and_unfinished_candidates_are_skipped(tmp_path, kind):
     process = started(tmp_path, kind, "deadline")
@@ -113,6 +116,7 @@ def test_a_deadline_ends_the_run_and_unfinished_candidates_are_skipped(tmp_path,
     assert "'skipped': 0" not in out
 
 
+@pytest.mark.slow
 def test_before_a_deadline_batches_are_finished_one_after_the_other(tmp_path):
     """Eight batches of half a second: in file order nothing would be done before the last fold."""
     some = [candidate for group in range(8) for candidate in spread(1, group=group, seconds=0.25)]

@@ -98,6 +98,7 @@ def frame() -> pd.DataFrame:
     return pd.DataFrame(task.values, columns=["a", "b", "c"]).assign(y=np.array(task.classes)[task.target])
 
 
+@pytest.mark.slow
 def test_a_study_out_of_bag_shows_the_correction_and_the_rows_never_judged(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     space = {"f": {"learner": "forest", "trees": 50, "rows": 0.95, "sweep": {"max_depth": "choice(1, 3, none)"}}}

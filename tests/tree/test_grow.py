@@ -119,6 +119,7 @@ def check_a_long_task(seed: int, most: int = 700) -> None:
         assert_same(*both(task, rows, make("criterion", kind), growth))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(load("grow") is None, reason="only the NumPy grower is there")
 @settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))

@@ -56,6 +56,7 @@ def test_all_sets_of_ten_levels_are_tried(kind: str, classes: int) -> None:
     assert at_root(task, criterion) == pytest.approx(criterion.goodness(tables(task)).max(), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", COMPARED)
 def test_of_more_levels_a_set_grows_by_the_one_that_helps_most(kind: str) -> None:
     """Four classes and twelve levels: as good as the best set on the way, which is near the best of all 2,047."""
