@@ -5,7 +5,7 @@ The names and their types stand in `__init__.pyi`; each is found on first use, s
 
 from typing import Any
 
-_RUN, _TWINS = "modelsel.api.run", "modelsel.api.twins"
+_RUN, _COMMANDS = "modelsel.api.run", "modelsel.api.commands"
 _HOMES = {
     "run": _RUN,
     "plan": _RUN,
@@ -17,8 +17,10 @@ _HOMES = {
     "SelectionCV": "modelsel.api.search.selection_cv",
     **dict.fromkeys(("exam", "create_exam"), "modelsel.api.exams.opening"),
     **dict.fromkeys(("certify", "verify"), "modelsel.api.exams.certificates"),
-    **dict.fromkeys(("test", "audit", "check", "report", "compare", "predict", "export", "sync"), _TWINS),
-    **dict.fromkeys(("ui", "doctor", "init", "completion", "explain"), _TWINS),
+    **dict.fromkeys(("test", "audit", "check"), f"{_COMMANDS}.ledger"),
+    **dict.fromkeys(("report", "compare", "sync", "ui"), f"{_COMMANDS}.record"),
+    **dict.fromkeys(("predict", "export"), f"{_COMMANDS}.model"),
+    **dict.fromkeys(("doctor", "init", "explain", "completion"), f"{_COMMANDS}.setup"),
 }
 
 

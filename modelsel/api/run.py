@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from modelsel.api import content
+from modelsel.api.documented import documented_as
 from modelsel.api.outcome import Outcome
 from modelsel.api.progress import progress
 from modelsel.api.results.mlflow_models import under_the_open_run
@@ -86,6 +87,7 @@ def _done(config: Config, table: UntypedTable | None, command: tuple[str, ...]) 
     return Outcome.at(folder, table)
 
 
+@documented_as(run)
 def plan(
     *overrides: Any, data: Any = None, target: Any = None, weights: Any = None, groups: Any = None, id: Any = None,
     config: str | Path | None = None, config_dir: str | None = None, **settings: Any,
@@ -93,22 +95,6 @@ def plan(
     """Tell what `run` would do with the same arguments, and what it would cost.
 
     Nothing is fitted, opened or written.
-
-    Parameters
-    ----------
-    *overrides : str
-        As on the command line (`"space=trees"`, `"scheme.folds=5"`); the first may be the data.
-    data : table, array, tuple, Task, str or Path, optional
-        A pandas, Polars or PyArrow table, a NumPy array, `(X, y)`, a `Task`, or the path of a file. Without it `dataset` says.
-    target, weights, groups, id : str or array-like, optional
-        Names of columns, or arrays with an entry per row.
-    config : str or Path, optional
-        A recorded run to repeat: its folder, study or id. Another table than its own is refused, and it is said what changed.
-    config_dir : str, optional
-        A `conf/` of one's own, searched before the package's.
-    **settings
-        Groups and settings by keyword: `space=["trees", "knn"]`, `space={"mine": {"learner": "cart", "sweep": {"max_depth":
-        [1, 2]}}}`, `scheme={"kind": "stratified_kfold", "folds": 5}`, `rule="one_standard_error"`, `final_test=False`.
 
     Returns
     -------
