@@ -90,13 +90,13 @@ def _duels(of: OverSets) -> DocumentTable:
 def _pairs(of: OverSets, rope: float) -> DocumentTable:
     rows = [
         (f"{pair.first} and {pair.second}", f"{pair.median:+.4f}".replace("-", "−"), p_value(pair.p), p_value(pair.adjusted),
-         *(f"{share:.2f}" for share in (pair.posterior.below, pair.posterior.within, pair.posterior.above)))
+         p_value(pair.nemenyi), *(f"{one:.2f}" for one in (pair.posterior.below, pair.posterior.within, pair.posterior.above)))
         for pair in of.pairs
     ]  # fmt: skip
-    head = ("", "median difference", "Wilcoxon p", "Holm", "second lower", f"within {rope:g}", "second higher")
+    head = ("", "median difference", "Wilcoxon p", "Holm", "Nemenyi", "second lower", f"within {rope:g}", "second higher")
     note = (
-        "differences are the second less the first; Wilcoxon's test drops data sets without a difference; the last three are "
-        "probabilities of the Bayesian signed-rank test"
+        "differences are the second less the first; Wilcoxon's test drops data sets without a difference; Nemenyi's p is of "
+        "their mean ranks and allows for all pairs; the last three are probabilities of the Bayesian signed-rank test"
     )
     return DocumentTable("Pairs over data sets", head, tuple(rows), note)
 

@@ -15,7 +15,6 @@ from modelsel.statistics.reuse.certificate import (
     hoeffding,
     index_weight,
     interval,
-    looks_left,
     lower_limit,
     upper_limit,
 )
@@ -145,6 +144,14 @@ BUDGETS = {
     (2000, 0.1): (5, 7, 26, 40, 5000), (10_000, 0.03): (2, 3, 8, 12, 573), (10_000, 0.05): (5, 9, 35, 54, 5000),
     (100_000, 0.02): (7, 15, 61, 95, 5000),
 }  # fmt: skip
+
+
+def looks_left(n: int, price: float, halfwidth: float, delta: float = 0.05, most: int = 5000) -> int:
+    """The largest index whose Hoeffding half width is within `halfwidth` when each answer before costs `price` nats."""
+    look = 0
+    while look < most and hoeffding(SpendingState(look + 1, look * price).nats(delta), n) <= halfwidth:
+        look += 1
+    return look
 
 
 @pytest.mark.parametrize("case", BUDGETS)

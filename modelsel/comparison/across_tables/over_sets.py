@@ -17,13 +17,14 @@ from modelsel.core.types import Floats, Integers
 from modelsel.statistics.tests.bayesian import Posterior, bayes_signed_rank
 from modelsel.statistics.tests.hierarchical import bayes_hierarchical
 from modelsel.statistics.tests.paired import holm
-from modelsel.statistics.tests.ranks import Friedman, cliques, critical_difference, friedman, wilcoxon
+from modelsel.statistics.tests.ranks import Friedman, cliques, critical_difference, friedman, nemenyi, wilcoxon
 
 
 @dataclass(frozen=True)
 class SetPair:
     """Two learners over data sets: median of `second` minus `first`, Wilcoxon's p, Holm's p, the Bayesian signed rank.
 
+    `nemenyi` is Nemenyi's p of their mean ranks, which all pairs share the level of.
     `equal` data sets, with a difference of zero, are dropped by Wilcoxon's test; `hierarchical` is the Bayesian test over folds
     and data sets, None where a data set was judged by one fold.
     """
@@ -34,6 +35,7 @@ class SetPair:
     p: float
     adjusted: float
     posterior: Posterior
+    nemenyi: float
     equal: int = 0
     hierarchical: Posterior | None = None
 
@@ -70,7 +72,7 @@ def over_sets(runs: Sequence[ComparedRun], rope: float = 0.01, alpha: float = 0.
     difference = critical_difference(len(learners), len(runs), alpha)
     return OverSets(
         data=tuple(run.data for run in runs), learners=learners, measure=runs[0].measure, table=table, friedman=ranked,
-        difference=difference, bars=cliques(ranked.ranks, difference), pairs=_pairs(runs, table, learners, rope),
+        difference=difference, bars=cliques(ranked.ranks, difference), pairs=_pairs(runs, table, learners, ranked.ranks, rope),
         won=duels(runs, learners, alpha), sizes=np.array([[run.of(name).complexity for name in learners] for run in runs]),
         unit=_unit(runs, learners), left_out=left_out(runs), chosen=any(best.tried > 1 for run in runs for best in run.best),
         higher_is_better=runs[0].higher_is_better,
@@ -144,7 +146,10 @@ def _unit(runs: Sequence[ComparedRun], learners: Sequence[str]) -> str:
     return units.pop() if len(units) == 1 else ""
 
 
-def _pairs(runs: Sequence[ComparedRun], table: Floats, learners: tuple[str, ...], rope: float) -> tuple[SetPair, ...]:
+def _pairs(
+    runs: Sequence[ComparedRun], table: Floats, learners: tuple[str, ...], ranks: Floats, rope: float
+) -> tuple[SetPair, ...]:
+    by_rank = nemenyi(ranks, len(runs))
     names = list(combinations(range(len(learners)), 2))
     p = [wilcoxon(table[:, b], table[:, a]) for a, b in names]
     made = []
@@ -154,7 +159,7 @@ def _pairs(runs: Sequence[ComparedRun], table: Floats, learners: tuple[str, ...]
         posterior = bayes_signed_rank(differences, rng, rope)
         made.append(
             SetPair(
-                learners[a], learners[b], float(np.median(differences)), own, float(adjusted), posterior,
+                learners[a], learners[b], float(np.median(differences)), own, float(adjusted), posterior, float(by_rank[a, b]),
                 equal=int((differences == 0).sum()), hierarchical=_over_folds(runs, learners[a], learners[b], rope),
             )
         )  # fmt: skip

@@ -106,18 +106,6 @@ def hoeffding(nats: float, n: float) -> float:
     return sqrt(nats / (2 * n))
 
 
-def looks_left(n: int, price: float, halfwidth: float, delta: float = 0.05, most: int = 5000) -> int:
-    """The largest index whose Hoeffding half width is within `halfwidth` when each answer before costs `price` nats.
-
-    >>> looks_left(2000, 1.1, 0.1), looks_left(1000, 7.6, 0.05)
-    (26, 1)
-    """
-    look = 0
-    while look < most and hoeffding(SpendingState(look + 1, look * price).nats(delta), n) <= halfwidth:
-        look += 1
-    return look
-
-
 def _chernoff(rate: float, end: float, divergence: float) -> float:
     """The p between rate and end with KL(rate || p) = divergence, the end itself where none is that far."""
     from scipy.optimize import brentq
