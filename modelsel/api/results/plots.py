@@ -120,7 +120,29 @@ class Plots:
         return Picture(f"importance of the columns: {parts[candidate]['called']}", parts[candidate]["svg"])
 
     def dependence(self, column: str) -> Picture:
-        """Mean class scores along a column (studies with explain.dependence=true)."""
+        """Draw the mean class scores along a column.
+
+        Parameters
+        ----------
+        column : str
+            A feature.
+
+        Returns
+        -------
+        Picture
+            The drawing.
+
+        Raises
+        ------
+        ConfigurationError
+            Where the study did not run with `explain={"dependence": True}`, or has no such column.
+
+        Examples
+        --------
+        >>> outcome.plot.dependence("Outlook")  # doctest: +IGNORE_EXCEPTION_DETAIL
+        Traceback (most recent call last):
+        ConfigurationError: no dependence on 'Outlook' is on record
+        """
         panels = {panel["title"]: panel["svg"] for panel in dependence.dependence(self._view)}
         if column not in panels:
             fix = f"there are {', '.join(panels)}" if panels else 'run the study with explain={"dependence": True}'
@@ -128,7 +150,24 @@ class Plots:
         return Picture(f"partial dependence on {column}", panels[column])
 
     def learning_curve(self) -> Picture:
-        """The measure by rows to fit on (studies with curve=true)."""
+        """Draw the measure by the number of rows to fit on.
+
+        Returns
+        -------
+        Picture
+            The drawing.
+
+        Raises
+        ------
+        ConfigurationError
+            Where the study did not run with `curve=True`.
+
+        Examples
+        --------
+        >>> outcome.plot.learning_curve()  # doctest: +IGNORE_EXCEPTION_DETAIL
+        Traceback (most recent call last):
+        ConfigurationError: no learning curve is on record
+        """
         found = curve.curve(self._view)
         if not found:
             raise _nothing("no learning curve is on record", "run the study with curve=True")
