@@ -102,7 +102,29 @@ class Plots:
         return Picture(f"pruning path: {facts['paths'][0]['title']}", pruning_path.drawn(facts["measure"], facts["paths"][0]))
 
     def overfitting(self, entry: str | None = None) -> Picture:
-        """Accuracy in and out of sample against the size of a tree (studies with show=["overfitting"])."""
+        """Draw the accuracy in and out of sample against the size of a tree.
+
+        Parameters
+        ----------
+        entry : str, optional
+            An entry of the space; the first without it.
+
+        Returns
+        -------
+        Picture
+            The drawing.
+
+        Raises
+        ------
+        ConfigurationError
+            Where the study did not run with `show=["overfitting"]`.
+
+        Examples
+        --------
+        >>> outcome.plot.overfitting()  # doctest: +IGNORE_EXCEPTION_DETAIL
+        Traceback (most recent call last):
+        ConfigurationError: no such curve is on record
+        """
         from modelsel.reporting.experiments import overfitting
 
         curves = self._view.details.get("shows", {}).get("overfitting", {}).get("curves", ())
@@ -113,7 +135,29 @@ class Plots:
         return Picture(f"{found[0]['entry']}: accuracy against size", overfitting.drawn(found[0]))
 
     def importance(self, candidate: int = 0) -> Picture:
-        """Permutation importance of the columns (studies with explain.importance=true), by place among explain.candidates."""
+        """Draw the permutation importance of the columns.
+
+        Parameters
+        ----------
+        candidate : int
+            The place among `explain.candidates`.
+
+        Returns
+        -------
+        Picture
+            The drawing.
+
+        Raises
+        ------
+        ConfigurationError
+            Where the study did not run with `explain={"importance": True}`.
+
+        Examples
+        --------
+        >>> outcome.plot.importance()  # doctest: +IGNORE_EXCEPTION_DETAIL
+        Traceback (most recent call last):
+        ConfigurationError: no such importance is on record
+        """
         parts = [part for part in importance.importance(self._view) if "svg" in part]
         if candidate not in range(len(parts)):
             raise _nothing("no such importance is on record", 'run the study with explain={"importance": True}')
