@@ -162,7 +162,9 @@ def _is_that(commit: LedgerEntry, ask: PreparedLook) -> bool:
 def memory_of(writing: WriteTransaction, history: History, key: IdentityKey, elsewhere: OtherLedgers = NOTHING) -> RowSetIndex:
     """The history with its stored row sets, of this ledger or another."""
     load = elsewhere.load
-    return RowSetIndex(history, load or (lambda digest: RowSet.unpack(writing.rowset(digest))), key, elsewhere.hashes)
+    return RowSetIndex(
+        history, load or (lambda digest: RowSet.unpack(writing.rowset(digest))), key, elsewhere.hashes, elsewhere.ahead
+    )
 
 
 def _hidden(ask: PreparedLook, terms: Mapping[str, Any]) -> str:

@@ -118,6 +118,15 @@ class LedgerSession:
         """A row set, from whichever ledger has it; one that was read before, from here."""
         return self._kept(digest, self._fetched)
 
+    def ahead(self, digests: Sequence[str]) -> None:
+        """Read many row sets at once, those that will be asked for next."""
+        missing = [digest for digest in digests if digest not in self._kept]
+        for ledger in self.ledgers:
+            found = ledger.rowsets(missing) if missing else {}
+            missing = [digest for digest in missing if digest not in found]
+            for digest in found:
+                self._kept(digest, found.__getitem__)
+
     def _fetched(self, digest: str) -> bytes:
         for ledger in self.ledgers[:-1]:
             with suppress(LedgerError):
@@ -176,6 +185,7 @@ class LedgerSession:
             elsewhere,
             entries=(*History.of(home).entries, *entries),
             load=self.stored,
+            ahead=self.ahead,
             unreached=self.shared.unreached,
             hashes=self.hashes,
         )
@@ -183,11 +193,12 @@ class LedgerSession:
     def known_tables(self, key: IdentityKey, columns: int) -> Iterator[tuple[tuple[Sketch, ...], Callable[[], Hashes]]]:
         """Sketches of every table of so many columns that was sealed under a key, and the rows stored under its names."""
         history = History.of(entry for ledger in self.ledgers for entry in History.of(ledger.entries()).entries)
-        for entry in (*history.seals.values(), *history.selections):
-            facts = entry.brief
-            wide = (facts.get("width") or columns) == columns
-            if wide and facts["key_id"] == key.id and facts.get("table") and facts.get("development"):
-                yield table_sketches(self.stored(facts["table"])), partial(self._rows_of, facts)
+        told = [entry.brief for entry in (*history.seals.values(), *history.selections)]
+        told = [one for one in told if (one.get("width") or columns) == columns and one["key_id"] == key.id]
+        told = [one for one in told if one.get("table") and one.get("development")]
+        self.ahead([one["table"] for one in told])
+        for facts in told:
+            yield table_sketches(self.stored(facts["table"])), partial(self._rows_of, facts)
 
     def _rows_of(self, facts: Mapping[str, Any]) -> Hashes:
         sides = (facts[name] for name in ("rows", "development") if facts.get(name))

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any, Literal
 
 from modelsel.core.fingerprint import canonical
@@ -160,6 +161,11 @@ class History:
         """The development rows that chose something."""
         return frozenset(str(entry.brief["train"]) for entry in self.selections)
 
+    @cached_property
+    def tested(self) -> frozenset[str]:
+        """The test sets that were looked at, or that a model is committed to."""
+        return frozenset([*self._places_of_looks, *(str(entry.brief["testset"]) for entry in self.commits)])
+
     def commits_on(self, testsets: Iterable[str]) -> tuple[LedgerEntry, ...]:
         wanted = set(testsets)
         return tuple(entry for entry in self.commits if entry.brief["testset"] in wanted)
@@ -219,8 +225,8 @@ def _ordered(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
     """By number within a replica, whatever its clock said; between replicas by the latest time that each has stated."""
     latest: dict[str, str] = {}
     stated: dict[tuple[str, int], str] = {}
-    chains = sorted(entries, key=lambda entry: (entry.replica, entry.seq))
-    if len({entry.replica for entry in chains}) < 2:
+    chains = sorted(sorted(entries, key=attrgetter("seq")), key=attrgetter("replica"))
+    if not chains or chains[0].replica == chains[-1].replica:
         return chains
     for entry in chains:
         latest[entry.replica] = max(latest.get(entry.replica, ""), str(entry.brief.get("at") or ""))

@@ -32,17 +32,20 @@ def links(subject: RowFingerprints, memory: RowSetIndex, found: Sequence[Relatio
     halves = Halves(subject.variables, subject.source)
     seals = [entry for entry in memory.history.seals.values() if _comparable(subject, entry, memory)]
     seals = [entry for entry in seals if entry.brief["testset"] not in {subject.digest, *known}]
-    for place, entry in enumerate(sorted(seals, key=lambda entry: abs(log(entry.brief["rows_in_all"] / len(subject))))):
-        testset, role = entry.brief["testset"], _role(entry.brief["testset"], entry, memory)
-        if role:
-            theirs = Portrait.of(memory.load(entry.brief["portrait"]))
-            if _one(subject, halves, theirs, entry, memory, thorough=place < THOROUGH):
-                yield Relation(testset, role, 0, 0.0, np.zeros(len(subject.test.bound), bool), exact=False, channel=LINK)
+    seals.sort(key=lambda entry: abs(log(entry.brief["rows_in_all"] / len(subject))))
+    used = [(place, entry, role) for place, entry in enumerate(seals) if (role := _role(entry, memory))]
+    if memory.ahead is not None:
+        memory.ahead([entry.brief["portrait"] for _, entry, _ in used])
+    for place, entry, role in used:
+        theirs = Portrait.of(memory.load(entry.brief["portrait"]))
+        if _one(subject, halves, theirs, entry, memory, thorough=place < THOROUGH):
+            nowhere = np.zeros(len(subject.test.bound), bool)
+            yield Relation(entry.brief["testset"], role, 0, 0.0, nowhere, exact=False, channel=LINK)
 
 
-def _role(testset: str, entry: LedgerEntry, memory: RowSetIndex) -> str:
+def _role(entry: LedgerEntry, memory: RowSetIndex) -> str:
     """Return the use of a sealed table's rows (test or selection); empty where they were only sealed."""
-    if memory.history.looks_at([testset]) or memory.history.commits_on([testset]):
+    if entry.brief["testset"] in memory.history.tested:
         return "test"
     return "selection" if entry.brief["train"] in memory.history.chosen_on else ""
 

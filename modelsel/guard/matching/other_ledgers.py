@@ -20,6 +20,7 @@ from modelsel.ledger.rows.hash_index import HashIndex
 from modelsel.ledger.rows.row_set import RowSet
 
 Load = Callable[[str], RowSet]
+Ahead = Callable[[Sequence[str]], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,7 @@ class OtherLedgers:
     subjects: tuple[tuple[RowFingerprints, IdentityKey], ...] = ()
     entries: tuple[LedgerEntry, ...] = ()
     load: Load | None = None
+    ahead: Ahead | None = None
     unreached: tuple[Finding, ...] = ()
     hashes: HashIndex | None = None
 
@@ -70,7 +72,7 @@ def related(subject: RowFingerprints, memory: RowSetIndex, elsewhere: OtherLedge
     found = [*relations(subject, memory)]
     found += links(subject, memory, found)
     for other, key in elsewhere.subjects:
-        theirs = RowSetIndex(memory.history, memory.load, key, memory.hashes)
+        theirs = RowSetIndex(memory.history, memory.load, key, memory.hashes, memory.ahead)
         found += [*_itself(other, memory.history), *relations(other, theirs)]
         found += links(other, theirs, found)
     first: dict[tuple[str, str, bool], Relation] = {}

@@ -61,6 +61,7 @@ class RowSetIndex:
     load: Callable[[str], RowSet]
     key: IdentityKey
     hashes: HashIndex | None = None
+    ahead: Callable[[Sequence[str]], None] | None = None  # reads many row sets at once, before they are asked for
 
     def compared(self, digest: str | None, subject: RowFingerprints) -> RowSet | None:
         """A stored set that has to be compared; None where none is kept, or it certainly shares no hash."""

@@ -92,7 +92,9 @@ class Reading:
         known, fresh = stands.first(_counts(read))
         if not known.same(before) or not 0 < len(fresh) <= MANY:
             return None
-        return extended(read, [LedgerEntry(*row) for row in fresh], _by_hash(stands.signatures))
+        hashes = {row[5] for row in fresh}
+        signed = _by_hash([row for row in stands.signatures if row[0] in hashes])
+        return extended(read, [LedgerEntry(*row) for row in fresh], signed)
 
     def _further(self, connection: Connection, state: tuple[Tops, int]) -> TrustedEntries | None:
         """Extend the previous reading by a few entries that follow on; None where a full reading is needed."""
@@ -127,11 +129,11 @@ def _by_hash(rows: Sequence[Row]) -> Signed:
 
 def _bytes(connection: Connection) -> LedgerBytes:
     """All of it, read anew."""
-    entries = connection.execute(select(*COLUMNS).order_by(ENTRIES.c.replica, ENTRIES.c.seq, ENTRIES.c.hash))
-    signed = connection.execute(select(*SIGNED).order_by(*SIGNED))
+    entries = connection.execute(select(*COLUMNS).order_by(ENTRIES.c.replica, ENTRIES.c.seq, ENTRIES.c.hash)).all()
+    signed = connection.execute(select(*SIGNED).order_by(*SIGNED)).all()
     about = connection.execute(select(ABOUT.c.name, ABOUT.c.value))
     return LedgerBytes(
-        [tuple(row) for row in entries], [tuple(row) for row in signed], {name: value for name, value in about if name in TERMS}
+        list(map(tuple, entries)), list(map(tuple, signed)), {name: value for name, value in about if name in TERMS}
     )
 
 

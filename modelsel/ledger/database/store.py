@@ -9,7 +9,7 @@ import json
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -27,6 +27,7 @@ from modelsel.ledger.signatures import Signer
 from modelsel.ledger.trust import TrustedEntries
 
 T = TypeVar("T")
+AT_ONCE = 500  # row sets that one query asks for
 PATIENCE, PAUSE = 15.0, 0.1  # seconds that a server may be away, and between two tries
 
 
@@ -170,6 +171,16 @@ class Ledger:
         """A stored row set; LedgerError where it is gone or its bytes were changed."""
         with _translated(self.place), self._engine.connect() as connection:
             return _rowset(connection, digest)
+
+    def rowsets(self, digests: Sequence[str]) -> dict[str, bytes]:
+        """Return the bytes of those among some row sets that stand there as they were stored; the others are left out."""
+        found: dict[str, bytes] = {}
+        with _translated(self.place), self._engine.connect() as connection:
+            for start in range(0, len(digests), AT_ONCE):
+                wanted = ROWSETS.c.digest.in_(digests[start : start + AT_ONCE])
+                rows = connection.execute(select(ROWSETS.c.digest, ROWSETS.c.blob).where(wanted)).all()
+                found |= {digest: blob for digest, blob in rows if hashlib.sha256(blob).hexdigest() == digest}
+        return found
 
     def marked(self, name: str) -> bool:
         """Is something noted about the ledger as a whole?"""

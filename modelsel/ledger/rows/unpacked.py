@@ -15,6 +15,9 @@ class RecentRowSets:
         self._kept: OrderedDict[str, tuple[RowSet, int]] = OrderedDict()
         self._size = 0
 
+    def __contains__(self, digest: str) -> bool:
+        return digest in self._kept
+
     def __call__(self, digest: str, read: Callable[[str], bytes]) -> RowSet:
         """The row set of a digest; `read` gets its bytes, and raises LedgerError where they are not those of the digest."""
         if digest in self._kept:
