@@ -194,10 +194,32 @@ def _claims(verdict, facts, entries):
             claim.get(name) == answer.get(name) for name in SHOWN
         )
         verdict.check(same, f"{_name(look)}: the claim is the answer on record")
+        _alone(verdict, place, look, looks, claim)
         if look["metric"] == "closing":
             _closed(verdict, claim, look, answer, looks)
         else:
             _interval(verdict, look, answer, looks, ends)
+
+
+def _alone(verdict, place, look, looks, claim):
+    """Looks that neither knew of the claimed one nor were known to it were merged in; then another interval stands."""
+    sets = look.get("charged", [look["testset"]])
+    apart = [one for there, one in looks.values() if there != place and one["testset"] in sets
+             and not _known(place, look, there) and not _known(there, one, place)]  # fmt: skip
+    said = claim.get("superseded")
+    if apart or said:
+        verdict.check(bool(said), f"{_name(look)}: {len(apart)} looks that did not know of it supersede its interval")
+    if said:
+        least = look["look"] + len(apart)
+        verdict.check(said["look"] >= least, f"{_name(look)}: beside them it counts as look {said['look']}")
+        limits = said["interval"]
+        said = f"[{limits[0]:.6f}, {limits[1]:.6f}]" if limits else "none"
+        verdict.unknown.append(f"whether the interval of {_name(look)} beside looks of another machine is {said}: as stated")
+
+
+def _known(place, look, there):
+    """Was an entry on record when a look began?"""
+    return place[1] > there[1] if place[0] == there[0] else (look.get("seen") or {}).get(there[0], 0) >= there[1]
 
 
 def _name(look):

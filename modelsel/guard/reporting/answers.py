@@ -4,13 +4,22 @@ from typing import Any
 
 from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.history.history import History
+from modelsel.guard.reporting.concurrent_looks import beside as concurrent
+from modelsel.guard.reporting.concurrent_looks import superseded
 
 
 def looks(session: LedgerSession, testset: str) -> list[dict[str, Any]]:
-    """Looks at a test set in their order: the facts of the intent, `status`, `charge` (nats) and `answer` (empty: none)."""
+    """Looks at a test set in their order: the facts of the intent, `status`, `charge` (nats) and `answer` (empty: none).
+
+    `superseded` says what stands in place of index, spending and interval where looks that did not know of it were merged in.
+    """
     history = History.of(session.ledger.entries())
-    found = history.looks_at([testset])
-    return [{**look.facts, "status": look.status, "charge": look.price, "answer": dict(look.answer)} for look in found]
+    beside = concurrent(history, testset, session.stored)
+    return [
+        {**look.facts, "status": look.status, "charge": look.price, "answer": dict(look.answer),
+         "superseded": superseded(look, beside)}
+        for look in history.looks_at([testset])
+    ]  # fmt: skip
 
 
 def notes(session: LedgerSession, exam: str) -> list[dict[str, Any]]:

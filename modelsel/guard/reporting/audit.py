@@ -12,14 +12,14 @@ from modelsel.core.types import Finding
 from modelsel.guard.access.contacts import contacts
 from modelsel.guard.access.integrity import contradicted, damage, losses
 from modelsel.guard.checks.selection_effort import choices
-from modelsel.guard.findings.ledger_state import entry_quarantined, ledger_rolled_back, ledger_tampered
+from modelsel.guard.findings.ledger_state import entry_quarantined, key_gap, ledger_rolled_back, ledger_tampered
 from modelsel.guard.findings.looks import not_remembered
 from modelsel.guard.gate import Gate
 from modelsel.guard.history.entries import now
 from modelsel.guard.history.history import History, PastLook, differences
 from modelsel.guard.identity.requests import TestSetDeclaration
 from modelsel.guard.matching.other_ledgers import once
-from modelsel.guard.reporting.concurrent_looks import as_first, beside, superseded
+from modelsel.guard.reporting.concurrent_looks import as_first, beside, incomparable, superseded
 from modelsel.guard.reporting.forecast import budget, next_look
 from modelsel.guard.reporting.recorded_findings import of_looks, of_record, of_time
 from modelsel.ledger.entry import LedgerEntry
@@ -43,6 +43,8 @@ def audit(
         return {"ledger": {"url": gate.place, "entries": 0, "intact": None, "head": None}, "test_sets": [],
                 "flags": [_flag(one) for one in said or [not_remembered.in_audit()]],
                 "state": "not remembered"}  # fmt: skip
+    if sealing is None:
+        gate.session.ledger.examine()
     history = _counted_once(gate.session.ledger.entries())
     mine = [gate.subject(sealing).digest] if sealing and len(sealing.sealed) else []
     wanted = mine if sealing else _touched(history, study)
@@ -53,12 +55,20 @@ def audit(
     sets = [_test_set(history, testset, gate.session.stored) for testset in wanted]
     ledger, findings = _ledger(gate, entries, () if sealing else _stored(entries), witnessed)
     upcoming = next_look(history, wanted[0]) if len(wanted) == 1 else None
-    flags = [*findings, *of_looks(sets), *of_record(history, wanted), *of_time(history)]
+    flags = [*findings, *of_looks(sets), *of_record(history, wanted), *of_time(history), *_apart(history, wanted)]
     return {
         "ledger": ledger, "test_sets": sets, "flags": [_flag(one) for one in flags],
         "contacts": contacts(history.entries) if study is None and sealing is None else [],
         "state": gate.policy.__class__.__name__.lower(), "next": upcoming, "at": now(),
     }  # fmt: skip
+
+
+def _apart(history: History, wanted: Sequence[str]) -> Iterator[Finding]:
+    """G074: looks of a merged ledger at rows that cannot be compared with these."""
+    for testset in wanted:
+        count = incomparable(history, testset)
+        if count:
+            yield key_gap.merged_apart(count, testset)
 
 
 def _stored(entries: list[LedgerEntry]) -> tuple[str, ...]:

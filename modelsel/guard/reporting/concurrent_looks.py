@@ -38,10 +38,29 @@ def beside(history: History, testset: str, load: Callable[[str], RowSet]) -> tup
     return history.looks_at([testset, *(other for other in apart if _share(history, testset, other, load))])
 
 
+def incomparable(history: History, testset: str) -> int:
+    """Count the looks that did not know of those here, at sets that nobody can compare with these rows.
+
+    Their rows are not kept (`guard.identity.store=digest_only`), or were hashed under another key.
+    """
+    looks = history.looks_at([testset])
+    apart = [
+        other for other in history.looks if other.testset != testset
+        and any(not _knows(look, other) and not _knows(other, look) for look in looks)
+    ]  # fmt: skip
+    return sum(not _comparable(history, testset, other.testset) for other in apart)
+
+
+def _comparable(history: History, one: str, other: str) -> bool:
+    seals = [history.seals[name].facts for name in (one, other) if name in history.seals]
+    kept = all(facts.get("rows") and facts.get("development") for facts in seals)
+    return len(seals) == 2 and kept and seals[0]["key_id"] == seals[1]["key_id"]
+
+
 def _share(history: History, one: str, other: str, load: Callable[[str], RowSet]) -> bool:
     """Do two sealed sets share rows, more than by chance? Where that is not kept, or under another key, nobody can tell."""
     seals = [history.seals[name].facts for name in (one, other) if name in history.seals]
-    if len(seals) < 2 or not all(facts.get("rows") and facts.get("development") for facts in seals):
+    if not _comparable(history, one, other):
         return False
     rows, own, stored = (load(digest) for digest in (seals[0]["rows"], seals[0]["development"], seals[1]["rows"]))
     if any(one.facts.get("sketch") for one in (rows, own, stored)):

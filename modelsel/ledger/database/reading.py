@@ -50,6 +50,14 @@ class Reading:
         self._last = last
         return self._read
 
+    def afresh(self, connection: Connection, ledger: str) -> TrustedEntries:
+        """Examine every entry that stands there now, whatever was judged before."""
+        judged, self._judged, self._base = self._judged, None, None
+        try:
+            return self.now(connection, ledger, anew=True)
+        finally:
+            self._judged = judged
+
     def keep(self, connection: Connection, ledger: str, fit: Callable[[TrustedEntries], bool]) -> None:
         """Let the home's file know these entries, if it knows too few of them; `fit` says whether all may be believed."""
         if self._judged is None or not self._me or len(self._read) < max(FEWEST, self._kept + FURTHER):

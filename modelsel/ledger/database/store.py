@@ -138,6 +138,11 @@ class Ledger:
         with _translated(self.place), self._engine.connect() as connection:
             return self._reading.now(connection, self.id, anew)
 
+    def examine(self) -> TrustedEntries:
+        """Examine every entry, whatever is known of them from before."""
+        with _translated(self.place), self._engine.connect() as connection:
+            return self._reading.afresh(connection, self.id)
+
     def keep_judged(self, fit: Callable[[TrustedEntries], bool]) -> None:
         """Let the home know what was judged, where much came since it last did; `fit` says whether all may be believed."""
         with _translated(self.place), self._engine.connect() as connection:

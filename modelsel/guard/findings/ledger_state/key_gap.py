@@ -12,5 +12,13 @@ def finding(keys: int) -> Finding:
     return KIND.finding(f"{keys} other key(s) hashed rows in this ledger: overlap with those rows is unknown")
 
 
+def merged_apart(looks: int, testset: str) -> Finding:
+    return KIND.finding(
+        f"{looks} look(s) of another ledger that was merged in did not know of those at test set {testset[:8]}, and their rows "
+        "cannot be compared with it (stored as a digest only, or under another key): if they are the same rows, its intervals "
+        "are too narrow"
+    )
+
+
 def in_anchor(path: object) -> Finding:
     return KIND.finding(f"{path} counts looks made with another key: overlap is unknown")
