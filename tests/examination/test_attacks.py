@@ -88,43 +88,6 @@ def test_asking_again_averages_nothing(exam: Make) -> None:
     assert len(made.history()) == 1
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("release", ["predicted", "ladder", "better"])
-def test_labels_probed_by_single_rows_cost_more_than_they_tell(exam: Make, release: str) -> None:
-    """An asker who turns one row at a time reads labels; what he pays leaves no interval that would be worth it."""
-    made = exam(release=release, looks=None, resolution=0.02 if release == "ladder" else "count")
-    base = guess(made)
-    first = made.answer(base, "ann")
-    read = 0
-    for row in range(12):
-        turned = base.copy()
-        turned.loc[row, "prediction"] = {"yes": "no", "no": "yes"}[str(base.prediction[row])]
-        last = made.answer(turned, "ann")
-        if first.score is not None and last.score is not None and "stays" not in last.said:
-            read += last.score != first.score
-    spent = boards.status(made)["spent"]
-    if release == "predicted":
-        assert read == 12  # it works, as it does with every exact score,
-        assert spent > 12 * np.log(2)  # and costs more than the bit that each tells
-        assert last.interval is not None
-        assert last.interval[1] - last.interval[0] > 0.4
-    else:
-        assert read == 0  # a step hides a single row
-
-
-def test_the_board_tells_nothing_that_was_not_released(exam: Make) -> None:
-    """Two exams that differ in one label, with equal answers on the other rows: boards differ only where scores do."""
-    made = exam(release="passfail", target=0.4, looks=None)
-    for cut in (3.0, 2.9, 3.1):
-        made.answer(guess(made, cut), "ann")
-    lines = boards.board(made)
-    assert all(line["score"] is None and line["beside"] in (None, "cannot be told apart", "fewer errors") for line in lines)
-    passed = {line["said"] for line in lines}
-    assert passed <= {"pass", "fail"}
-    intervals = {tuple(line["interval"]) for line in lines if line["said"] == "pass" and line["look"] == 1}
-    assert len(intervals) <= 1
-
-
 def handing_in(
     server: Serving, token: str, answers: list[pd.DataFrame], shown: list[dict[str, Any]], problems: list[Exception]
 ) -> None:

@@ -1,20 +1,46 @@
 """The tutorial of the exam happens as it is typed: scripts are written as they stand there, commands run in order."""
 
+import csv
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "guard" / "exam.md"
 SCRIPT = re.compile(r"`(\w+\.(?:py|R))`:\n\n```(?:python|r)\n(.*?)```", re.DOTALL)
 COMMAND = re.compile(r"\s*\$ (.*?)(?:\s+# exit (\d+))?$")
+
+
+@dataclass(frozen=True)
+class Tutorial:
+    """A folder in which everything was typed, and what each command said."""
+
+    folder: Path
+    said: dict[str, str]
+
+    def errors(self, answer: str) -> int:
+        """Wrong predictions of a file, counted from the table that the examiner has, without modelsel."""
+        with (self.folder / "tumours.csv").open() as table:
+            labels = {_features(row): row["benign"] for row in csv.DictReader(table)}
+        with (self.folder / "exam" / "questions.csv").open() as asked:
+            truth = {row["token"]: labels[_features(row)] for row in csv.DictReader(asked)}
+        with (self.folder / answer).open() as handed:
+            return sum(truth[row["token"]] != row["prediction"] for row in csv.DictReader(handed))
+
+
+def _features(row: dict[str, str]) -> tuple[float, ...]:
+    return tuple(float(row[name]) for name in ("radius", "texture", "smoothness", "concavity"))
 
 
 def started(command: str, folder: Path, environment: dict[str, str]) -> "subprocess.Popen[bytes]":
@@ -24,22 +50,23 @@ def started(command: str, folder: Path, environment: dict[str, str]) -> "subproc
     until = time.monotonic() + 60
     while time.monotonic() < until:
         try:
-            with urlopen("http://127.0.0.1:8801/state", timeout=5):
-                return server
+            with urlopen("http://127.0.0.1:8801/terms", timeout=5) as reply:
+                there = json.load(reply)["id"]
+            assert there == json.loads((folder / "exam" / "exam.json").read_text())["id"], "another exam is served at port 8801"
+            return server
         except (URLError, OSError):
             assert server.poll() is None, "the server ended"
             time.sleep(0.1)
     raise AssertionError("the server does not answer")
 
 
-@pytest.mark.slow
-def test_the_tutorial_happens_as_it_is_typed(tmp_path: Path) -> None:
-    page = PAGE.read_text("utf-8")
+@pytest.fixture(scope="module")
+def tutorial(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tutorial]:
+    folder, page, said = tmp_path_factory.mktemp("tutorial"), PAGE.read_text("utf-8"), {}
     for name, code in SCRIPT.findall(page):
-        (tmp_path / name).write_text(code)
+        (folder / name).write_text(code)
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = {**os.environ, "MODELSEL_HOME": str(tmp_path / "home"), "PATH": path}
-    said: dict[str, str] = {}
+    environment = {**os.environ, "MODELSEL_HOME": str(folder / "home"), "PATH": path}
     server = None
     try:
         for line in (one for block in re.findall(r"```console\n(.*?)```", page, re.DOTALL) for one in block.splitlines()):
@@ -48,16 +75,38 @@ def test_the_tutorial_happens_as_it_is_typed(tmp_path: Path) -> None:
                 continue
             command, code = found[1], int(found[2] or 0)
             if command.endswith(" &"):
-                server = started(command[:-2], tmp_path, environment)
+                server = started(command[:-2], folder, environment)
                 continue
-            done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True)
+            done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True)
             assert done.returncode == code, f"{command}\n{done.stdout}\n{done.stderr}"
             said[command] = done.stdout
+        yield Tutorial(folder, said)
     finally:
         if server is not None:
             server.kill()
             server.wait()
-    assert "look 1" in next(text for command, text in said.items() if "--as ann --forecast" in command)
-    assert '"asker": "robot"' in said["python agent.py"]
-    assert "ann" in said["modelsel exam close exam"]
-    assert "FAULT" not in said["modelsel verify certificate.zip"]
+
+
+def test_a_scikit_learn_script_sits_the_exam(tutorial: Tutorial) -> None:
+    said = next(text for command, text in tutorial.said.items() if "--as ann --forecast" in command)
+    assert "look 1" in said
+    assert f"score {tutorial.errors('answer.csv') / 284:.6g}," in said
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="there is no Rscript")
+def test_an_r_script_sits_the_exam(tutorial: Tutorial) -> None:
+    said = next(text for command, text in tutorial.said.items() if "--as rob" in command)
+    assert "look 2" in said
+    assert f"score {tutorial.errors('answer_r.csv') / 284:.6g}," in said
+
+
+def test_agents_sit_the_exam_over_http_and_over_a_pipe(tutorial: Tutorial) -> None:
+    assert '"asker": "robot"' in tutorial.said["python agent.py"]
+    piped = json.loads(tutorial.said["python piped.py"])
+    assert (piped["asker"], piped["n"], piped["replay"]) == ("pipe", 284, False)
+
+
+def test_the_close_and_its_certificate(tutorial: Tutorial) -> None:
+    board = tutorial.said["modelsel exam close exam"]
+    assert all(name in board for name in ("ann", "robot", "pipe"))
+    assert "FAULT" not in tutorial.said["modelsel verify certificate.zip"]
