@@ -10,7 +10,7 @@ import pytest
 
 from modelsel.cli.exams.exam import created
 from modelsel.examination.asking.sit import ExamSession
-from modelsel.examination.creation.create import Wanted
+from modelsel.examination.creation.wanted import Wanted
 
 
 def table(rows: int = 300, seed: int = 0) -> pd.DataFrame:

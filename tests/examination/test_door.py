@@ -67,6 +67,37 @@ def _name(call: ast.Call) -> str:
     return str(dest[0]) if dest else max(words, key=len).lstrip("-").replace("-", "_")
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--release", "passfail", "--pass", "7"], "no target, --pass"),
+        (["--release", "ladder", "--resolution", "fine"], "'fine' is no step"),
+        (["--release", "grid", "--resolution", "0"], "0 is no step"),
+        (["--looks", "-3"], "no budget, --looks"),
+        (["--nats", "0"], "no budget, --nats"),
+        (["--release", "ladders"], "no way to show answers"),
+        (["split.tset=0.5"], "did you mean 'test'"),
+    ],
+)
+def test_terms_that_cannot_be_are_said_and_nothing_is_made(
+    loans: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    assert main(["exam", "create", "loans.csv", "--target", "default", "exam", *words]) == 2
+    assert said in capsys.readouterr().err
+    assert not Path("exam").exists()
+
+
+def test_an_exam_that_is_refused_leaves_no_half_of_one(loans: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    create = ["exam", "create", "loans.csv", "--target", "default"]
+    assert main([*create, "first"]) == 0
+    assert main([*create, "second"]) == 4
+    assert not Path("second").exists()
+    assert len([*Path("home", "exams").iterdir()]) == 1
+    assert main([*create, "second", "--accept-overlap"]) == 0
+    assert main(["exam", "creat", "x"]) == 2
+    assert "did you mean 'create'" in capsys.readouterr().err
+
+
 def test_the_commands_in_order(loans: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["exam", "create", "loans.csv", "--target", "default", "exam", "--release", "full", "split.seed=3"]) == 0
     guess(ExamSession(Path("exam"))).to_csv("answer.csv", index=False)

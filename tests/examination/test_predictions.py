@@ -68,6 +68,33 @@ def test_a_parquet_file_and_a_frame_say_the_same(exam: Make, tmp_path: Path) -> 
     assert first.look == 1
 
 
+def test_what_is_said_of_columns_names_those_that_there_are(exam: Make) -> None:
+    made = exam(release="thresholdout")
+    known = pd.read_csv(made.folder / "development.csv")
+    whole = pd.concat([guess(made), pd.DataFrame({"token": known.token, "prediction": "yes"})])
+    for table, said in (
+        (whole.rename(columns={"token": "Token"}), "there are 'Token', 'prediction'"),
+        (whole.rename(columns={"prediction": "pred"}), "there are 'token', 'pred'"),
+        (whole.assign(yes=0.5), "no column for no"),
+        (guess(made), "of the questions and of the development rows"),
+    ):
+        with pytest.raises(DataError, match=said):
+            made.answer(table, "ann")
+
+
+def test_classes_that_are_whole_numbers_may_have_a_point(exam: Make, loans: Path) -> None:
+    frame = pd.read_csv(loans)
+    frame.assign(default=(frame.default == "yes").astype(int)).to_csv(loans, index=False)
+    made = exam(release="full")
+    said = guess(made).assign(prediction=lambda f: (f.prediction == "yes").astype(float))
+    first = made.answer(said, "ann")
+    said.to_csv(made.folder.parent / "answer.csv", index=False)
+    assert "1.0" in (made.folder.parent / "answer.csv").read_text()
+    assert made.answer(made.folder.parent / "answer.csv", "ann").look == first.look == 1
+    with pytest.raises(DataError, match="no class"):
+        made.answer(said.assign(prediction=1.5), "ann")
+
+
 @pytest.mark.parametrize("name", ["../x", "", "a/b", "x" * 65, "a\nb"])
 def test_names_are_names(exam: Make, name: str) -> None:
     made = exam()

@@ -22,6 +22,8 @@ from tests.examination.conftest import errors, guess, questions
 
 pytest.importorskip("mcp")
 Make = Callable[..., ExamSession]
+EXACT = ("full", "predicted")
+TOLD = {"full": 1, "predicted": 1, "better": 2, "ladder": 99}  # rows that have to be turned at once before it shows
 OTHER = {"yes": "no", "no": "yes"}
 HIDING: dict[str, dict[str, Any]] = {
     "ladder": {"resolution": 0.05}, "grid": {"resolution": 0.2}, "passfail": {"target": 0.4}, "better": {"resolution": 0.05},
@@ -102,22 +104,24 @@ def test_an_answer_made_of_labels_that_were_read_is_not_believed(exam: Make, loa
     made, truth = coins(loans, exam, release=release)
     best = pd.DataFrame({"token": truth.index, "prediction": "yes"})
     last = made.answer(best, "ann")
-    score = last.score
-    for row in range(24):
-        changed = turned(best, row)
+    score, moved = last.score, []
+    changes = [(row,) for row in range(24)]
+    if release in ("better", "ladder"):  # which move for more than a step alone: a single row does not show
+        changes = [*changes[:4], *((row, row + 1) for row in range(0, 24, 2))]
+    for rows in changes:
+        changed = best
+        for row in rows:
+            changed = turned(changed, row)
         last = made.answer(changed, "ann")
-        better = last.said.startswith("better") if release == "better" else last.score is not None and last.score < (score or 0)
-        if better and "stays" not in last.said:
+        if last.said.startswith("better") or (last.score is not None and score is not None and last.score < score):
             best, score = changed, last.score
-    known = best.prediction.to_numpy()[:24] == truth.to_numpy()[:24]
+            moved.append(rows)
+    assert moved == [rows for rows in changes if set(truth.iloc[[*rows]]) == {"no"} and len(rows) >= TOLD[release]]
     wrong = int((best.prediction.to_numpy() != truth.to_numpy()).sum())
-    if release != "ladder":  # which moves for more than a step alone
-        assert known.all()
-        high = interval(wrong, wrong, 48, float(np.log(2 / 0.04)))[1]
-        assert high < 0.5  # what an interval that charges nothing would say
+    if release in EXACT:
+        assert interval(wrong, wrong, 48, float(np.log(2 / 0.04)))[1] < 0.5  # what one that charges nothing would say
     done = boards.close(made)
-    shown = [one for one in done["answers"] if one["errors"] == wrong]
-    assert shown
+    assert wrong in [one["errors"] for one in done["answers"]]
     assert all(low <= 0.5 <= high for low, high in (one["interval"] for one in done["answers"]))
     with pytest.raises(RefusedError):
         made.answer(turned(best, 40), "ann")

@@ -100,7 +100,7 @@ def create_exam(
     ['Outlook', 'Temperature', 'Humidity', 'Wind']
     """
     from modelsel.cli.exams.exam import created
-    from modelsel.examination.creation.create import Wanted
+    from modelsel.examination.creation.wanted import Wanted
 
     wanted = Wanted(
         name, release, resolution, delta, target_rate, budget, looks, nats, class_counts, all, parquet, accept_overlap, ledger

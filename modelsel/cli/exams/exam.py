@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ def main(words: Sequence[str]) -> int:
         Arguments("exam", "\n".join(f"  {name:<8} {_said(one).rstrip('.')}" for name, one in COMMANDS.items())).print_help()
         return OK
     if words[0] not in COMMANDS:
-        raise ConfigurationError(complaint(f"{words[0]!r} is none of {', '.join(COMMANDS)}", "modelsel exam"))
+        near = get_close_matches(words[0], COMMANDS, 1)
+        meant = f"; did you mean {near[0]!r}?" if near else ""
+        raise ConfigurationError(complaint(f"{words[0]!r} is none of {', '.join(COMMANDS)}{meant}", "modelsel exam"))
     return COMMANDS[words[0]](words[1:])
 
 
@@ -46,7 +49,7 @@ def create(words: Sequence[str]) -> int:
     parser.add_argument("--ledger", default="user", metavar="URL", help="a team's ledger, for example in PostgreSQL")
     parser.add_argument("settings", nargs="*", metavar="SETTING=VALUE", help="of split, dataset and measure")
     args = parser.parse_intermixed_args(words)
-    from modelsel.examination.creation.create import Wanted
+    from modelsel.examination.creation.wanted import Wanted
 
     wanted = Wanted(args.name, args.release, _resolution(args.resolution), args.delta, args.target_rate, args.budget,
                     args.looks or None, args.nats, args.class_counts, args.all, args.parquet, args.accept_overlap,
@@ -222,7 +225,10 @@ def _tell(store: Any, found: Sequence[Any]) -> None:
 
 
 def _resolution(text: str) -> float | str:
-    return text if text in ("count", "auto") else float(text)
+    try:
+        return float(text)
+    except ValueError:
+        return text  # count, auto, or what is said to be neither
 
 
 def _said(command: Callable[..., int]) -> str:

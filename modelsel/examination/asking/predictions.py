@@ -18,7 +18,8 @@ from modelsel.dataset.columns.column import RawColumn
 from modelsel.dataset.tables.read_table import kind_of_file, reader
 from modelsel.examination.creation.terms import Terms
 
-PREDICTION, SCORE = "prediction", "score_"
+PREDICTION, SCORE, THRESHOLDOUT = "prediction", "score_", "thresholdout"
+ASKED = ("questions", "questions and of the development rows")
 NAMED, CUT, EVEN, DECIMALS = 3, 40, 1e-3, 6
 BYTES, COLUMNS = 4000, 2000  # at most so many bytes for each row of a Parquet file, and columns
 Columns = Mapping[str, RawColumn]
@@ -69,9 +70,9 @@ def checked(columns: Columns, terms: Terms, tokens: Any, development: Any) -> An
     """Predictions by token as outputs; DataError (3) that names missing, extra, repeated and unknown rows and odd cells."""
     wanted = terms.token
     if wanted not in columns:
-        fix = f"give each prediction the {wanted} of its row, as questions.csv has it"
-        raise DataError(Problem("MSEL-921", f"there is no column '{wanted}'", "predictions", fix))
-    both = terms.release == "thresholdout"
+        fix = f"give each prediction the {wanted} of its row, as the questions have it, in a column (an index is not read)"
+        raise DataError(Problem("MSEL-921", f"there is no column '{wanted}'; {_has(columns)}", "predictions", fix))
+    both = terms.release == THRESHOLDOUT
     everything = np.concatenate([tokens, development]) if both else tokens
     place = _places(columns[wanted], everything, terms)
     cells = {name: _taken(column, place) for name, column in columns.items()}
@@ -108,7 +109,7 @@ def _places(column: RawColumn, tokens: Any, terms: Terms) -> Any:
 def _rows(row: Any, tokens: Any, text: RawColumn, terms: Terms) -> Iterator[Problem]:
     counts = np.bincount(row[row >= 0], minlength=len(tokens))
     for code, what, names, fix in (
-        ("MSEL-922", "missing", tokens[counts == 0], "predict every row of the questions"),
+        ("MSEL-922", "missing", tokens[counts == 0], f"predict every row of the {ASKED[terms.release == THRESHOLDOUT]}"),
         ("MSEL-923", "repeated", tokens[counts > 1], "give one line to each row"),
         ("MSEL-924", "unknown", _words(text, row < 0), f"keep the column '{terms.token}' as questions.csv has it"),
     ):
@@ -139,8 +140,15 @@ def _read(cells: Columns, terms: Terms) -> tuple[Codes, Floats | None]:
     named = [name if name in cells and name != terms.token else f"{SCORE}{name}" for name in terms.classes]
     present = [name for name in named if name in cells]
     if present and len(present) < len(named):
-        lacking = ", ".join(name for name in named if name not in cells)
-        raise DataError(Problem("MSEL-925", f"no column for {lacking}", "predictions", "give a column for each class"))
+        lacking = ", ".join(name.removeprefix(SCORE) for name in named if name not in cells)
+        raise DataError(
+            Problem(
+                "MSEL-925",
+                f"no column for {lacking}; {_has(cells)}",
+                "predictions",
+                "give a column of scores for each class, or for none",
+            )
+        )
     scores = _scores([cells[name] for name in named]) if present else None
     if scores is None and terms.measure.needs_scores:
         fix = "give a column of scores for each class: " + ", ".join(terms.classes)
@@ -149,7 +157,7 @@ def _read(cells: Columns, terms: Terms) -> tuple[Codes, Floats | None]:
         return _labels(cells[PREDICTION], terms), scores
     if scores is None:
         fix = f"add a column '{PREDICTION}', or a column of scores for each class"
-        raise DataError(Problem("MSEL-925", "nothing is predicted", "predictions", fix))
+        raise DataError(Problem("MSEL-925", f"nothing is predicted; {_has(cells)}", "predictions", fix))
     return scores.argmax(axis=1).astype(np.int32), scores
 
 
@@ -157,13 +165,29 @@ def _labels(column: RawColumn, terms: Terms) -> Codes:
     text = column.as_text()
     assert text.codes is not None
     code = {name: number for number, name in enumerate(terms.classes)}
-    known = np.array([*(code.get(word, code.get(word.strip(), -1)) for word in text.texts), -1], np.int32)
+    known = np.array([*(code.get(word, code.get(_whole(word), -1)) for word in text.texts), -1], np.int32)
     found: Codes = known[text.codes]
     if (found < 0).any():
         fix = f"use one of {', '.join(terms.classes[:20])}"
         what = f"{int((found < 0).sum()):,} cells that are no class: {_some(_words(text, found < 0))}"
         raise DataError(Problem("MSEL-926", what, f"column '{PREDICTION}'", fix))
     return found
+
+
+def _whole(text: str) -> str:
+    """A class as it may be spelt: other programs write whole numbers with a point, and spaces beside.
+
+    >>> _whole(" 1.0"), _whole("yes "), _whole("1.05")
+    ('1', 'yes', '1.05')
+    """
+    bare = text.strip()
+    head, _, rest = bare.partition(".")
+    return head if rest and not rest.strip("0") and head.lstrip("-").isdecimal() else bare
+
+
+def _has(columns: Columns) -> str:
+    """The names of the columns that there are, cut short."""
+    return f"there are {_some([name[:CUT] for name in columns])}"
 
 
 def _scores(columns: Sequence[RawColumn]) -> Floats:

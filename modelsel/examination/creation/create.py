@@ -7,8 +7,8 @@ their order.
 import hashlib
 import json
 import secrets
+import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,31 +21,13 @@ from modelsel.core.spec import resolved
 from modelsel.core.types import Finding, Integers, Task, positions
 from modelsel.examination.creation.box import public_of
 from modelsel.examination.creation.store import SIDES, Store, commit, created, taken
-from modelsel.examination.creation.terms import FILE, FORMAT, PUBLIC, RELEASES, VERDICTS, written
+from modelsel.examination.creation.terms import FILE, FORMAT, PUBLIC, VERDICTS, written
+from modelsel.examination.creation.wanted import Wanted, problems
 from modelsel.guard.gate import Gate
 from modelsel.guard.identity.requests import SelectionSummary
 from modelsel.ledger.home import Home, write_whole
 
 KNOWN = ("G020", "G021", "G022", "G061", "G076")  # rows that were tested, chosen on, or opened before
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """The terms that an examiner chooses. `looks` and `nats` are budgets of each asker (None: no limit)."""
-
-    name: str = ""
-    release: str = "predicted"
-    resolution: float | str = "count"
-    delta: float = 0.05
-    target: float | None = None  # the error rate to be met, for passfail
-    budget: int = 10  # answers of thresholdout that may differ from the development rows
-    looks: int | None = 20
-    nats: float | None = None
-    class_counts: bool = False
-    everything: bool = False  # the whole table is the exam
-    parquet: bool = False
-    accept_overlap: bool = False
-    ledger: str = "user"  # or the address of a team's (PostgreSQL); labels stay in the examiner's store all the same
 
 
 def create(config: Config, folder: Path, wanted: Wanted, home: Home | None = None) -> tuple[Store, tuple[Finding, ...]]:
@@ -54,20 +36,29 @@ def create(config: Config, folder: Path, wanted: Wanted, home: Home | None = Non
     Raises RefusedError (4) where rows were looked at or chosen on before, unless `accept_overlap` says that this is known.
     """
     home = home or Home.find()
-    ConfigurationError.raise_if(_problems(wanted, folder, config))
+    ConfigurationError.raise_if(problems(wanted, folder, config))
     task = config.dataset.load().task
     sides = _sides(task, config, wanted.everything)
     tokens = {side: np.array(sorted(f"r{secrets.token_hex(8)}" for _ in range(len(rows)))) for side, rows in sides.items()}
     mixed = {side: taken(task, rows[np.argsort(np.array([secrets.randbits(62) for _ in rows], np.int64))])
              for side, rows in sides.items()}  # fmt: skip
     facts = _facts(config, wanted, mixed, home, task)
-    store = created(home, folder, facts, mixed, tokens)
-    facts["commitments"]["labels"] = commit(store, mixed["questions"].target, tokens["questions"])
-    folder.mkdir(parents=True, exist_ok=True)
-    for side in SIDES:
-        facts["files"][side] = _write(folder, side, mixed[side], tokens[side], facts, wanted.parquet)
-    write_whole(store.folder / "private.json", json.dumps({"ledger": wanted.ledger}).encode())
-    return store, _sealed(store, facts, wanted, folder)
+    there = folder.exists()
+    try:
+        store = created(home, folder, facts, mixed, tokens)
+        facts["commitments"]["labels"] = commit(store, mixed["questions"].target, tokens["questions"])
+        folder.mkdir(parents=True, exist_ok=True)
+        for side in SIDES:
+            facts["files"][side] = _write(folder, side, mixed[side], tokens[side], facts, wanted.parquet)
+        write_whole(store.folder / "private.json", json.dumps({"ledger": wanted.ledger}).encode())
+        return store, _sealed(store, facts, wanted, folder)
+    except BaseException:  # half an exam is none: neither its files stay nor its labels
+        shutil.rmtree(home.folder / "exams" / str(facts["id"]), ignore_errors=True)
+        for path in [*folder.iterdir()] if folder.is_dir() else ():
+            path.unlink()
+        if folder.is_dir() and not there:
+            folder.rmdir()
+        raise
 
 
 def _sides(task: Task, config: Config, everything: bool) -> dict[str, Integers]:
@@ -160,25 +151,3 @@ def _cells(values: Any, levels: tuple[str, ...] | None) -> Any:
     finite = values[~np.isnan(values)]
     whole = bool(len(finite)) and bool((finite == np.floor(finite)).all()) and bool((np.abs(finite) < 2**53).all())
     return pd.Series(values).astype("Int64") if whole else pd.Series(values)
-
-
-def _problems(wanted: Wanted, folder: Path, config: Config) -> Any:
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        yield Problem("MSEL-913", "there is something already", str(folder), "name a new folder")
-    if wanted.release not in RELEASES:
-        yield Problem(
-            "MSEL-914", f"{wanted.release!r} is no way to show answers", "--release", f"use one of {', '.join(RELEASES)}"
-        )
-    if wanted.release == "passfail" and wanted.target is None:
-        yield Problem("MSEL-914", "passfail needs a target", "--pass", "give the error rate to be met, as --pass 0.2")
-    if wanted.release == "thresholdout" and wanted.everything:
-        yield Problem("MSEL-914", "thresholdout needs development rows", "--all", "leave it out")
-    if wanted.release == "grid" and wanted.resolution == "count":
-        yield Problem("MSEL-914", "grid needs a step", "--resolution", "give a step, as --resolution 0.01, or auto")
-    if not 0 < wanted.delta <= 0.5:
-        yield Problem("MSEL-914", f"delta {wanted.delta:g} is not in (0, 0.5]", "--delta", "use 0.05")
-    name = resolved(config.measure)["kind"]
-    if wanted.release in ("ladder", "better", "passfail", "thresholdout") and name != "error":
-        yield Problem(
-            "MSEL-914", f"{wanted.release} shows error rates, and the measure is {name}", "measure", "use measure=error"
-        )
