@@ -62,6 +62,7 @@ def public(exam: ExamSession) -> list[Any]:
     return [lines, service.state(), page(service, "http://x/"), boards.status(exam)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", HIDING)
 def test_the_board_is_a_function_of_what_was_released(
     exam: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, release: str
