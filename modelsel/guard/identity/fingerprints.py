@@ -93,31 +93,43 @@ class RowFingerprints:
 
 
 def subject_of(sealing: TestSetDeclaration, key: IdentityKey, known: Iterable[Known] = ()) -> RowFingerprints:
-    """Fingerprint both sides; `known` are the sketches of stored tables with the rows stored under their names."""
+    """Fingerprint both sides; `known` are the sketches of stored tables with the rows stored under their names.
+
+    Of a large table no more stands in memory at once than the table, and its tokens or what the portrait is drawn from.
+    """
     table = _whole(sealing)
-    cells, order = columns(table), Order(table)
-    sketched, found = sketches(cells, key), variables(table, order) if len(sealing.sealed) else None
-    room = _room(sketched)
-    cells = cells.renamed(_names(cells, room, sketched, key, known))
+    rows, order = len(table), Order(table)
+    names, sketched, arrays = _hashes(table, order, key, known)
+    found = variables(table, order) if len(sealing.sealed) else None
+    del table, order
+    cut, room = len(sealing.development), _room(sketched)
+    test = SideFingerprints({name: array[cut:] for name, array in arrays.items()}, _quasi_keys(sealing))
+    development = SideFingerprints({name: array[:cut] for name, array in arrays.items()}, {})
+    return RowFingerprints(
+        names, tuple(replace(sketch, name=name) for name, sketch in zip(names, sketched)), test, development,
+        set_digest(test.bound, key), set_digest(development.bound, key), set_digest(arrays["bound"], key),
+        {name: identifiability(array) for name, array in arrays.items()},
+        found and replace(found, dense=()),  # ranks of all rows, for the portrait alone: half the table and more
+        drawn(found, key) if found else None,
+        rows < FEW and room < ROOMY * rows,
+        rows >= MANY or room > VAST**2 * rows,
+    )  # fmt: skip
+
+
+def _hashes(
+    table: Table, order: Order, key: IdentityKey, known: Iterable[Known]
+) -> tuple[tuple[str, ...], tuple[Sketch, ...], dict[str, Hashes]]:
+    """The names that the columns go by, their sketches, and a hash per row of each kind."""
+    cells = columns(table)
+    sketched = sketches(cells, key)
+    cells = cells.renamed(_names(cells, _room(sketched), sketched, key, known))
     arrays = {
         "bound": bound(cells, key), "unbound": unbound(cells, key),
         "ranked": ranked(table, cells.names, key, order, cells),
     }  # fmt: skip
     if table.ids is not None:
         arrays["id"] = keyed(table.ids.view(np.uint64), key)
-    cut = len(sealing.development)
-    test = SideFingerprints({name: array[cut:] for name, array in arrays.items()}, _quasi_keys(sealing))
-    development = SideFingerprints({name: array[:cut] for name, array in arrays.items()}, {})
-    named = tuple(replace(sketch, name=name) for name, sketch in zip(cells.names, sketched))
-    return RowFingerprints(
-        cells.names, named, test, development,
-        set_digest(test.bound, key), set_digest(development.bound, key), set_digest(arrays["bound"], key),
-        {name: identifiability(array) for name, array in arrays.items()},
-        found and replace(found, dense=()),  # ranks of all rows, for the portrait alone: three times the table
-        drawn(found, key) if found else None,
-        len(table) < FEW and room < ROOMY * len(table),
-        len(table) >= MANY or room > VAST**2 * len(table),
-    )  # fmt: skip
+    return cells.names, sketched, arrays
 
 
 def _room(drawn_of: Iterable[Sketch]) -> float:

@@ -1,5 +1,6 @@
 """Forecast the price of one more look at a test set, the width of its interval, and how many looks are left."""
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -129,10 +130,10 @@ def _rate(chosen: Mapping[str, Any]) -> float | None:
 
 
 def _more(outlook: LookForecast, price: float, width: float) -> int:
-    more = 0
-    while more < MANY:
+    """How many more looks keep the half width, which only grows: found by halving."""
+
+    def wide(more: int) -> bool:
         low, high = outlook.interval(more, price)
-        if (high - low) / 2 > width:
-            break
-        more += 1
-    return more
+        return (high - low) / 2 > width
+
+    return bisect_left(range(MANY), True, key=wide)

@@ -12,7 +12,7 @@ import numpy as np
 
 from modelsel.core.types import Feature, Floats, Table
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.rows.identity import Hashes, TokenTable, bound, columns, feature_tokens, rank_tokens, tally
+from modelsel.ledger.rows.identity import Hashes, TokenTable, bound_blocks, columns, feature_tokens, rank_tokens, tally
 from modelsel.ledger.rows.order import Order
 
 FINE = 9  # digits
@@ -40,11 +40,16 @@ def ranked(
 
     `order` and `cells` are those of the table, where they are at hand.
     """
-    tokens, order = (columns(table) if cells is None else cells).tokens.copy(), order or Order(table)
-    for index, feature in enumerate(table.features):
-        if feature.kind == "numeric":
-            tokens[:, index] = rank_tokens(order[index].codes)
-    return bound(TokenTable(names, tokens), key)
+    own, order = (columns(table) if cells is None else cells).tokens, order or Order(table)
+    numeric = {index: order[index].codes for index, feature in enumerate(table.features) if feature.kind == "numeric"}
+
+    def block(rows: slice) -> Hashes:
+        tokens = own[rows].copy()
+        for index, codes in numeric.items():
+            tokens[:, index] = rank_tokens(codes[rows])
+        return tokens
+
+    return bound_blocks(names, block, len(own), key)
 
 
 def _telling(feature: Feature, values: Floats, tokens: Hashes) -> bool:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.types import Booleans, Feature, Floats, Integers, Table
+from modelsel.core.types import Booleans, Codes, Feature, Floats, Integers, Table
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.hashing import Hashes as Hashes
 from modelsel.ledger.rows.hashing import hashed
@@ -56,29 +56,36 @@ def columns(table: Table, digits: int = DIGITS) -> TokenTable:
 
 def bound(cells: TokenTable, key: IdentityKey) -> Hashes:
     """A keyed hash per row, of its values and the columns they stand in."""
-    order = np.argsort(np.array(cells.names, object), kind="stable")
-    names = hashlib.blake2b("\0".join(sorted(cells.names)).encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    first = np.frombuffer(names, "<u8")[0]
+    return bound_blocks(cells.names, cells.tokens.__getitem__, len(cells.tokens), key)
+
+
+def bound_blocks(names: Sequence[str], tokens: Callable[[slice], Hashes], rows: int, key: IdentityKey) -> Hashes:
+    """The same of tokens that are made a block of rows at a time."""
+    order = np.argsort(np.array(names, object), kind="stable")
+    said = hashlib.blake2b("\0".join(sorted(names)).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    first = np.frombuffer(said, "<u8")[0]
 
     def words(block: Hashes) -> Hashes:
         out = np.empty((len(block), 1 + len(order)), np.uint64)
         out[:, 0], out[:, 1:] = first, block[:, order]
         return out
 
-    return _in_blocks(cells.tokens, key, words)
+    return _in_blocks(tokens, rows, key, words)
 
 
 def unbound(cells: TokenTable, key: IdentityKey) -> Hashes:
     """A keyed hash per row, of its values in any order and under any names."""
-    return _in_blocks(cells.tokens, key, lambda block: np.sort(np.ascontiguousarray(block), axis=1))
+    return _in_blocks(cells.tokens.__getitem__, len(cells.tokens), key, lambda block: np.sort(np.ascontiguousarray(block), axis=1))
 
 
-def _in_blocks(tokens: Hashes, key: IdentityKey, words: Callable[[Hashes], Hashes]) -> Hashes:
+def _in_blocks(
+    tokens: Callable[[slice], Hashes], rows: int, key: IdentityKey, words: Callable[[Hashes], Hashes]
+) -> Hashes:
     """Hashes of rows as they are to be written out; a block of them at a time, which stays in the cache."""
-    out = np.empty(len(tokens), np.uint64)
-    for start in range(0, len(tokens), BLOCK):
+    out = np.empty(rows, np.uint64)
+    for start in range(0, rows, BLOCK):
         block = slice(start, start + BLOCK)
-        out[block] = hashed(words(tokens[block]), key, ROW)
+        out[block] = hashed(words(tokens(block)), key, ROW)
     return out
 
 
@@ -105,7 +112,7 @@ def number_tokens(values: Floats, digits: int = DIGITS) -> Hashes:
     return tokens
 
 
-def rank_tokens(codes: Integers) -> Hashes:
+def rank_tokens(codes: Codes) -> Hashes:
     """Places from 0 as the tokens of these numbers; −1 is missing."""
     return np.where(codes < 0, MISSING, _mix(_bits(codes), 0))
 

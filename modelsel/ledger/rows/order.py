@@ -1,11 +1,10 @@
 """Dense ranks of the numbers of a column: what stays of them under every increasing map."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from modelsel.core.types import Floats, Integers, Table
+from modelsel.core.types import Codes, Floats, Integers, Table
 from modelsel.ledger.rows.sorting import order_of
 
 
@@ -13,7 +12,7 @@ from modelsel.ledger.rows.sorting import order_of
 class Dense:
     """Place of each value among the distinct ones (−1 where there is none), and how often each distinct one occurs."""
 
-    codes: Integers
+    codes: Codes
     counts: Integers
 
     @classmethod
@@ -26,11 +25,11 @@ class Dense:
         order = order_of(values)[: len(values) - int(np.isnan(values).sum())]  # NaN comes last
         ordered = values[order]
         fresh = np.r_[True, ordered[1:] != ordered[:-1]][: len(ordered)]
-        codes = np.full(len(values), -1, np.int64)
+        codes = np.full(len(values), -1, np.int32)
         codes[order] = np.cumsum(fresh) - 1
         return cls(codes, np.diff(np.r_[np.flatnonzero(fresh), len(ordered)]))
 
-    @cached_property
+    @property
     def middle(self) -> Floats:
         """Middle ranks of values that are all there, from −½ to ½."""
         middles = (np.cumsum(self.counts) - (self.counts + 1) / 2) / max(1, len(self.codes)) - 0.5

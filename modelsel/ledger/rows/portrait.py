@@ -179,7 +179,7 @@ def _numbers(table: Table) -> Iterator[tuple[str, Floats]]:
     """Numeric columns of more than two values."""
     for feature, values in zip(table.features, table.values.T):
         if feature.kind == "numeric":
-            real = np.where(np.isfinite(values), values, np.nan)
+            real = values if np.isfinite(values).all() else np.where(np.isfinite(values), values, np.nan)
             if len(np.unique(real[~np.isnan(real)][:SOME])) > 2 or len(np.unique(real[~np.isnan(real)])) > 2:
                 yield feature.name, real
 
