@@ -57,11 +57,14 @@ def library_of(kind: Any) -> Library:
 
 @cache
 def named(kind: Any) -> frozenset[str]:
-    """Parameters that the signatures of a class and of its bases name."""
+    """Parameters that the signature of a class names; those of its bases too, as far as it takes further ones for them."""
     names = set[str]()
     for cls in kind.__mro__[:-1]:
         if "__init__" in vars(cls):
-            names.update(one.name for one in inspect.signature(cls.__init__).parameters.values() if one.kind not in _REST)
+            own = inspect.signature(cls.__init__).parameters.values()
+            names.update(one.name for one in own if one.kind not in _REST)
+            if not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in own):
+                break
     names.update(kind._get_param_names() if hasattr(kind, "_get_param_names") else ())
     return frozenset(names - {"self"})
 

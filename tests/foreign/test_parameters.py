@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
-from modelsel.foreign.parameters import settled, unknown, unsaid
+from modelsel.foreign.parameters import named, settled, unknown, unsaid
 
 
 def test_forests_are_kept_to_one_thread_and_seeded():
@@ -47,3 +47,12 @@ def test_values_that_are_not_plain_are_named():
     assert list(unsaid(plain)) == []
     for value in (np.float64(float("nan")), float("inf"), object(), print, {1: 2}):
         assert "parameter 'x'" in " ".join(unsaid({**plain, "x": value}))
+
+
+def test_a_class_that_leaves_parameters_of_its_base_out_is_not_given_them():
+    class Fixed(RandomForestClassifier):
+        def __init__(self, max_depth=None):
+            super().__init__(max_depth=max_depth)
+
+    assert "max_depth" in named(Fixed)
+    assert not {"random_state", "n_jobs"} & named(Fixed)

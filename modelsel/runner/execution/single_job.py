@@ -25,7 +25,7 @@ from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, unlimited
 from modelsel.runner.execution import cluster as clusters
 from modelsel.runner.execution.backend import Cluster, named
 from modelsel.runner.execution.executors import Pool
-from modelsel.runner.execution.worker import plain, shipped
+from modelsel.runner.execution.worker import plain, received, shipped
 
 LOG = logging.getLogger("modelsel.study")  # goes to study.log
 ATTEMPTS = 2
@@ -151,9 +151,8 @@ def _perform(path: str) -> bytes | Failure:
     """In a worker process of this machine, which reads the call from a file, its arrays where they lie."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
     with threadpool_limits(1):
-        import joblib
-
-        call: Call = joblib.load(path, mmap_mode="r")
+        
+        call: Call = received(path)
         arguments = tuple(plain(one) if isinstance(one, Table) else one for one in call.arguments)
         return Call(call.function, arguments, call.limits).parcel()
 

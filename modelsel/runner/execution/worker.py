@@ -4,7 +4,10 @@ Threads share the parent's worker. A worker process has one of its own, set up o
 into memory, so that the data travel once and not per cell.
 """
 
+import importlib
+import json
 import signal
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -27,6 +30,7 @@ from modelsel.runner.journal.codec import RecordLocation, encoded
 from modelsel.runner.journal.journal import REACHED, STARTED, record_of
 from modelsel.runner.journal.segment import Segment, store_errors
 
+PLACES = ".path"  # beside the work: where the parent's modules are found
 Held = TypeVar("Held", bound=Table)
 
 
@@ -93,10 +97,21 @@ def shipped(work: Any) -> Iterator[str]:
             import joblib  # pools of threads do without
 
             with store_errors(Path(folder), "what worker processes read"):
+                Path(f"{path}{PLACES}").write_text(json.dumps(sys.path))
                 joblib.dump(work, path)
             yield path
         finally:
             TEMPORARY.discard(folder)
+
+
+def received(path: str) -> Any:
+    """What was shipped, read in a worker process: one that began before a plug-in's folder was on the path finds it too."""
+    import joblib
+
+    places = json.loads(Path(f"{path}{PLACES}").read_text())
+    sys.path += [place for place in places if place not in sys.path]
+    importlib.invalidate_caches()
+    return joblib.load(path, mmap_mode="r")
 
 
 def perform_in_process(path: str, journal: Path, job: CellJob) -> CompletedJob:
@@ -134,9 +149,7 @@ def _worker(path: str, journal: Path) -> CellWorker:
     """Return the worker of this process, set up for its first job of a run; inner thread pools are limited to one for good."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
     threadpool_limits(1)
-    import joblib
-
-    work = joblib.load(path, mmap_mode="r")
+    work = received(path)
     return CellWorker(replace(work, task=plain(work.task)), Segment(journal))
 
 
