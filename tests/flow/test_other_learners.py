@@ -79,9 +79,8 @@ def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def _statuses(modelsel: Any, deeds: str, *more: str) -> dict[str, str]:
-    space = (
-        f"space={{odd: {{learner: {{kind: estimator, estimator: oddlearners.Odd}}, sweep: {{params.deed: 'choice({deeds})'}}}}}}"
-    )
+    learner = "{kind: estimator, estimator: oddlearners.Odd}"
+    space = f"space={{odd: {{learner: {learner}, sweep: {{params.deed: 'choice({deeds})'}}}}}}"
     done = modelsel("run", "dataset=iris", space, "plugins=[oddlearners]", "scheme=holdout", "pool.n_jobs=2", *more)
     assert done.code == 0, done.err
     rows = csv.DictReader(Path("runs/latest/candidates.csv").read_text().splitlines())

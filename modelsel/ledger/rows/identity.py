@@ -75,12 +75,11 @@ def bound_blocks(names: Sequence[str], tokens: Callable[[slice], Hashes], rows: 
 
 def unbound(cells: TokenTable, key: IdentityKey) -> Hashes:
     """A keyed hash per row, of its values in any order and under any names."""
-    return _in_blocks(cells.tokens.__getitem__, len(cells.tokens), key, lambda block: np.sort(np.ascontiguousarray(block), axis=1))
+    tokens = cells.tokens
+    return _in_blocks(tokens.__getitem__, len(tokens), key, lambda block: np.sort(np.ascontiguousarray(block), axis=1))
 
 
-def _in_blocks(
-    tokens: Callable[[slice], Hashes], rows: int, key: IdentityKey, words: Callable[[Hashes], Hashes]
-) -> Hashes:
+def _in_blocks(tokens: Callable[[slice], Hashes], rows: int, key: IdentityKey, words: Callable[[Hashes], Hashes]) -> Hashes:
     """Hashes of rows as they are to be written out; a block of them at a time, which stays in the cache."""
     out = np.empty(rows, np.uint64)
     for start in range(0, rows, BLOCK):

@@ -151,7 +151,6 @@ def _perform(path: str) -> bytes | Failure:
     """In a worker process of this machine, which reads the call from a file, its arrays where they lie."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
     with threadpool_limits(1):
-        
         call: Call = received(path)
         arguments = tuple(plain(one) if isinstance(one, Table) else one for one in call.arguments)
         return Call(call.function, arguments, call.limits).parcel()
