@@ -5,6 +5,7 @@ Everything that can be known before a fit is checked here, and said in one messa
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -24,12 +25,18 @@ EXPECTED = "INFERRED_KINDS"  # no surprise
 
 @dataclass(frozen=True, eq=False)
 class StudyData:
-    """The data of a study: development rows and their resampling, sealed rows, findings about the data."""
+    """The data of a study: development rows and their resampling, sealed rows, what was found in reading."""
 
     development: Task
     sealed: Sealed
     resampling: Resampling
-    findings: tuple[Finding, ...]
+    reading: tuple[Finding, ...]
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings about the data; what it looks like is found out when somebody asks, after the first cell."""
+        task = self.development
+        return (*self.reading, *profile(task), *fewer_rows_than_folds(task, self.resampling))
 
     @property
     def grave(self) -> tuple[Finding, ...]:
@@ -62,8 +69,7 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
         ("explain.sets", refusal(development, resampling) if config.explain.sets else ()),
     )
     _refuse(("rule", unbounded(config.measure, getattr(config.rule, "bounds", ()), development, resampling)))
-    findings = (*loaded.findings, *profile(development), *fewer_rows_than_folds(development, resampling))
-    return StudyData(development, seal(loaded.task.take(partition.test)), resampling, findings)
+    return StudyData(development, seal(loaded.task.take(partition.test)), resampling, loaded.findings)
 
 
 def _scheme(config: Config, task: Task) -> Iterator[str]:

@@ -66,8 +66,12 @@ def equal_rows(values: Floats) -> Integers:
     >>> equal_rows(np.array([[1.0, np.nan], [2.0, 0.0], [1.0, np.nan]])).tolist()
     [0, 1, 0]
     """
-    _, inverse, counts = np.unique(_row_digests(values), return_inverse=True, return_counts=True)
+    digests = _row_digests(values)
+    ordered = np.sort(digests)
     first = np.arange(len(values), dtype=np.int64)
+    if (ordered[1:] != ordered[:-1]).all():
+        return first
+    _, inverse, counts = np.unique(digests, return_inverse=True, return_counts=True)
     alike = np.flatnonzero(counts[inverse] > 1)  # most tables have few such rows, which are then compared whole
     if len(alike):
         first[alike] = alike[_first_of_equal(values[alike])]

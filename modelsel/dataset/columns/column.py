@@ -52,6 +52,7 @@ class RawColumn:
     kind: Kind | None = None
     levels: tuple[str, ...] = ()
     dates: bool = False  # the numbers are seconds since 1970
+    guessed: bool = False  # numbers because every text said one
 
     def __len__(self) -> int:
         return len(self.per_row)

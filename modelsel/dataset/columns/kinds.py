@@ -43,7 +43,7 @@ def make(column: RawColumn, settings: TableSettings, decimal: str = ".") -> Pars
     if kind is not None:
         return _nominal(column, str(kind), levels or column.levels, settings)
     if column.numbers is not None:
-        return _numeric(column, decimal)
+        return replace(_numeric(column, decimal), inferred=column.guessed)
     return _inferred(column, settings, decimal)
 
 

@@ -1,7 +1,7 @@
 """Tables as text, read strictly: a field too many or too few, a NUL byte or an open quote is an error with its line.
 
-Parsed by Arrow, block by block, into dictionary-encoded columns; files with quotes are walked once more by Python's strict
-reader, because Arrow takes a quote that is never closed for a very long cell.
+Parsed by Arrow, block by block, into dictionary-encoded columns; files whose quotes do not all stand at the ends of cells are
+walked once more by Python's strict reader, because Arrow takes a quote that is never closed for a very long cell.
 """
 
 import csv as standard
@@ -10,17 +10,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
+import numpy as np
 import pyarrow.csv as arrow
 
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.spec import plain
 from modelsel.core.types import Finding
-from modelsel.dataset.columns.column import RawColumn, coded_column
-from modelsel.dataset.columns.numbers import EITHER
-from modelsel.dataset.reading.bytes import BLOCK, Stream, codec, first_bytes, listener, text_blocks
+from modelsel.dataset.columns.numbers import EITHER, numbers
+from modelsel.dataset.reading.bytes import Stream, codec, first_bytes, text_blocks
+from modelsel.dataset.reading.csv_columns import CsvForm, begin_as_numbers, parsed
 from modelsel.dataset.reading.delimiter import AUTO, DEFAULT, OTHERS, recognised, said
 from modelsel.dataset.reading.file import File, Raw
+from modelsel.dataset.reading.quotes import QuoteCheck
 
 HEAD = 1 << 20  # bytes in which the header must end
 NAMED = 3
@@ -50,13 +51,21 @@ class Csv(File):
         sign = self._checked(path)
         names = self.header(path)
         DataError.raise_if(_names(names, path))
-        columns, odd = _parse(path, self.encoding, names, sign)
+        form = CsvForm(path, self.encoding, names, sign)
+        columns, odd = parsed(form, self._numeric(form), self.missing)
         rows = len(columns[0]) if columns else 0
         DataError.raise_if(_fields(odd, rows, names, path))
         if not rows:
             raise DataError(Problem("MSEL-311", "a header and no rows", str(path), "the file needs data rows"))
         decimal = {AUTO: "." if sign == DEFAULT else EITHER}.get(self.decimal, self.decimal)
         return Raw(columns, decimal=decimal, findings=tuple(_recognised(self.delimiter, sign, path)))
+
+    def _numeric(self, form: CsvForm) -> list[str]:
+        """Columns to be read as numbers at once: undeclared or numeric ones that begin so and whose texts nobody asks for."""
+        if self.test_path is not None or self.decimal not in (AUTO, ".") or np.isfinite(numbers(self.missing)).any():
+            return []
+        taken = self.roles().keys() | {name for name, said in self.features.items() if said != "numeric"}
+        return [name for name in begin_as_numbers(form, self._head(form.path), self.missing) if name not in taken]
 
     def problems(self) -> Iterator[Problem]:
         odd = tuple(self._odd_signs())
@@ -74,44 +83,22 @@ class Csv(File):
     def _head(self, path: Path) -> str:
         """The first lines as text."""
         data = first_bytes(path, HEAD)
-        return data[: data.rfind(b"\n") + 1 or None].decode(codec(self.encoding), errors="replace")
+        end = data.rfind(b"\n", 0, HEAD) + 1 or data.rfind(b"\n") + 1 or None
+        return data[:end].decode(codec(self.encoding), errors="replace")
 
     def _checked(self, path: Path) -> str:
         """The delimiter of a file that is text of its encoding, not empty, without NUL bytes, with whole quotes."""
-        lines, quoted, blank = 0, False, True
+        lines, blank, sign = 0, True, self._sign(self._head(path))
+        quotes = QuoteCheck(sign)
         for block in text_blocks(path, self.encoding):
             DataError.raise_if(_bytes(block, lines, path))
             lines += block.count(b"\n")
-            quoted = quoted or b'"' in block
+            quotes.feed(block)
             blank = blank and not block.strip()
         if blank:
             raise DataError(Problem("MSEL-310", "the file is empty", str(path), "check dataset.path"))
-        sign = self._sign(self._head(path))
-        DataError.raise_if(_quotes(path, self.encoding, sign) if quoted else ())
+        DataError.raise_if(() if quotes.end() else _quotes(path, self.encoding, sign))
         return sign
-
-
-def _parse(
-    path: Path, encoding: str, names: tuple[str, ...], delimiter: str
-) -> tuple[tuple[RawColumn, ...], list[arrow.InvalidRow]]:
-    """Columns of texts, and the rows whose number of fields is not the header's."""
-    odd: list[arrow.InvalidRow] = []
-
-    def remember(row: arrow.InvalidRow) -> str:
-        odd.append(row)
-        return "skip"
-
-    reader = arrow.open_csv(
-        pa.PythonFile(io.BufferedReader(Stream(text_blocks(path, encoding, listener())), BLOCK), mode="r"),
-        arrow.ReadOptions(use_threads=False, block_size=4 * BLOCK),
-        arrow.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=remember),
-        arrow.ConvertOptions(column_types=dict.fromkeys((*names, ""), pa.string()), strings_can_be_null=False),
-    )
-    chunks: list[list[pa.Array]] = [[] for _ in names]
-    for batch in reader:
-        for place, column in zip(chunks, batch.columns, strict=True):
-            place.append(column.dictionary_encode())
-    return tuple(coded_column(name, chunks.pop(0)) for name in names), odd
 
 
 def _recognised(wanted: str, sign: str, path: Path) -> Iterator[Finding]:
@@ -127,7 +114,7 @@ def _bytes(block: bytes, lines: int, path: Path) -> Iterator[Problem]:
 
 
 def _quotes(path: Path, encoding: str, delimiter: str) -> Iterator[Problem]:
-    """A strict walk through files that use quotes."""
+    """A strict walk through a file whose quotes are not all at the ends of cells."""
     text = io.TextIOWrapper(io.BufferedReader(Stream(text_blocks(path, encoding))), "utf-8", newline="")
     reader = standard.reader(text, delimiter=delimiter, strict=True)
     line = 0

@@ -121,7 +121,7 @@ class Stream(io.RawIOBase):
     """Blocks of bytes as a file that is read from its beginning to its end."""
 
     def __init__(self, source: Iterator[bytes]) -> None:
-        self._source, self._rest = source, b""
+        self._source, self._rest = source, memoryview(b"")
 
     def readable(self) -> bool:
         return True
@@ -129,7 +129,7 @@ class Stream(io.RawIOBase):
     def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
         while not self._rest:
             try:
-                self._rest = next(self._source)
+                self._rest = memoryview(next(self._source))
             except StopIteration:
                 return 0
         taken = self._rest[: len(buffer)]

@@ -1,0 +1,96 @@
+"""The columns of a CSV file as Arrow parses it, block by block.
+
+A column whose first rows are numbers is read as numbers at once. Where one of its cells then says none, or one that 64 bits do
+not hold exactly, all is read again as texts, of which the kinds of columns are inferred: the answer is the same, at twice the
+time.
+"""
+
+import csv as standard
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as arrow
+
+from modelsel.core.types import Floats
+from modelsel.dataset.columns.column import RawColumn, coded_column
+from modelsel.dataset.columns.kinds import EXACT
+from modelsel.dataset.columns.numbers import numbers
+from modelsel.dataset.reading.bytes import BLOCK, Stream, listener, text_blocks
+
+FIRST = 300  # rows that are looked at
+Columns = tuple[RawColumn, ...]
+
+
+@dataclass(frozen=True)
+class CsvForm:
+    """How a file is written: its columns and the sign between them."""
+
+    path: Path
+    encoding: str
+    names: tuple[str, ...]
+    delimiter: str
+
+
+def begin_as_numbers(form: CsvForm, head: str, missing: Sequence[str]) -> list[str]:
+    """The columns that hold numbers in the first rows, and nothing else but missing cells."""
+    reader = standard.reader(io.StringIO(head, newline=""), delimiter=form.delimiter)
+    rows = [row for row in islice(reader, 1, FIRST) if len(row) == len(form.names)]
+    found = []
+    for name, cells in zip(form.names, zip(*rows)):
+        known = [cell for cell in cells if cell.strip() not in missing]
+        if known and np.isfinite(numbers(known)).all():
+            found.append(name)
+    return found
+
+
+def parsed(form: CsvForm, numeric: Sequence[str], missing: Sequence[str]) -> tuple[Columns, list[arrow.InvalidRow]]:
+    """Columns of texts, or of numbers those named, and the rows whose number of fields is not the header's."""
+    if numeric:
+        try:
+            return _read(form, frozenset(numeric), missing)
+        except (pa.ArrowInvalid, _TextWanted):  # whatever is wrong with the file is found again
+            pass
+    return _read(form, frozenset(), missing)
+
+
+class _TextWanted(Exception):  # noqa: N818  it is an event, not a mistake
+    """A column of numbers holds something that its texts have to say."""
+
+
+def _read(form: CsvForm, numeric: frozenset[str], missing: Sequence[str]) -> tuple[Columns, list[arrow.InvalidRow]]:
+    odd: list[arrow.InvalidRow] = []
+
+    def remember(row: arrow.InvalidRow) -> str:
+        odd.append(row)
+        return "skip"
+
+    chunks: list[list[pa.Array]] = [[] for _ in form.names]
+    kinds = {name: pa.float64() if name in numeric else pa.string() for name in (*form.names, "")}
+    with arrow.open_csv(
+        pa.PythonFile(io.BufferedReader(Stream(text_blocks(form.path, form.encoding, listener())), BLOCK), mode="r"),
+        arrow.ReadOptions(use_threads=False, block_size=4 * BLOCK),
+        arrow.ParseOptions(delimiter=form.delimiter, newlines_in_values=True, invalid_row_handler=remember),
+        arrow.ConvertOptions(column_types=kinds, strings_can_be_null=False, null_values=list(missing)),
+    ) as reader:
+        for batch in reader:
+            for place, column in zip(chunks, batch.columns, strict=True):
+                place.append(column if pa.types.is_floating(column.type) else column.dictionary_encode())
+    return tuple(_column(name, chunks.pop(0)) for name in form.names), odd
+
+
+def _column(name: str, chunks: Sequence[pa.Array]) -> RawColumn:
+    if not chunks or not pa.types.is_floating(chunks[0].type):
+        return coded_column(name, chunks)
+    return RawColumn(name, numbers=np.concatenate([_exact(chunk) for chunk in chunks]), guessed=True)
+
+
+def _exact(chunk: pa.Array) -> Floats:
+    values: Floats = chunk.to_numpy(zero_copy_only=False)
+    if np.count_nonzero(np.abs(values) <= EXACT) + chunk.null_count < len(values):
+        raise _TextWanted
+    return values
