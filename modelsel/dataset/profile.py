@@ -21,13 +21,13 @@ HEAD = 64  # rows whose codes are compared before those of all
 
 def profile(task: Task) -> tuple[Finding, ...]:
     """Duplicates; constant, id-like, equal columns and those that determine the target; near-duplicate labels, rare classes."""
-    columns = [Column.of(task.values[:, j]) for j in range(len(task.features))]
+    columns = [SortedColumn.of(task.values[:, j]) for j in range(len(task.features))]
     found = [each for feature, column in zip(task.features, columns) for each in _column(task, feature, column)]
     return (*_duplicate_rows(task), *found, *_equal_columns(task, columns), *_labels(task), *_ids(task))
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class SortedColumn:
     """A column's distinct values, smallest first (missing last, as one), and what tells it from most others.
 
     Sorting values alone is a fraction of sorting rows by them, and few columns need a code per row.
@@ -38,7 +38,7 @@ class Column:
     mark: tuple[str, bytes]  # equal for columns that part the rows alike
 
     @classmethod
-    def of(cls, values: Floats) -> "Column":
+    def of(cls, values: Floats) -> "SortedColumn":
         """Sort a column."""
         ordered = np.sort(values)
         known = int(np.searchsorted(ordered, np.nan))
@@ -52,7 +52,7 @@ class Column:
         return np.searchsorted(self.levels, self.values[rows]).astype(np.int32)
 
 
-def _alike(columns: Sequence[Column]) -> Iterator[str]:
+def _alike(columns: Sequence[SortedColumn]) -> Iterator[str]:
     """A text per column, equal where columns part the rows in the same way; empty for a constant one."""
     marks = Counter(column.mark for column in columns)
     for column in columns:
@@ -77,7 +77,7 @@ def _duplicate_rows(task: Task) -> Iterator[Finding]:
     yield Finding("DUPLICATE_ROWS", severity, message, do)  # type: ignore[arg-type]
 
 
-def _column(task: Task, feature: Feature, column: Column) -> Iterator[Finding]:
+def _column(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Finding]:
     levels = column.levels
     known = levels[~np.isnan(levels)]
     name, n = feature.name, len(task)
@@ -108,7 +108,7 @@ def _id_like(feature: Feature, known: Floats, rows: int) -> bool:
     return bool(len(known) == rows and np.all(known == np.round(known)) and known[-1] - known[0] < 2 * rows)
 
 
-def _determines(task: Task, feature: Feature, column: Column) -> Iterator[Finding]:
+def _determines(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Finding]:
     """Each value goes with one class, in far more rows than values: the target under another name, or its cause."""
     distinct = len(column.levels)
     if distinct > max(len(task) // 10, 2):
@@ -125,7 +125,7 @@ def _determines(task: Task, feature: Feature, column: Column) -> Iterator[Findin
         yield Finding("DETERMINES_TARGET", "high", message, f"{_ignore(feature.name)}, unless it is known before the target is")
 
 
-def _equal_columns(task: Task, columns: Sequence[Column]) -> Iterator[Finding]:
+def _equal_columns(task: Task, columns: Sequence[SortedColumn]) -> Iterator[Finding]:
     """Columns that part the rows in the same way and in the same order of values."""
     seen: dict[str, str] = {}
     for feature, codes in zip(task.features, _alike(columns)):
