@@ -24,6 +24,7 @@ from modelsel.ledger.entry import LedgerEntry, heads
 from modelsel.record.folder import ROOT, RunFolder
 
 FORMAT, WHAT = "modelsel certificate 1", "modelsel.certificate.v1 "
+THRESHOLDOUT = "thresholdout"
 ALWAYS = ("migration", "vouch", "ruling", "merge", "recovered")
 RELATED = ("seal", "selection", "commit", "intent", "replay", "policy_change")
 SAID = ("look", "spent", "n", "delta", "release", "metric", "certified", "at", "cv_mean", "cv_rows")
@@ -110,7 +111,10 @@ def _members(found: Certified, claims: Sequence[Mapping[str, Any]], whole: bool)
     entries, signatures = session.ledger.entries(), session.ledger.signatures()
     sets = {testset for look in found.looks for testset in look.get("charged", (look["testset"],))}
     intents = {e.facts["id"] for e in entries if e.kind == "intent" and e.facts["testset"] in sets}
-    lines = [_line(entry, whole or _related(entry, sets, intents, found.exam)) for entry in entries]
+    shown = [(whole and not _noisy(entry)) or _related(entry, sets, intents, found.exam) for entry in entries]
+    if found.kind == "exam":
+        _no_noise([entry for entry, one in zip(entries, shown) if one], found.name)
+    lines = [_line(entry, one) for entry, one in zip(entries, shown)]
     ends = {
         replica: {"key": key, "value": value}
         for replica, entry in heads(entries).items() for key, value in signatures.get(entry.hash, ())
@@ -127,6 +131,19 @@ def _related(entry: LedgerEntry, sets: set[str], intents: set[str], exam: str) -
     if entry.kind in ("reveal", "abort"):
         return facts["intent"] in intents
     return (entry.kind in RELATED and facts.get("testset") in sets) or bool(exam and facts.get("exam") == exam)
+
+
+def _noisy(entry: LedgerEntry) -> bool:
+    """Is it a seal with the seed of noise that answers may still be shown with?"""
+    return entry.kind == "seal" and entry.facts.get("terms", {}).get("release") == THRESHOLDOUT
+
+
+def _no_noise(entries: Sequence[LedgerEntry], name: str) -> None:
+    """Refuse to give away the noise of an exam that is open: who knows it takes it off every further answer."""
+    over = {entry.facts["testset"] for entry in entries if entry.kind == "intent" and entry.facts["metric"] == CLOSING}
+    if any(_noisy(entry) and entry.facts["testset"] not in over for entry in entries):
+        what = "the chain has the seed of the noise that further answers would be shown with"
+        raise ConfigurationError(Problem("MSEL-950", what, name, "close every thresholdout exam of these rows first"))
 
 
 def _line(entry: LedgerEntry, shown: bool) -> str:

@@ -10,7 +10,7 @@ STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:56rem;margin:2rem auto;padding:0 1rem}"
     "body{color:CanvasText;background:Canvas}"
     "table{border-collapse:collapse;margin:1rem 0;width:100%}td,th{border-bottom:1px solid #8886;padding:.35rem .6rem;"
-    "text-align:left;vertical-align:top}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}"
+    "text-align:left;vertical-align:top}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}td.i{white-space:nowrap;font-variant-numeric:tabular-nums}"
     ":root{color-scheme:light dark}h2{margin-top:2.2rem}pre{background:#8882;padding:.8rem;overflow-x:auto;border-radius:4px}"
     ".scroll{overflow-x:auto}.quiet{opacity:.75}"
 )
@@ -46,14 +46,14 @@ def _terms(terms: Any, state: Any) -> str:
         ("development rows", f"{terms['rows']['development']:,}"), ("to predict", terms["columns"]["target"]),
         ("classes", ", ".join(terms["classes"])), ("measure", terms["measure"]["kind"]),
         ("shown", SHOWN[policy["release"]]), ("answers per asker", looks + nats),
-        ("wrong somewhere", f"with probability {policy['delta']:g} at most: intervals {policy['intervals']:g}, verdicts "
+        ("anything shown is wrong", f"with probability {policy['delta']:g} at most: intervals {policy['intervals']:g}, verdicts "
                             f"{policy['verdicts']:g}"),
         ("so far", f"{state['answers']} answers, {state['spent']:.2f} nats spent by all askers together"),
     ]  # fmt: skip
     if state["next"]:
         facts.append(("the next interval", f"at most ±{state['next']['half']:.3f} wide, whoever asks"))
     rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>" for name, value in facts)
-    notes = "".join(f"<p class='quiet'>{escape(note)}.</p>" for note in terms["notes"])
+    notes = "".join(f"<p class='quiet'>{escape(note[:1].upper() + note[1:])}.</p>" for note in terms["notes"])
     return f"<h2>Terms</h2><div class='scroll'><table>{rows}</table></div>{notes}"
 
 
@@ -70,9 +70,9 @@ def _board(lines: Any, state: str) -> str:
 
 def _line(place: int, line: Any) -> str:
     limits = f"[{line['interval'][0]:.4f}, {line['interval'][1]:.4f}]" if line["interval"] else ""
-    score = f"{line['score']:.6g}" if line["score"] is not None else line["said"]
+    score = f"{line['score']:.4f}" if line["score"] is not None else line["said"]
     beside = {None: "", "fewer errors": "the line above is better"}.get(line["beside"], line["beside"])
-    cells = [("n", str(place)), ("", line["asker"]), ("n", score), ("", limits), ("", beside)]
+    cells = [("n", str(place)), ("", line["asker"]), ("n", score), ("i", limits), ("", beside)]
     return "<tr>" + "".join(f"<td class='{kind}'>{escape(str(text))}</td>" for kind, text in cells) + "</tr>"
 
 
@@ -86,7 +86,7 @@ def _ways(terms: Any, address: str) -> Iterator[tuple[str, str]]:
     token, target = terms["columns"]["token"], terms["columns"]["target"]
     said = "Ask the examiner for a token. Predict the questions, and hand in a CSV file with a line per question:"
     yield said, f"{token},prediction\n…,{terms['classes'][0]}"
-    sent = f'curl -H "Authorization: Bearer $TOKEN" --data-binary @answer.csv {address}/answers'
+    sent = f'curl -H "Authorization: Bearer $TOKEN" \\\n  --data-binary @answer.csv \\\n  {address}/answers'
     yield "By the command line:", f"curl -O {address}/questions\n{sent}"
     asked = f"exam = modelsel.exam({address!r}, token=token)\nlearn(exam.development, {target!r})\n"
     yield "In Python:", f"import modelsel\n\n{asked}exam.answer(predict(exam.questions), name='mine')"

@@ -61,6 +61,30 @@ def test_a_closed_exam_too(exam: Make, tmp_path: Path) -> None:
     assert modelsel.verify(modelsel.certify(made.folder, tmp_path / "certificate.zip"))["faults"] == []
 
 
+def test_no_certificate_has_the_noise_of_an_open_exam(exam: Make, loans: Path, tmp_path: Path) -> None:
+    """Its seed is in the seal: who read it could take the noise off every further answer."""
+    made = make_any(exam, "thresholdout")
+    made.answer(answer_of(made, 3.0), "ann")
+    with pytest.raises(ConfigurationError, match="noise"):
+        modelsel.certify(made.folder, tmp_path / "certificate.zip")
+    overlapping = exam(release="full", folder="other", everything=True, accept_overlap=True)  # which has the same noise
+    overlapping.answer(answer_of(overlapping, 3.0), "ann")
+    with pytest.raises(ConfigurationError, match="noise"):
+        modelsel.certify(overlapping.folder, tmp_path / "certificate.zip")
+    pd.read_csv(loans).assign(age=lambda f: f.age[::-1].to_numpy() + 0.5, income=lambda f: f.income**2).to_csv(
+        loans, index=False
+    )
+    other = exam(release="full", folder="another", accept_overlap=True)
+    other.answer(guess(other), "ann")
+    noise = [entry.facts["terms"]["noise"] for entry in made.gate.session.ledger.entries() if entry.kind == "seal"]
+    chain = members(modelsel.certify(other.folder, tmp_path / "certificate.zip", whole=True))["chain.jsonl"].decode()
+    assert str(noise[0]) not in chain
+    assert modelsel.verify(tmp_path / "certificate.zip")["faults"] == []
+    boards.close(overlapping)
+    boards.close(made)
+    assert modelsel.verify(modelsel.certify(made.folder, tmp_path / "closed.zip"))["faults"] == []
+
+
 def test_a_weighted_exam_too(exam: Make, loans: Path, tmp_path: Path) -> None:
     frame = pd.read_csv(loans)
     frame.assign(w=np.arange(len(frame)) % 5 + 1.0).to_csv(loans, index=False)
