@@ -46,8 +46,8 @@ def _terms(terms: Any, state: Any) -> str:
         ("development rows", f"{terms['rows']['development']:,}"), ("to predict", terms["columns"]["target"]),
         ("classes", ", ".join(terms["classes"])), ("measure", terms["measure"]["kind"]),
         ("shown", SHOWN[policy["release"]]), ("answers per asker", looks + nats),
-        ("anything shown is wrong", f"with probability {policy['delta']:g} at most: intervals {policy['intervals']:g}, verdicts "
-                            f"{policy['verdicts']:g}"),
+        ("anything shown is wrong", f"with probability {policy['delta']:g} at most: intervals {policy['intervals']:g}, "
+                                    f"verdicts {policy['verdicts']:g}"),
         ("so far", f"{state['answers']} answers, {state['spent']:.2f} nats spent by all askers together"),
     ]  # fmt: skip
     if state["next"]:
