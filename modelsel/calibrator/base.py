@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.spec import class_of, resolved, whole
+from modelsel.core.spec import class_of, one_of, optional_part, resolved, whole
 from modelsel.core.types import Booleans, Codes, Description, Floats
 
 
@@ -57,7 +57,9 @@ class Calibration:
         """
         spec = resolved(self.calibrator)
         arrays = {f"learnt{place}": one for place, one in enumerate(self.learnt)}
-        return Description(str(spec["kind"]), {"settings": {k: v for k, v in spec.items() if k != "kind"}}, arrays)
+        return Description(
+            str(spec["kind"]), {"settings": {k: v for k, v in spec.items() if k not in ("kind", "scheme")}}, arrays
+        )
 
 
 def restored(description: Description) -> Calibration:
@@ -77,6 +79,10 @@ class BaseCalibrator:
     ----------
     folds : int
         Inner folds of the analysis rows, whose models give the scores that it learns from; at least 2.
+    fold_scores : str
+        `inner`, or `outer`: the scores of the other outer folds teach, which are fewer fits.
+    scheme : object, optional
+        The outer folds; a study puts its own here.
 
     Examples
     --------
@@ -86,6 +92,13 @@ class BaseCalibrator:
     """
 
     folds: int = whole(5, least=2, help="inner folds of the analysis rows, whose models give the scores that it learns from")
+    fold_scores: str = one_of(
+        "inner",
+        "outer",
+        identity=False,
+        help="whose scores it learns from: inner folds of the analysis rows, or the other outer folds",
+    )
+    scheme: Any = optional_part("scheme", help="the outer folds; a study puts its own here where fold_scores is outer")
 
     def fit(self, scores: Floats, truth: Codes, weights: Floats) -> Calibration:
         """Learn from class scores of rows that the model behind them did not see.

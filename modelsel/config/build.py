@@ -23,11 +23,13 @@ from modelsel.learner.adjusted.calibrated import Calibrated
 from modelsel.learner.adjusted.decided import Decided
 
 LEARNER, PREPARER, CALIBRATOR, NO = "learner", "preparer", "calibrator", "none"
-DECISION, THRESHOLD, PATH = "decision", "threshold", "path"
+DECISION, THRESHOLD, PATH, OUTER_PATH = "decision", "threshold", "path", "outer_path"
 STEPS = Slot(PREPARER, FieldLimits(group=PREPARER, many=True), (), False, False)
 CALIBRATION = Slot(CALIBRATOR, FieldLimits(group=CALIBRATOR), (), True, False)
 DECIDING = Slot(DECISION, FieldLimits(group=DECISION), (), True, False)
-CUT = Slot(THRESHOLD, FieldLimits(least=0.0, most=1.0, words=(PATH,)), (float,), True, False, words=(PATH,))
+CUT = Slot(
+    THRESHOLD, FieldLimits(least=0.0, most=1.0, words=(PATH, OUTER_PATH)), (float,), True, False, words=(PATH, OUTER_PATH)
+)
 ADJUSTED = {CALIBRATOR: CALIBRATION, DECISION: DECIDING, THRESHOLD: CUT}  # what any learner may have behind it
 STEPS_SAID = steps.STEPS
 DEPTH = 12  # of files that lead on to each other
@@ -50,6 +52,7 @@ class Builder:
     plugins: tuple[str, ...] = ()
     problems: list[Problem] = field(default_factory=list)
     measure: Any = None  # of the study, where it is known: what thresholds serve
+    scheme: Any = None  # of the study, its seed in it: the outer folds that may teach calibrators and thresholds
 
     def part(self, group: str, value: Any, where: str) -> Any:
         """The part that a name or mapping describes; None after a problem."""
@@ -78,7 +81,7 @@ class Builder:
             found, own = self._with_steps(found, settings, where) if group == LEARNER else (found, settings)
             own = {key: value for key, value in own.items() if key in fields}
             used.update(own, {STEPS_SAID} & set(settings))
-            sets.append(self._combined(_maker(group, found, self.measure), fields, found.values, own, where))
+            sets.append(self._combined(_maker(group, found, self.measure, self.scheme), fields, found.values, own, where))
         for key in sorted(set(settings) - used):
             self._unknown(key, group, chosen or (base,), where)
         return sets[0] if len(sets) == 1 else Either(tuple(sets)) if sets else only(None)
@@ -296,7 +299,7 @@ def _slots_of(group: str, cls: Any) -> Mapping[str, Slot]:
     return {PREPARER: STEPS, **({} if issubclass(cls, Calibrated | Decided) else ADJUSTED), **slots(cls)}
 
 
-def _maker(group: str, found: Found, measure: Any = None) -> Any:
+def _maker(group: str, found: Found, measure: Any = None, scheme: Any = None) -> Any:
     cls: Any = found.cls
     if group in CLASSES:
         return partial(cls, kind=found.kind)
@@ -304,18 +307,18 @@ def _maker(group: str, found: Found, measure: Any = None) -> Any:
         return cls
     if issubclass(cls, Calibrated | Decided):
         return lambda preparer=(), **settings: (cls(**settings), preparer)
-    return partial(_adjusted, cls, measure)
+    return partial(_adjusted, cls, measure, scheme)
 
 
 def _adjusted(
-    cls: Any, measure: Any, preparer: tuple[Any, ...] = (), calibrator: Any = None, decision: Any = None,
+    cls: Any, measure: Any, scheme: Any, preparer: tuple[Any, ...] = (), calibrator: Any = None, decision: Any = None,
     threshold: Any = None, **settings: Any,
 ) -> tuple[Any, tuple[Any, ...]]:  # fmt: skip
     """Learner and steps; behind a calibrator or a decision the learner fits its steps itself, inside the inner folds."""
     learner, steps = cls(**settings), preparer
     if calibrator is not None and kind_of(calibrator) != NO:
-        learner, steps = Calibrated(learner, steps, calibrator), ()
-    decision = _operating(decision, threshold, measure)
+        learner, steps = Calibrated(learner, steps, _crossing(calibrator, scheme)), ()
+    decision = _crossing(_operating(decision, threshold, measure), scheme)
     if decision is not None and kind_of(decision) != NO:
         learner, steps = Decided(learner, steps, decision), ()
     return learner, steps
@@ -323,12 +326,19 @@ def _adjusted(
 
 def _operating(decision: Any, threshold: Any, measure: Any) -> Any:
     """The decision that a threshold is short for; `path` serves the study's measure, where that reads classes."""
-    if threshold is None or (decision is not None and kind_of(decision) == "costs" and threshold == PATH):
+    if threshold is None or (decision is not None and kind_of(decision) == "costs" and threshold in (PATH, OUTER_PATH)):
         return decision
-    if threshold != PATH:
+    if threshold not in (PATH, OUTER_PATH):
         return make(DECISION, THRESHOLD, at=float(threshold))
     serves = {} if measure is None or measure.needs_scores else {"measure": measure}
-    return make(DECISION, THRESHOLD, **serves)
+    return make(DECISION, THRESHOLD, fold_scores="outer" if threshold == OUTER_PATH else "inner", **serves)
+
+
+def _crossing(adjustment: Any, scheme: Any) -> Any:
+    """What learns from the scores of outer folds, with the study's own in it."""
+    if adjustment is None or adjustment.fold_scores == "inner" or adjustment.scheme is not None or scheme is None:
+        return adjustment
+    return replace(adjustment, scheme=scheme)
 
 
 def _in_order(**steps: Any) -> tuple[Any, ...]:

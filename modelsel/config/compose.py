@@ -151,6 +151,7 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
     builder.plugins = root.plugins if root else ()
     parts = {group: builder.part(group, settings.get(group, ABSENT.get(group)), group) for group in PARTS}
     builder.measure = parts["measure"]
+    builder.scheme = _with_seed(parts["scheme"], root.seed if root else 0)
     outer, interval = _outer(settings.get(OUTER), builder)
     if parts["dataset"] is not None:
         builder.problems.extend(parts["dataset"].problems())
@@ -184,6 +185,11 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
         name=name, **own, **parts, outer=outer, interval=interval, candidates=space.candidates, declared=space.declared,
         resolved=kept, space=space.name, notes=notes,
     )  # fmt: skip
+
+
+def _with_seed(scheme: Any, seed: int) -> Any:
+    """The scheme as it will draw: with the study's seed in it where it has none of its own."""
+    return replace(scheme, seed=seed) if getattr(scheme, "seed", 0) is None else scheme
 
 
 def _unraced(root: RootSettings | None, parts: Mapping[str, Any]) -> tuple[Problem, ...]:

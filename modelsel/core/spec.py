@@ -64,9 +64,10 @@ def whole(default: Any, *, least: int | None = None, most: int | None = None, he
     return number(default, least=least, most=most, help=help)
 
 
-def one_of(*words: str, default: str | None = None, help: str = "") -> Any:
-    """A field that takes one of some words; the first is the default unless said."""
-    return dataclasses.field(default=default or words[0], metadata={"limits": FieldLimits(words=words, help=help)})
+def one_of(*words: str, default: str | None = None, help: str = "", identity: bool = True) -> Any:
+    """A field that takes one of some words; the first is the default unless said. `identity`: is it part of ids."""
+    limits = FieldLimits(words=words, help=help)
+    return dataclasses.field(default=default or words[0], metadata={"limits": limits, "identity": identity})
 
 
 def part(group: str, default: str, help: str = "") -> Any:
@@ -74,6 +75,11 @@ def part(group: str, default: str, help: str = "") -> Any:
     return dataclasses.field(
         default_factory=lambda: make(group, default), metadata={"limits": FieldLimits(group=group, help=help)}
     )
+
+
+def optional_part(group: str, help: str = "") -> Any:
+    """A field that takes a part of a group or None; None is left out of the specification."""
+    return dataclasses.field(default=None, metadata={"limits": FieldLimits(group=group, help=help), "optional": True})
 
 
 def plain(default: Any, help: str = "") -> Any:
@@ -191,7 +197,8 @@ def resolved(part: Any) -> dict[str, Any]:
     spec: dict[str, Any] = {} if getattr(part, "nested", False) else {"kind": kind_of(part)}
     for name in _identity(part.__class__):
         value = getattr(part, name)
-        spec[name] = value if type(value) in _SCALARS else _plain(value)
+        if value is not None or name not in _optional(part.__class__):
+            spec[name] = value if type(value) in _SCALARS else _plain(value)
     return spec
 
 
@@ -216,6 +223,11 @@ def flat(spec: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 @cache
 def _identity(cls: Any) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(cls) if field.metadata.get("identity", True))
+
+
+@cache
+def _optional(cls: Any) -> frozenset[str]:
+    return frozenset(field.name for field in dataclasses.fields(cls) if field.metadata.get("optional"))
 
 
 def _plain(value: Any) -> Any:

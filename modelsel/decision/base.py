@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.spec import whole
+from modelsel.core.spec import one_of, optional_part, whole
 from modelsel.core.types import Codes, Floats, Outputs, Table
 
 Held = tuple[Floats, Codes, Floats]  # scores, truth and weights of the rows that one inner fit did not see
@@ -33,6 +33,13 @@ class BaseDecision:
     """
 
     folds: int = whole(5, least=2, help="inner folds of the analysis rows, on which the operating point is chosen")
+    fold_scores: str = one_of(
+        "inner",
+        "outer",
+        identity=False,
+        help="whose scores choose it: inner folds of the analysis rows, or the other outer folds",
+    )
+    scheme: Any = optional_part("scheme", help="the outer folds; a study puts its own here where fold_scores is outer")
 
     @property
     def inner(self) -> int:

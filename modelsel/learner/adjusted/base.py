@@ -1,12 +1,15 @@
 """Base of learners that adjust another one's scores: its base learner, the steps before it, and how it is stored."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from modelsel.core.spec import FieldLimits, kind_of, part, resolved
-from modelsel.core.types import Description, Floats, Integers, Task
-from modelsel.learner.adjusted.inner import FittedSteps, InnerFits, nested, refusal, unlabelled
+from modelsel.core.types import Description, Floats, Integers, Table, Task
+from modelsel.learner.adjusted import crossed
+from modelsel.learner.adjusted.inner import FittedSteps, InnerFits, inner_fits, nested, refusal, unlabelled
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,7 @@ class AdjustedLearner:
     prepared_by: tuple[Any, ...] = field(default=(), metadata={"limits": FieldLimits(group="preparer", many=True)})
 
     adjustment: ClassVar[str]  # the group of what is learnt, and the name of its field
+    in_proportion: ClassVar[bool] = False  # outer folds must hold the classes in proportion
 
     def __post_init__(self) -> None:
         if isinstance(self.base, tuple):  # a configuration gives it with its preparation steps
@@ -42,7 +46,30 @@ class AdjustedLearner:
     @property
     def fits(self) -> int:
         """The number of fits of one cell; those of an adjusted base are made in each."""
-        return int(getattr(self.base, "fits", 1)) * (1 + self.inner)
+        return int(getattr(self.base, "fits", 1)) * (2 if self.crossing is not None else 1 + self.inner)
+
+    @property
+    def crossing(self) -> Any:
+        """The outer folds that teach in the place of inner ones, None without."""
+        return getattr(self, self.adjustment).scheme
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        """Reasons of the base and its steps; an open family, whose members would be other ones in each fold; outer folds."""
+        if getattr(self.base, "is_family", False):
+            yield f"a {self.adjustment} needs strengths that are the same in all inner folds: name them in place of alpha: path"
+        for one in (*self.prepared_by, self.base):
+            yield from one.problems(task)
+        if self.crossing is not None or getattr(self, self.adjustment).fold_scores == crossed.OUTER:
+            known = task if isinstance(task, Task) else None
+            yield from crossed.problems(self.crossing, known, self.adjustment, self.in_proportion)
+        elif self.inner and getattr(self.base, "crossing", None) is not None:
+            yield f"{self.base.adjustment}.fold_scores: outer behind a {self.adjustment} on inner folds: use the same for both"
+
+    def taught(self, task: Task, rows: Integers, rng: np.random.Generator) -> InnerFits:
+        """The fit on these rows, and those whose scores of them teach."""
+        if self.crossing is not None:
+            return crossed.crossed_fits(self.base, self.prepared_by, task, rows, self.crossing, rng)
+        return inner_fits(self.base, self.prepared_by, task, rows, self.inner, rng)
 
     def specification(self) -> dict[str, Any]:
         """As it is written: the base's settings with the adjustment among them."""
@@ -51,10 +78,13 @@ class AdjustedLearner:
     def fit_key(self) -> dict[str, Any]:
         """All adjustments with as many inner folds, over all bases that one fit answers."""
         steps = [resolved(step) for step in self.prepared_by]
-        return {"base": [kind_of(self.base), self.base.fit_key()], "steps": steps, "folds": self.inner}
+        own = {"crossed": resolved(self.crossing)} if self.crossing is not None else {}
+        return {"base": [kind_of(self.base), self.base.fit_key()], "steps": steps, "folds": self.inner, **own}
 
     def refusal(self, task: Task, rows: Integers) -> str | None:
-        """Too few rows for the inner folds, or for the base on the smallest of them."""
+        """Too few rows for the inner folds, or for the base on the smallest of them; rows of none of the outer folds."""
+        if self.crossing is not None and (reason := crossed.strangers(self.crossing, task, rows)):
+            return reason
         return refusal(self.base, task, rows, self.inner, self.adjustment)
 
 

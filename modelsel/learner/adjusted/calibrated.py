@@ -8,7 +8,7 @@ One fit on all analysis rows and k inner ones serve every path parameter and eve
 What is chosen and reported is judged on the folds outside, which neither the fit nor the calibrator saw.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,7 +18,7 @@ from modelsel.calibrator.base import Calibration, restored
 from modelsel.core.spec import class_of, kind_of, part
 from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
 from modelsel.learner.adjusted.base import AdjustedLearner, AdjustedModel, AdjustedPath
-from modelsel.learner.adjusted.inner import inner_fits, part_of, steps_of
+from modelsel.learner.adjusted.inner import part_of, steps_of
 
 
 @dataclass(frozen=True)
@@ -31,22 +31,16 @@ class Calibrated(AdjustedLearner):
     calibrator: Any = part("calibrator", "platt")
 
     adjustment: ClassVar[str] = "calibrator"
+    in_proportion: ClassVar[bool] = True
     no_training_error = "a calibrated learner's error on its own rows would be that of a curve learnt on other fits"
 
     @property
     def inner(self) -> int:
         """The number of inner folds."""
-        return int(self.calibrator.folds)
-
-    def problems(self, task: Table | None = None) -> Iterable[str]:
-        """Reasons of the base and its steps; an open family, whose members would be other ones in each inner fold."""
-        if getattr(self.base, "is_family", False):
-            yield "a calibrator needs strengths that are the same in every inner fold: name them in place of alpha: path"
-        for one in (*self.prepared_by, self.base):
-            yield from one.problems(task)
+        return int(self.calibrator.folds) if self.crossing is None else 0
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "CalibratedPath":
-        return CalibratedPath(inner_fits(self.base, self.prepared_by, task, rows, self.inner, rng))
+        return CalibratedPath(self.taught(task, rows, rng))
 
     def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "CalibratedModel":
         return self.fit_path(task, rows, rng).model(self)

@@ -14,7 +14,7 @@ import numpy as np
 from modelsel.core.spec import class_of, kind_of, part, resolved
 from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
 from modelsel.learner.adjusted.base import AdjustedLearner, AdjustedModel, AdjustedPath
-from modelsel.learner.adjusted.inner import inner_fits, part_of, steps_of
+from modelsel.learner.adjusted.inner import part_of, steps_of
 
 
 @dataclass(frozen=True)
@@ -32,17 +32,20 @@ class Decided(AdjustedLearner):
     @property
     def inner(self) -> int:
         """The number of inner folds; none for a threshold that is given."""
-        return int(self.decision.inner)
+        return int(self.decision.inner) if self.crossing is None else 0
+
+    @property
+    def crossing(self) -> Any:
+        """The outer folds that choose in the place of inner ones; None without, and where nothing is to be chosen."""
+        return self.decision.scheme if self.decision.inner else None
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
-        """Reasons of the base, its steps and the decision; an open family."""
-        if getattr(self.base, "is_family", False):
-            yield "a decision needs strengths that are the same in every inner fold: name them in place of alpha: path"
-        for one in (*self.prepared_by, self.base, self.decision):
-            yield from one.problems(task)
+        """Reasons of the base, its steps and the decision; an open family; outer folds."""
+        yield from super().problems(task)
+        yield from self.decision.problems(task)
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "DecidedPath":
-        return DecidedPath(inner_fits(self.base, self.prepared_by, task, rows, self.inner, rng))
+        return DecidedPath(self.taught(task, rows, rng))
 
     def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "DecidedModel":
         return self.fit_path(task, rows, rng).model(self)
@@ -73,7 +76,7 @@ class DecidedPath(AdjustedPath):
     def points(self, learners: Sequence[Decided]) -> list[Floats]:
         """Fit each decision on the scores of the inner fits."""
         of = self.fits
-        held = of.held(list(dict.fromkeys(learner.base for learner in learners)) if of.inner else [])
+        held = of.held(list(dict.fromkeys(learner.base for learner in learners)) if of.parts else [])
         truth, weights = of.task.target[of.rows], of.task.row_weights[of.rows]
         return [
             learner.decision.learnt([(held[learner.base][out], truth[out], weights[out]) for _, out in of.parts])
@@ -123,7 +126,7 @@ class DecidedRecipe(DecidedModel):
 
 def _decision(said: Description) -> Any:
     """The decision again; one that chose its point by a measure has no use for it any more."""
-    settings = {name: value for name, value in said.facts["settings"].items() if name not in ("kind", "measure")}
+    settings = {name: value for name, value in said.facts["settings"].items() if name not in ("kind", "measure", "scheme")}
     if "costs" in settings:
         settings["costs"] = tuple(tuple(row) for row in settings["costs"])
     return class_of("decision", said.kind)(**settings)

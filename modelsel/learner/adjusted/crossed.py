@@ -1,0 +1,154 @@
+"""Scores of the analysis rows by the models of the other outer folds, in the place of inner fits.
+
+    row i of fold j ≠ k is scored by the model of fold j, which was fitted on all rows but fold j's, so that it saw fold k
+
+What they teach is judged on fold k, whose labels these models have seen: cheaper than inner folds (about two fits per fold in
+place of 1 + inner folds), and sound only as far as scores do not tell the labels of rows left out by what is missing among
+those fitted on. Folds with the classes in proportion see to that; `docs/calibration.md` has the simulation.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.fingerprint import digest, generator
+from modelsel.core.spec import kind_of, resolved
+from modelsel.core.types import Floats, Fold, Integers, Resampling, Task
+from modelsel.learner.adjusted.inner import InnerFits, prepared_fit
+
+REMEMBERED = 1 << 28  # bytes of scores that are kept, so that each model scores its rows once for all other folds
+INNER, OUTER = "inner", "outer"
+
+
+class RememberedScores:
+    """Scores by everything that they depend on; one thread makes them, the others wait for it."""
+
+    def __init__(self, size: int = REMEMBERED) -> None:
+        self._size, self._lock = size, Lock()
+        self._locks: dict[str, Lock] = {}
+        self._scores: dict[str, Floats] = {}
+
+    def get(self, key: str, make: Any) -> Floats:
+        """The scores of a key, made where they are not remembered."""
+        with self._lock:
+            own = self._locks.setdefault(key, Lock())
+        with own:
+            if (known := self._scores.get(key)) is not None:
+                return known
+            made: Floats = make()
+            with self._lock:
+                self._scores[key] = made
+                while sum(one.nbytes for one in self._scores.values()) > self._size and len(self._scores) > 1:
+                    gone = next(iter(self._scores))
+                    del self._scores[gone]
+                    self._locks.pop(gone, None)
+            return made
+
+
+SCORES = RememberedScores()
+
+
+@dataclass(frozen=True, eq=False)
+class CrossedFits(InnerFits):
+    """The fit on the analysis rows, and the outer folds that score them; `parts` has the positions of each fold's rows."""
+
+    learner: Any
+    steps: tuple[Any, ...]
+    folds: tuple[Fold, ...]
+    seed: int
+
+    def held(self, learners: Sequence[Any]) -> dict[Any, Floats]:
+        """By learner the scores of the analysis rows, rows × classes, each by the model of the outer fold of the row."""
+        found = np.empty((len(learners), len(self.rows), len(self.task.classes)))
+        for fold, (_, out) in zip(self.folds, self.parts, strict=True):
+            found[:, out] = self._of(fold, learners)
+        return dict(zip(learners, found, strict=True))
+
+    def _of(self, fold: Fold, learners: Sequence[Any]) -> Floats:
+        """Learners × rows × classes of one fold's assessment rows, in their order."""
+        said = [[resolved(one) for one in learners], [resolved(step) for step in self.steps]]
+        key = digest([self.task.fingerprint, fold.fingerprint, self.seed, said])
+
+        def make() -> Floats:
+            drawn = int(generator(self.seed, self.task.fingerprint, fold.fingerprint).integers(2**63))
+            fit = prepared_fit(self.learner, self.steps, self.task, fold.analysis, drawn)
+            return fit.scores(learners, self.task, fold.assessment)
+
+        return SCORES.get(key, make)
+
+
+def crossed_fits(
+    learner: Any, steps: Sequence[Any], task: Task, rows: Integers, scheme: Any, rng: np.random.Generator
+) -> CrossedFits:
+    """Fit on the analysis rows of one of the scheme's folds, or on all rows. ValueError for other rows."""
+    rows = np.asarray(rows)
+    folds = teaching(_folds(scheme, task), rows, len(task))
+    place = np.full(len(task), -1)
+    place[rows] = np.arange(len(rows))
+    parts = tuple((np.flatnonzero(place[fold.analysis] >= 0), place[fold.assessment]) for fold in folds)
+    whole = prepared_fit(learner, steps, task, rows, int(rng.integers(2**63)))
+    return CrossedFits(whole, (), parts, task, rows, learner, tuple(steps), folds, _seed(scheme))
+
+
+def teaching(resampling: Resampling, rows: Integers, size: int) -> tuple[Fold, ...]:
+    """The folds whose scores teach: the others of the repeat of these analysis rows; for all rows the first repeat.
+
+    Raises ValueError for rows that are neither.
+    """
+    if len(rows) == size and np.array_equal(np.sort(rows), np.arange(size)):
+        return tuple(fold for fold in resampling.folds if fold.repeat == 0)
+    own = next((fold for fold in resampling.folds if np.array_equal(fold.analysis, rows)), None)
+    if own is None:
+        raise ValueError("outer folds score the rows of a study's folds, and these are others: use fold_scores: inner")
+    return tuple(fold for fold in resampling.folds if fold.repeat == own.repeat and fold.index != own.index)
+
+
+def strangers(scheme: Any, task: Task, rows: Integers) -> str | None:
+    """Reason why the outer folds cannot teach on these rows."""
+    try:
+        teaching(_folds(scheme, task), np.asarray(rows), len(task))
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def problems(scheme: Any, task: Task | None, what: str, stratified: bool) -> Iterator[str]:
+    """Reasons why outer folds cannot teach: no study, rows not assessed once each, folds of one row, other proportions."""
+    if scheme is None:
+        yield f"{what}.fold_scores: outer reads the folds of a study, and there is none here: use inner"
+        return
+    called = f"{what}.fold_scores: outer with scheme={kind_of(scheme)}"
+    in_proportion = kind_of(scheme).startswith("stratified") or getattr(scheme, "stratify", False)
+    if stratified and not in_proportion:
+        yield (
+            f"{called}: a class that is missing among the rows left out is frequent among those fitted on, so that scores tell "
+            "labels where folds do not hold the classes in proportion: use stratified_kfold, or fold_scores: inner"
+        )
+    elif task is not None and not any(True for _ in scheme.problems(task)) and not _once_each(_folds(scheme, task)):
+        yield f"{called}: its folds must assess every row once, several at a time: use stratified_kfold, or fold_scores: inner"
+
+
+def _folds(scheme: Any, task: Task) -> Resampling:
+    found: Resampling = scheme.instantiate(task, _seed(scheme))
+    return found
+
+
+def _seed(scheme: Any) -> int:
+    """Of a scheme that draws; the study put its own there."""
+    return int(getattr(scheme, "seed", None) or 0)
+
+
+def _once_each(resampling: Resampling) -> bool:
+    """Does each repeat assess every row once, in folds of several rows that analyse all the others."""
+    for repeat in {fold.repeat for fold in resampling.folds}:
+        own = [fold for fold in resampling.folds if fold.repeat == repeat]
+        assessed = np.sort(np.concatenate([fold.assessment for fold in own]))
+        size = len(assessed)
+        if not np.array_equal(assessed, np.arange(size)):
+            return False
+        if any(len(fold.assessment) < 2 or len(fold.analysis) != size - len(fold.assessment) for fold in own):
+            return False
+    return True
