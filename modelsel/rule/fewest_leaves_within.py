@@ -10,7 +10,7 @@ from modelsel.rule import simplest as simplest_module
 
 
 @dataclass(frozen=True)
-class FewestLeavesWithin(simplest_module.AnyFolds):
+class FewestLeavesWithin(simplest_module.Bounded):
     """`margin` in units of the score. When no tree is within it, the best candidate is chosen."""
 
     margin: float = number(0.01, least=0, help="tolerated loss, in units of the score")
@@ -18,6 +18,7 @@ class FewestLeavesWithin(simplest_module.AnyFolds):
     limit_grows = True  # with the least cost
 
     def choose(self, board: Scoreboard) -> int:
+        board = self.feasible(board)
         first = simplest_module.best(board)
         cost = board.cost
         trees = np.array([unit == "leaves" for unit in board.unit])

@@ -14,7 +14,7 @@ from modelsel.rule import simplest as simplest_module
 
 
 @dataclass(frozen=True)
-class OneStandardError:
+class OneStandardError(simplest_module.Bounded):
     """Moves only among candidates whose complexity has the best one's unit.
 
     Raises ValueError where the best candidate has no standard error (a single fold of a measure that is no mean over rows).
@@ -32,6 +32,7 @@ class OneStandardError:
         return "bits" if self.across == "bits" else None
 
     def problems(self, resampling: Resampling, over_rows: bool) -> Iterator[str]:
+        yield from super().problems(resampling, over_rows)
         if not over_rows and len(resampling.folds) == resampling.repeats:
             yield (
                 "one_standard_error needs a standard error, and single folds of a measure that is no mean over rows give "
@@ -39,6 +40,7 @@ class OneStandardError:
             )
 
     def choose(self, board: Scoreboard) -> int:
+        board = self.feasible(board)
         first = simplest_module.best(board)
         se = float(board.se[first])
         if not np.isfinite(se):

@@ -5,17 +5,33 @@ says which unit is compared.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from modelsel.core.spec import plain
 from modelsel.core.types import Booleans, Resampling, Scoreboard
+from modelsel.rule import bounds as bounds_module
 
 
-class AnyFolds:
-    """A rule that means and complexities suffice for."""
+@dataclass(frozen=True)
+class Bounded:
+    """A rule that chooses among those who keep bounds on other measures, where any are said; means and complexities suffice."""
+
+    subject_to: dict[str, Any] = plain({}, help='bounds on other measures: {recall: ">= 0.9"}')
+
+    @property
+    def bounds(self) -> tuple[bounds_module.Bound, ...]:
+        """The bounds that a candidate's other means have to keep."""
+        return bounds_module.bounds(self.subject_to)
 
     def problems(self, resampling: Resampling, over_rows: bool) -> Iterator[str]:
-        yield from ()
+        yield from bounds_module.problems(self.subject_to)
+
+    def feasible(self, board: Scoreboard) -> Scoreboard:
+        """The scoreboard on which only those are eligible that keep the bounds."""
+        return bounds_module.among(board, self.bounds)
 
 
 def best(board: Scoreboard) -> int:

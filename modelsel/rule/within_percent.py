@@ -10,7 +10,7 @@ from modelsel.rule import simplest as simplest_module
 
 
 @dataclass(frozen=True)
-class WithinPercent(simplest_module.AnyFolds):
+class WithinPercent(simplest_module.Bounded):
     """`percent` of the best mean itself: 5 % of an error of .20 is .01. Moves only within the best one's unit of complexity."""
 
     percent: float = number(5.0, least=0, help="tolerated loss, in per cent of the best mean score")
@@ -21,6 +21,7 @@ class WithinPercent(simplest_module.AnyFolds):
         return self.percent <= 100
 
     def choose(self, board: Scoreboard) -> int:
+        board = self.feasible(board)
         first = simplest_module.best(board)
         cost = board.cost
         limit = cost[first] + abs(cost[first]) * self.percent / 100.0

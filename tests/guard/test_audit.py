@@ -122,6 +122,18 @@ def test_an_interval_of_error_rates_is_not_foretold_of_another_measure(home: Pat
     assert upcoming["interval"] is None
 
 
+def test_nor_before_the_first_look(home: Path) -> None:
+    other = Study(numbers(), home, measure=make("measure", "kappa"))
+    other.choose_only()
+    upcoming = audit(other.gate(), other.sealing())["next"]
+    assert upcoming["look"] == 1
+    assert upcoming["interval"] is None
+    by_error = Study(numbers(seed=1), home)
+    by_error.choose_only()
+    low, high = audit(by_error.gate(), by_error.sealing())["next"]["interval"]
+    assert 0 <= low < high <= 1
+
+
 def test_html_is_one_page_that_escapes_what_people_wrote(home: Path) -> None:
     study = Study(numbers(), home, spec="<script>alert(1)</script>")
     study.look()

@@ -14,7 +14,7 @@ from modelsel.comparison.optimism.bbc import draws
 from modelsel.comparison.optimism.fold_predictions import FoldPredictions, bbc_of_folds
 from modelsel.core.errors import ConfigurationError, NoCandidateError
 from modelsel.core.spec import make
-from modelsel.core.types import Outputs, Scoreboard
+from modelsel.core.types import Outputs, Resampling, Scoreboard
 from modelsel.record.folder import RunFolder
 from modelsel.rule.bounds import among, bounds, nearest, problems
 
@@ -38,6 +38,9 @@ def board(mean: list[float], **beside: list[float]) -> Scoreboard:
         complexity=np.arange(n, dtype=float), unit=("leaves",) * n, eligible=np.ones(n, bool),
         beside={name: np.array(values, float) for name, values in beside.items()},
     )  # fmt: skip
+
+
+RESAMPLING = Resampling("kfold", "", ())
 
 
 def rule(**said: Any) -> Any:
@@ -80,6 +83,46 @@ def test_a_study_takes_the_best_that_keeps_the_bound_and_replays_it() -> None:
     assert set(bounded.winner["corrected"]["reached"]) == {"specificity"}
     assert 0 < bounded.winner["corrected"]["feasible"] <= 1
     assert replayed(RunFolder.open(bounded.folder))[0]["code"] == "R001"
+
+
+@pytest.mark.parametrize("kind", ["one_standard_error", "within_percent", "fewest_leaves_within"])
+def test_every_rule_chooses_among_those_who_keep_the_bounds(kind: str) -> None:
+    """Candidate 0 is the best and breaks the bound; 1 keeps it and is the best that does; 3 is simple and within reach of 1."""
+    of = replace(
+        board([0.1, 0.2, 0.204, 0.205, 0.5], recall=[0.5, 0.9, 0.9, 0.95, 0.99]), se=np.full(5, 0.01),
+        complexity=np.array([9.0, 8, 7, 2, 1]),
+    )  # fmt: skip
+    bounded = make("rule", kind, subject_to={"recall": ">= 0.9"})
+    assert bounded.choose(of) == 3
+    assert make("rule", kind).choose(of) == 0
+    assert next(make("rule", kind, subject_to={"recall": "0.9"}).problems(RESAMPLING, True)).startswith(
+        "rule.subject_to.recall"
+    )
+
+
+def test_a_study_by_another_rule_keeps_the_bound_corrects_by_it_and_replays_it() -> None:
+    plain = modelsel.run("dataset=breast_cancer", **STUDY)
+    least = float(np.sort(plain.leaderboard["specificity"])[-3])
+    wanted = {"kind": "one_standard_error", "subject_to": {"specificity": f">= {least!r}"}}
+    bounded = modelsel.run("dataset=breast_cancer", **STUDY, rule=wanted)
+    assert bounded.winner["measures"]["specificity"] >= least - 1e-12
+    assert set(bounded.winner["corrected"]["reached"]) == {"specificity"}
+    assert replayed(RunFolder.open(bounded.folder))[0]["code"] == "R001"
+
+
+def test_nobody_in_an_outer_fold_is_exit_7_and_names_the_fold() -> None:
+    """On few rows nobody reaches what the best reaches on all of them."""
+    board = modelsel.run("dataset=breast_cancer", **STUDY).leaderboard
+    least = {name: f">= {float(board[name][0])!r}" for name in ("recall", "specificity", "precision")}  # of the winner
+    rule = {"kind": "best", "subject_to": least}
+    modelsel.run("dataset=breast_cancer", **STUDY, rule=rule)
+    with pytest.raises(NoCandidateError) as caught:
+        modelsel.run("dataset=breast_cancer", **STUDY, rule=rule, outer={"kind": "stratified_kfold", "folds": 8})
+    assert caught.value.exit_code == 7
+    problem = caught.value.problems[0]
+    assert problem.code == "MSEL-708"
+    assert problem.where.startswith("outer fold ")
+    assert problem.what.startswith("nobody has recall >= ")
 
 
 def test_the_bound_may_be_about_one_class_and_need_class_scores() -> None:

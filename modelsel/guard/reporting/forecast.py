@@ -36,7 +36,8 @@ class LookForecast:
 def next_look(history: History, testset: str) -> dict[str, Any] | None:
     """Price of an answer that agrees with the last cross-validation; None where nobody chose yet.
 
-    `interval` is what the same error rate would read then, None where the last look showed another measure. Where the quota is
+    `interval` is what the same error rate would read then, None where the last look, or the choice before the first, was by
+    another measure. Where the quota is
     used up `release` is `ladder`, and the price that of a board that stays; or `closed`, and nothing would be shown.
     """
     chosen = [entry.facts for entry in history.selections if entry.facts["testset"] == testset]
@@ -45,7 +46,8 @@ def next_look(history: History, testset: str) -> dict[str, Any] | None:
         return None
     looks, charged = history.looks_at([testset]), _charged(history, testset)
     past, terms = history.looks_at(charged), _terms(history, testset, charged)
-    shown = list(outlook.interval()) if not looks or _is_error(looks[-1]) else None
+    metric = looks[-1].facts["metric"] if looks else history.policies(testset)[-1]["metric"]
+    shown = list(outlook.interval()) if metric == "error" else None
     release = left_by_quota(terms, len(past), _half(outlook.interval()))
     said = {"look": outlook.index, "interval": shown, "release": release}
     if release == CLOSED:
@@ -114,13 +116,9 @@ def _charged(history: History, testset: str) -> list[str]:
 
 def _shown(last: PastLook | None, usual: float | None) -> float | None:
     """The last error rate that was shown."""
-    if last is not None and _is_error(last) and last.answer.get("score") is not None:
+    if last is not None and last.facts["metric"] == "error" and last.answer.get("score") is not None:
         return float(last.answer["score"])
     return usual
-
-
-def _is_error(look: PastLook) -> bool:
-    return str(look.facts["metric"]) == "error"
 
 
 def _rate(chosen: Mapping[str, Any]) -> float | None:
