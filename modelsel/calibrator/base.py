@@ -92,12 +92,7 @@ class BaseCalibrator:
     """
 
     folds: int = whole(5, least=2, help="inner folds of the analysis rows, whose models give the scores that it learns from")
-    fold_scores: str = one_of(
-        "inner",
-        "outer",
-        identity=False,
-        help="whose scores it learns from: inner folds of the analysis rows, or the other outer folds",
-    )
+    fold_scores: str = one_of("inner", "outer", identity=False, help="whose scores teach: inner folds or the other outer ones")
     scheme: Any = optional_part("scheme", help="the outer folds; a study puts its own here where fold_scores is outer")
 
     def fit(self, scores: Floats, truth: Codes, weights: Floats) -> Calibration:

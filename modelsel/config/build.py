@@ -335,7 +335,7 @@ def _operating(decision: Any, threshold: Any, measure: Any) -> Any:
 
 
 def _crossing(adjustment: Any, scheme: Any) -> Any:
-    """What learns from the scores of outer folds, with the study's own in it."""
+    """An adjustment that learns from the scores of outer folds, with those of the study in it."""
     if adjustment is None or adjustment.fold_scores == "inner" or adjustment.scheme is not None or scheme is None:
         return adjustment
     return replace(adjustment, scheme=scheme)

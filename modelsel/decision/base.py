@@ -33,12 +33,7 @@ class BaseDecision:
     """
 
     folds: int = whole(5, least=2, help="inner folds of the analysis rows, on which the operating point is chosen")
-    fold_scores: str = one_of(
-        "inner",
-        "outer",
-        identity=False,
-        help="whose scores choose it: inner folds of the analysis rows, or the other outer folds",
-    )
+    fold_scores: str = one_of("inner", "outer", identity=False, help="whose scores choose: inner folds or the other outer ones")
     scheme: Any = optional_part("scheme", help="the outer folds; a study puts its own here where fold_scores is outer")
 
     @property
