@@ -68,11 +68,7 @@ def _parquet(table: pa.Table) -> bytes:
 
 
 def _package() -> dict[str, Any]:
-<<<<<<< HEAD
     """Describe the CSV files in the form of Frictionless Data's packages."""
-=======
-    """The description of the CSV files in the form of Frictionless Data."""
->>>>>>> e24a7d1 (Docstrings say what a thing is)
     return {
         "profile": "tabular-data-package",
         "resources": [
