@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -30,6 +31,14 @@ def test_a_workflow_says_that_it_has_not_run_and_runs_what_there_is(path: Path) 
 
 def test_there_are_workflows_of_tests_site_and_release() -> None:
     assert {path.stem for path in WORKFLOWS} == {"tests", "site", "release"}
+
+
+def test_nothing_that_a_study_leaves_is_part_of_the_project() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("no checkout")
+    words = ["git", "ls-files", "runs", "*.lock", "*.db"]
+    tracked = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert tracked.stdout.split() == ["runs/README.md"]
 
 
 def test_the_citation_names_the_version_and_the_licence() -> None:
