@@ -1,37 +1,53 @@
-"""One tree of a forest as arrays, nodes in preorder."""
+"""One tree of a forest as arrays, nodes in preorder: what a path keeps of each tree, as little as says all."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.types import Codes, Feature, Floats, Integers
-from modelsel.kernels.forests.forest_layout import AT, COLUMN, DEPTH, LOST, OTHERS, PARENT, RIGHT, ROWS, SIDES, TEST
+from modelsel.core.types import Booleans, Codes, Feature, Floats, Integers
+from modelsel.forest.node_lists import NodeLists
+from modelsel.forest.preorder import parents
+from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, OTHERS, RIGHT, ROWS, TEST
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET
 from modelsel.tree.structure.node import DecisionTree
 
 
+class LeafWeights(NamedTuple):
+    """Class weights of the leaves, one leaf after the other: those of leaf i are first[i] … first[i + 1] − 1."""
+
+    first: Codes
+    classes: Codes
+    weights: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class ForestTree:
-    """Numbers of each node (`kernels.forests.forest_layout`), thresholds, goodness, class weights, marked levels (SUBSET).
+    """Numbers of each node (`kernels.forests.forest_layout`), what belongs to tests and to leaves, marked levels (SUBSET).
 
-    The first child of node i is i + 1.
+    The first child of node i is i + 1. Class weights are kept at leaves alone: those of other nodes are sums.
     """
 
     nodes: NDArray[np.int32]
-    threshold: Floats
-    goodness: Floats
-    counts: Floats  # nodes × classes
+    thresholds: Floats  # of the nodes that are no leaves, in their order; NaN where the test asks for levels
+    gains: Floats  # goodness of their tests
+    leaves: LeafWeights
     marks: NDArray[np.uint8]
+    classes: int
 
     def __len__(self) -> int:
         return len(self.nodes)
 
     @property
-    def parent(self) -> Codes:
-        return np.ascontiguousarray(self.nodes[:, PARENT])
+    def test(self) -> Codes:
+        """LEAF, THRESHOLD, EQUALITY or SUBSET."""
+        return np.asarray(self.nodes[:, TEST] & KIND)
+
+    @property
+    def terminal(self) -> Booleans:
+        return np.asarray(self.nodes[:, TEST] & KIND == LEAF)
 
     @property
     def rows(self) -> Codes:
@@ -39,55 +55,75 @@ class ForestTree:
         return np.asarray(self.nodes[:, ROWS])
 
     @property
-    def depth(self) -> Codes:
-        return np.asarray(self.nodes[:, DEPTH])
+    def parent(self) -> Codes:
+        return parents(self.nodes)[0]
 
-    @cached_property
-    def terminal(self) -> NDArray[np.bool_]:
-        return np.asarray(self.nodes[:, TEST] == LEAF)
+    @property
+    def depth(self) -> Codes:
+        return parents(self.nodes)[1]
+
+    @property
+    def threshold(self) -> Floats:
+        """Per node, NaN at leaves."""
+        return self._of_tests(self.thresholds)
+
+    @property
+    def goodness(self) -> Floats:
+        """Per node, NaN at leaves."""
+        return self._of_tests(self.gains)
+
+    @property
+    def lists(self) -> NodeLists:
+        """Class weights of each node as lists."""
+        return NodeLists.of(self.nodes, *self.leaves)
+
+    @property
+    def counts(self) -> Floats:
+        """Class weights, nodes × classes."""
+        return self.lists.dense(self.classes)
+
+    def _of_tests(self, values: Floats) -> Floats:
+        found = np.full(len(self), np.nan)
+        found[~self.terminal] = values
+        return found
 
     def tree(self, features: tuple[Feature, ...], classes: tuple[str, ...]) -> DecisionTree:
         """The same as a tree that can be pruned, drawn and exported."""
-        nodes, inner = self.nodes, np.flatnonzero(~self.terminal)
+        nodes, test, terminal = self.nodes, self.test, self.terminal
+        inner = np.flatnonzero(~terminal)
         first = np.zeros(len(self) + 1, np.int32)
-        first[1:] = 2 * np.cumsum(~self.terminal)
+        first[1:] = 2 * np.cumsum(~terminal)
         child = np.column_stack([inner + 1, nodes[inner, RIGHT]]).ravel().astype(np.int32)
-        subset = {int(i): self.levels(int(i), features).astype(bool) for i in inner if nodes[i, TEST] == SUBSET}
-        threshold = np.where(nodes[:, TEST] == EQUALITY, nodes[:, AT], self.threshold)
-        missing = np.where(self.terminal, -1, nodes[:, SIDES] & LOST).astype(np.int32)
+        subset = {int(i): self.levels(int(i), features).astype(bool) for i in np.flatnonzero(test == SUBSET)}
+        threshold = np.where(test == EQUALITY, nodes[:, AT], self.threshold)
+        missing = np.where(terminal, -1, nodes[:, TEST] & LOST != 0).astype(np.int32)
         return DecisionTree(
-            features, classes, self.parent, nodes[:, TEST].astype(np.int8), np.ascontiguousarray(nodes[:, COLUMN]), threshold,
+            features, classes, self.parent, test.astype(np.int8), np.ascontiguousarray(nodes[:, COLUMN]), threshold,
             first, child, self.counts, self.goodness, subset, missing,
         )  # fmt: skip
 
-    def levels(self, node: int, features: tuple[Feature, ...]) -> NDArray[np.uint8]:
-        """Mask the levels that take the first branch of a SUBSET test."""
+    def levels(self, node: int, features: Sequence[Feature]) -> NDArray[np.uint8]:
+        """Which levels take the first branch of a SUBSET test."""
         start = int(self.nodes[node, AT])
         return self.marks[start : start + len(features[self.nodes[node, COLUMN]].levels)]
 
-    def cut(self, leaf: NDArray[np.bool_]) -> "ForestTree":
-        """Without what stands under marked nodes, renumbered."""
-        kept = reached(self, leaf)
-        number = np.cumsum(kept) - 1
-        nodes = self.nodes[kept]
-        ends = leaf[kept]
-        nodes[ends, TEST], nodes[ends, COLUMN], nodes[ends, RIGHT] = LEAF, -1, 0
-        inner = ~ends
-        nodes[inner, RIGHT] = number[nodes[inner, RIGHT]]
-        nodes[1:, PARENT] = number[nodes[1:, PARENT]]
-        nothing = np.where(ends, np.nan, 1.0)
-        return ForestTree(nodes, self.threshold[kept] * nothing, self.goodness[kept] * nothing, self.counts[kept], self.marks)
-
     def others_to(self) -> Integers:
-        """Return the branch of a level that no row had: 0 or 1."""
-        return np.asarray((self.nodes[:, SIDES] & OTHERS) // OTHERS, np.int64)
+        """Which branch takes a level that no row had: 0 or 1."""
+        return np.asarray(self.nodes[:, TEST] & OTHERS != 0, np.int64)
 
+    def reached(self, leaf: Booleans) -> Booleans:
+        """Nodes that no marked node stands above."""
+        above, depth = parents(self.nodes)
+        stands = np.ones(len(self), bool)
+        order = np.argsort(depth, kind="stable")
+        for nodes in np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)[1:]:
+            stands[nodes] = stands[above[nodes]] & ~leaf[above[nodes]]
+        return stands
 
-def reached(tree: ForestTree, leaf: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Nodes that no marked node stands above."""
-    stands: NDArray[Any] = np.ones(len(tree), bool)
-    order = np.argsort(tree.depth, kind="stable")
-    for nodes in np.split(order, np.flatnonzero(np.diff(tree.depth[order])) + 1)[1:]:
-        above = tree.nodes[nodes, PARENT]
-        stands[nodes] = stands[above] & ~leaf[above]
-    return stands
+    def cut(self, leaf: Booleans, kept: Booleans) -> tuple[NDArray[np.int32], Floats]:
+        """Nodes without what stands under marked ones, renumbered, with the thresholds of their tests; `kept`: `reached`."""
+        number = np.cumsum(kept) - 1
+        nodes, ends = self.nodes[kept, :ROWS], leaf[kept]
+        nodes[ends] = LEAF, -1, 0, 0
+        nodes[~ends, RIGHT] = number[nodes[~ends, RIGHT]]
+        return nodes, self.thresholds[(kept & ~leaf)[~self.terminal]]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Integers
-from modelsel.forest.forest_tree import ForestTree
+from modelsel.forest.forest_tree import ForestTree, LeafWeights
 from modelsel.forest.growth import ForestData, ForestGrowth
 from modelsel.forest.plain import grow as grow_plainly
 from modelsel.forest.plain import rows_of as plain_rows
@@ -49,12 +49,13 @@ def _compiled(
 
     values, first = ground.values
     goodness: Any = function_of(growth.criterion.loop or _no_goodness, types.goodness.signature)
-    return ForestTree(*kernel.grow(
+    nodes, thresholds, gains, first_of, held, weights, marks = kernel.grow(
         ground.ranked.codes, ground.ranked.levels, ground.nominal, values, first, ground.task.target, weight, rows,
         ground.two_valued, ground.slots, int(ground.ranked.known), ground.table, ground.fused, ground.scale, goodness,
         rows_kernel.root(np.uint64(ground.seed), number), growth.features, growth.min_leaf, growth.nominal, int(growth.apart),
         int(growth.random), len(ground.task.classes), stop.FLAG,
-    ))  # fmt: skip
+    )  # fmt: skip
+    return ForestTree(nodes, thresholds, gains, LeafWeights(first_of, held, weights), marks, len(ground.task.classes))
 
 
 def _no_goodness(table: Any) -> float:

@@ -1,7 +1,8 @@
-"""Rows as codes, the leaves that they reach, and the votes of these."""
+"""Rows as codes, and the leaves that they reach."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +10,19 @@ from numpy.typing import NDArray
 from modelsel.core.types import Codes, Floats, Integers, Table
 from modelsel.forest.forest_tree import ForestTree
 from modelsel.kernels.compiler import load
-from modelsel.kernels.forests.forest_layout import AT, COLUMN, LOST, OTHERS, RIGHT, SIDES, TEST
+from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, OTHERS, RIGHT, TEST
 from modelsel.kernels.layout import EQUALITY, LEAF, THRESHOLD
 from modelsel.tree.growing.columns import RankedColumns
 
-NOBODY = np.zeros(0, np.uint8)
+
+class Walked(Protocol):
+    """What rows are sent down: nodes, and marks of levels."""
+
+    @property
+    def nodes(self) -> NDArray[np.int32]: ...
+
+    @property
+    def marks(self) -> NDArray[np.uint8]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,17 +43,13 @@ class Coder:
         if ranked is not None:
             return cls(table, ranked.levels, ranked, ())
         levels = np.array([len(feature.levels) for feature in table.features], np.int64)
-        return cls(table, levels, None, thresholds(trees, len(table.features)))
+        return cls(table, levels, None, cuts_of([(tree.nodes, tree.thresholds) for tree in trees], len(table.features)))
 
-    def translated(self, tree: ForestTree) -> ForestTree:
+    def translated(self, tree: ForestTree) -> Walked:
         """The tree, its tests asking for this coder's codes."""
         if self.ranked is not None:
             return tree
-        nodes = tree.nodes.copy()
-        for index, cuts in enumerate(self.cuts):
-            own = (nodes[:, TEST] == THRESHOLD) & (nodes[:, COLUMN] == index)
-            nodes[own, AT] = np.searchsorted(cuts, tree.threshold[own])
-        return replace(tree, nodes=nodes)
+        return Translated(numbered(tree.nodes, tree.thresholds, self.cuts), tree.marks)
 
     def codes(self, rows: Integers) -> NDArray[np.int32]:
         """Rows × features; −1 where a value is missing."""
@@ -57,10 +62,26 @@ class Coder:
         return coded(self.table, rows, self.cuts)
 
 
-def thresholds(trees: Sequence[ForestTree], features: int) -> tuple[Floats, ...]:
-    """All thresholds of a forest per feature, ascending and once each."""
-    columns = np.concatenate([np.zeros(0, np.int32), *(tree.nodes[:, COLUMN] for tree in trees)])
-    values = np.concatenate([np.zeros(0), *(tree.threshold for tree in trees)])
+class Translated(NamedTuple):
+    """A tree that asks for the codes of another table."""
+
+    nodes: NDArray[np.int32]
+    marks: NDArray[np.uint8]
+
+
+def numbered(nodes: NDArray[np.int32], thresholds: Floats, cuts: Sequence[Floats]) -> NDArray[np.int32]:
+    """Nodes whose thresholds (one per node that is no leaf) are known by their places among the cuts of their features."""
+    nodes, inner = nodes.copy(), np.flatnonzero(nodes[:, TEST] != LEAF)
+    for index, own_cuts in enumerate(cuts):
+        own = (nodes[inner, TEST] & KIND == THRESHOLD) & (nodes[inner, COLUMN] == index)
+        nodes[inner[own], AT] = np.searchsorted(own_cuts, thresholds[own])
+    return nodes
+
+
+def cuts_of(trees: Sequence[tuple[NDArray[np.int32], Floats]], features: int) -> tuple[Floats, ...]:
+    """All thresholds of a forest per feature, ascending and once each, from nodes and thresholds of its trees."""
+    columns = np.concatenate([np.zeros(0, np.int32), *(nodes[nodes[:, TEST] != LEAF, COLUMN] for nodes, _ in trees)])
+    values = np.concatenate([np.zeros(0), *(thresholds for _, thresholds in trees)])
     real = ~np.isnan(values)
     return tuple(np.unique(values[real & (columns == feature)]) for feature in range(features))
 
@@ -75,56 +96,7 @@ def coded(table: Table, rows: Integers, cuts: Sequence[Floats]) -> NDArray[np.in
     return codes
 
 
-@dataclass(frozen=True, eq=False)
-class Ballots:
-    """The votes of one tree: where each node's rows end under each cut, and what the nodes say in each way of voting."""
-
-    tree: ForestTree
-    end: NDArray[np.int32]  # nodes × cuts
-    way: NDArray[np.int32]  # per cut
-    first: NDArray[np.int32]  # ways × (nodes + 1)
-    classes: NDArray[np.int32]
-    shares: Integers
-
-    @classmethod
-    def of(cls, tree: ForestTree, end: Codes, way: Integers, ways: Sequence[Integers]) -> "Ballots":
-        every = np.concatenate(ways)
-        node, classes = np.nonzero(every)
-        counts = np.bincount(node, minlength=len(every))
-        starts = np.r_[0, np.cumsum(counts)].astype(np.int32)
-        size = len(tree)
-        first = np.array([starts[k * size : (k + 1) * size + 1] for k in range(len(ways))], np.int32)
-        return cls(
-            tree, np.ascontiguousarray(end.T, np.int32), way.astype(np.int32), np.ascontiguousarray(first),
-            classes.astype(np.int32), every[node, classes],
-        )  # fmt: skip
-
-    def add(self, codes: NDArray[np.int32], levels: Integers, left_out: NDArray[np.bool_] | None, votes: Integers) -> None:
-        """Add this tree's votes (rows × cuts × classes)."""
-        leaf, kernel = leaves_of(self.tree, codes, levels), load("forest_votes")
-        skipped = NOBODY if left_out is None else left_out.astype(np.uint8)
-        if kernel is not None:
-            kernel.add(leaf, skipped, self.end, self.first, self.classes, self.way, self.shares, votes)
-            return
-        for k, way in enumerate(self.way):
-            dense = np.zeros((len(self.tree), votes.shape[2]), np.int64)
-            for node in range(len(self.tree)):
-                own = slice(self.first[way, node], self.first[way, node + 1])
-                dense[node, self.classes[own]] = self.shares[own]
-            voting = np.flatnonzero(skipped == 0) if len(skipped) else np.arange(len(leaf))
-            votes[voting, k] += dense[self.end[leaf[voting], k]]
-
-
-def elected(votes: Integers) -> Codes:
-    """The class of most votes per cut and row, the first where they are equal."""
-    kernel, found = load("forest_votes"), np.empty((votes.shape[1], votes.shape[0]), np.int32)
-    if kernel is None:
-        return np.asarray(votes.argmax(axis=2).T.astype(np.int32))
-    kernel.elect(votes, found)
-    return found
-
-
-def leaves_of(tree: ForestTree, codes: NDArray[np.int32], levels: Integers) -> Codes:
+def leaves_of(tree: Walked, codes: NDArray[np.int32], levels: Integers) -> Codes:
     """The leaf of each row."""
     kernel, found = load("forest_votes"), np.zeros(len(codes), np.int32)
     if kernel is not None:
@@ -138,13 +110,13 @@ def leaves_of(tree: ForestTree, codes: NDArray[np.int32], levels: Integers) -> C
     return found
 
 
-def _second(tree: ForestTree, node: int, row: Sequence[int], levels: Integers) -> bool:
-    test, column, at, sides = (int(tree.nodes[node, number]) for number in (TEST, COLUMN, AT, SIDES))
+def _second(tree: Walked, node: int, row: Sequence[int], levels: Integers) -> bool:
+    own, column, at = (int(tree.nodes[node, number]) for number in (TEST, COLUMN, AT))
     code = row[column]
     if code < 0:
-        return bool(sides & LOST)
-    if test == THRESHOLD:
+        return bool(own & LOST)
+    if own & KIND == THRESHOLD:
         return code > at
     if code >= levels[column]:
-        return bool(sides & OTHERS)
-    return code != at if test == EQUALITY else not tree.marks[at + code]
+        return bool(own & OTHERS)
+    return code != at if own & KIND == EQUALITY else not tree.marks[at + code]

@@ -78,8 +78,19 @@ def packed(*arguments: Any) -> Any:
 
 
 def forest_tree(*arguments: Any) -> Any:
-    """Signature of a forest's grower: nodes, thresholds, goodness, class weights, marks of levels."""
-    return types.Tuple((columns, reals, reals, matrix, flags))(*arguments)
+    """Signature of a forest's grower: nodes; thresholds and goodness of tests; class weights of leaves (where each leaf's
+    begin, classes, weights); marks of levels."""
+    return types.Tuple((columns, reals, reals, codes, codes, reals, flags))(*arguments)
+
+
+def parents(*arguments: Any) -> Any:
+    """Signature of `parents`: two numbers per node."""
+    return types.Tuple((codes, codes))(*arguments)
+
+
+def node_lists(*arguments: Any) -> Any:
+    """Signature of `listed`: start and end per node, classes, weights."""
+    return types.Tuple((codes, codes, codes, reals))(*arguments)
 
 
 def routed(*arguments: Any) -> Any:

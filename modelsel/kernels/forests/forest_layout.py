@@ -1,6 +1,6 @@
 """The numbers of a node of a forest's tree, as compiled code and Python share them."""
 
-NODE = 8  # numbers of a node
-TEST, COLUMN, AT, RIGHT, SIDES, ROWS, DEPTH, PARENT = range(NODE)
-LOST, OTHERS = 1, 2  # bits of SIDES: rows of missing value, or of a level that did not occur, take the second branch
+NODE = 5  # numbers of a grown node; a model's nodes have the first four
+TEST, COLUMN, AT, RIGHT, ROWS = range(NODE)
+KIND, LOST, OTHERS = 15, 16, 32  # bits of TEST: its kind; rows of missing value, or of a level that did not occur, go second
 WHOLE = 1 << 40  # votes for a share of 1

@@ -94,7 +94,7 @@ def _walk(words, root, codes, width, i, at):
 
 @kernel(
     types.nothing(
-        types.fixed_columns, types.fixed_bits, types.fixed_wholes, types.fixed_wholes, types.fixed_codes, types.fixed_wholes,
+        types.fixed_columns, types.fixed_bits, types.fixed_wholes, types.fixed_codes, types.fixed_codes, types.fixed_wholes,
         types.whole, types.entries,
     )
 )  # fmt: skip

@@ -10,7 +10,7 @@ from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
 from modelsel.kernels.forests.draws import of_child
 from modelsel.kernels.forests.forest_divide import divide, divide_known, last_code, longer, mark, weight_of
-from modelsel.kernels.forests.forest_layout import AT, COLUMN, DEPTH, LOST, NODE, OTHERS, PARENT, RIGHT, ROWS, SIDES, TEST
+from modelsel.kernels.forests.forest_layout import AT, COLUMN, LOST, NODE, OTHERS, RIGHT, ROWS, TEST
 from modelsel.kernels.forests.search.forest_goodness import CODE, FEATURE, GOODNESS, MISSING
 from modelsel.kernels.forests.search.forest_search import room, search
 from modelsel.kernels.forests.search.forest_usual import in_words, totals
@@ -20,16 +20,16 @@ from modelsel.kernels.layout import GINI, SUBSET, THRESHOLD
 @kernel(forceinline=True, _nrt=False)
 def _open(nodes, node, above, rows):
     """Begin a node."""
-    nodes[node, ROWS], nodes[node, COLUMN], nodes[node, PARENT] = rows, -1, above
-    if above >= 0:
-        nodes[node, DEPTH] = nodes[above, DEPTH] + 1
-        if node != above + 1:
-            nodes[above, RIGHT] = node
+    nodes[node, ROWS], nodes[node, COLUMN] = rows, -1
+    if above >= 0 and node != above + 1:
+        nodes[above, RIGHT] = node
 
 
 @kernel(forceinline=True, _nrt=False)
 def _weigh(drawn, words, data, total, whole):
     """Class weights of a node; returns how many classes have some."""
+    for c in range(len(total)):
+        total[c] = 0.0
     if len(words):
         totals(words, whole)
         for c in range(len(total)):
@@ -48,7 +48,6 @@ def _branch(nodes, node, columns, bits, drawn, words, data, known, tests, best, 
     """The rows of a node to its branches, and which of these takes missing values and levels that did not occur."""
     f, lost_to = int(best[FEATURE]), int(best[MISSING])
     test = tests if columns[2][f] else THRESHOLD
-    nodes[node, TEST], nodes[node, COLUMN] = test, f
     if known:
         firsts = divide_known(
             columns[0][f], int(best[CODE]), bits[0], bits[1][f], drawn, work[0].view(np.int32), words, work[1]
@@ -58,8 +57,19 @@ def _branch(nodes, node, columns, bits, drawn, words, data, known, tests, best, 
     others_to = np.int64(lost_to)  # the smaller branch
     if not known:
         others_to = np.int64(weight_of(drawn[:firsts], data[1]) < weight_of(drawn[firsts:], data[1]))
-    nodes[node, SIDES] = LOST * lost_to + OTHERS * others_to
-    return firsts, others_to
+    nodes[node, TEST], nodes[node, COLUMN] = test + LOST * lost_to + OTHERS * others_to, f
+    return firsts, others_to, test
+
+
+@kernel(forceinline=True, _nrt=False)
+def _keep(total, first, held, weights, leaves):
+    """Class weights of a leaf."""
+    at = first[leaves]
+    for c in range(len(total)):
+        if total[c] > 0.0:
+            held[at], weights[at] = c, total[c]
+            at += 1
+    first[leaves + 1] = at
 
 
 @kernel(
@@ -72,20 +82,23 @@ def _branch(nodes, node, columns, bits, drawn, words, data, known, tests, best, 
 )  # fmt: skip
 def grow(codes, levels, nominal, values, first, target, weight, rows, two_valued, slots, known, table, fused, scale, goodness,
          key, features, min_leaf, tests, apart, random, classes, stop):  # fmt: skip
-    """Nodes (preorder), thresholds, goodness, class weights, marks of levels. No nodes when it was stopped.
+    """Nodes (preorder), thresholds and goodness of their tests, class weights of leaves, marks of levels. No nodes when it was
+    stopped.
 
     `rows`: the distinct rows drawn for this tree; `weight`: per data row, how often it was drawn times its weight;
     `two_valued`, `slots`: columns of two values as bits; `known`: every feature is numeric and no value is missing.
     """
     m = len(rows)
     most = 2 * m - 1
-    nodes, thresholds, found = np.zeros((most, NODE), np.int32), np.empty(most), np.empty(most)
-    counts, marks, marked = np.zeros((most, classes)), np.zeros(64, np.uint8), 0
+    nodes, thresholds, found = np.zeros((most, NODE), np.int32), np.empty(m), np.empty(m)
+    of_leaf, held, weights, total = np.zeros(m + 1, np.int32), np.empty(m, np.int32), np.empty(m), np.empty(classes)
+    marks, marked = np.zeros(64, np.uint8), 0
     areas = room(levels, nominal, m, classes, goodness, table, fused, min_leaf)
     work, best = areas[0], areas[4]
     columns, data, settings = (codes, levels, nominal, values, first), (target, weight), (tests, apart == 1, random == 1, scale)
     words, whole = in_words(target, weight, rows, classes, len(table) > 1 or fused == GINI, random), np.zeros(classes, np.int64)
     pending, keys, top, made = np.empty((m + 1, 3), np.int64), np.empty(m + 1, np.uint64), 1, 0
+    leaves, tests_made = 0, 0
     pending[0, 0], pending[0, 1], pending[0, 2], keys[0] = 0, m, -1, key
     while top > 0:
         top -= 1
@@ -96,31 +109,36 @@ def grow(codes, levels, nominal, values, first, target, weight, rows, two_valued
         node, drawn = made, rows[start:end]
         made += 1
         _open(nodes, node, above, end - start)
-        thresholds[node], found[node] = np.nan, np.nan
         own_words = words[start:end] if len(words) else words[:0]
-        if _weigh(drawn, own_words, data, counts[node], whole) < 2 or end - start < max(2.0, 2 * min_leaf):
+        mixed = _weigh(drawn, own_words, data, total, whole) > 1 and end - start >= max(2.0, 2 * min_leaf)
+        if mixed:
+            search(here, features, drawn, own_words, total, whole, columns, (two_valued, slots), data, settings, areas)
+        if not mixed or best[FEATURE] < 0:
+            _keep(total, of_leaf, held, weights, leaves)
+            leaves += 1
             continue
-        search(here, features, drawn, own_words, counts[node], whole, columns, (two_valued, slots), data, settings, areas)
-        if best[FEATURE] < 0:
-            continue
-        firsts, others_to = _branch(
+        firsts, others_to, test = _branch(
             nodes, node, columns, (two_valued, slots), drawn, own_words, data, known == 1 and len(words) > 0, tests, best, work
         )
         f, code = int(best[FEATURE]), int(best[CODE])
-        found[node] = best[GOODNESS]
-        if nodes[node, TEST] == THRESHOLD:
-            thresholds[node] = work[12][0]
-            code = int(last_code(values[first[f] : first[f] + levels[f]], code, thresholds[node]))
-        elif nodes[node, TEST] == SUBSET:
+        found[tests_made], thresholds[tests_made] = best[GOODNESS], np.nan
+        if test == THRESHOLD:
+            thresholds[tests_made] = work[12][0]
+            code = int(last_code(values[first[f] : first[f] + levels[f]], code, work[12][0]))
+        elif test == SUBSET:
             if marked + levels[f] > len(marks):
                 marks = longer(marks, 2 * (marked + levels[f]))
             mark(codes[f], drawn, work[10], others_to, work[11], marks[marked : marked + levels[f]])
             code = marked
             marked += levels[f]
         nodes[node, AT] = code
+        tests_made += 1
         for side in (1, 0):
             pending[top, 0] = start + firsts if side else start
             pending[top, 1] = end if side else start + firsts
             pending[top, 2], keys[top] = node, of_child(here, side)
             top += 1
-    return nodes[:made].copy(), thresholds[:made].copy(), found[:made].copy(), counts[:made].copy(), marks[:marked].copy()
+    return (
+        nodes[:made].copy(), thresholds[:tests_made].copy(), found[:tests_made].copy(), of_leaf[: leaves + 1].copy(),
+        held[: of_leaf[leaves]].copy(), weights[: of_leaf[leaves]].copy(), marks[:marked].copy(),
+    )  # fmt: skip

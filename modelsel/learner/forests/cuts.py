@@ -1,14 +1,16 @@
 """Cuts of a forest's trees by learners: the nodes where paths end under their limits, and the answers of these ends."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import Booleans, Integers
+from modelsel.core.types import Booleans, Feature, Integers
 from modelsel.forest.forest_tree import ForestTree
+from modelsel.forest.grid import VoteLists, Words, bits, marked, mask
+from modelsel.forest.node_lists import NodeLists
 from modelsel.kernels.forests.forest_layout import WHOLE
 from modelsel.kernels.layout import TIE
 from modelsel.learner.trees.leaf import leaf_scores
@@ -44,6 +46,16 @@ class AskedCuts:
         return cls(learners, cuts, ways, pairs, np.array(which, np.int64), sizes)
 
     @cached_property
+    def cut_of(self) -> Integers:
+        """The cut of each pair."""
+        return np.array([cut for cut, _ in self.pairs], np.int64)
+
+    @cached_property
+    def way_of(self) -> Integers:
+        """The way of voting of each pair."""
+        return np.array([way for _, way in self.pairs], np.int64)
+
+    @cached_property
     def cutting(self) -> tuple[Any, ...]:
         """One learner of each cut, in their order."""
         found = {self.cuts[_cut_key(learner)]: learner for learner in reversed(self.learners)}
@@ -64,29 +76,73 @@ def _way_key(learner: Any) -> tuple[Any, ...]:
     return learner.leaf, learner.vote
 
 
-def leaf_marks(learner: Any, tree: ForestTree, whole: DecisionTree) -> Booleans:
-    """Mask the nodes where paths end under a learner's limits and pruner."""
-    leaf: Booleans = tree.terminal | (tree.rows < learner.min_split - 1e-9)
-    if learner.min_gain > 0.0:
-        leaf |= ~(tree.goodness >= learner.min_gain - TIE)
-    if learner.max_depth is not None:
-        leaf |= tree.depth >= learner.max_depth
-    if learner.purity < 1.0:
-        leaf |= whole.purest >= learner.purity * whole.weight - 1e-9
-    if isinstance(learner.pruner, Unpruned):
-        return leaf
+@dataclass(frozen=True)
+class Limit:
+    """A setting that ends paths: its value without effect, what it looks at per node, and where that ends a path."""
+
+    setting: str
+    idle: Any
+    seen: Callable[[ForestTree], Any]
+    ends: Callable[[Any, Any], Booleans]
+
+
+LIMITS = (
+    Limit("min_split", 0.0, lambda tree: tree.rows, lambda rows, least: rows < least - 1e-9),
+    Limit("min_gain", 0.0, lambda tree: tree.goodness, lambda goodness, least: ~(goodness >= least - TIE)),
+    Limit("max_depth", None, lambda tree: tree.depth, lambda depth, most: depth >= most),
+    Limit("purity", 1.0, lambda tree: tree.counts, lambda counts, most: counts.max(1) >= most * counts.sum(1) - 1e-9),
+)
+
+
+def stops(cutting: Sequence[Any], grown: "GrownTree") -> Words:
+    """Nodes × words: a bit per learner whose limits or pruner end a path there."""
+    tree = grown.tree
+    words = np.zeros((len(tree), -(-len(cutting) // 64)), np.uint64)
+    words[tree.terminal] = ~np.uint64(0)
+    for limit in LIMITS:
+        bounds: dict[Any, list[int]] = {}
+        for cut, learner in enumerate(cutting):
+            bounds.setdefault(getattr(learner, limit.setting), []).append(cut)
+        bounds.pop(limit.idle, None)
+        seen = limit.seen(tree) if bounds else None
+        for bound, cuts in bounds.items():
+            words[limit.ends(seen, bound)] |= mask(cuts, words.shape[1])
+    for cut, learner in enumerate(cutting):
+        if not isinstance(learner.pruner, Unpruned):
+            marked(words, cut, _pruned(learner, grown.whole, np.ascontiguousarray(bits(words, len(cutting))[:, cut])))
+    return words
+
+
+def _pruned(learner: Any, whole: DecisionTree, leaf: Booleans) -> Booleans:
     cut = PrunedView(whole, leaf, best_class(whole.counts, None), whole.counts)
     path = learner.pruner.path(cut, PruningData(total=float(whole.weight[0])))
     pruned: Booleans = path.cut(learner.pruner).leaf
     return pruned
 
 
-def node_shares(tree: DecisionTree, leaf: Booleans, learner: Any) -> Integers:
+@dataclass(frozen=True, eq=False)
+class GrownTree:
+    """A tree of a forest, and the same as a decision tree where somebody asks for it."""
+
+    tree: ForestTree
+    features: tuple[Feature, ...]
+    classes: tuple[str, ...]
+
+    @cached_property
+    def whole(self) -> DecisionTree:
+        return self.tree.tree(self.features, self.classes)
+
+
+def vote_lists(grown: GrownTree, learner: Any) -> VoteLists:
     """Votes of each node if it is a leaf, in whole numbers."""
-    labels = best_class(tree.counts, None)
-    scores = leaf_scores(PrunedView(tree, leaf, labels, tree.counts), learner.leaf)
+    if learner.vote == "mean" and learner.leaf.score == "frequency":
+        lists = grown.tree.lists
+        return VoteLists(lists.start, lists.end, lists.classes, lists.shares())
+    whole = grown.whole
     if learner.vote == "majority":
-        scores = np.zeros_like(scores)
-        scores[np.arange(len(scores)), labels] = 1.0
-    votes: Integers = np.floor(scores * WHOLE).astype(np.int64)
-    return votes
+        scores = np.zeros_like(whole.counts)
+        scores[np.arange(len(scores)), best_class(whole.counts, None)] = 1.0
+    else:
+        scores = leaf_scores(PrunedView(whole, whole.terminal, NO_CLASSES, whole.counts), learner.leaf)
+    lists = NodeLists.from_dense(np.floor(scores * WHOLE))
+    return VoteLists(lists.start, lists.end, lists.classes, lists.weights.astype(np.int64))

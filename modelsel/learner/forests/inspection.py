@@ -18,6 +18,7 @@ from modelsel.core.types import Codes, Floats, Integers, Table
 from modelsel.forest.forest_tree import ForestTree
 from modelsel.forest.grow import drawn_rows
 from modelsel.forest.growth import BOOTSTRAP
+from modelsel.forest.node_lists import summed
 from modelsel.forest.votes import Coder, leaves_of
 from modelsel.kernels.forests.forest_layout import COLUMN
 
@@ -66,11 +67,11 @@ def impurity_importance(path: Any, trees: int) -> Floats:
 
 
 def _gains(tree: ForestTree, leaf: Codes, target: Codes, weight: Floats, features: int) -> Floats:
-    counts = np.zeros_like(tree.counts)
+    own, parent = tree.counts, tree.parent
+    counts = np.zeros_like(own)
     np.add.at(counts, (leaf, target), weight)
-    for node in range(len(tree) - 1, 0, -1):
-        counts[tree.parent[node]] += counts[node]
-    share, above = tree.counts / tree.counts.sum(axis=1, keepdims=True), tree.parent[1:]
+    summed(parent, counts)
+    share, above = own / own.sum(axis=1, keepdims=True), parent[1:]
     rise = (counts[1:] * (share[1:] - share[above])).sum(axis=1)
     found: Floats = np.bincount(tree.nodes[above, COLUMN], rise, features) / counts[0].sum()
     return found

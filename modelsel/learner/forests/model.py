@@ -1,22 +1,31 @@
 """A fitted forest: its trees cut back, one after the other, and the votes of their leaves."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Codes, Description, Feature, Floats, Integers, Table
-from modelsel.forest.forest_tree import ForestTree
-from modelsel.forest.votes import coded, leaves_of, thresholds
+from modelsel.forest.grid import VoteLists
+from modelsel.forest.votes import Translated, coded, cuts_of, leaves_of, numbered
 from modelsel.kernels.compiler import load
-from modelsel.kernels.forests.forest_layout import AT, COLUMN, NODE, PARENT, RIGHT, TEST
+from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, OTHERS, RIGHT, ROWS, TEST
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD
 from modelsel.learner.forests.packed import PackedForest, packable, poll_packed
 
 BLOCK = 4096  # rows that are coded and polled at a time
+
+
+class CutTree(NamedTuple):
+    """A tree cut back: its nodes, thresholds of those that are no leaves, marks of levels, votes of its leaves."""
+
+    nodes: NDArray[np.int32]
+    thresholds: Floats
+    marks: NDArray[np.uint8]
+    votes: VoteLists
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,30 +41,28 @@ class ForestModel:
     trees: Integers  # where each begins, and the end of the last
     cuts: tuple[Floats, ...]  # thresholds per feature, ascending
     marks: NDArray[np.uint8]  # levels that take the first branch, of all SUBSET tests
-    first: Integers  # nodes + 1: votes of node i are first[i] … first[i + 1] − 1
+    first: Codes  # nodes + 1: votes of node i are first[i] … first[i + 1] − 1
     voted: Codes
     shares: Integers
 
     @classmethod
-    def of(cls, features: tuple[Feature, ...], classes: int, trees: Sequence[tuple[ForestTree, Integers]]) -> "ForestModel":
-        """From trees, cut back, with the votes of their nodes."""
-        cuts = thresholds([tree for tree, _ in trees], len(features))
-        placed, marks = [], 0
-        for tree, _ in trees:
-            nodes = tree.nodes.copy()
-            for index, own in enumerate(cuts):
-                tests = (nodes[:, TEST] == THRESHOLD) & (nodes[:, COLUMN] == index)
-                nodes[tests, AT] = np.searchsorted(own, tree.threshold[tests])
-            nodes[nodes[:, TEST] == SUBSET, AT] += marks
+    def of(cls, features: tuple[Feature, ...], classes: int, trees: Sequence[CutTree]) -> "ForestModel":
+        """From trees, cut back, with the votes of their leaves."""
+        cuts = cuts_of([(tree.nodes, tree.thresholds) for tree in trees], len(features))
+        placed, marks, votes = [], 0, []
+        for tree in trees:
+            nodes = numbered(tree.nodes, tree.thresholds, cuts)
+            nodes[nodes[:, TEST] & KIND == SUBSET, AT] += marks
             marks += len(tree.marks)
             placed.append(nodes)
-        votes = np.vstack([np.where(tree.terminal[:, None], own, 0) for tree, own in trees])
-        node, voted = np.nonzero(votes)
-        first = np.r_[0, np.cumsum(np.bincount(node, minlength=len(votes)))].astype(np.int64)
-        starts = np.r_[0, np.cumsum([len(tree) for tree, _ in trees])].astype(np.int64)
+            own = np.zeros(len(nodes), np.int32)
+            own[nodes[:, TEST] == LEAF] = tree.votes.end - tree.votes.start
+            votes.append(own)
+        starts = np.r_[0, np.cumsum([len(nodes) for nodes in placed])].astype(np.int64)
         return cls(
-            features, classes, np.vstack(placed), starts, cuts, np.concatenate([tree.marks for tree, _ in trees]), first,
-            voted.astype(np.int32), votes[node, voted],
+            features, classes, np.vstack(placed), starts, cuts, np.concatenate([tree.marks for tree in trees]),
+            np.r_[0, np.cumsum(np.concatenate(votes))].astype(np.int32),
+            np.concatenate([tree.votes.classes for tree in trees]), np.concatenate([tree.votes.shares for tree in trees]),
         )  # fmt: skip
 
     def predict(self, table: Table) -> Codes:
@@ -64,15 +71,6 @@ class ForestModel:
     def scores(self, table: Table) -> Floats:
         votes = self._votes(table)
         return np.asarray(votes / votes.sum(axis=1, keepdims=True))
-
-    def tree(self, number: int) -> ForestTree:
-        """One of the trees; its thresholds are values again, and no class weights are known."""
-        own = slice(int(self.trees[number]), int(self.trees[number + 1]))
-        nodes, threshold = self.nodes[own], np.full(len(self.nodes[own]), np.nan)
-        for index, cuts in enumerate(self.cuts):
-            tests = (nodes[:, TEST] == THRESHOLD) & (nodes[:, COLUMN] == index)
-            threshold[tests] = cuts[nodes[tests, AT]]
-        return ForestTree(nodes, threshold, np.full(len(nodes), np.nan), np.zeros((len(nodes), self.classes)), self.marks)
 
     def describe(self) -> Description:
         facts = {"classes": self.classes, "features": [[f.name, f.kind, list(f.levels)] for f in self.features]}
@@ -118,7 +116,7 @@ class ForestModel:
         dense = np.zeros((len(self.nodes), self.classes), np.int64)
         dense[np.repeat(np.arange(len(self.nodes)), np.diff(self.first)), self.voted] = self.shares
         for number, start in enumerate(self.trees[:-1]):
-            tree = replace(self.tree(number), nodes=self.nodes[start : self.trees[number + 1]])
+            tree = Translated(self.nodes[start : self.trees[number + 1]], self.marks)
             votes += dense[start + leaves_of(tree, codes, levels)]
 
 
@@ -132,7 +130,7 @@ def restore(description: Description) -> ForestModel:
     cuts = np.split(np.asarray(arrays["cuts"], np.float64), np.cumsum(counts)[:-1])
     model = ForestModel(
         features, int(facts["classes"]), np.ascontiguousarray(arrays["nodes"], np.int32), np.asarray(arrays["trees"], np.int64),
-        tuple(cuts), np.asarray(arrays["marks"], np.uint8), np.asarray(arrays["first"], np.int64),
+        tuple(cuts), np.asarray(arrays["marks"], np.uint8), np.asarray(arrays["first"], np.int32),
         np.asarray(arrays["voted"], np.int32), np.asarray(arrays["shares"], np.int64),
     )  # fmt: skip
     _check_votes(model)
@@ -142,7 +140,7 @@ def restore(description: Description) -> ForestModel:
 
 def _check_votes(model: ForestModel) -> None:
     nodes, first = model.nodes, model.first
-    _demand(nodes.ndim == 2 and nodes.shape[1] == NODE and len(nodes) > 0, "a node has other numbers")
+    _demand(nodes.ndim == 2 and nodes.shape[1] == ROWS and len(nodes) > 0, "a node has other numbers")
     _demand(len(first) == len(nodes) + 1 and first[0] == 0 and (np.diff(first) >= 0).all(), "votes do not fit the nodes")
     _demand(first[-1] == len(model.voted) == len(model.shares), "votes do not fit the nodes")
     _demand(((model.voted >= 0) & (model.voted < model.classes)).all() and (model.shares > 0).all(), "a vote is out of range")
@@ -156,16 +154,15 @@ def _check_nodes(model: ForestModel) -> None:
     size = np.repeat(np.diff(trees), np.diff(trees))
     place = np.arange(len(nodes)) - np.repeat(trees[:-1], np.diff(trees))
     inner = nodes[:, TEST] != LEAF
-    _demand(np.isin(nodes[:, TEST], (LEAF, THRESHOLD, EQUALITY, SUBSET)).all(), "a test is of no known kind")
+    _demand(np.isin(nodes[inner, TEST] & ~(LOST | OTHERS), (THRESHOLD, EQUALITY, SUBSET)).all(), "a test is of no known kind")
     right = nodes[:, RIGHT]
     _demand(((right > place + 1) & (right < size))[inner].all(), "a child lies outside its tree")
-    _demand((nodes[1:, PARENT] < place[1:]).all(), "a parent stands after its child")
     column = nodes[:, COLUMN]
     _demand(((column >= 0) & (column < len(model.features)))[inner].all(), "a test asks for a feature that is not there")
     nominal = np.array([feature.kind == "nominal" for feature in model.features])
     many = np.array([len(feature.levels) for feature in model.features])
     own = column[inner]
-    test, at = nodes[inner, TEST], nodes[inner, AT]
+    test, at = nodes[inner, TEST] & KIND, nodes[inner, AT]
     _demand(((test == THRESHOLD) != nominal[own]).all(), "a test does not fit the kind of its feature")
     bound = np.where(test == THRESHOLD, np.array([len(cuts) for cuts in model.cuts])[own], many[own])
     bound = np.where(test == SUBSET, len(model.marks) - many[own] + 1, bound)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Codes, Floats, Integers
-from modelsel.kernels.forests.forest_layout import AT, COLUMN, LOST, RIGHT, SIDES, TEST, WHOLE
+from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, RIGHT, TEST, WHOLE
 from modelsel.kernels.layout import LEAF, THRESHOLD
 
 MOST_CELLS = 1 << 16
@@ -18,7 +18,7 @@ WIDE, LONG = 1 << 15, 1 << 24  # columns, and codes or nodes of a tree, that pac
 
 def packable(model: Any) -> bool:
     """Every test asks for a threshold, and numbers are not too large for packed nodes."""
-    tests = model.nodes[:, TEST]
+    tests = model.nodes[:, TEST] & KIND
     longest = max([int(np.diff(model.trees).max()), model.classes + 1, *(len(cuts) + 1 for cuts in model.cuts)])
     return bool(np.isin(tests, (LEAF, THRESHOLD)).all()) and len(model.features) < WIDE and longest < LONG
 
@@ -42,7 +42,7 @@ class PackedForest:
         step = np.where(inner, nodes[:, RIGHT] - place, 0)
         code = np.where(inner, nodes[:, AT], _whole_votes(model) + 1)
         column = np.where(inner, nodes[:, COLUMN], 0)
-        other = column + len(model.features) * (inner & (nodes[:, SIDES] & LOST == 0))
+        other = column + len(model.features) * (inner & (nodes[:, TEST] & LOST == 0))
         plain, halves = ((code << 40 | own.astype(np.int64) << 24 | step).astype(np.uint64) for own in (column, other))
         return cls(plain, halves, model.trees, CutGrid.of(kernel, model.cuts), model.first, model.voted, model.shares)
 

@@ -5,7 +5,7 @@ where it ends under each candidate's limits is looked up, and votes are added in
 no order of trees, rows or threads changes a bit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Table
-from modelsel.forest.forest_tree import ForestTree, reached
+from modelsel.forest.forest_tree import ForestTree, LeafWeights
+from modelsel.forest.grid import Pairs, TreeVotes, bits, first_stops
 from modelsel.forest.grow import drawn_rows, grow_tree
 from modelsel.forest.growth import ForestData, ForestGrowth
-from modelsel.forest.votes import Ballots, Coder, elected, leaves_of
-from modelsel.learner.forests.cuts import NO_CLASSES, AskedCuts, leaf_marks, node_shares
-from modelsel.learner.forests.model import ForestModel
+from modelsel.forest.node_lists import NodeLists
+from modelsel.forest.votes import Coder, Walked, leaves_of
+from modelsel.learner.forests.cuts import AskedCuts, GrownTree, stops, vote_lists
+from modelsel.learner.forests.model import CutTree, ForestModel
 from modelsel.learner.forests.out_of_bag import OutOfBagPath
-from modelsel.tree.routing.route import ends
-from modelsel.tree.structure.node import PrunedView
 
 ROOM = 1 << 20  # votes held at a time
 
@@ -47,11 +47,9 @@ class ForestPath:
         shares = np.empty((len(learners), len(rows), classes)) if scores else None
         trees = self.trees(int(asked.sizes.max()))
         coder = Coder.of(trees, table, self.ground.ranked if table is self.ground.task else None)
-        ballots = [self._ballots(coder.translated(tree), asked) for tree in trees]
-        step = max(1, ROOM // (len(asked.pairs) * classes))
-        for start in range(0, len(rows), step):
-            block = slice(start, start + step)
-            self._count(asked, ballots, coder, rows[block], predicted[:, block], None if shares is None else shares[:, block])
+        voters = [(coder.translated(tree), self._votes(tree, asked)) for tree in trees]
+        for block in _blocks(len(rows), len(asked.pairs) * classes):
+            self._count(asked, voters, coder, rows[block], predicted[:, block], None if shares is None else shares[:, block])
         return Outputs(predicted, shares)
 
     def out_of_bag(self, learners: Sequence[Any]) -> tuple[Outputs, Integers]:
@@ -62,13 +60,11 @@ class ForestPath:
         asked, classes, rows = AskedCuts.of(learners), len(self.ground.task.classes), self.ground.rows
         trees = self.trees(int(asked.sizes.max()))
         coder = Coder.of(trees, self.ground.task, self.ground.ranked)
-        ballots = [self._ballots(tree, asked) for tree in trees]
+        voters = [(tree, self._votes(tree, asked)) for tree in trees]
         seen = self.drawn(len(trees))
         predicted, shares = np.empty((len(learners), len(rows)), np.int32), np.empty((len(learners), len(rows), classes))
-        step = max(1, ROOM // (len(asked.pairs) * classes))
-        for start in range(0, len(rows), step):
-            block = slice(start, start + step)
-            self._count(asked, ballots, coder, rows[block], predicted[:, block], shares[:, block], seen[:, block])
+        for block in _blocks(len(rows), len(asked.pairs) * classes):
+            self._count(asked, voters, coder, rows[block], predicted[:, block], shares[:, block], seen[:, block])
         everyone = np.bincount(self.ground.task.target[rows], self.ground.task.row_weights[rows], classes)
         for place, size in enumerate(asked.sizes):  # rows that every tree has drawn
             never = seen[:size].all(axis=0)
@@ -87,21 +83,26 @@ class ForestPath:
         asked = AskedCuts.of(learners)
         leaves = np.array([self._cut_leaves(tree, asked) for tree in self.trees(int(asked.sizes.max()))])
         so_far = np.cumsum(leaves, axis=0)
-        cut_of = np.array([cut for cut, _ in asked.pairs], np.int64)
-        return np.asarray(so_far[asked.sizes - 1, cut_of[asked.pair]], np.float64)
+        return np.asarray(so_far[asked.sizes - 1, asked.cut_of[asked.pair]], np.float64)
 
     def training_error(self, learners: Sequence[Any]) -> Floats:
         """NaN: see `Forest.no_training_error`."""
         return np.full(len(learners), np.nan)
 
     def model(self, learner: Any) -> ForestModel:
-        task, trees = self.ground.task, []
-        for grown in self.trees(learner.trees):
-            whole = grown.tree(task.features, task.classes)
-            leaf = leaf_marks(learner, grown, whole)
-            small = grown.cut(leaf)
-            trees.append((small, node_shares(whole, leaf, learner)[reached(grown, leaf)]))
-        return ForestModel.of(task.features, len(task.classes), trees)
+        trees = []
+        for tree in self.trees(learner.trees):
+            grown = self._grown(tree)
+            leaf = bits(stops([learner], grown), 1)[:, 0]
+            kept = tree.reached(leaf)
+            nodes, thresholds = tree.cut(leaf, kept)
+            trees.append(
+                CutTree(nodes, thresholds, tree.marks, vote_lists(grown, learner).of_nodes(np.flatnonzero(kept & leaf)))
+            )
+        return ForestModel.of(self.ground.task.features, len(self.ground.task.classes), trees)
+
+    def _grown(self, tree: ForestTree) -> GrownTree:
+        return GrownTree(tree, self.ground.task.features, self.ground.task.classes)
 
     def _filled(self, tree: ForestTree, number: int) -> ForestTree:
         """Honest rows fill the leaves: their class weights stand at the nodes, the nearest ancestor's where none came by."""
@@ -112,45 +113,45 @@ class ForestPath:
         weight = np.bincount(self.ground.rows, np.where(honest, times, 0), len(task)) * self.ground.weights
         rows = np.flatnonzero(weight > 0)
         leaf = leaves_of(tree, Coder.of([tree], task, self.ground.ranked).codes(rows), self.ground.ranked.levels)
-        counts = np.zeros_like(tree.counts)
-        np.add.at(counts, (leaf, task.target[rows]), weight[rows])
-        for node in range(len(tree) - 1, 0, -1):
-            counts[tree.parent[node]] += counts[node]
-        if not counts[0].any():
+        place = np.full(len(tree), -1)
+        place[tree.terminal] = np.arange(tree.terminal.sum())
+        counts = np.zeros((int(tree.terminal.sum()), tree.classes))
+        np.add.at(counts, (place[leaf], task.target[rows]), weight[rows])
+        if not counts.any():
             return tree
-        for node in range(1, len(tree)):
-            if not counts[node].any():
-                counts[node] = counts[tree.parent[node]]
-        return replace(tree, counts=counts)
+        lists = NodeLists.from_dense(counts)
+        first = np.r_[lists.start, len(lists.classes)].astype(np.int32)
+        return replace(tree, leaves=LeafWeights(first, lists.classes, lists.weights))
 
-    def _ballots(self, tree: ForestTree, asked: AskedCuts) -> Ballots:
-        whole = tree.tree(self.ground.task.features, self.ground.task.classes)
-        leaf = np.array([leaf_marks(learner, tree, whole) for learner in asked.cutting])
-        end, _ = ends(whole, [PrunedView(whole, marks, NO_CLASSES, whole.counts) for marks in leaf])
-        ways = [node_shares(whole, whole.terminal, learner) for learner in asked.voting]
-        pairs = np.array(list(asked.pairs), np.int64)
-        return Ballots.of(tree, end[pairs[:, 0]], pairs[:, 1], ways)
+    def _votes(self, tree: ForestTree, asked: AskedCuts) -> TreeVotes:
+        grown = self._grown(tree)
+        return TreeVotes.of(tree.nodes, stops(asked.cutting, grown), [vote_lists(grown, learner) for learner in asked.voting])
 
     def _cut_leaves(self, tree: ForestTree, asked: AskedCuts) -> Integers:
-        whole = tree.tree(self.ground.task.features, self.ground.task.classes)
-        leaf = [leaf_marks(learner, tree, whole) for learner in asked.cutting]
-        counts: Integers = ends(whole, [PrunedView(whole, marks, NO_CLASSES, whole.counts) for marks in leaf])[1]
-        return counts
+        marks = bits(first_stops(tree.parent, stops(asked.cutting, self._grown(tree))), len(asked.cutting))
+        return np.asarray(marks.sum(axis=0))
 
     def _count(
-        self, asked: AskedCuts, ballots: Sequence[Ballots], coder: Coder, rows: Integers, predicted: Codes,
+        self, asked: AskedCuts, voters: Sequence[tuple[Walked, TreeVotes]], coder: Coder, rows: Integers, predicted: Codes,
         shares: Floats | None, seen: NDArray[np.bool_] | None = None,
     ) -> None:  # fmt: skip
         """Add the trees' votes one after the other; at each size that is asked for, note what the forest says."""
-        codes = coder.codes(rows)
+        codes, pairs = coder.codes(rows), Pairs.of(asked.cut_of, asked.way_of, voters[0][1])
         votes = np.zeros((len(rows), len(asked.pairs), len(self.ground.task.classes)), np.int64)
         wanted = set(asked.sizes.tolist())
-        for number, ballot in enumerate(ballots):
-            ballot.add(codes, coder.levels, None if seen is None else seen[number], votes)
+        for number, (tree, own) in enumerate(voters):
+            pairs.add(own, leaves_of(tree, codes, coder.levels), None if seen is None else seen[number], votes)
             if number + 1 in wanted:
-                own = np.flatnonzero(asked.sizes == number + 1)
-                predicted[own] = elected(votes)[asked.pair[own]]
+                at = np.flatnonzero(asked.sizes == number + 1)
+                predicted[at] = pairs.elected(votes)[asked.pair[at]]
                 if shares is not None:
-                    total = votes.sum(axis=2, keepdims=True)
-                    share = np.divide(votes, total, out=np.full(votes.shape, 1.0 / votes.shape[2]), where=total > 0)
-                    shares[own] = share.transpose(1, 0, 2)[asked.pair[own]]
+                    whole = pairs.whole(votes)
+                    total = whole.sum(axis=2, keepdims=True)
+                    share = np.divide(whole, total, out=np.full(whole.shape, 1.0 / whole.shape[2]), where=total > 0)
+                    shares[at] = share.transpose(1, 0, 2)[asked.pair[at]]
+
+
+def _blocks(rows: int, numbers: int) -> Iterator[slice]:
+    """Rows whose votes are held at a time."""
+    step = max(1, ROOM // numbers)
+    return (slice(start, start + step) for start in range(0, rows, step))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.types import Booleans
-from modelsel.kernels.forests.forest_layout import AT, COLUMN, LOST, OTHERS, RIGHT, SIDES, TEST, WHOLE
+from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, OTHERS, RIGHT, TEST, WHOLE
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD
 from modelsel.learner.forests.model import ForestModel
 from modelsel.record.export.ensemble import NodeInput
@@ -39,7 +39,7 @@ def _ensemble(package: ModuleType, model: ForestModel, tests: list[tuple[int, fl
     tree = np.repeat(np.arange(len(sizes)), sizes)
     place, inner = np.arange(len(nodes)) - np.repeat(model.trees[:-1], sizes), nodes[:, TEST] != LEAF
     voting = np.repeat(np.arange(len(nodes)), np.diff(model.first))
-    numbers = inner & (nodes[:, TEST] == THRESHOLD) & np.isin(nodes[:, COLUMN], _numeric(model))
+    numbers = inner & (nodes[:, TEST] & KIND == THRESHOLD) & np.isin(nodes[:, COLUMN], _numeric(model))
     return package.helper.make_node(
         "TreeEnsembleRegressor", ["table"], ["votes"], domain="ai.onnx.ml", n_targets=model.classes,
         nodes_treeids=tree.tolist(), nodes_nodeids=place.tolist(), nodes_featureids=[column for column, _ in tests],
@@ -47,7 +47,7 @@ def _ensemble(package: ModuleType, model: ForestModel, tests: list[tuple[int, fl
         nodes_values_as_tensor=doubles(package, "thresholds", [threshold for _, threshold in tests]),
         nodes_truenodeids=np.where(inner, place + 1, 0).tolist(),
         nodes_falsenodeids=np.where(inner, nodes[:, RIGHT], 0).tolist(),
-        nodes_missing_value_tracks_true=(numbers & (nodes[:, SIDES] & LOST == 0)).astype(int).tolist(),
+        nodes_missing_value_tracks_true=(numbers & (nodes[:, TEST] & LOST == 0)).astype(int).tolist(),
         target_treeids=tree[voting].tolist(), target_nodeids=place[voting].tolist(), target_ids=model.voted.tolist(),
         target_weights_as_tensor=doubles(package, "votes of leaves", model.shares / WHOLE),
     )  # fmt: skip
@@ -65,17 +65,19 @@ def _test(model: ForestModel, node: int, read: dict[NodeInput, int]) -> tuple[in
     index = int(own[COLUMN])
     if model.features[index].kind == "numeric":
         return read.setdefault(NodeInput(index), len(read)), float(model.cuts[index][own[AT]])
-    if own[TEST] == THRESHOLD:  # an undeclared level stands above all declared ones; missing ones alone may stand above it
+    if (
+        own[TEST] & KIND == THRESHOLD
+    ):  # undeclared levels stand above all declared ones; missing ones alone may stand above them
         rest = int(len(model.features[index].levels) > model.cuts[index][own[AT]])
     else:
-        rest = int(own[SIDES] & OTHERS != 0)
+        rest = int(own[TEST] & OTHERS != 0)
     children = tuple(np.where(_first(model, node, index), 0, 1).tolist())
-    return read.setdefault(NodeInput(index, children, int(own[SIDES] & LOST != 0), rest), len(read)), 0.5
+    return read.setdefault(NodeInput(index, children, int(own[TEST] & LOST != 0), rest), len(read)), 0.5
 
 
 def _first(model: ForestModel, node: int, index: int) -> Booleans:
-    """Mask the levels that take the first branch."""
-    levels, at, test = np.arange(len(model.features[index].levels)), int(model.nodes[node, AT]), model.nodes[node, TEST]
+    """Which levels take the first branch."""
+    levels, at, test = np.arange(len(model.features[index].levels)), int(model.nodes[node, AT]), model.nodes[node, TEST] & KIND
     if test == SUBSET:
         return np.asarray(model.marks[at : at + len(levels)] != 0)
     return np.asarray(levels == at if test == EQUALITY else levels <= model.cuts[index][at])
