@@ -15,7 +15,7 @@ from modelsel.core.types import Booleans, Codes, Integers
 from modelsel.forest.preorder import parents
 from modelsel.kernels.compiler import load
 
-SAMPLE = 64  # leaves on which bases are found
+SAMPLE, SHORT = 64, 5  # leaves on which bases are found; classes of lists that are kept as lists alone
 NOBODY = np.zeros(0, np.uint8)
 Words = NDArray[np.uint64]
 
@@ -40,24 +40,35 @@ class VoteLists:
 @dataclass(frozen=True, eq=False)
 class TreeVotes:
     """One tree: where paths end under each cut (`stops`: nodes × words, a bit per cut that stops there first), and what nodes
-    say in each way of voting (`start`, `end`: ways × nodes)."""
+    say: lists of all nodes in one way of voting after the other, in `dense` too (row `row_of`) where they are long."""
 
     parent: Codes
     stops: Words
-    start: NDArray[np.int32]
-    end: NDArray[np.int32]
-    classes: Codes
-    shares: Integers
+    lists: VoteLists
+    row_of: Codes
+    dense: Integers
 
     @classmethod
-    def of(cls, nodes: NDArray[np.int32], stops: Words, ways: Sequence[VoteLists]) -> "TreeVotes":
-        before = np.r_[0, np.cumsum([len(way.classes) for way in ways])[:-1]].astype(np.int32)[:, None]
-        start, end = (np.array([getattr(way, name) for way in ways], np.int32) + before for name in ("start", "end"))
-        parent = parents(nodes)[0]
-        return cls(
-            parent, first_stops(parent, stops), start, end, np.concatenate([way.classes for way in ways]),
-            np.concatenate([way.shares for way in ways]),
+    def of(cls, nodes: NDArray[np.int32], stops: Words, ways: Sequence[VoteLists], classes: int) -> "TreeVotes":
+        before = np.cumsum([0, *(len(way.classes) for way in ways)]).astype(np.int32)
+        lists = VoteLists(
+            np.concatenate([way.start + first for way, first in zip(ways, before)]),
+            np.concatenate([way.end + first for way, first in zip(ways, before)]),
+            np.concatenate([way.classes for way in ways]), np.concatenate([way.shares for way in ways]),
         )  # fmt: skip
+        long = np.flatnonzero(lists.end - lists.start >= max(SHORT, classes / 4))
+        row_of, dense, own = (
+            np.full(len(lists.start), -1, np.int32),
+            np.zeros((len(long), classes), np.int64),
+            lists.of_nodes(long),
+        )
+        row_of[long] = np.arange(len(long))
+        dense[np.repeat(np.arange(len(long)), own.end - own.start), own.classes] = own.shares
+        parent = parents(nodes)[0]
+        return cls(parent, first_stops(parent, stops), lists, row_of, dense)
+
+    def __len__(self) -> int:
+        return len(self.parent)
 
     def stands(self, leaf: int, cuts: int) -> Integers:
         """Where a row of a leaf ends under each cut."""
@@ -119,7 +130,7 @@ class Pairs:
         leaves = np.flatnonzero(~inner)
         leaves = leaves[:: max(1, -(-len(leaves) // SAMPLE))]
         stands = np.array([tree.stands(int(leaf), int(cut.max()) + 1)[cut] for leaf in leaves]).T
-        votes = (tree.end - tree.start)[way[:, None], stands]
+        votes = (tree.lists.end - tree.lists.start)[way[:, None] * len(tree) + stands]
         least, base = votes.sum(axis=1).astype(np.float64), np.full(len(cut), -1, np.int64)
         order: list[int] = []
         for _ in cut:
@@ -133,26 +144,28 @@ class Pairs:
         return cls(cut, way, base, np.array(order, np.int64))
 
     def add(self, tree: TreeVotes, leaf: Codes, left_out: Booleans | None, votes: Integers) -> None:
-        """Add what a tree says of rows in its leaves to their votes (rows × pairs × classes), less what their base has."""
-        kernel = load("forest_grid")
+        """Add what a tree says of rows in its leaves to their votes (rows × pairs and classes), less what their base has."""
+        kernel, lists, way = load("forest_grid"), tree.lists, self.way * len(tree)
         skipped = NOBODY if left_out is None else left_out.astype(np.uint8)
         if kernel is not None:
+            room = np.zeros(64 * tree.stops.shape[1] + len(way) + votes.shape[1] + len(tree) + len(votes), np.int64)
             kernel.add(
-                leaf, skipped, tree.parent, tree.stops, self.cut, self.base, self.way, tree.start, tree.end, tree.classes,
-                tree.shares, votes,
+                leaf, skipped, tree.parent, tree.stops, self.cut, self.base, way, lists.start, lists.end, lists.classes,
+                lists.shares, tree.row_of, tree.dense, room, votes,
             )  # fmt: skip
             return
+        wide = votes.shape[1] // len(way)
         for row in np.flatnonzero(skipped == 0) if len(skipped) else range(len(leaf)):
             stands = tree.stands(int(leaf[row]), int(self.cut.max()) + 1)[self.cut]
             for k, base in enumerate(self.base.tolist()):
                 for pair, sign in ((k, 1), (base, -1)):
                     if pair >= 0:
-                        own = slice(tree.start[self.way[pair], stands[pair]], tree.end[self.way[pair], stands[pair]])
-                        votes[row, k, tree.classes[own]] += sign * tree.shares[own]
+                        own = slice(lists.start[way[pair] + stands[pair]], lists.end[way[pair] + stands[pair]])
+                        votes[row, k * wide + lists.classes[own]] += sign * lists.shares[own]
 
     def whole(self, votes: Integers) -> Integers:
-        """The votes themselves."""
-        found = votes.copy()
+        """The votes themselves, rows × pairs × classes."""
+        found = votes.reshape(len(votes), len(self.cut), -1).copy()
         for k in self.order.tolist():
             if self.base[k] >= 0:
                 found[:, k] += found[:, self.base[k]]
@@ -160,8 +173,8 @@ class Pairs:
 
     def elected(self, votes: Integers) -> Codes:
         """The class of most votes per pair and row, the first where they are equal."""
-        kernel, found = load("forest_grid"), np.empty((votes.shape[1], votes.shape[0]), np.int32)
+        kernel, found = load("forest_grid"), np.empty((len(self.cut), len(votes)), np.int32)
         if kernel is None:
             return np.asarray(self.whole(votes).argmax(axis=2).T.astype(np.int32))
-        kernel.elect(votes, self.order, self.base, found)
+        kernel.elect(votes, self.order, self.base, np.empty(votes.shape[1], np.int64), found)
         return found

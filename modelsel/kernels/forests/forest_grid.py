@@ -15,19 +15,19 @@ for _bit in range(64):
     PLACE[((int(HASH) << _bit) & ((1 << 64) - 1)) >> 58] = _bit
 
 
-@kernel()
-def _together(leaf, nodes):
+@kernel(_nrt=False)
+def _together(leaf, ends, order):
     """Rows in the order of their leaves, and where those of each leaf end."""
-    ends, order = np.zeros(nodes, np.int64), np.empty(len(leaf), np.int64)
-    for node in leaf:
-        ends[node] += 1
+    for node in range(len(ends)):
+        ends[node] = 0
+    for i in range(len(leaf)):
+        ends[leaf[i]] += 1
     so_far = 0
-    for node in range(nodes):
+    for node in range(len(ends)):
         ends[node], so_far = so_far, so_far + ends[node]
     for i in range(len(leaf)):
         order[ends[leaf[i]]] = i
         ends[leaf[i]] += 1
-    return ends, order
 
 
 @kernel(forceinline=True, _nrt=False)
@@ -44,83 +44,102 @@ def _stand(node, parent, stops, stands):
 
 
 @kernel(forceinline=True, _nrt=False)
-def _changes(stands, cut, base, way, start, end, classes, shares, wide, place, change):
-    """What a row of a leaf adds to its votes, and where; returns how many numbers."""
-    many = 0
-    for k in range(len(cut)):
-        here, under, b = np.uint64(stands[cut[k]]), np.uint64(0), base[k]
-        i, to = np.uint64(start[way[k], here]), np.uint64(end[way[k], here])
-        j, last = np.uint64(0), np.uint64(0)
+def _say(at, node, sign, lists, dense, to):
+    """Add what a node says, times `sign`, to the numbers from `at` on."""
+    start, end, classes, shares = lists
+    i, last, row, wide = np.uint64(start[node]), np.uint64(end[node]), dense[0][node], np.uint64(dense[1].shape[1])
+    if row >= 0:
+        for c in range(wide):
+            to[at + c] += sign * dense[1][np.uint64(row), c]
+    else:
+        while i < last:
+            to[at + np.uint64(classes[i])] += sign * shares[i]
+            i += np.uint64(1)
+
+
+@kernel(forceinline=True, _nrt=False)
+def _changes(stands, pairs, lists, dense, touched, to):
+    """Add what a row of a leaf says under each pair, less what it says under the base; returns how many pairs differ."""
+    cut, base, way = pairs
+    many, wide = 0, np.uint64(dense[1].shape[1])
+    for k in range(np.uint64(len(cut))):
+        here, b = np.uint64(stands[cut[k]]), base[k]
         if b >= 0:
-            under = np.uint64(stands[cut[b]])
+            under = np.uint64(stands[cut[np.uint64(b)]])
             if under == here:
                 continue
-            j, last = np.uint64(start[way[b], under]), np.uint64(end[way[b], under])
-        while i < to or j < last:
-            if j >= last or (i < to and classes[i] < classes[j]):
-                place[many], change[many] = k * wide + classes[i], shares[i]
-                i += np.uint64(1)
-            elif i >= to or classes[j] < classes[i]:
-                place[many], change[many] = k * wide + classes[j], -shares[j]
-                j += np.uint64(1)
-            else:
-                place[many], change[many] = k * wide + classes[i], shares[i] - shares[j]
-                i += np.uint64(1)
-                j += np.uint64(1)
-            many += 1
+            _say(k * wide, np.uint64(way[k]) + under, -1, lists, dense, to)
+        _say(k * wide, np.uint64(way[k]) + here, 1, lists, dense, to)
+        touched[many] = k
+        many += 1
     return many
 
 
 @kernel(
     types.nothing(
         types.fixed_codes, types.fixed_flags, types.fixed_codes, types.fixed_words, types.fixed_wholes, types.fixed_wholes,
-        types.fixed_wholes, types.fixed_columns, types.fixed_columns, types.fixed_codes, types.fixed_wholes, types.votes,
-    )
+        types.fixed_wholes, types.fixed_codes, types.fixed_codes, types.fixed_codes, types.fixed_wholes, types.fixed_codes,
+        types.fixed_entries, types.wholes, types.entries,
+    ),
+    _nrt=False,
 )  # fmt: skip
-def add(leaf, left_out, parent, stops, cut, base, way, start, end, classes, shares, votes):
-    """Add what a tree says. `stops`: nodes × words, a bit per cut that stops there first; `cut`, `base`, `way`: of each pair;
-    `start`, `end`: ways × nodes, lists of `classes` and `shares`; `left_out`: rows that it does not vote for, if any."""
-    rows, pairs, wide = votes.shape
-    flat = votes.reshape(rows, pairs * wide)
-    stands = np.zeros(64 * stops.shape[1], np.int64)
-    place, change = np.empty(2 * pairs * wide, np.int64), np.empty(2 * pairs * wide, np.int64)
-    ends, order = _together(leaf, len(parent))
+def add(leaf, left_out, parent, stops, cut, base, way, start, end, classes, shares, row_of, dense, room, votes):
+    """Add what a tree says to the votes (rows × pairs and classes).
+
+    `stops`: nodes × words, a bit per cut that stops there first; `cut`, `base`: of each pair; `way`: where the nodes of its way
+    of voting begin; `start`, `end`: lists of `classes` and `shares` per way and node; `row_of`: its row of `dense` where many
+    classes have votes, else −1; `left_out`: rows that it does not vote for, if any; `room`: zeros for 64 cuts per word,
+    pairs, pairs times classes, nodes, rows.
+    """
+    pairs, wide = len(cut), dense.shape[1]
+    stands, room = room[: 64 * stops.shape[1]], room[64 * stops.shape[1] :]
+    touched, own, room = room[:pairs], room[pairs : pairs + pairs * wide], room[pairs + pairs * wide :]
+    ends, order = room[: len(parent)], room[len(parent) :]
+    _together(leaf, ends, order)
     so_far = 0
     for node in range(len(parent)):
         if ends[node] == so_far:
             continue
+        first, last, so_far = so_far, ends[node], ends[node]
         _stand(node, parent, stops, stands)
-        many = _changes(stands, cut, base, way, start, end, classes, shares, wide, place, change)
-        for i in range(so_far, ends[node]):
+        lists, whole = (start, end, classes, shares), (row_of, dense)
+        if last == first + 1 and not (len(left_out) and left_out[order[first]]):
+            _changes(stands, (cut, base, way), lists, whole, touched, votes[order[first]])
+            continue
+        many = _changes(stands, (cut, base, way), lists, whole, touched, own)
+        for i in range(first, last):
             row = order[np.uint64(i)]
             if len(left_out) and left_out[row]:
                 continue
-            to = flat[row]
-            for j in range(many):
-                to[np.uint64(place[np.uint64(j)])] += change[np.uint64(j)]
-        so_far = ends[node]
+            to = votes[row]
+            for t in range(many):
+                at = np.uint64(touched[t]) * np.uint64(wide)
+                for c in range(np.uint64(wide)):
+                    to[at + c] += own[at + c]
+        for t in range(many):
+            at = np.uint64(touched[t]) * np.uint64(wide)
+            for c in range(np.uint64(wide)):
+                own[at + c] = 0
 
 
-@kernel(types.nothing(types.fixed_votes, types.fixed_wholes, types.fixed_wholes, types.columns))
-def elect(votes, order, base, elected):
-    """The class of most votes per pair and row, the first where they are equal; `order`: bases before those that need them."""
-    rows, pairs, classes = votes.shape
-    whole = np.zeros((pairs, classes), np.int64)
-    for i in range(rows):
+@kernel(types.nothing(types.fixed_entries, types.fixed_wholes, types.fixed_wholes, types.wholes, types.columns), _nrt=False)
+def elect(votes, order, base, whole, elected):
+    """The class of most votes per pair and row, the first where they are equal; `order`: bases before those that need them.
+    `whole`: room for the votes of a row."""
+    pairs = len(order)
+    wide = np.uint64(len(whole) // pairs)
+    for i in range(len(votes)):
+        own = votes[i]
         for place in range(pairs):
-            k = order[place]
-            own, change = whole[k], votes[i, k]
-            if base[k] >= 0:
-                under = whole[base[k]]
-                for c in range(classes):
-                    own[c] = under[c] + change[c]
-            else:
-                for c in range(classes):
-                    own[c] = change[c]
-            most = own[0]
-            for c in range(1, classes):
-                most = max(most, own[c])
-            best = 0
-            while own[best] != most:
-                best += 1
-            elected[k, i] = best
+            k, b = np.uint64(order[place]), base[order[place]]
+            at, under = k * wide, np.uint64(max(b, 0)) * wide
+            kept = -np.int64(b >= 0)
+            for c in range(wide):
+                whole[at + c] = own[at + c] + (whole[under + c] & kept)
+            most = whole[at]
+            for c in range(wide):
+                most = max(most, whole[at + c])
+            best = at
+            while whole[best] != most:
+                best += np.uint64(1)
+            elected[k, i] = best - at

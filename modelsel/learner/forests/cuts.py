@@ -106,7 +106,7 @@ def stops(cutting: Sequence[Any], grown: "GrownTree") -> Words:
         bounds.pop(limit.idle, None)
         seen = limit.seen(tree) if bounds else None
         for bound, cuts in bounds.items():
-            words[limit.ends(seen, bound)] |= mask(cuts, words.shape[1])
+            words |= np.where(limit.ends(seen, bound)[:, None], mask(cuts, words.shape[1]), np.uint64(0))
     for cut, learner in enumerate(cutting):
         if not isinstance(learner.pruner, Unpruned):
             marked(words, cut, _pruned(learner, grown.whole, np.ascontiguousarray(bits(words, len(cutting))[:, cut])))

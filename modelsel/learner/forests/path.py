@@ -125,7 +125,9 @@ class ForestPath:
 
     def _votes(self, tree: ForestTree, asked: AskedCuts) -> TreeVotes:
         grown = self._grown(tree)
-        return TreeVotes.of(tree.nodes, stops(asked.cutting, grown), [vote_lists(grown, learner) for learner in asked.voting])
+        return TreeVotes.of(
+            tree.nodes, stops(asked.cutting, grown), [vote_lists(grown, learner) for learner in asked.voting], tree.classes
+        )
 
     def _cut_leaves(self, tree: ForestTree, asked: AskedCuts) -> Integers:
         marks = bits(first_stops(tree.parent, stops(asked.cutting, self._grown(tree))), len(asked.cutting))
@@ -137,7 +139,7 @@ class ForestPath:
     ) -> None:  # fmt: skip
         """Add the trees' votes one after the other; at each size that is asked for, note what the forest says."""
         codes, pairs = coder.codes(rows), Pairs.of(asked.cut_of, asked.way_of, voters[0][1])
-        votes = np.zeros((len(rows), len(asked.pairs), len(self.ground.task.classes)), np.int64)
+        votes = np.zeros((len(rows), len(asked.pairs) * len(self.ground.task.classes)), np.int64)
         wanted = set(asked.sizes.tolist())
         for number, (tree, own) in enumerate(voters):
             pairs.add(own, leaves_of(tree, codes, coder.levels), None if seen is None else seen[number], votes)

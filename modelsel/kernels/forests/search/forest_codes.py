@@ -19,7 +19,7 @@ def tally(codes, drawn, words, cells, rows, levels, classes, least):
             code = codes[np.uint64(drawn[np.uint64(i)])]
             word = words[np.uint64(i)]
             lowest = min(lowest, code)
-            cells[np.uint64(max(code, 0)) * wide + ((word >> CLASS) & FIELD)] += np.int64(word & FIELD)
+            cells[np.uint64(max(code, 0)) * wide + ((word >> CLASS) & FIELD)] += np.int32(word & FIELD)
         return lowest == 0
     for code in range(levels):
         rows[code] = 0
@@ -28,19 +28,51 @@ def tally(codes, drawn, words, cells, rows, levels, classes, least):
         if code < 0:
             return False
         word = words[np.uint64(i)]
-        cells[np.uint64(code) * wide + ((word >> CLASS) & FIELD)] += np.int64(word & FIELD)
+        cells[np.uint64(code) * wide + ((word >> CLASS) & FIELD)] += np.int32(word & FIELD)
         rows[np.uint64(code)] += 1
     return True
 
 
 @kernel(_nrt=False)
-def by_code(cells, rows, levels, n, total, firsts, table, fused, least, bar, tie, node):
-    """The best cut between codes that occur: value, code before it (−1: none) and after it, left weight; codes that occur."""
+def by_code(cells, rows, levels, n, total, firsts, least, bar, tie, node):
+    """The best cut between codes that occur, by Gini's index: value, code before it (−1: none) and after it, left weight; codes
+    that occur. Σ (N_c − n_c)² = Σ N_c² − 2·Σ N_c·n_c + Σ n_c²; whole numbers below 2⁵³ in floating point are exact."""
+    classes, here, last, found = len(total), 0, -1, 0
+    best, at, following, best_left = bar, -1, -1, 0.0
+    weight, squares, left, lefts, crossed = node[1], np.float64(node[2]), 0.0, 0.0, 0.0
+    for c in range(classes):
+        firsts[c] = 0.0
+    for code in range(levels):
+        start, own, more, crossing = np.uint64(code * classes), 0.0, 0.0, 0.0
+        for c in range(np.uint64(classes)):
+            w, first = np.float64(cells[start + c]), firsts[c]
+            own += w
+            more += w * (2.0 * first + w)
+            crossing += total[c] * w
+            firsts[c] = first + w
+        if own == 0.0:
+            continue
+        if last >= 0 and (least <= 1.0 or (here >= least and n - here >= least)):
+            value = lefts / left + (squares - 2.0 * crossed + lefts) / (weight - left)
+            if value > best + tie:
+                best, at, following, best_left = value, last, code, left
+        left += own
+        lefts += more
+        crossed += crossing
+        here += rows[code]
+        last = code
+        found += 1
+    return best, at, following, best_left, found
+
+
+@kernel(_nrt=False)
+def by_code_of_terms(cells, rows, levels, n, total, firsts, table, least, bar, tie, node):
+    """The same by the entropy."""
     classes, left, here, last, found = len(total), np.int64(0), 0, -1, 0
     best, at, following, best_left = bar, -1, -1, 0.0
     weight = np.int64(node[1])
     for c in range(classes):
-        firsts[c] = 0
+        firsts[c] = 0.0
     for code in range(levels):
         start, own = code * classes, np.int64(0)
         for c in range(classes):
@@ -48,7 +80,9 @@ def by_code(cells, rows, levels, n, total, firsts, table, fused, least, bar, tie
         if own == 0:
             continue
         if last >= 0 and (least <= 1.0 or (here >= least and n - here >= least)):
-            value = _both(total, firsts, left, weight, table, fused, node)
+            value = -(table[left] + table[weight - left])
+            for c in range(classes):
+                value += table[np.int64(firsts[c])] + table[np.int64(total[c] - firsts[c])]
             if value > best + tie:
                 best, at, following, best_left = value, last, code, np.float64(left)
         for c in range(classes):
@@ -58,22 +92,6 @@ def by_code(cells, rows, levels, n, total, firsts, table, fused, least, bar, tie
         last = code
         found += 1
     return best, at, following, best_left, found
-
-
-@kernel(inline="always", _nrt=False)
-def _both(total, firsts, left, weight, table, fused, node):
-    """Purity of both branches together; Σ (N_c − n_c)² = Σ N_c² − 2·Σ N_c·n_c + Σ n_c²."""
-    if fused == GINI:
-        lefts, crossed = np.int64(0), np.int64(0)
-        for c in range(len(total)):
-            lefts += firsts[c] * firsts[c]
-            crossed += total[c] * firsts[c]
-        rights = np.int64(node[2]) - 2 * crossed + lefts
-        return np.float64(lefts) / np.float64(left) + np.float64(rights) / np.float64(weight - left)
-    sums = 0.0
-    for c in range(len(total)):
-        sums += table[firsts[c]] + table[total[c] - firsts[c]]
-    return sums - (table[left] + table[weight - left])
 
 
 @kernel(_nrt=False)

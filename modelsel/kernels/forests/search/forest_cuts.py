@@ -1,4 +1,4 @@
-"""The best cut of one feature among the rows of a node, or one drawn at random (forests, extremely randomised trees).
+"""The best cut of one feature among the rows of a node.
 
 `drawn`: the rows of the node, by number of the data row; `data`: class and weight of every data row. A column of few codes is
 counted, another one is sorted. Rows of missing value are tried in either branch, or stand `apart` and follow the larger one.
@@ -7,14 +7,13 @@ counted, another one is sorted. Rows of missing value are tried in either branch
 import numpy as np
 
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.forests.draws import CUT, below, share, word
 from modelsel.kernels.forests.search.forest_goodness import CODE, FIRST, NEITHER, SECOND, begin, consider, move
 
 LOW, ROW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 @kernel(inline="always", _nrt=False)
-def _sides(lost_rows, apart):
+def sides(lost_rows, apart):
     """The branches in which rows of missing value are tried."""
     return (NEITHER, FIRST) if apart or lost_rows == 0 else (FIRST, SECOND + 1)
 
@@ -23,7 +22,7 @@ def _sides(lost_rows, apart):
 def by_order(keys, n, lost_rows, total, lost, apart, data, best, state, judge, ruler):
     """The best threshold, from sorted keys code | row of the known rows."""
     target, weight = data
-    low, high = _sides(lost_rows, apart)
+    low, high = sides(lost_rows, apart)
     better = False
     for side in range(low, high):
         begin(state, judge, total, lost, n + lost_rows, lost_rows, side)
@@ -42,7 +41,7 @@ def by_order(keys, n, lost_rows, total, lost, apart, data, best, state, judge, r
 @kernel(_nrt=False)
 def by_table(tally, counts, order, n, lost_rows, total, lost, apart, best, state, judge, ruler):
     """The best prefix of codes in an order (those that occur), from the class weights of each code."""
-    low, high = _sides(lost_rows, apart)
+    low, high = sides(lost_rows, apart)
     better = False
     for side in range(low, high):
         begin(state, judge, total, lost, n + lost_rows, lost_rows, side)
@@ -104,7 +103,7 @@ def gather(codes, drawn, data, keys, lost):
 @kernel(_nrt=False)
 def by_equality(tally, counts, order, n, lost_rows, total, lost, apart, best, state, judge, ruler):
     """The best single code against all others."""
-    low, high = _sides(lost_rows, apart)
+    low, high = sides(lost_rows, apart)
     better = False
     for side in range(low, high):
         for k in range(len(order)):
@@ -159,61 +158,3 @@ def rank(tally, order, c, by, other):
 @kernel(inline="always", _nrt=False)
 def _after(a, b, by):
     return by[a] > by[b] or (by[a] == by[b] and a > b)
-
-
-@kernel(_nrt=False)
-def draw_threshold(key, feature, lowest, highest, values):
-    """A value drawn between those of two codes, below the higher one, and the largest code whose value is at most that."""
-    first, last = values[lowest], values[highest]
-    drawn = first + share(word(key ^ CUT, feature)) * (last - first)
-    low, high = lowest, highest - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        if values[middle] <= drawn:
-            low = middle
-        else:
-            high = middle - 1
-    return low, drawn if first <= drawn < last else values[low]
-
-
-@kernel(_nrt=False)
-def try_threshold(codes, drawn, at, n, lost_rows, total, lost, apart, data, best, state, judge, ruler):
-    """Goodness of one threshold."""
-    target, weight = data
-    low, high = _sides(lost_rows, apart)
-    better = False
-    for side in range(low, high):
-        begin(state, judge, total, lost, n + lost_rows, lost_rows, side)
-        for i in range(len(drawn)):
-            row = np.uint64(drawn[i])
-            if 0 <= codes[row] <= at:
-                move(target[row], weight[row], state, judge)
-                state[2][0] += 1
-                state[2][1] -= 1
-        better |= consider(best, np.float64(at), np.float64(at), side, state, judge, ruler)
-    return better
-
-
-@kernel(_nrt=False)
-def try_levels(
-    key, feature, equality, tally, counts, order, n, lost_rows, total, lost, apart, best, state, judge, ruler, marks
-):
-    """Goodness of one level, or of a set of levels, drawn among those that occur."""
-    own = word(key ^ CUT, feature)
-    chosen = below(own, len(order))
-    low, high = _sides(lost_rows, apart)
-    better = False
-    for side in range(low, high):
-        begin(state, judge, total, lost, n + lost_rows, lost_rows, side)
-        inside = 0
-        for k in range(len(order)):
-            if k == chosen or (not equality and k != (chosen + 1) % len(order) and word(own, order[k]) >> np.uint64(63)):
-                shift(order[k], tally, counts, state, judge)
-                inside += 1
-        if consider(best, np.float64(order[chosen]), np.float64(order[chosen]), side, state, judge, ruler):
-            better = True
-            marks[:] = 0
-            for k in range(len(order)):
-                if k == chosen or (not equality and k != (chosen + 1) % len(order) and word(own, order[k]) >> np.uint64(63)):
-                    marks[order[k]] = 1
-    return better

@@ -12,12 +12,10 @@ from modelsel.kernels.forests.search.forest_cuts import (
     by_subset,
     by_table,
     count,
-    draw_threshold,
     gather,
-    try_levels,
-    try_threshold,
 )
 from modelsel.kernels.forests.search.forest_goodness import CODE, FEATURE, NEXT, gauge
+from modelsel.kernels.forests.search.forest_random import draw_threshold, try_levels, try_threshold
 from modelsel.kernels.forests.search.forest_sort import sort
 from modelsel.kernels.layout import EQUALITY
 

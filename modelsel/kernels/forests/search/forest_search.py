@@ -31,7 +31,7 @@ def room(levels, nominal, rows, classes, goodness, table, fused, min_leaf):
         np.empty(widest + 1, np.int64), np.empty(widest + 1, np.int64), np.empty(classes), np.empty(widest + 1),
         np.empty(widest + 1, np.int64), np.zeros(subsets, np.uint8), np.zeros(subsets, np.uint8), np.empty(1),
     )  # fmt: skip
-    cells = np.empty(MOST_CELLS, np.int64), np.empty(MOST_CELLS, np.int64), np.empty(classes, np.int64)
+    cells = np.empty(MOST_CELLS, np.int32), np.empty(MOST_CELLS, np.int64), np.empty(classes, np.int64), np.empty(classes)
     state = np.empty((2, classes)), np.empty(2), np.empty(2, np.int64), np.empty(2)
     judge = table, fused, goodness, np.empty((2, classes)), min_leaf
     drawing = np.arange(len(levels)), np.empty(len(levels), np.int64)
@@ -52,7 +52,7 @@ def search(key, features, drawn, words, total, whole, columns, bits, data, setti
         permutation[looked], permutation[other] = feature, permutation[looked]
         differs = -1
         if len(words) and not columns[2][feature]:
-            differs = usual(feature, drawn, words, whole, columns, bits, settings, work, cells, best, judge, node)
+            differs = usual(feature, drawn, words, whole, total, columns, bits, settings, work, cells, best, judge, node)
         if differs < 0:
             differs = int(look(feature, key, drawn, total, columns, data, settings, work, best, state, judge, ruler))
         differing += differs

@@ -1,12 +1,12 @@
 """The best cut of one feature in the usual case: numeric, no missing value, whole weights, a criterion known here.
 
-`node`: its purity, weight, and sum of squares of its class weights `total`, all whole but the first.
+`node`: its purity, weight, and sum of squares of its class weights `total` (`real`: in floating point), whole but the first.
 """
 
 import numpy as np
 
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.forests.search.forest_codes import by_code, of_bits, tally, two_by_two
+from modelsel.kernels.forests.search.forest_codes import by_code, by_code_of_terms, of_bits, tally, two_by_two
 from modelsel.kernels.forests.search.forest_goodness import CODE, FEATURE, GOODNESS, MISSING, NEXT, term
 from modelsel.kernels.forests.search.forest_look import between
 from modelsel.kernels.forests.search.forest_scan import entropy, gini, gini_of_two
@@ -14,11 +14,11 @@ from modelsel.kernels.forests.search.forest_sort import CLASS, FIELD, LOW, gathe
 from modelsel.kernels.layout import GINI, TIE
 
 COUNTED, MOST_CELLS = 8, 4096  # cells (codes times classes) per row, and cells, up to which a column is counted
-MOST_CLASSES, MOST_WEIGHT, WHOLE_WEIGHT = 65535, 65535, 2.0**31
+MOST_CLASSES, MOST_WEIGHT, WHOLE_WEIGHT = 65535, 65535, 2.0**26  # squares are exact
 
 
 @kernel(forceinline=True, _nrt=False)
-def usual(feature, drawn, words, total, columns, bits, settings, work, cells, best, judge, node):
+def usual(feature, drawn, words, total, real, columns, bits, settings, work, cells, best, judge, node):
     """Try a feature: 1 or 0 as its values differ here or not, −1 where a value is missing."""
     unit = node[1] if judge[1] == GINI else node[1] * settings[3]
     bar, tie, many = node[0] + best[GOODNESS] * unit, TIE * unit, columns[1][feature]
@@ -26,7 +26,7 @@ def usual(feature, drawn, words, total, columns, bits, settings, work, cells, be
         differs, value, at, following, left = _by_bits(bits, feature, drawn, words, total, judge, bar, tie)
     elif many * len(total) <= min(COUNTED * len(drawn), MOST_CELLS):
         differs, value, at, following, left = _by_codes(
-            columns[0][feature], many, drawn, words, total, cells, judge, bar, tie, node
+            columns[0][feature], many, drawn, words, real, cells, judge, bar, tie, node
         )
     else:
         differs, value, at, following, left = _by_entries(
@@ -55,12 +55,15 @@ def _by_bits(bits, feature, drawn, words, total, judge, bar, tie):
 
 @kernel(forceinline=True, _nrt=False)
 def _by_codes(codes, many, drawn, words, total, cells, judge, bar, tie, node):
-    table, rows, firsts = cells
+    table, rows, firsts = cells[0], cells[1], cells[3]
     if not tally(codes, drawn, words, table, rows, many, len(total), judge[4]):
         return -1, bar, -1, -1, 0.0
-    value, at, following, left, found = by_code(
-        table, rows, many, len(drawn), total, firsts, judge[0], judge[1], judge[4], bar, tie, node
-    )
+    if judge[1] == GINI:
+        value, at, following, left, found = by_code(table, rows, many, len(drawn), total, firsts, judge[4], bar, tie, node)
+    else:
+        value, at, following, left, found = by_code_of_terms(
+            table, rows, many, len(drawn), total, firsts, judge[0], judge[4], bar, tie, node
+        )
     return np.int64(found > 1), value, at, following, left
 
 
