@@ -16,6 +16,7 @@ from modelsel.core.protocols import Measure
 from modelsel.core.selection import Selection
 from modelsel.core.types import Floats, Resampling, Task
 from modelsel.explanation.correlated import together
+from modelsel.explanation.forest_importance import forest_importance, has_rows_out_of_bag
 from modelsel.explanation.learning_curve import RunPlan, learning_curve, runners
 from modelsel.explanation.prediction_sets import fold_model
 from modelsel.explanation.weak_slices import declared, weak_slices
@@ -88,7 +89,13 @@ def _importance(of: StudyToExplain, settings: ExplainSettings, member: int) -> d
         if isinstance(done, Failure):
             return {**who, "failed": f"{done.status}, {done.reason}"}
         folds.append(done)
-    return {**who, **summary(folds, of.task, asked, assessed_per_analysed(of.resampling))}
+    told = {**who, **summary(folds, of.task, asked, assessed_per_analysed(of.resampling))}
+    if not has_rows_out_of_bag(candidate.learner):
+        return told
+    impurity = of.apart(forest_importance, candidate, of.task, of.seed)
+    if isinstance(impurity, Failure):
+        return {**who, "failed": f"{impurity.status}, {impurity.reason}"}
+    return {**told, "impurity": impurity}
 
 
 def _slices(of: StudyToExplain, search: bool, groups: Sequence[str]) -> dict[str, Any]:

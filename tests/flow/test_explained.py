@@ -137,3 +137,14 @@ def test_sets_are_refused_for_groups_before_a_fit_and_told_of_where_nothing_was_
     missing = modelsel("predict", "latest", "new.csv", "--sets", "0.9")
     assert missing.code == 2
     assert "MSEL-291: the run kept no models of its folds" in missing.err
+
+
+def test_a_forest_has_its_impurity_importance_too(modelsel):
+    asked = ("explain.importance=true", "explain.repeats=1", "explain.noise=false", "learner.trees=20")
+    done = modelsel("run", "dataset=iris", "learner=forest", "scheme.folds=2", "final_test=false", *asked)
+    assert done.code == 0, done.err
+    (one,) = explained()["importance"]
+    assert one["impurity"][0]["column"].startswith("petal")
+    assert one["impurity"][0]["mean"] > 0.1
+    page = RunFolder.open("latest").report.read_text()
+    assert "Impurity importance of this forest" in page

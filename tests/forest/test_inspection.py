@@ -91,3 +91,18 @@ def test_the_variance_is_of_bootstrapped_trees_alone() -> None:
     path = Forest(rows=0.5).fit_path(task, positions(task), np.random.default_rng(0))
     with pytest.raises(ValueError, match="bootstrapped"):
         jackknife_variance(path, 5, task, positions(task))
+
+
+def test_tests_below_the_limits_of_a_learner_have_no_importance() -> None:
+    task = some_task()
+    path = Forest().fit_path(task, positions(task), np.random.default_rng(0))
+    plainly = []
+    for number, tree in enumerate(path.trees(6)):
+        out = np.flatnonzero(drawn_rows(path.ground, path.growth, number)[0] == 0)
+        own = np.zeros(3)
+        for row in out:  # the test at the root alone
+            side = int(task.values[row, tree.nodes[0, 1]] > tree.threshold[0])
+            share = shares(tree)[:, task.target[row]]
+            own[tree.nodes[0, 1]] += (share[tree.nodes[0, 3] if side else 1] - share[0]) / len(out)
+        plainly.append(own)
+    np.testing.assert_allclose(impurity_importance(path, 6, Forest(max_depth=1)), np.mean(plainly, axis=0), atol=1e-12)

@@ -14,16 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import Codes, Floats, Integers, Table
+from modelsel.core.types import Booleans, Codes, Floats, Integers, Table
 from modelsel.forest.forest_tree import ForestTree
+from modelsel.forest.grid import bits
 from modelsel.forest.grow import drawn_rows
 from modelsel.forest.growth import BOOTSTRAP
 from modelsel.forest.node_lists import summed
 from modelsel.forest.votes import Coder, leaves_of
 from modelsel.kernels.forests.forest_layout import COLUMN
+from modelsel.learner.forests.cuts import GrownTree, stops
 
 
-def impurity_importance(path: Any, trees: int) -> Floats:
+def impurity_importance(path: Any, trees: int, learner: Any = None) -> Floats:
     """Rank features by what their tests do for rows out of bag.
 
     Parameters
@@ -32,6 +34,8 @@ def impurity_importance(path: Any, trees: int) -> Floats:
         A grown forest.
     trees : int
         How many of its trees are asked.
+    learner : Forest, optional
+        Whose limits and pruner cut the trees back; without one they are taken as they were grown.
 
     Returns
     -------
@@ -60,21 +64,32 @@ def impurity_importance(path: Any, trees: int) -> Floats:
         out = drawn_rows(ground, path.growth, number)[0] == 0
         if out.any():
             rows = ground.rows[out]
-            found.append(_gains(tree, leaf[out], ground.task.target[rows], ground.weights[rows], len(ground.task.features)))
+            gains = _gains(tree, leaf[out], ground.task.target[rows], ground.weights[rows])
+            gains[~_standing(path, tree, learner)] = 0.0
+            found.append(np.bincount(tree.nodes[:, COLUMN] + 1, gains, len(ground.task.features) + 1)[1:])
     if not found:
         raise ValueError("no row is out of bag: importances are taken from rows that a tree has not drawn")
     return np.asarray(np.mean(found, axis=0))
 
 
-def _gains(tree: ForestTree, leaf: Codes, target: Codes, weight: Floats, features: int) -> Floats:
+def _gains(tree: ForestTree, leaf: Codes, target: Codes, weight: Floats) -> Floats:
+    """Per node the rise in the share of the own class at its test, of rows with these leaves."""
     own, parent = tree.counts, tree.parent
     counts = np.zeros_like(own)
     np.add.at(counts, (leaf, target), weight)
     summed(parent, counts)
     share, above = own / own.sum(axis=1, keepdims=True), parent[1:]
     rise = (counts[1:] * (share[1:] - share[above])).sum(axis=1)
-    found: Floats = np.bincount(tree.nodes[above, COLUMN], rise, features) / counts[0].sum()
-    return found
+    return np.asarray(np.bincount(above, rise, len(tree)) / counts[0].sum())
+
+
+def _standing(path: Any, tree: ForestTree, learner: Any) -> Booleans:
+    """Which tests stand when a learner has cut the tree back."""
+    if learner is None:
+        return ~tree.terminal
+    task = path.ground.task
+    leaf = bits(stops([learner], GrownTree(tree, task.features, task.classes)), 1)[:, 0]
+    return np.asarray(tree.reached(leaf) & ~leaf)
 
 
 def proximities(path: Any, trees: int, table: Table, rows: Integers) -> Floats:

@@ -22,6 +22,7 @@ def _part(view: View, one: dict[str, Any]) -> dict[str, Any]:
         "rows": [],
         "together": [],
         "more": 0,
+        "impurity": [{"name": line["column"], "mean": score(line["mean"])} for line in one.get("impurity", ())[:SHOWN]],
     }
     if part["failed"]:
         return part
