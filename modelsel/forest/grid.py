@@ -1,9 +1,4 @@
-"""The votes of trees under many cuts at once: what differs from one cut to the next is all that is summed.
-
-A cut is one way of limiting and pruning the trees, a pair a cut and a way in which its leaves vote. Pairs hang together in a
-spanning tree of least change, found on leaves of the first tree: each but the first has another one as its base, and for most
-rows and trees both end at the same node.
-"""
+"""The votes of a tree under many cuts at once: where paths end under each of them, and what the nodes say."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +10,7 @@ from modelsel.core.types import Booleans, Codes, Integers
 from modelsel.forest.preorder import parents
 from modelsel.kernels.compiler import load
 
-SAMPLE, SHORT = 64, 5  # leaves on which bases are found; classes of lists that are kept as lists alone
-NOBODY = np.zeros(0, np.uint8)
+SHORT = 5  # classes of lists that are kept as lists alone
 Words = NDArray[np.uint64]
 
 
@@ -70,6 +64,12 @@ class TreeVotes:
     def __len__(self) -> int:
         return len(self.parent)
 
+    @property
+    def leaves(self) -> Integers:
+        inner = np.zeros(len(self), bool)
+        inner[self.parent[1:]] = True
+        return np.flatnonzero(~inner)
+
     def stands(self, leaf: int, cuts: int) -> Integers:
         """Where a row of a leaf ends under each cut."""
         found, node = np.zeros(cuts, np.int64), leaf
@@ -111,70 +111,3 @@ def first_stops(parent: Codes, stops: Words) -> Words:
         closed[node] = closed[parent[node]] | stops[parent[node]]
         stops[node] &= ~closed[node]
     return stops
-
-
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """Cut and way of each pair, its base (−1: none), and an order in which bases stand before those that need them."""
-
-    cut: Integers
-    way: Integers
-    base: Integers
-    order: Integers
-
-    @classmethod
-    def of(cls, cut: Integers, way: Integers, tree: TreeVotes) -> "Pairs":
-        """Prim's algorithm; what hangs nowhere costs its own votes, what differs from its base those of both."""
-        inner = np.zeros(len(tree.parent), bool)
-        inner[tree.parent[1:]] = True
-        leaves = np.flatnonzero(~inner)
-        leaves = leaves[:: max(1, -(-len(leaves) // SAMPLE))]
-        stands = np.array([tree.stands(int(leaf), int(cut.max()) + 1)[cut] for leaf in leaves]).T
-        votes = (tree.lists.end - tree.lists.start)[way[:, None] * len(tree) + stands]
-        least, base = votes.sum(axis=1).astype(np.float64), np.full(len(cut), -1, np.int64)
-        order: list[int] = []
-        for _ in cut:
-            k = int(least.argmin())
-            order.append(k)
-            apart = ((stands != stands[k]) * (votes + votes[k])).sum(axis=1)
-            better = (apart < least) & (way == way[k])
-            better[order] = False
-            least[better], base[better] = apart[better], k
-            least[k] = np.inf
-        return cls(cut, way, base, np.array(order, np.int64))
-
-    def add(self, tree: TreeVotes, leaf: Codes, left_out: Booleans | None, votes: Integers) -> None:
-        """Add what a tree says of rows in its leaves to their votes (rows × pairs and classes), less what their base has."""
-        kernel, lists, way = load("forest_grid"), tree.lists, self.way * len(tree)
-        skipped = NOBODY if left_out is None else left_out.astype(np.uint8)
-        if kernel is not None:
-            room = np.zeros(64 * tree.stops.shape[1] + len(way) + votes.shape[1] + len(tree) + len(votes), np.int64)
-            kernel.add(
-                leaf, skipped, tree.parent, tree.stops, self.cut, self.base, way, lists.start, lists.end, lists.classes,
-                lists.shares, tree.row_of, tree.dense, room, votes,
-            )  # fmt: skip
-            return
-        wide = votes.shape[1] // len(way)
-        for row in np.flatnonzero(skipped == 0) if len(skipped) else range(len(leaf)):
-            stands = tree.stands(int(leaf[row]), int(self.cut.max()) + 1)[self.cut]
-            for k, base in enumerate(self.base.tolist()):
-                for pair, sign in ((k, 1), (base, -1)):
-                    if pair >= 0:
-                        own = slice(lists.start[way[pair] + stands[pair]], lists.end[way[pair] + stands[pair]])
-                        votes[row, k * wide + lists.classes[own]] += sign * lists.shares[own]
-
-    def whole(self, votes: Integers) -> Integers:
-        """The votes themselves, rows × pairs × classes."""
-        found = votes.reshape(len(votes), len(self.cut), -1).copy()
-        for k in self.order.tolist():
-            if self.base[k] >= 0:
-                found[:, k] += found[:, self.base[k]]
-        return found
-
-    def elected(self, votes: Integers) -> Codes:
-        """The class of most votes per pair and row, the first where they are equal."""
-        kernel, found = load("forest_grid"), np.empty((len(self.cut), len(votes)), np.int32)
-        if kernel is None:
-            return np.asarray(self.whole(votes).argmax(axis=2).T.astype(np.int32))
-        kernel.elect(votes, self.order, self.base, np.empty(votes.shape[1], np.int64), found)
-        return found

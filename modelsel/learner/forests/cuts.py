@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -94,19 +94,25 @@ LIMITS = (
 )
 
 
+@lru_cache(maxsize=16)
+def _masks(bounds: tuple[Any, ...]) -> tuple[tuple[Any, Words], ...]:
+    """Distinct bounds, and the cuts that have each as bits of words."""
+    cuts: dict[Any, list[int]] = {}
+    for cut, bound in enumerate(bounds):
+        cuts.setdefault(bound, []).append(cut)
+    return tuple((bound, mask(own, -(-len(bounds) // 64))) for bound, own in cuts.items())
+
+
 def stops(cutting: Sequence[Any], grown: "GrownTree") -> Words:
     """Nodes × words: a bit per learner whose limits or pruner end a path there."""
     tree = grown.tree
     words = np.zeros((len(tree), -(-len(cutting) // 64)), np.uint64)
     words[tree.terminal] = ~np.uint64(0)
     for limit in LIMITS:
-        bounds: dict[Any, list[int]] = {}
-        for cut, learner in enumerate(cutting):
-            bounds.setdefault(getattr(learner, limit.setting), []).append(cut)
-        bounds.pop(limit.idle, None)
-        seen = limit.seen(tree) if bounds else None
-        for bound, cuts in bounds.items():
-            words |= np.where(limit.ends(seen, bound)[:, None], mask(cuts, words.shape[1]), np.uint64(0))
+        masks = [one for one in _masks(tuple(getattr(learner, limit.setting) for learner in cutting)) if one[0] != limit.idle]
+        seen = limit.seen(tree) if masks else None
+        for bound, own in masks:
+            words |= np.where(limit.ends(seen, bound)[:, None], own, np.uint64(0))
     for cut, learner in enumerate(cutting):
         if not isinstance(learner.pruner, Unpruned):
             marked(words, cut, _pruned(learner, grown.whole, np.ascontiguousarray(bits(words, len(cutting))[:, cut])))

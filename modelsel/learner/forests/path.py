@@ -14,16 +14,17 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Table
 from modelsel.forest.forest_tree import ForestTree, LeafWeights
-from modelsel.forest.grid import Pairs, TreeVotes, bits, first_stops
+from modelsel.forest.grid import TreeVotes, bits, first_stops
 from modelsel.forest.grow import drawn_rows, grow_tree
 from modelsel.forest.growth import ForestData, ForestGrowth
 from modelsel.forest.node_lists import NodeLists
+from modelsel.forest.pairs import Pairs
 from modelsel.forest.votes import Coder, Walked, leaves_of
 from modelsel.learner.forests.cuts import AskedCuts, GrownTree, stops, vote_lists
 from modelsel.learner.forests.model import CutTree, ForestModel
 from modelsel.learner.forests.out_of_bag import OutOfBagPath
 
-ROOM = 1 << 20  # votes held at a time
+ROOM = 1 << 21  # votes held at a time
 
 
 @dataclass(eq=False)
@@ -48,8 +49,11 @@ class ForestPath:
         trees = self.trees(int(asked.sizes.max()))
         coder = Coder.of(trees, table, self.ground.ranked if table is self.ground.task else None)
         voters = [(coder.translated(tree), self._votes(tree, asked)) for tree in trees]
+        pairs = Pairs.of(asked.cut_of, asked.way_of, voters[0][1])
         for block in _blocks(len(rows), len(asked.pairs) * classes):
-            self._count(asked, voters, coder, rows[block], predicted[:, block], None if shares is None else shares[:, block])
+            self._count(
+                asked, pairs, voters, coder, rows[block], predicted[:, block], None if shares is None else shares[:, block]
+            )
         return Outputs(predicted, shares)
 
     def out_of_bag(self, learners: Sequence[Any]) -> tuple[Outputs, Integers]:
@@ -63,8 +67,9 @@ class ForestPath:
         voters = [(tree, self._votes(tree, asked)) for tree in trees]
         seen = self.drawn(len(trees))
         predicted, shares = np.empty((len(learners), len(rows)), np.int32), np.empty((len(learners), len(rows), classes))
+        pairs = Pairs.of(asked.cut_of, asked.way_of, voters[0][1])
         for block in _blocks(len(rows), len(asked.pairs) * classes):
-            self._count(asked, voters, coder, rows[block], predicted[:, block], shares[:, block], seen[:, block])
+            self._count(asked, pairs, voters, coder, rows[block], predicted[:, block], shares[:, block], seen[:, block])
         everyone = np.bincount(self.ground.task.target[rows], self.ground.task.row_weights[rows], classes)
         for place, size in enumerate(asked.sizes):  # rows that every tree has drawn
             never = seen[:size].all(axis=0)
@@ -134,15 +139,16 @@ class ForestPath:
         return np.asarray(marks.sum(axis=0))
 
     def _count(
-        self, asked: AskedCuts, voters: Sequence[tuple[Walked, TreeVotes]], coder: Coder, rows: Integers, predicted: Codes,
-        shares: Floats | None, seen: NDArray[np.bool_] | None = None,
+        self, asked: AskedCuts, pairs: Pairs, voters: Sequence[tuple[Walked, TreeVotes]], coder: Coder, rows: Integers,
+        predicted: Codes, shares: Floats | None, seen: NDArray[np.bool_] | None = None,
     ) -> None:  # fmt: skip
         """Add the trees' votes one after the other; at each size that is asked for, note what the forest says."""
-        codes, pairs = coder.codes(rows), Pairs.of(asked.cut_of, asked.way_of, voters[0][1])
+        codes = coder.codes(rows)
         votes = np.zeros((len(rows), len(asked.pairs) * len(self.ground.task.classes)), np.int64)
+        room = pairs.room(len(self.ground.task.classes), [own for _, own in voters], len(rows))
         wanted = set(asked.sizes.tolist())
         for number, (tree, own) in enumerate(voters):
-            pairs.add(own, leaves_of(tree, codes, coder.levels), None if seen is None else seen[number], votes)
+            pairs.add(own, leaves_of(tree, codes, coder.levels), None if seen is None else seen[number], room, votes)
             if number + 1 in wanted:
                 at = np.flatnonzero(asked.sizes == number + 1)
                 predicted[at] = pairs.elected(votes)[asked.pair[at]]
