@@ -103,12 +103,12 @@ class ForestTree:
         )  # fmt: skip
 
     def levels(self, node: int, features: Sequence[Feature]) -> NDArray[np.uint8]:
-        """Which levels take the first branch of a SUBSET test."""
+        """Mask the levels that take the first branch of a SUBSET test."""
         start = int(self.nodes[node, AT])
         return self.marks[start : start + len(features[self.nodes[node, COLUMN]].levels)]
 
     def others_to(self) -> Integers:
-        """Which branch takes a level that no row had: 0 or 1."""
+        """Return the branch of a level that no row had: 0 or 1."""
         return np.asarray(self.nodes[:, TEST] & OTHERS != 0, np.int64)
 
     def reached(self, leaf: Booleans) -> Booleans:

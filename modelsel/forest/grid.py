@@ -16,7 +16,7 @@ Words = NDArray[np.uint64]
 
 @dataclass(frozen=True, eq=False)
 class VoteLists:
-    """What the nodes say: classes and votes of node i from start[i] to end[i] − 1."""
+    """Votes of nodes: classes and votes of node i from start[i] to end[i] − 1."""
 
     start: Codes
     end: Codes
@@ -33,8 +33,11 @@ class VoteLists:
 
 @dataclass(frozen=True, eq=False)
 class TreeVotes:
-    """One tree: where paths end under each cut (`stops`: nodes × words, a bit per cut that stops there first), and what nodes
-    say: lists of all nodes in one way of voting after the other, in `dense` too (row `row_of`) where they are long."""
+    """One tree under many cuts.
+
+    `stops`: nodes × words, a bit per cut that stops there first; `lists`: votes of all nodes in one way of voting after the
+    other, in `dense` too (row `row_of`) where they are long.
+    """
 
     parent: Codes
     stops: Words
@@ -71,7 +74,7 @@ class TreeVotes:
         return np.flatnonzero(~inner)
 
     def stands(self, leaf: int, cuts: int) -> Integers:
-        """Where a row of a leaf ends under each cut."""
+        """Find the node where a row of a leaf ends under each cut."""
         found, node = np.zeros(cuts, np.int64), leaf
         while node >= 0:
             found[np.flatnonzero(bits(self.stops[node], cuts))] = node

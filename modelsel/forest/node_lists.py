@@ -49,7 +49,7 @@ class NodeLists:
         return counts
 
     def shares(self) -> Integers:
-        """What each weight is of its node's, in whole numbers of 1/2⁴⁰."""
+        """Give each weight's share of its node's, in whole numbers of 1/2⁴⁰."""
         kernel = load("forest_nodes")
         if kernel is not None:
             found: Integers = kernel.frequencies(self.start, self.end, self.weights, WHOLE)

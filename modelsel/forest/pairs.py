@@ -48,7 +48,7 @@ class Pairs:
         return cls(cut[first], way[first], np.where(own >= 0, place[own], -1), place[order], place)
 
     def room(self, classes: int, trees: list[TreeVotes], rows: int) -> Integers:
-        """What the kernel writes to while votes of some rows are added."""
+        """Make the room that the kernel writes to while votes of some rows are added."""
         widest = max(len(tree) for tree in trees)
         return np.zeros(64 * trees[0].stops.shape[1] + len(self.cut) * (1 + classes) + widest + rows, np.int64)
 

@@ -45,7 +45,7 @@ class PlainSearch:
         return best
 
     def _cuts(self, feature: int, rows: NDArray[Any], key: int) -> list[tuple[Any, ...]]:
-        """All admissible cuts of a feature in the order in which they are tried: goodness, feature, inside per code, …"""
+        """List all admissible cuts of a feature in the order in which they are tried."""
         codes = self.ground.ranked.codes[feature, rows]
         present = np.unique(codes[codes >= 0])
         lost = codes < 0

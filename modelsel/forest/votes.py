@@ -16,7 +16,7 @@ from modelsel.tree.growing.columns import RankedColumns
 
 
 class Walked(Protocol):
-    """What rows are sent down: nodes, and marks of levels."""
+    """A tree that rows are sent down: nodes, and marks of levels."""
 
     @property
     def nodes(self) -> NDArray[np.int32]: ...

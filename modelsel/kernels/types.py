@@ -77,8 +77,10 @@ def packed(*arguments: Any) -> Any:
 
 
 def forest_tree(*arguments: Any) -> Any:
-    """Signature of a forest's grower: nodes; thresholds and goodness of tests; class weights of leaves (where each leaf's
-    begin, classes, weights); marks of levels."""
+    """Signature of a forest's grower.
+
+    Nodes; thresholds and goodness of tests; class weights of leaves (where each leaf's begin, classes, weights); marks.
+    """
     return types.Tuple((columns, reals, reals, codes, codes, reals, flags))(*arguments)
 
 

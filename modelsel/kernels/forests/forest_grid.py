@@ -17,7 +17,7 @@ for _bit in range(64):
 
 @kernel(_nrt=False)
 def _together(leaf, ends, order):
-    """Rows in the order of their leaves, and where those of each leaf end."""
+    """Put rows in the order of their leaves, and say where those of each leaf end."""
     for node in range(len(ends)):
         ends[node] = 0
     for i in range(len(leaf)):
@@ -32,7 +32,7 @@ def _together(leaf, ends, order):
 
 @kernel(forceinline=True, _nrt=False)
 def _stand(node, parent, stops, stands):
-    """Where the way down to a leaf ends under each cut: the nodes above it are asked, each cut stops at one of them."""
+    """Find where the way down to a leaf ends under each cut: the nodes above it are asked, each cut stops at one of them."""
     while node >= 0:
         for w in range(stops.shape[1]):
             bits = stops[np.uint64(node), np.uint64(w)]
@@ -124,8 +124,10 @@ def add(leaf, left_out, parent, stops, cut, base, way, start, end, classes, shar
 
 @kernel(types.nothing(types.fixed_entries, types.fixed_wholes, types.fixed_wholes, types.wholes, types.columns), _nrt=False)
 def elect(votes, order, base, whole, elected):
-    """The class of most votes per pair and row, the first where they are equal; `order`: bases before those that need them.
-    `whole`: room for the votes of a row."""
+    """Elect the class of most votes per pair and row, the first where they are equal.
+
+    `order`: bases before those that need them; `whole`: room for the votes of a row.
+    """
     pairs = len(order)
     wide = np.uint64(len(whole) // pairs)
     for i in range(len(votes)):
@@ -134,11 +136,11 @@ def elect(votes, order, base, whole, elected):
             k, b = np.uint64(order[place]), base[order[place]]
             at, under = k * wide, np.uint64(max(b, 0)) * wide
             kept = -np.int64(b >= 0)
+            most = np.int64(-1)
             for c in range(wide):
-                whole[at + c] = own[at + c] + (whole[under + c] & kept)
-            most = whole[at]
-            for c in range(wide):
-                most = max(most, whole[at + c])
+                votes_of = own[at + c] + (whole[under + c] & kept)
+                whole[at + c] = votes_of
+                most = max(most, votes_of)
             best = at
             while whole[best] != most:
                 best += np.uint64(1)

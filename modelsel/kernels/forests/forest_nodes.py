@@ -1,4 +1,4 @@
-"""What the nodes of a grown tree say when they are read in order: parents, depths, class weights, where paths end first.
+"""Nodes of a grown tree read in order: parents, depths, class weights, where paths end first.
 
 Class weights are kept at leaves alone, those of other nodes are sums. Per node they are listed from `start` to `end`, classes
 ascending; a node to which no row came (honest trees) has the list of its nearest ancestor that has one.
@@ -25,7 +25,7 @@ def parents(nodes):
 
 @kernel(_nrt=False)
 def _merge(start, end, one, other, classes, weights, made):
-    """The lists of two nodes added up behind `made`; returns where the sum ends."""
+    """Add the lists of two nodes up behind `made`; returns where the sum ends."""
     i, j = start[one], start[other]
     while i < end[one] or j < end[other]:
         if j >= end[other] or (i < end[one] and classes[i] < classes[j]):
@@ -51,7 +51,7 @@ def _longer(values, size):
 
 @kernel(types.node_lists(types.fixed_columns, types.fixed_codes, types.fixed_codes, types.fixed_reals))
 def listed(nodes, first, held, weight):
-    """Start and end of each node's list, classes and weights, from those of the leaves."""
+    """List class weights of each node (start, end, classes, weights) from those of the leaves."""
     start, end = np.zeros(len(nodes), np.int32), np.zeros(len(nodes), np.int32)
     classes, weights = np.empty(4 * len(held) + 64, np.int32), np.empty(4 * len(held) + 64)
     made, leaf = 0, len(first) - 1
@@ -82,7 +82,7 @@ def listed(nodes, first, held, weight):
 
 @kernel(types.wholes(types.fixed_codes, types.fixed_codes, types.fixed_reals, types.whole))
 def frequencies(start, end, weights, whole):
-    """Shares of the lists' weights, in whole numbers of 1/`whole`."""
+    """Give the shares of the lists' weights, in whole numbers of 1/`whole`."""
     shares = np.empty(len(weights), np.int64)
     for node in range(len(start)):
         total = 0.0
@@ -95,7 +95,7 @@ def frequencies(start, end, weights, whole):
 
 @kernel(types.nothing(types.fixed_codes, types.words))
 def first_stops(parent, stops):
-    """Of the bits of each node (cuts that end there) keep those that no node above has."""
+    """Keep of the bits of each node (cuts that end there) those that no node above has."""
     closed = np.zeros(stops.shape, np.uint64)
     for node in range(1, len(parent)):
         above = parent[node]

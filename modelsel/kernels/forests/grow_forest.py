@@ -13,6 +13,7 @@ from modelsel.kernels.forests.forest_divide import divide, divide_known, last_co
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, LOST, NODE, OTHERS, RIGHT, ROWS, TEST
 from modelsel.kernels.forests.search.forest_goodness import CODE, FEATURE, GOODNESS, MISSING
 from modelsel.kernels.forests.search.forest_search import room, search
+from modelsel.kernels.forests.search.forest_sort import CLASS, FIELD
 from modelsel.kernels.forests.search.forest_usual import in_words, totals
 from modelsel.kernels.layout import GINI, SUBSET, THRESHOLD
 
@@ -27,20 +28,32 @@ def _open(nodes, node, above, rows):
 
 @kernel(forceinline=True, _nrt=False)
 def _weigh(drawn, words, data, total, whole):
-    """Class weights of a node; returns how many classes have some."""
-    for c in range(len(total)):
-        total[c] = 0.0
+    """Write the class weights of a node, and say whether more than one class has some."""
     if len(words):
         totals(words, whole)
         for c in range(len(total)):
             total[c] = whole[c]
-    else:
-        for i in range(len(drawn)):
-            total[data[0][drawn[i]]] += data[1][drawn[i]]
+        return True  # one class alone was seen before
     present = 0
     for c in range(len(total)):
+        total[c] = 0.0
+    for i in range(len(drawn)):
+        total[data[0][drawn[i]]] += data[1][drawn[i]]
+    for c in range(len(total)):
         present += total[c] > 0.0
-    return present
+    return present > 1
+
+
+@kernel(forceinline=True, _nrt=False)
+def _one_class(words, first, held, weights, leaves):
+    """Keep the weight of a node that holds one class, and say whether it does."""
+    c, weight, at = words[0] >> CLASS, np.uint64(0), first[leaves]
+    for i in range(len(words)):
+        if words[np.uint64(i)] >> CLASS != c:
+            return False
+        weight += words[np.uint64(i)] & FIELD
+    held[at], weights[at], first[leaves + 1] = c, weight, at + 1
+    return True
 
 
 @kernel(forceinline=True, _nrt=False)
@@ -63,7 +76,7 @@ def _branch(nodes, node, columns, bits, drawn, words, data, known, tests, best, 
 
 @kernel(forceinline=True, _nrt=False)
 def _keep(total, first, held, weights, leaves):
-    """Class weights of a leaf."""
+    """Keep the class weights of a leaf."""
     at = first[leaves]
     for c in range(len(total)):
         if total[c] > 0.0:
@@ -82,8 +95,9 @@ def _keep(total, first, held, weights, leaves):
 )  # fmt: skip
 def grow(codes, levels, nominal, values, first, target, weight, rows, two_valued, slots, known, table, fused, scale, goodness,
          key, features, min_leaf, tests, apart, random, classes, stop):  # fmt: skip
-    """Nodes (preorder), thresholds and goodness of their tests, class weights of leaves, marks of levels. No nodes when it was
-    stopped.
+    """Give nodes (preorder), thresholds and goodness of their tests, class weights of leaves, marks of levels.
+
+    There are no nodes when it was stopped.
 
     `rows`: the distinct rows drawn for this tree; `weight`: per data row, how often it was drawn times its weight;
     `two_valued`, `slots`: columns of two values as bits; `known`: every feature is numeric and no value is missing.
@@ -110,7 +124,10 @@ def grow(codes, levels, nominal, values, first, target, weight, rows, two_valued
         made += 1
         _open(nodes, node, above, end - start)
         own_words = words[start:end] if len(words) else words[:0]
-        mixed = _weigh(drawn, own_words, data, total, whole) > 1 and end - start >= max(2.0, 2 * min_leaf)
+        if len(words) and _one_class(own_words, of_leaf, held, weights, leaves):
+            leaves += 1
+            continue
+        mixed = _weigh(drawn, own_words, data, total, whole) and end - start >= max(2.0, 2 * min_leaf)
         if mixed:
             search(here, features, drawn, own_words, total, whole, columns, (two_valued, slots), data, settings, areas)
         if not mixed or best[FEATURE] < 0:

@@ -84,7 +84,7 @@ def _gains(tree: ForestTree, leaf: Codes, target: Codes, weight: Floats) -> Floa
 
 
 def _standing(path: Any, tree: ForestTree, learner: Any) -> Booleans:
-    """Which tests stand when a learner has cut the tree back."""
+    """Mask the tests that stand when a learner has cut the tree back."""
     if learner is None:
         return ~tree.terminal
     task = path.ground.task

@@ -76,7 +76,7 @@ def _test(model: ForestModel, node: int, read: dict[NodeInput, int]) -> tuple[in
 
 
 def _first(model: ForestModel, node: int, index: int) -> Booleans:
-    """Which levels take the first branch."""
+    """Mask the levels that take the first branch."""
     levels, at, test = np.arange(len(model.features[index].levels)), int(model.nodes[node, AT]), model.nodes[node, TEST] & KIND
     if test == SUBSET:
         return np.asarray(model.marks[at : at + len(levels)] != 0)

@@ -35,8 +35,11 @@ def tally(codes, drawn, words, cells, rows, levels, classes, least):
 
 @kernel(_nrt=False)
 def by_code(cells, rows, levels, n, total, firsts, least, bar, tie, node):
-    """The best cut between codes that occur, by Gini's index: value, code before it (−1: none) and after it, left weight; codes
-    that occur. Σ (N_c − n_c)² = Σ N_c² − 2·Σ N_c·n_c + Σ n_c²; whole numbers below 2⁵³ in floating point are exact."""
+    """Find the best cut between codes that occur, by Gini's index.
+
+    Returned are its value, the code before it (−1: none) and after it, the weight left of it, and how many codes occur.
+    Σ (N_c − n_c)² = Σ N_c² − 2·Σ N_c·n_c + Σ n_c²; whole numbers below 2⁵³ in floating point are exact.
+    """
     classes, here, last, found = len(total), 0, -1, 0
     best, at, following, best_left = bar, -1, -1, 0.0
     weight, squares, left, lefts, crossed = node[1], np.float64(node[2]), 0.0, 0.0, 0.0
@@ -67,7 +70,7 @@ def by_code(cells, rows, levels, n, total, firsts, least, bar, tie, node):
 
 @kernel(_nrt=False)
 def by_code_of_terms(cells, rows, levels, n, total, firsts, table, least, bar, tie, node):
-    """The same by the entropy."""
+    """Find the same by the entropy."""
     classes, left, here, last, found = len(total), np.int64(0), 0, -1, 0
     best, at, following, best_left = bar, -1, -1, 0.0
     weight = np.int64(node[1])
