@@ -95,7 +95,7 @@ def test_classes_that_are_whole_numbers_may_have_a_point(exam: Make, loans: Path
         made.answer(said.assign(prediction=1.5), "ann")
 
 
-@pytest.mark.parametrize("name", ["../x", "", "a/b", "x" * 65, "a\nb"])
+@pytest.mark.parametrize("name", ["../x", "", "a/b", "x" * 65, "a\nb", "ann ", " ann"])
 def test_names_are_names(exam: Make, name: str) -> None:
     made = exam()
     with pytest.raises(ConfigurationError):

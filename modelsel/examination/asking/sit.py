@@ -20,7 +20,7 @@ from modelsel.guard.identity.requests import LookRequest, SelectionSummary, Sitt
 from modelsel.guard.reporting.answers import looks, notes
 from modelsel.ledger.home import Home
 
-NAME = re.compile(r"[\w][\w .@+-]{0,63}")
+NAME = re.compile(r"\w([\w .@+-]{0,62}[\w.@+-])?")  # no space at its end: two names would look like one
 CLOSED, CLOSING = "closed", "closing"
 MOST_ROWS = 10**9  # that a forecast may come from
 OVER = "the exam is closed: no further answer is taken"

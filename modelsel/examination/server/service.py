@@ -70,7 +70,7 @@ class ExamService:
         """Hand in the bytes of a CSV or Parquet file. Raises as `Exam.answer` does, and TooOftenError."""
         _wait(self._answers.take(asker.name))
         if len(data) > self.largest:
-            fix = "hand in one line for each row"
+            fix = "hand in a line for each row: its token, and what is predicted"
             raise DataError(Problem("MSEL-962", f"an answer of {len(data):,} bytes", "predictions", fix))
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / ("answer.parquet" if data.startswith(b"PAR1") else "answer.csv")

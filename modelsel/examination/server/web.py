@@ -121,7 +121,14 @@ async def _body(request: Request, most: int) -> bytes:
     async for chunk in request.stream():
         data += chunk
         if len(data) > most:
-            raise DataError(Problem("MSEL-962", f"more than {most:,} bytes", "predictions", "hand in one line for each row"))
+            raise DataError(
+                Problem(
+                    "MSEL-962",
+                    f"more than {most:,} bytes",
+                    "predictions",
+                    "hand in a line for each row: its token, and what is predicted",
+                )
+            )
     return bytes(data)
 
 
