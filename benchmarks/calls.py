@@ -159,7 +159,7 @@ def commands() -> Iterable[Row]:
         with open(f"{place}/tiny.csv", "w") as file:
             file.write(TINY)
         tiny = ["dataset=csv", "dataset.path=tiny.csv", "dataset.target=play", "final_test=false", "split=none"]
-        imported = statistics.median(spent(place, ["-c", "import modelsel.study"])[0] for _ in range(3))
+        imported = statistics.median(spent(place, ["-c", "import modelsel.study.perform"])[0] for _ in range(3))
         for name, words in (("the quick start", []), ("a study of 16 rows", tiny)):
             cold, cold_wall, _ = spent(place, ["-m", "modelsel", "run", *words], MODELSEL_CACHE=tempfile.mkdtemp(dir=place))
             warm, warm_wall, memory = spent(place, ["-m", "modelsel", "run", *words])

@@ -19,7 +19,7 @@ from modelsel.record.mlflow.track import Tracker
 from modelsel.record.refit import ready
 from modelsel.reporting import page
 from modelsel.runner.progress import QUIET
-from modelsel.study import outputs, selected
+from modelsel.study.look import outputs, selected
 
 
 def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, progress: Progress = QUIET) -> StudySummary:

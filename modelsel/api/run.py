@@ -71,7 +71,7 @@ def run(
 
 
 def _done(config: Config, table: UntypedTable | None, command: tuple[str, ...]) -> Outcome:
-    from modelsel.study import perform
+    from modelsel.study.perform import perform
 
     composed, shown = under_the_open_run(config), progress()
     for note in composed.notes:

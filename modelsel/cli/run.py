@@ -25,7 +25,7 @@ def study(words: tuple[str, ...], config: Config, swept: bool) -> SweepScore:
     from modelsel.reporting.show import text
     from modelsel.reporting.text.terminal import progress
     from modelsel.reporting.text.verdict import verdict
-    from modelsel.study import perform
+    from modelsel.study.perform import perform
 
     for note in config.notes:
         print(note, file=sys.stderr)

@@ -19,7 +19,7 @@ from modelsel.ledger.database.store import WriteTransaction
 from tests.guard.studies import Study, numbers
 
 PACKAGE = str(Path(modelsel.__file__).parent)
-ROOMS = tuple(f"{PACKAGE}/{room}" for room in ("guard", "ledger", "study.py"))
+ROOMS = tuple(f"{PACKAGE}/{room}" for room in ("guard", "ledger", "study"))
 Statement = tuple[str, int]
 
 
@@ -112,7 +112,7 @@ def test_a_study_whose_record_fails_says_the_answer_that_it_had(tmp_path: Path, 
     with faults(None) as seen:
         whole = modelsel.run(*words).test
     assert whole is not None
-    own = [place for place in dict.fromkeys(seen) if place[0].endswith("study.py")]
+    own = [place for place in dict.fromkeys(seen) if place[0].startswith(f"{PACKAGE}/study/")]
     assert len(own) > 15
     told = 0
     for number, place in enumerate(own):

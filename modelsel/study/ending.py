@@ -1,0 +1,51 @@
+"""End a study: its findings, and the errors that end it after everything is on record."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from modelsel.config.compose import Config
+from modelsel.core.errors import NoCandidateError, Problem
+from modelsel.core.outcome import StudySummary
+from modelsel.core.selection import Selection
+from modelsel.core.types import Finding
+from modelsel.guard.findings.looks import published_experiment
+from modelsel.guard.gate import Gate
+from modelsel.planning.make import Plan
+from modelsel.planning.show import warnings
+from modelsel.runner.aggregation.results import Results
+from modelsel.runner.execution.single_job import Failure
+from modelsel.runner.study_data import StudyData
+from modelsel.study.winner import Fitted
+
+
+def all_findings(
+    config: Config, material: StudyData, plan: Plan, selection: Selection, gate: Gate | None, final: Fitted | Failure
+) -> tuple[Mapping[str, Any], ...]:
+    guarded = gate.findings if gate else (published_experiment.finding(),)
+    found = (
+        *material.findings, *warnings(plan, material.development, measure=config.measure), *selection.findings, *guarded,
+        *((_not_fitted(final),) if isinstance(final, Failure) else ()),
+    )  # fmt: skip
+    return tuple(asdict(finding) for finding in found)
+
+
+def _not_fitted(failure: Failure) -> Finding:
+    message = f"the winner could not be fitted on all development rows: {failure.status}, {failure.reason}"
+    return Finding("WINNER_NOT_FITTED", "critical", message, "mend it, or leave it out of the space: nobody took its place")
+
+
+def complain(config: Config, results: Results, outcome: StudySummary) -> None:
+    """Raise where the winner could not be fitted, or candidates failed under `on_failure=error` (exit 7).
+
+    After everything is on record. The next best is not taken in a winner's place: it was not chosen.
+    """
+    winner = outcome.winner
+    if failure := winner.get("failure"):
+        what = f"the winner, {winner['entry'] or winner['learner']} {winner['id']}, could not be fitted on all development rows"
+        fix = f"mend it, or leave it out of the space: the finished cells are kept; everything else is in {outcome.folder}"
+        raise NoCandidateError(Problem("MSEL-705", f"{what}: {failure['status']}, {failure['reason']}", "space", fix))
+    failed = results.counts["failed"]
+    if failed and config.on_failure == "error":
+        fix = "candidates.csv tells which; on_failure=record goes on with the others"
+        raise NoCandidateError(Problem("MSEL-702", f"{failed} of {len(results.candidates)} candidates failed", "space", fix))

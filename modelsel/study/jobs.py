@@ -1,0 +1,26 @@
+"""The journal of a study, and calls that run where its cells are computed."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from modelsel.config.compose import Config
+from modelsel.core.system.interrupts import interruptible
+from modelsel.core.types import Candidate
+from modelsel.record.folder import RunFolder
+from modelsel.runner.evaluation.limits import CellLimits
+from modelsel.runner.execution.executors import chosen
+from modelsel.runner.execution.single_job import apart
+from modelsel.runner.journal.journal import Journal, older_journals
+
+
+def run_apart(config: Config, function: Callable[..., Any], candidates: Sequence[Candidate], *arguments: Any) -> Any:
+    """Call the function where the cells of these candidates are computed; return its result, or the Failure."""
+    limits = CellLimits(config.limit.seconds, config.limit.bytes)
+    with interruptible():
+        return apart(chosen(config.pool, limits, candidates), limits, function, *arguments)
+
+
+def journal_of(config: Config, folder: RunFolder) -> Journal:
+    """The run's journal, which asks those of older runs, `resume` first."""
+    first = (RunFolder.open(config.resume, folder.root).journal,) if config.resume else ()
+    return Journal(folder.journal, older_journals(folder.root, first))

@@ -1,0 +1,101 @@
+"""Seal the test rows, decide whether they are opened, and look once; or answer an exam."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from modelsel.config.compose import Config
+from modelsel.config.fields.settings import AUTO
+from modelsel.core.outcome import TestResult
+from modelsel.core.protocols import Measure
+from modelsel.core.selection import Assessed, Selection
+from modelsel.core.types import Candidate, Outputs, Table
+from modelsel.examination.asking.study_answer import sit
+from modelsel.guard.gate import Gate
+from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
+from modelsel.record.folder import RunFolder
+from modelsel.record.mlflow.track import Tracker
+from modelsel.record.model.model import Predictor
+from modelsel.runner.execution.single_job import Failure
+from modelsel.runner.final_fit import Final
+from modelsel.runner.final_fit import outputs as answered
+from modelsel.runner.study_data import StudyData
+from modelsel.study.winner import Fitted
+
+
+def seal(
+    config: Config, material: StudyData, candidates: Sequence[Candidate], folder: RunFolder, tracker: Tracker
+) -> tuple[Gate | None, TestSetDeclaration]:
+    """The gate with the test rows sealed and the space declared, or with the rows that will choose where none are sealed.
+
+    No gate for a published experiment: what it shows is in the literature, and its choice is not written into the ledger.
+    """
+    sealing = TestSetDeclaration(
+        sealed=material.sealed, development=material.development, measure=config.measure, study=config.name,
+        folder=str(folder.path), spec_id=config.spec_id, config=config.resolved,
+        candidates=tuple(candidate.id for candidate in candidates), seed=config.seed,
+    )  # fmt: skip
+    if config.published and not len(material.sealed):
+        return None, sealing
+    gate = Gate(config.guard, folder.root, tracker.anchors)
+    gate.seal(sealing)
+    return gate, sealing
+
+
+def opens(config: Config, material: StudyData) -> bool:
+    """Return whether the test set is to be opened: `auto` leaves it closed while the data have findings of high severity."""
+    return config.final_test is True or (config.final_test == AUTO and not material.grave)
+
+
+def reason_closed(config: Config, material: StudyData, folder: RunFolder) -> dict[str, Any]:
+    """Say why `auto` left the test set closed, and what opens it; a sweep, which looks at its end, reads it too."""
+    codes = [finding.code for finding in material.grave]
+    if not codes or not len(material.sealed):
+        return {}
+    if config.final_test != AUTO:
+        return {"grave": codes}
+    one = len(codes) == 1
+    reason = f"{', '.join(dict.fromkeys(codes))}: {'a finding' if one else 'findings'} of high severity in the data"
+    return {"grave": codes, "closed": {"reason": reason, "open": f"modelsel test {folder.path.parent.name}"}}
+
+
+def look(
+    gate: Gate | None, sealing: TestSetDeclaration, selection: Selection, final: Fitted | Failure, opened: bool
+) -> TestResult | None:
+    """One look for the winner; a note of what chose on which rows when the test stays closed, or there is none, or no model."""
+    if gate is None:
+        return None
+    board, winner = selection.board, selection.winner
+    choice = selected(board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates))
+    if isinstance(final, Failure) or final.answers is None:
+        gate.select(sealing, choice)
+        return None
+    answers = final.answers
+    if not opened:
+        gate.select(sealing, choice, lambda _table: answers)  # what is on record now may be tested later as it was declared
+        return None
+    return gate.look(LookRequest(sealing, choice, lambda _table: answers, selection.candidates[winner]))
+
+
+def answer(exam: str, config: Config, selection: Selection, final: Final) -> TestResult:
+    """One answer of the winner's to an exam, foreseen by its errors out of fold."""
+    board, winner = selection.board, selection.winner
+    chosen = selected(board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates))
+    foreseen = None if chosen.cv_error is None else (chosen.cv_error, chosen.cv_rows)
+
+    def predict(table: Table) -> Outputs:
+        return outputs(final, table, config.measure)
+
+    return sit(Path(exam), config.name, final.features, final.classes, predict, foreseen)
+
+
+def selected(winner: str, mean: float, assessed: Assessed, tried: int) -> SelectionSummary:
+    """Summarise selection's evidence on the winner, whose out-of-fold predictions come first."""
+    there = assessed.predicted[0] >= 0
+    wrong = assessed.predicted[0][there] != assessed.truth[there]
+    return SelectionSummary(winner, mean, int(there.sum()), float(wrong.mean()) if len(wrong) else None, tried)
+
+
+def outputs(fitted: Final | Predictor, table: Table, measure: Measure) -> Outputs:
+    """Compute a fitted model's outputs for a raw table: classes, and scores where the measure reads them."""
+    return answered(fitted, table, measure.needs_scores)

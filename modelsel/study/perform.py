@@ -1,0 +1,137 @@
+"""A study from configuration to record, on one page.
+
+    Config -> task -> development + sealed -> plan -> cells -> choice -> final model -> look -> record -> report
+
+Each step is a room of its own; this page says in which order they are entered, and what is on disk before what is shown.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import modelsel
+from modelsel.comparison.optimism.point632 import wanted, with_point632
+from modelsel.comparison.winner.pairs import pairs
+from modelsel.config.compose import Config, compose
+from modelsel.core.outcome import StudySummary
+from modelsel.core.protocols import Progress
+from modelsel.core.spec import kind_of
+from modelsel.core.types import Candidate
+from modelsel.guard.kept import kept
+from modelsel.guard.reporting.audit import audit
+from modelsel.planning.alike import counted_once, declared, told_apart
+from modelsel.planning.make import make
+from modelsel.record.content import facts
+from modelsel.record.content.redact import Redactor
+from modelsel.record.content.study_record import StudyRecord
+from modelsel.record.folder import ROOT, RunFolder
+from modelsel.record.log import logged
+from modelsel.record.mlflow.store import locate
+from modelsel.record.mlflow.track import Tracker
+from modelsel.reporting import page
+from modelsel.runner.execution.single_job import Failure
+from modelsel.runner.families import is_family, resolve
+from modelsel.runner.progress import QUIET
+from modelsel.runner.study_data import StudyData, prepare
+from modelsel.study.ending import all_findings, complain
+from modelsel.study.explained import explain_choice
+from modelsel.study.jobs import journal_of
+from modelsel.study.look import answer, look, opens, reason_closed, seal
+from modelsel.study.selection import select
+from modelsel.study.winner import Fitted, fit_winner, kept_of, prediction_times
+
+
+@dataclass
+class Clock:
+    """Seconds per stage, and in all."""
+
+    start: float = field(default_factory=time.monotonic)
+    stages: dict[str, float] = field(default_factory=lambda: dict.fromkeys(("select", "final", "explain", "record"), 0.0))
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        began = time.monotonic()
+        yield
+        self.stages[name] += time.monotonic() - began
+
+    def read(self) -> dict[str, float]:
+        return {"total": time.monotonic() - self.start, **self.stages}
+
+
+def run(*overrides: str, config_dir: str | None = None) -> StudySummary:
+    """Run a study; the overrides are those of the command line.
+
+    Raises a ModelselError (`code`, `exit_code`) for what ends a study. A look that the guard refuses is no error:
+    `outcome.test.refused` says why.
+    """
+    return perform(compose(overrides, config_dir), command=("modelsel", "run", *overrides))
+
+
+def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] = (), root: Path = ROOT) -> StudySummary:
+    """The whole study. What it found is on record before it is returned; failures of candidates are part of it."""
+    clock = Clock()
+    locate(config.tracking, root)  # an address that cannot be meant is refused before anything is read or computed
+    material = prepare(config, progress.say)
+    folder = RunFolder.create(root, config.name, Redactor.of(config.tracking.uri, config.guard.ledger))
+    with logged(folder) as log:
+        log.info("%s: %s", config.name, " ".join(command) or "modelsel.run")
+        outcome = _performed(config, progress, command, material, folder, clock)
+        log.info("winner %s, cv %.6g; test %s", outcome.winner["id"], outcome.winner["cv"]["mean"], outcome.test)
+        log.info("floor %s", {line["learner"]: line["cv"]["mean"] for line in outcome.extra["floor"] if line["cv"]})
+    return outcome
+
+
+def _performed(
+    config: Config, progress: Progress, command: Sequence[str], material: StudyData, folder: RunFolder, clock: Clock
+) -> StudySummary:
+    tracker = Tracker(config.tracking, folder)
+    with journal_of(config, folder) as journal:
+        candidates = resolve(config.candidates, material.development, config.seed, journal)
+    plan = make(candidates, material.development, material.resampling)
+    if said := counted_once(len(config.candidates), len(told_apart(config.candidates, material.development.features))):
+        progress.say(said)
+    gate, sealing = seal(config, material, candidates, folder, tracker)
+    with clock.stage("select"), progress:
+        results, selection, extra = select(config, material, plan, folder, progress)
+    with clock.stage("final"):
+        final = fit_winner(config, material, candidates, selection, sealing if gate else None)
+    with clock.stage("explain"):  # before the look: nothing of it reaches the reasons
+        explained, folds = explain_choice(config, material, folder, selection, final)
+    with clock.stage("final"):
+        if wanted(material.resampling.scheme, kind_of(config.measure)) and not isinstance(final, Failure):
+            selection = with_point632(selection, material.development, final.model.predict(material.development))
+        test = look(gate, sealing, selection, final, opens(config, material))
+        if config.exam is not None and isinstance(final, Fitted) and config.final_test is not False:
+            test = answer(config.exam, config, selection, final.model)
+    with kept(test):
+        with clock.stage("record"):
+            outcome = StudySummary(
+                study=config.name, spec_id=config.spec_id, seed=config.seed, modelsel=modelsel.__version__,
+                folder=str(folder.path), task=facts.task(material.development, material.sealed),
+                measure=kind_of(config.measure), rule=kind_of(config.rule), test=test,
+                winner=facts.winner(selection, final if isinstance(final, Failure) else None),
+                scheme=facts.scheme(kind_of(config.scheme), material.resampling),
+                candidates={"declared": _declared(config, candidates), "distinct": len(candidates), **results.counts},
+                fits={"needed": plan.needed, "naive": plan.naive}, failures=facts.failures(selection), seconds=clock.read(),
+                findings=all_findings(config, material, plan, selection, gate, final),
+                extra={**extra, **reason_closed(config, material, folder)},
+            )  # fmt: skip
+            model, shows = kept_of(final, config, material, selection, outcome, results)
+            folder.save(StudyRecord(
+                outcome, selection, config.resolved, material.development, material.resampling, model,
+                audit=audit(gate, sealing) if gate else {}, pairs=pairs(selection, material.resampling), command=tuple(command),
+                shows=shows, times=prediction_times(config, material.development, selection, final), explained=explained,
+                folds=folds,
+            ))  # fmt: skip
+            page.write(folder)
+            tracker.finish()
+        timed = replace(outcome, seconds=clock.read())
+        folder.write_outcome(timed)
+        complain(config, results, outcome)
+    return timed
+
+
+def _declared(config: Config, candidates: Sequence[Candidate]) -> int:
+    return declared(config.declared, sum(map(is_family, config.candidates)), candidates)

@@ -1,0 +1,79 @@
+"""Compute the cells of a study and choose: results, selection, and the nested estimate where it is asked for."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from modelsel.comparison.optimism.able_to_be_picked import pickable
+from modelsel.comparison.optimism.correcting import near_floor, needs_nested, with_caution, with_nested
+from modelsel.comparison.optimism.nested import NestedResult
+from modelsel.comparison.optimism.outer import RunPlan, SelectionProcedure, score_selection, score_selection_by_bates
+from modelsel.comparison.winner.score_measures import with_score_measures
+from modelsel.comparison.winner.selection import choose
+from modelsel.config.compose import BATES, Config
+from modelsel.config.fields.settings import ALL
+from modelsel.core.protocols import Measure, Progress
+from modelsel.core.selection import Selection
+from modelsel.core.types import Resampling, Task
+from modelsel.measure.beside import accompanying, named
+from modelsel.planning.make import Plan
+from modelsel.record.folder import RunFolder
+from modelsel.runner.aggregation.racing import Race
+from modelsel.runner.aggregation.results import Results
+from modelsel.runner.baselines import floor
+from modelsel.runner.evaluation.limits import CellLimits
+from modelsel.runner.journal.journal import Journal
+from modelsel.runner.progress import QUIET
+from modelsel.runner.run import run as run_plan
+from modelsel.runner.study_data import StudyData
+from modelsel.study.jobs import journal_of
+from modelsel.study.winner import fitted_outside
+
+
+def select(
+    config: Config, material: StudyData, plan: Plan, folder: RunFolder, progress: Progress
+) -> tuple[Results, Selection, dict[str, Any]]:
+    """All cells of the plan and what is chosen by them; floor and, where it is asked for, the nested estimate beside."""
+    task, limits = material.development, CellLimits(config.limit.seconds, config.limit.bytes)
+    bounded = named(config.measure, getattr(config.rule, "bounds", ()))
+    with journal_of(config, folder) as journal:
+
+        def compute(plan: Plan, task: Task, resampling: Resampling, **more: Any) -> Results:
+            more.setdefault("beside", bounded)
+            return run_plan(
+                plan, task, resampling, config.measure, config.pool, journal, more.pop("tell", progress), seed=config.seed,
+                limits=limits, retry_failed=config.retry_failed, **more,
+            )  # fmt: skip
+
+        race = Race(config.rule) if config.race.on else None
+        shown = {**_beside(config, task, material.resampling), **bounded}
+        results = compute(plan, task, material.resampling, deadline=config.deadline, beside=shown, race=race)
+        if race and config.race.corrected and (able := pickable(results, material.resampling, config.seed)):
+            results = compute(plan, task, material.resampling, beside=shown, race=Race(config.rule, able))
+        selection = choose(results, config.rule, material.resampling, config.seed, config.race.corrected)
+        guessed = floor(results)
+        if config.deadline is None:
+            again = partial(compute, task=task, resampling=material.resampling, tell=QUIET)
+            selection = with_score_measures(selection, results, lambda plan, beside: again(plan, beside=beside))
+        extra: dict[str, Any] = {"floor": [line.to_dict() for line in guessed]}
+        near = near_floor(selection, [line.cv["mean"] for line in guessed if line.cv])
+        if config.outer is None or not needs_nested(config.corrected, selection, near):
+            return results, with_caution(selection, near), extra
+        nested = _nested(config, task, compute, journal)
+        return results, with_nested(selection, nested, config.corrected), {**extra, "nested": nested.to_dict()}
+
+
+def _beside(config: Config, task: Task, resampling: Resampling) -> Mapping[str, Measure]:
+    """The measures that every candidate gets beside the one that chooses."""
+    counted = accompanying(config.measure, task, resampling, scores=False)
+    return {**counted, **accompanying(config.measure, task, resampling, scores=True)} if config.measures == ALL else counted
+
+
+def _nested(config: Config, task: Task, compute: RunPlan, journal: Journal) -> NestedResult:
+    """The whole selection anew inside each outer fold."""
+    fitted = partial(fitted_outside, config)
+    selecting = SelectionProcedure(
+        config.candidates, config.scheme, config.measure, config.rule, config.seed, compute, journal, fitted
+    )
+    score = score_selection_by_bates if config.interval == BATES else score_selection
+    return score(selecting, task, config.outer.instantiate(task, config.seed))

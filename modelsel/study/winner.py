@@ -1,0 +1,87 @@
+"""Fit the winner on all development rows, time it, and describe it for the record."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from modelsel.config.compose import Config
+from modelsel.config.fields.settings import TrackingSettings
+from modelsel.core.errors import NoCandidateError, Problem
+from modelsel.core.outcome import StudySummary
+from modelsel.core.selection import Selection
+from modelsel.core.types import Candidate, Outputs, Task, positions
+from modelsel.guard.identity.requests import TestSetDeclaration
+from modelsel.record.content.study_record import FinalModel
+from modelsel.reporting import show
+from modelsel.reporting.context import SectionContext
+from modelsel.runner.aggregation.results import Results
+from modelsel.runner.execution.single_job import Failure
+from modelsel.runner.final_fit import Final, fit, fit_and_answer
+from modelsel.runner.prediction_time import of_candidates, seconds
+from modelsel.runner.study_data import StudyData
+from modelsel.study.jobs import run_apart
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """The final model, and its answers for the sealed rows where there are any."""
+
+    model: Final
+    answers: Outputs | None
+
+
+def fit_winner(
+    config: Config,
+    material: StudyData,
+    candidates: Sequence[Candidate],
+    selection: Selection,
+    sealing: TestSetDeclaration | None,
+) -> Fitted | Failure:
+    """The winner fitted on all development rows, and its answers for the sealed rows: a job of the pool like any other."""
+    table = sealing.sealed if sealing and len(sealing.sealed) else None
+    winner, scores = candidates[selection.winner], config.measure.needs_scores
+    done = run_apart(config, fit_and_answer, candidates, winner, material.development, table, config.seed, scores)
+    return done if isinstance(done, Failure) else Fitted(*done)
+
+
+def fitted_outside(config: Config, candidate: Candidate, task: Task, seed: int) -> Final:
+    """The winner of an outer fold; raises NoCandidateError where it cannot be fitted."""
+    done = run_apart(config, fit, config.candidates, candidate, task, seed)
+    if isinstance(done, Failure):
+        what = f"the winner of an outer fold, {candidate.id}, could not be fitted: {done.status}, {done.reason}"
+        raise NoCandidateError(Problem("MSEL-706", what, "outer", "mend it, or leave it out of the space"))
+    fitted: Final = done
+    return fitted
+
+
+def prediction_times(config: Config, task: Task, selection: Selection, final: Fitted | Failure) -> dict[str, float]:
+    """Seconds for the prediction of 1,000 rows: the winner's, and of the best of each other entry, which is fitted for it."""
+    if isinstance(final, Failure):
+        return {}
+    called = set(selection.assessed.ids[1:])
+    others = tuple(candidate for candidate in selection.candidates if candidate.id in called)
+    found = run_apart(config, of_candidates, others, others, task, config.seed) if others else {}
+    own = {selection.board.ids[selection.winner]: seconds(final.model, task)}
+    return own if isinstance(found, Failure) else {**own, **found}
+
+
+def kept_of(
+    final: Fitted | Failure, config: Config, material: StudyData, selection: Selection, outcome: StudySummary, results: Results
+) -> tuple[FinalModel | None, dict[str, Any]]:
+    """The model as data and what the study shows; neither where the winner could not be fitted."""
+    if isinstance(final, Failure):
+        return None, {}
+    studied = SectionContext(material.development, selection, final.model, config.seed, outcome.measure, results)
+    described = described_model(final.model, material.development, config.tracking)
+    return described, show.facts(config.show, studied)
+
+
+def described_model(final: Final, task: Task, tracking: TrackingSettings) -> FinalModel:
+    """The model as data, with a few rows as an example; a fitted estimator goes along where the person allows that."""
+    learner, estimator = final.learner, getattr(final.model, "estimator", None)
+    recipe = "stored" not in learner.facts
+    return FinalModel(
+        features=final.features, classes=final.classes, learner=learner, steps=final.descriptions,
+        example=task.take(positions(task)[:5]), estimator=estimator if tracking.allow_skops and recipe else None,
+        pickled=estimator if tracking.allow_pickle and recipe else None,
+    )  # fmt: skip
