@@ -12,6 +12,7 @@ from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.distance.base import FittedDistance, row_digests
 from modelsel.distance.search import search as search_module
+from modelsel.distance.search import single
 from modelsel.distance.search.plain import distances, plain_search, rounded
 from modelsel.distance.search.search import nearest
 
@@ -152,6 +153,25 @@ def test_single_precision_proposes_and_never_decides(name, power):
         found, expected = (nearest(metric, stored, queries, count, engine) for engine in ("single", "loops"))
         np.testing.assert_array_equal(found.rows, expected.rows)
         np.testing.assert_array_equal(found.distance, expected.distance)
+
+
+@pytest.mark.parametrize("far", [1.0, 30.0])  # a row so far out that the bound of products would hide the near ones
+def test_products_in_single_precision_propose_and_never_decide(far, monkeypatch):
+    used = []
+    products = single._products
+    monkeypatch.setattr(single, "_products", lambda *parts: used.append(products(*parts)) or used[-1])
+    rng = np.random.default_rng(0)
+    parts = np.zeros(9, np.int8), np.zeros(9), np.ones(9), np.ones(9), np.zeros(9, np.int64)
+    metric = FittedDistance(*parts, power=2.0)
+    for step in (1e-3, 1.0):
+        stored = np.ascontiguousarray((rng.normal(size=(9, 900)) / step).round() * step)
+        stored[:, 0] *= far
+        queries = np.ascontiguousarray(np.hstack([stored[:, 5:40], rng.normal(size=(9, 40)), rng.normal(size=(9, 3)) * 1e3]))
+        for count in (1, 5, 60):  # more than there are groups of rows
+            found, expected = (nearest(metric, stored, queries, count, engine) for engine in ("single", "loops"))
+            np.testing.assert_array_equal(found.rows, expected.rows)
+            np.testing.assert_array_equal(found.distance, expected.distance)
+    assert {one is None for one in used} == {far > 1}
 
 
 def test_infinite_values_are_left_to_the_loops():

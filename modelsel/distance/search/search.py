@@ -47,7 +47,7 @@ def engines(metric: FittedDistance, stored: Floats) -> tuple[str, ...]:
 
 
 def best_engine(metric: FittedDistance, stored: Floats, count: int) -> str:
-    """A tree for many rows in few dimensions, products for many dimensions, else single precision; loops for the rest.
+    """A tree for many rows in few dimensions, else single precision; products or loops for the rest.
 
     The crossings are as measured.
     """
@@ -55,9 +55,9 @@ def best_engine(metric: FittedDistance, stored: Floats, count: int) -> str:
     possible = engines(metric, stored)
     if "tree" in possible and features <= 4 and rows >= 20_000 and count <= rows // 100:
         return "tree"
-    if "blas" in possible and features >= 32 and count <= rows // 50:
-        return "blas"
-    return "single" if "single" in possible and rows >= 500 and count <= rows // 10 else "loops"
+    if "single" in possible and rows >= 500 and count <= rows // 10:
+        return "single"
+    return "blas" if "blas" in possible and features >= 32 and count <= rows // 50 else "loops"
 
 
 def loops(metric: FittedDistance, stored: Floats) -> Search:

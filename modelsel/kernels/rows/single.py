@@ -14,7 +14,8 @@ from modelsel.kernels.compiler import kernel
 from modelsel.kernels.rows.neighbours import _distance, _insert, _rounded
 
 TILE, LANES, SOME, TOGETHER = 512, 64, 16, 4  # stored rows at a time, rows asked together, features summed together
-FINITE, AGAIN = 0x7F800000 - 1, 8  # bits of the largest number; proposals, at least, before they are sifted again
+INFINITE = 0x7F800000  # bits of infinity
+FINITE, AGAIN = INFINITE - 1, 8  # bits of the largest number; proposals, at least, before they are sifted again
 SQUARE_ROOT, CONSTANT, SHARE = range(3)  # the bound at a sum t: a √t + b + c t
 
 _narrow = types.Array(float32, 2, "C", readonly=True)
@@ -87,6 +88,12 @@ def _select(items: Array, last: int, rank: int) -> Any:
 
 
 @kernel(_nrt=False)
+def _reach(t: float, bound: Array) -> Any:
+    """Up to which sum rows may be among the nearest, where so many are within t."""
+    return np.float32(t + 4.0 * (bound[SQUARE_ROOT] * np.sqrt(t) + bound[CONSTANT] + bound[SHARE] * t))
+
+
+@kernel(_nrt=False)
 def _sifted(rows: Array, values: Array, many: int, count: int, bound: Array, spare: Array) -> Any:
     """Drop proposals that cannot be among the nearest; how many are left, and up to which sum others may be."""
     if many < count:
@@ -94,7 +101,7 @@ def _sifted(rows: Array, values: Array, many: int, count: int, bound: Array, spa
     for i in range(many):
         spare[i] = values[i]
     t, left = np.float64(_select(spare, many - 1, count - 1)), 0
-    reach = np.float32(t + 4.0 * (bound[SQUARE_ROOT] * np.sqrt(t) + bound[CONSTANT] + bound[SHARE] * t))
+    reach = _reach(t, bound)
     for i in range(many):
         if values[i] <= reach:
             rows[left], values[left] = rows[i], values[i]
@@ -186,4 +193,51 @@ def search(
             near = _measured(stored[place[q, i]], queries[q], power)
             if _rounded(near) < _rounded(distance[q, count - 1]):
                 _insert(index[q], distance[q], place[q, i], near)
+    return index, distance
+
+
+@kernel(_nrt=False)
+def _within(sums: Array, bits: Array, count: int, bound: Array, rows: Array, values: Array, least: Array) -> Any:
+    """Note rows that may be among the nearest: as many groups have a sum within that of the group of rank `count` by its least.
+
+    Sums are not negative, so that they compare as the whole numbers of their bits do.
+    """
+    groups, many, order = len(sums) // LANES, 0, least.view(np.int32)
+    for g in range(groups):
+        group, lowest = bits[g * LANES : (g + 1) * LANES], np.int32(INFINITE)
+        for j in range(len(group)):
+            lowest = min(lowest, group[j])
+        order[g] = lowest
+        values[g] = least[g]
+    reach = np.float32(np.inf)
+    if count <= groups:
+        reach = _reach(np.float64(_select(values, groups - 1, count - 1)), bound)
+    for g in range(groups):
+        if least[g] <= reach:
+            for j in range(g * LANES, (g + 1) * LANES):
+                if sums[j] <= reach:
+                    rows[many], values[many] = j, sums[j]
+                    many += 1
+    return many
+
+
+@kernel(
+    types.Tuple((types.Array(int64, 2, "C"), types.Array(float64, 2, "C")))(
+        types.Array(float32, 2, "C"), _matrix, _matrix, _matrix, float64, int64
+    )
+)
+def among(sums: Array, stored: Array, queries: Array, bounds: Array, power: float, count: int) -> tuple[Array, Array]:
+    """Return the same as `search` from sums that are there: queries × stored rows, filled up to a multiple of `LANES`."""
+    many, rows, bits = len(sums), sums.shape[1], sums.view(np.int32)
+    index, distance = np.full((many, count), -1, np.int64), np.full((many, count), np.inf)
+    place, value, spare = np.empty(rows, np.int32), np.empty(rows, np.float32), np.empty(rows, np.float32)
+    for q in range(many):
+        left = _within(sums[q], bits[q], count, bounds[q], place, value, spare)
+        left, _ = _sifted(place, value, left, count, bounds[q], spare)
+        for i in range(left):
+            if place[i] >= len(stored):
+                continue
+            near = _measured(stored[place[i]], queries[q], power)
+            if _rounded(near) < _rounded(distance[q, count - 1]):
+                _insert(index[q], distance[q], place[i], near)
     return index, distance
