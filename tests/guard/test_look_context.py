@@ -17,9 +17,20 @@ def entries(*kinds: tuple[str, str]) -> History:
     """A history of looks and commitments, each of a test set by name."""
     made: list[LedgerEntry] = []
     for number, (kind, testset) in enumerate(kinds):
-        facts: dict[str, Any] = {"id": str(number), "testset": testset, "worst": 1.0, "look": 1, "spent": 0.0, "at": str(number)}
+        facts: dict[str, Any] = {
+            "id": str(number),
+            "testset": testset,
+            "worst": 1.0,
+            "look": 1,
+            "spent": 0.0,
+            "at": str(number),
+        }
         made.append(follow(made[-1] if made else None, "r", kind, facts))
     return History(tuple(made))
+
+
+def sealed(testset: str, space: int | None) -> LedgerEntry:
+    return follow(None, testset, "seal", {"id": testset, "testset": testset, "space": space, "terms": {}})
 
 
 def relation(testset: str, rows: int, role: str = "test", same: bool = False, exact: bool = True) -> Relation:
@@ -78,3 +89,22 @@ def test_below_thirty_clean_rows_nothing_is_certified_and_all_rows_answer(chose:
     found = context(entries(), relation("other", chose, role="selection"))
     assert found.certified == certified
     assert found.rows.sum() == (N - chose if certified else N)
+
+
+def test_a_look_that_is_being_made_counts_and_costs_nothing_yet() -> None:
+    history = entries(("intent", "mine"), ("intent", "mine"))
+    relations = (relation("mine", N, same=True),)
+    standing = LookContext("mine", N, history, relations, None, at_work=frozenset({"1"})).standing
+    assert (standing.look, standing.spent) == (3, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("mine", "other", "role", "space"),
+    [(5, 9, "test", 5), (None, 9, "test", 9), (None, 9, "selection", None), (None, None, "test", None)],
+)
+def test_a_space_over_rows_that_are_shared_takes_half_of_the_level_here_too(
+    mine: int | None, other: int | None, role: str, space: int | None
+) -> None:
+    history = History((sealed("mine", mine), sealed("other", other)))
+    found = context(history, relation("other", 50, role=role), relation("never sealed", 50))
+    assert found.standing.space == space

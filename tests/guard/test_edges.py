@@ -1,0 +1,94 @@
+"""What stands on the edge of a rule: quotas that cannot be compared, the tenth value met again, a ledger that turns shared."""
+
+from math import nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from modelsel.core.types import Feature, Table
+from modelsel.guard.access.shared_ledgers import registered
+from modelsel.guard.history.entries import weaker
+from modelsel.guard.matching.overlap import FEWEST, _met_again
+from modelsel.guard.reporting.audit import audit
+from modelsel.guard.reporting.checklist import items
+from modelsel.ledger.database.label_removal import LOOKED_THROUGH
+from modelsel.ledger.home import Home
+from modelsel.ledger.rows.matching import Sketch, _likenesses
+from modelsel.ledger.rows.portrait import variables
+from tests.guard.studies import Rule, Study, numbers
+
+SEALED: dict[str, Any] = {"delta": 0.05, "rank": 1, "max_looks": None}
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [(None, None, False), (None, 3, False), (3, None, True), (3, 2, False), (3, 3, False), (3, 4, True),
+     (0.1, 0.05, False), (0.1, 0.2, True), (3, 0.1, True), (0.1, 3, True), (1, 1, False), (1, 0.5, True)],
+)  # fmt: skip
+def test_a_quota_that_leaves_more_or_is_of_another_kind_is_weaker(before: float | None, now: float | None, said: bool) -> None:
+    assert weaker([{**SEALED, "quota": before}], {**SEALED, "quota": now}) == (["quota"] if said else [])
+
+
+@pytest.mark.parametrize(("met", "found"), [(FEWEST - 1, False), (FEWEST, True), (FEWEST + 1, True)])
+def test_so_many_values_of_a_column_have_to_be_met_again(met: int, found: bool) -> None:
+    ours, theirs = np.arange(40, dtype=np.uint64), np.arange(40 - met, 80, dtype=np.uint64)
+    again = list(_met_again([("x", ours)], [np.arange(900, 950, dtype=np.uint64), theirs]))
+    assert bool(again) == found
+    if found:
+        assert again[0][1].sum() == met
+
+
+def test_a_ledger_that_others_write_to_later_is_registered_as_theirs_too(tmp_path: Path) -> None:
+    study = Study(numbers(120), tmp_path)
+    ledger = study.gate().session.ledger
+    home = Home(tmp_path)
+    registered(home, ledger, "key")
+    assert home.state()["registry"][ledger.id]["others"] is False
+    with home.changing() as state:
+        state.setdefault("marks", {}).setdefault(ledger.id, {})["f" * 32] = [1, "0" * 64]
+    registered(home, ledger, "key")
+    assert home.state()["registry"][ledger.id]["others"] is True
+
+
+def test_a_ledger_is_looked_through_for_labels_once(tmp_path: Path) -> None:
+    assert Study(numbers(120), tmp_path).gate().session.ledger.marked(LOOKED_THROUGH)
+
+
+@pytest.mark.parametrize(("codes", "said"), [((), False), (("G030",), True), (("G031",), True), (("G030", "G031"), True)])
+def test_copies_or_near_copies_are_duplicates_in_the_checklist(codes: tuple[str, ...], said: bool) -> None:
+    look = {"replay": False, "flags": list(codes), "metric": "error", "interval": None}
+    told = items({"looks": [look], "rows": 1, "candidates": 1}, {"ledger": {"intact": True}})
+    assert told["duplicates between train and test"] is said
+
+
+def test_a_column_whose_many_numbers_come_late_is_one_of_numbers() -> None:
+    rng = np.random.default_rng(0)
+    late = np.r_[np.arange(1000) % 2, rng.normal(size=300)]
+    values = np.column_stack([rng.normal(size=1300), late, np.where(rng.random(1300) < 0.1, nan, rng.normal(size=1300))])
+    features = tuple(Feature(f"x{i}", "numeric") for i in range(3))
+    found = variables(Table(name="", features=features, values=values, rows=np.arange(1300)))
+    assert found is not None
+    assert list(np.array(found.labels)[~found.binary]) == ["x0", "x1", "x2"]
+
+
+def test_a_column_is_wholly_like_itself_and_half_like_one_that_shares_half() -> None:
+    values, shares = np.arange(4, dtype=np.uint64), np.full(4, 0.25)
+    one, half = Sketch("a", "1", values, shares), Sketch("b", "2", values + np.uint64(2), shares)
+    assert _likenesses([one], [one, half]).round(9).tolist() == [[1.0, 0.5]]
+
+
+def test_the_price_that_is_foretold_of_a_board_that_stays_is_what_it_costs(tmp_path: Path) -> None:
+    study = Study(numbers(), tmp_path, settings={"quota": 1, "anchors": ()})
+    study.look()
+    stayed = 0
+    for cut in (0.5, 0.9, 1.3, 1.8):
+        foretold = audit(study.gate())["next"]
+        assert foretold["release"] == "ladder"
+        result, gate = study.but(rule=Rule(1, cut)).run()
+        shown = [entry for entry in gate.session.ledger.entries() if entry.kind == "reveal"][-1]
+        if shown.facts["symbol"].endswith("stays") and not result.replay:
+            stayed += 1
+            assert result.price == pytest.approx(foretold["price"], abs=1e-5)
+    assert stayed >= 2
