@@ -93,7 +93,7 @@ def fill(home: Path, sets: int, looks: int) -> None:
                 writing.append("reveal", {**reveal, **who(), "intent": done.facts["id"]})
 
     gate.session.ledger.write(step)
-    gate.session._mark()
+    gate.session.remember_how_far()
 
 
 def timed(home: Path, rows: int, columns: int, seed: int) -> tuple[float, float]:

@@ -17,29 +17,28 @@ from modelsel.core.errors import ConfigurationError, LedgerError, ModelselError,
 from modelsel.core.outcome import TestResult
 from modelsel.core.protocols import Anchor
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Codes, Finding, Outputs, Sealed, Table, Task, holds_labels, open_labels, weights_of
+from modelsel.core.types import Codes, Finding, Outputs, Table, open_labels
 from modelsel.guard.access.closing import closed
+from modelsel.guard.access.recording import alone, choices, looks, seals, upkeep
 from modelsel.guard.access.results import answered, refused, unguarded
 from modelsel.guard.access.running import at_work
 from modelsel.guard.access.session import LedgerSession
-from modelsel.guard.checks.declared_space import commitment
-from modelsel.guard.checks.leakage import leaks
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.post_release import answer
 from modelsel.guard.findings.ledger_state import anchor_unreached
 from modelsel.guard.findings.looks import not_remembered
 from modelsel.guard.findings.looks import unguarded as unguarded_look
 from modelsel.guard.history.entries import who
-from modelsel.guard.identity.fingerprints import RowFingerprints, subject_of
+from modelsel.guard.identity.fingerprints import RowFingerprints
 from modelsel.guard.identity.requests import Handed, LookRequest, SelectionSummary, TestSetDeclaration
-from modelsel.guard.identity.slow_digest import slow
 from modelsel.guard.matching.other_ledgers import OtherLedgers
 from modelsel.guard.policy.base import Policy
-from modelsel.guard.release.labels import former_digest, prediction_digest, truth
+from modelsel.guard.preparing import LookPreparation
+from modelsel.guard.release.labels import truth
 from modelsel.guard.release.mechanisms import Better, LabelSummary, Released, ReleaseMechanism
 from modelsel.ledger.database.engines import sqlite_url
 from modelsel.ledger.entry import LedgerEntry
-from modelsel.ledger.home import Home, IdentityKey
+from modelsel.ledger.home import Home
 
 T = TypeVar("T")
 Predict = Callable[[Table], Outputs]
@@ -53,9 +52,7 @@ class Gate:
         self.findings: list[Finding] = []  # what was noticed so far, for the terminal and study.json
         self.session = LedgerSession(policy, Path(runs), tuple(anchors), home or Home.find())
         self.forgotten = False  # was something left out of the ledger
-        self._subjects: dict[tuple[Sealed, Task, str], RowFingerprints] = {}
-        self._declarations: dict[tuple[Sealed, Task], dict[str, str]] = {}
-        self._leaks: dict[tuple[Sealed, Task], tuple[Finding, ...]] = {}
+        self._prepared = LookPreparation(policy, self.session)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a gate does not travel: workers get no ledger")
@@ -73,15 +70,9 @@ class Gate:
     def remembers(self) -> bool:
         return self.policy.remember
 
-    def subject(self, sealing: TestSetDeclaration, key: IdentityKey | None = None) -> RowFingerprints:
-        """The fingerprints of both sides, made once, of features alone; under the key in use, or another."""
-        if not holds_labels(sealing.sealed):
-            raise KeyError("a copy of sealed rows has no labels")
-        key = key or self.session.key
-        place = (sealing.sealed, sealing.development, key.id)
-        if place not in self._subjects:
-            self._subjects[place] = subject_of(sealing, key, self.session.known_tables(key, len(sealing.sealed.features)))
-        return self._subjects[place]
+    def subject(self, sealing: TestSetDeclaration) -> RowFingerprints:
+        """The fingerprints of both sides of a split, of features alone, under the key in use."""
+        return self._prepared.subject(sealing)
 
     def seal(self, sealing: TestSetDeclaration) -> None:
         """Write down what is sealed and declared, before selection starts; the ledger is checked here already.
@@ -89,16 +80,6 @@ class Gate:
         Raises LedgerError (exit 5) where the ledger cannot be trusted, StoreError (6) where it cannot be written.
         """
         self._sealed(sealing)
-
-    def declaration(self, sealing: TestSetDeclaration) -> dict[str, str]:
-        """Return digests of all that a declared model's answer depends on: no label of a sealed row is among them."""
-        rows = (sealing.sealed, sealing.development)
-        if rows not in self._declarations:
-            weights = weights_of(sealing.sealed)
-            self._declarations[rows] = {
-                "commitment": commitment(sealing, weights, self.session.key), "weights": slow(weights, self.session.key),
-            }  # fmt: skip
-        return self._declarations[rows]
 
     def select(self, sealing: TestSetDeclaration, selected: SelectionSummary, predict: Predict | None = None) -> None:
         """Write down which rows chose what: call it after selection, also when no test follows and where no row is sealed.
@@ -108,8 +89,8 @@ class Gate:
         """
 
         def select() -> None:
-            said = self._said(sealing, predict(sealing.sealed)) if predict else None
-            self.session.select(sealing, self.subject(sealing), selected, said)
+            said = self._prepared.said(sealing, predict(sealing.sealed)) if predict else None
+            choices.select(self.session, sealing, self.subject(sealing), selected, said)
             self._remember(sealing)
 
         self._kept(select)
@@ -123,32 +104,19 @@ class Gate:
             return
         try:
             self.session.check()
-            self.session.predicted(table, folder)
+            choices.predicted(self.session, table, folder)
         except (StoreError, LedgerError) as error:
             self._notice([not_remembered.prediction(error.problems[0].what)])
-
-    def _said(self, sealing: TestSetDeclaration, outputs: Outputs) -> str:
-        """The digest of predictions for the sealed rows."""
-        rows = self.subject(sealing).test.bound
-        return prediction_digest(sealing.measure, outputs, weights_of(sealing.sealed), rows, self.session.key)
 
     def commit(self, sealing: TestSetDeclaration, spec_ids: Sequence[str]) -> None:
         """Fix studies before any answer is known: each pays only for its index, whatever the others turn out to say."""
         self.seal(sealing)
-        self.session.commit(sealing, self.subject(sealing), spec_ids, OtherLedgers(self._elsewhere(sealing)))
+        choices.commit(self.session, sealing, self.subject(sealing), spec_ids, OtherLedgers(self._prepared.elsewhere(sealing)))
         self._remember(sealing)
 
     def _remember(self, sealing: TestSetDeclaration) -> tuple[Finding, ...]:
-        self.session.remember(sealing, self.subject(sealing), self._under(sealing))
+        looks.remember(self.session, sealing, self.subject(sealing), self._prepared.under(sealing))
         return ()
-
-    def _under(self, sealing: TestSetDeclaration) -> RowFingerprints:
-        """The sealing as it is called under the home's own key."""
-        return self.subject(sealing, self.session.home.own())
-
-    def _elsewhere(self, sealing: TestSetDeclaration) -> tuple[tuple[RowFingerprints, IdentityKey], ...]:
-        """The sealing under the other keys at hand."""
-        return tuple((self.subject(sealing, key), key) for key in self.session.other_keys())
 
     def look(self, request: LookRequest) -> TestResult:
         """Release one answer, or say why not (`refused`).
@@ -163,7 +131,7 @@ class Gate:
             self.select(request.sealing, request.selected)
         outputs = request.predict(request.sealing.sealed)
         with at_work(self.session.home) as name:
-            return self._answer(replace(self._ask(request, outputs, noticed), at_work=name), outputs)
+            return self._answer(replace(self._prepared.ask(request, outputs, noticed), at_work=name), outputs)
 
     def _answer(self, ask: PreparedLook, outputs: Outputs) -> TestResult:
         decided = self._decided(ask, outputs)
@@ -174,28 +142,9 @@ class Gate:
             return answered(decided.intent.facts, decided.answer, self.policy, replay=True, extra=("G002",))
         return self._reveal(ask, decided, outputs)
 
-    def _ask(self, request: LookRequest, outputs: Outputs | None, noticed: tuple[Finding, ...] = ()) -> PreparedLook:
-        """The question with everything that is known before labels are opened; without predictions, about the rows alone."""
-        subject = self.subject(request.sealing)
-        rows = (request.sealing.sealed, request.sealing.development)
-        if rows not in self._leaks:
-            self._leaks[rows] = leaks(request.sealing, subject)
-        return PreparedLook(
-            request, subject, self.policy, self._said(request.sealing, outputs) if outputs else "", self.session.key,
-            self._leaks[rows], noticed, OtherLedgers(self._elsewhere(request.sealing)),
-            former=former_digest(outputs, subject.test.bound) if outputs else "", doubted=(), home=self.session.home,
-            **self.declaration(request.sealing),
-        )  # fmt: skip
-
-    def _about(self, sealing: TestSetDeclaration) -> PreparedLook:
-        """A question about the rows alone."""
-        return self._ask(
-            LookRequest(sealing, SelectionSummary("", 0.5, 0), lambda table: Outputs(np.zeros((1, len(table)), np.int32))), None
-        )
-
     def known(self, sealing: TestSetDeclaration) -> tuple[Finding, ...]:
         """Seal, and say what is known of the rows before anybody looks: earlier tests and choices, copies across the split."""
-        return (*self._sealed(sealing), *self.session.noticed(self._about(sealing)))
+        return (*self._sealed(sealing), *looks.noticed_beforehand(self.session, self._prepared.about(sealing)))
 
     def class_counts(self, sealing: TestSetDeclaration) -> tuple[tuple[str, ...], tuple[int, ...], float]:
         """Tell how many sealed rows each class has.
@@ -205,11 +154,13 @@ class Gate:
         self.seal(sealing)
         n, classes = len(sealing.sealed), len(sealing.development.classes)
         ways = lgamma(n + classes) - lgamma(n + 1) - lgamma(classes)
-        intent = self.session.tell(sealing, self.subject(sealing), "class_counts", max(ways, classes * log(n / classes + 1)))
+        intent = alone.tell(
+            self.session, sealing, self.subject(sealing), "class_counts", max(ways, classes * log(n / classes + 1))
+        )
         names, target, _ = open_labels(sealing.sealed)
         counts = tuple(np.bincount(target, minlength=len(names)).tolist())
         price = max(ways, sum(log(count + 1) for count in counts))
-        self.session.told(intent, {"symbol": "class_counts", "price": price, "counts": counts})
+        alone.told(self.session, intent, {"symbol": "class_counts", "price": price, "counts": counts})
         return names, counts, price
 
     def close(self, sealing: TestSetDeclaration, handed: Sequence[Handed], share: float) -> Mapping[str, Any]:
@@ -218,22 +169,22 @@ class Gate:
         What is returned holds `answers` (name, score, errors, interval), `verdicts` (answer, beside, says) and `price`.
         """
         self._notice(self._sealed(sealing))
-        ask = self._about(sealing)
-        intent, shown = self.session.closing(ask, handed, self.policy.delta, share)
+        ask = self._prepared.about(sealing)
+        intent, shown = alone.close(self.session, ask, handed, self.policy.delta, share)
         if shown is not None:
             return shown
         facts = closed(ask, intent.facts, handed, open_labels(sealing.sealed))
         self._remember(sealing)
-        return self.session.told(intent, {"symbol": "closed", **facts})
+        return alone.told(self.session, intent, {"symbol": "closed", **facts})
 
     def say(self, facts: Mapping[str, Any]) -> None:
         """Put a note on record."""
         self._notice(self.session.check())
-        self.session.note(facts)
+        upkeep.note(self.session, facts)
 
     def _decided(self, ask: PreparedLook, outputs: Outputs) -> ApprovedLook | Replayed | Refused:
         """The decision under the ledger's lock; the answer of another person is computed anew before it is shown again."""
-        decided = self.session.decided(ask, self._under(ask.request.sealing))
+        decided = looks.decided(self.session, ask, self._prepared.under(ask.request.sealing))
         if not isinstance(decided, Replayed) or decided.again is None:
             return decided
         released, said = self._released(ask, decided.again, outputs), decided.answer
@@ -241,7 +192,7 @@ class Gate:
             said.get(name) for name in ("symbol", "score", "errors")
         ):
             return decided
-        found = self.session.contradicted(decided.intent)
+        found = looks.contradicted(self.session, decided.intent)
         self._notice([found])
         return self._decided(
             replace(ask, doubted=(*ask.doubted, decided.intent.facts["id"]), noticed=(*ask.noticed, found)), outputs
@@ -255,12 +206,12 @@ class Gate:
     def rule(self, places: Sequence[str], why: str) -> None:
         """As the ledger's owner, set bad entries aside for good: they are charged no more. ConfigurationError for others."""
         self._notice(self.session.check())
-        self.session.rule(places, why)
+        upkeep.rule(self.session, places, why)
 
     def burn(self, sealing: TestSetDeclaration) -> tuple[tuple[str, ...], Codes]:
         """Give the labels away, for good: on record first, at n · ln C nats, which leaves nothing to be tested here."""
         self.seal(sealing)
-        self._notice(self.session.burn(sealing, self.subject(sealing)))
+        self._notice(alone.burn(self.session, sealing, self.subject(sealing)))
         self._remember(sealing)
         classes, target, _ = open_labels(sealing.sealed)
         return classes, target
@@ -270,7 +221,7 @@ class Gate:
 
         def seal() -> tuple[Finding, ...]:
             checked = self.session.check()
-            return (*checked, *self.session.seal(sealing, self.subject(sealing), self.declaration(sealing)))
+            return (*checked, *seals.seal(self.session, sealing, self.subject(sealing), self._prepared.declaration(sealing)))
 
         if not self.remembers:
             self._forget(sealing)
@@ -302,13 +253,13 @@ class Gate:
         if not self.forgotten:
             self.forgotten = True
             self._notice([not_remembered.by_setting()])
-            self._notice(self.session.tell_unremembered(sealing.study))
+            self._notice(alone.tell_unremembered(self.session, sealing.study))
 
     def _reveal(self, ask: PreparedLook, go: ApprovedLook, outputs: Outputs) -> TestResult:
         released = self._released(ask, go, outputs)
         if isinstance(released, type):
             self._abort(go, released)
-        facts = self.session.reveal(go, released)
+        facts = looks.reveal(self.session, go, released)
         self._notice(self._afterwards(lambda: self._remember(ask.request.sealing)))
         said = self._afterwards(lambda: answer(released, go.facts, ask.foreseen, facts["interval"], self.policy))
         self._notice((*self._afterwards(lambda: self.session.witness(go.intent, facts["price"])), *said))
@@ -331,7 +282,7 @@ class Gate:
         Raises LedgerError (5) where a chain of either does not hold, ConfigurationError (2) where no ledger is.
         """
         self._notice(self.session.check())
-        return self.session.merge(address if "://" in address else sqlite_url(Path(address).absolute()))
+        return upkeep.merge_in(self.session, address if "://" in address else sqlite_url(Path(address).absolute()))
 
     def _released(self, ask: PreparedLook, go: ApprovedLook, outputs: Outputs) -> Released | type[BaseException]:
         """The released answer, or the type of what went wrong: its text, context and frames may hold what labels say."""
@@ -379,17 +330,17 @@ class Gate:
 
     def _intent_unguarded(self, request: LookRequest, outputs: Outputs, score: float | None = None) -> LedgerEntry | None:
         subject = self.subject(request.sealing)
-        return self.session.open_unguarded(request, subject, self._said(request.sealing, outputs), score)
+        return alone.open_unguarded(self.session, request, subject, self._prepared.said(request.sealing, outputs), score)
 
     def _close_unguarded(self, intent: LedgerEntry, found: LabelSummary, sealing: TestSetDeclaration) -> list[Finding]:
-        told = self.session.close_unguarded(intent, found, sealing)
+        told = alone.close_unguarded(self.session, intent, found, sealing)
         self._remember(sealing)
         return told
 
     def _anchored(self, sealing: TestSetDeclaration) -> Sequence[Finding]:
         """Tell the anchors about a look that the ledger could not record."""
         try:
-            return self.session.witness_unguarded(self.subject(sealing))
+            return alone.witness_unguarded(self.session, self.subject(sealing))
         except (StoreError, LedgerError) as error:
             return [anchor_unreached.none_told(error.problems[0].what)]
 

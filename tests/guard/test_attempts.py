@@ -361,10 +361,10 @@ def test_18_processes_race_for_the_first_look(home: Path, policy: str, start: st
 
 
 STEPS = {
-    1: ("modelsel.guard.access.session.LedgerSession", "check"), 2: ("modelsel.guard.gate", "subject_of"),
-    3: ("modelsel.guard.gate", "prediction_digest"), 4: ("modelsel.guard.access.authorize", "_answered_before"),
+    1: ("modelsel.guard.access.session.LedgerSession", "check"), 2: ("modelsel.guard.preparing", "subject_of"),
+    3: ("modelsel.guard.preparing", "prediction_digest"), 4: ("modelsel.guard.access.authorize", "_answered_before"),
     5: ("modelsel.guard.access.authorize", "judge"), 6: ("modelsel.guard.gate.Gate", "_reveal"),
-    7: ("modelsel.guard.gate", "truth"), 8: ("modelsel.guard.access.session.LedgerSession", "reveal"),
+    7: ("modelsel.guard.gate", "truth"), 8: ("modelsel.guard.access.recording.looks", "reveal"),
     9: ("modelsel.guard.access.session.LedgerSession", "witness"), 10: ("modelsel.guard.gate", "answered"),
 }  # fmt: skip
 
