@@ -202,11 +202,9 @@ def test_an_exception_while_labels_are_open_is_charged_and_tells_its_type_alone(
 
 
 def test_an_interrupted_look_is_counted_until_the_same_study_resolves_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import modelsel.guard.access.session as sealing_module
-
     study = Study(numbers(), home)
     with monkeypatch.context() as patch:
-        patch.setattr(sealing_module.LedgerSession, "reveal", _killed)
+        patch.setattr("modelsel.guard.access.recording.looks.reveal", _killed)
         with pytest.raises(SystemError):
             study.look()
     assert kinds(study)[-1] == "intent"
