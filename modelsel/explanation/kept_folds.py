@@ -33,6 +33,6 @@ def promise(kept: Kept, coverage: float) -> str:
     """State the coverage that the sets promise, in words."""
     least = guaranteed(coverage, sum(len(strange) for _, strange in kept), len(kept))
     return (
-        f"sets for {100 * coverage:g} % of rows like the study's: simulations give that or more; guaranteed, for rows "
+        f"sets for {100 * coverage:g} % of rows like the study's: simulations give about that; guaranteed, for rows "
         f"drawn alike, are {100 * least:.1f} %"
     )

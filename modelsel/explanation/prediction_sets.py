@@ -4,7 +4,7 @@
     y is in the set of x  where  #{i: E_i < 1 − s(x, y; fold model of row i)} < (1 − α)(n + 1)
 
 s: class scores; n: development rows, each assessed by one fold model. For rows drawn independently from one distribution the
-sets hold the class with probability 1 − 2α at least, but for a term that vanishes with n; in simulations it is 1 − α or more,
+sets hold the class with probability 1 − 2α at least, but for a term that vanishes with n; in simulations it is about 1 − α,
 also where the winner was chosen on the same folds. No model is fitted on all rows: new rows are asked of all fold models.
 Source: Barber, Candès, Ramdas & Tibshirani (2021); Romano, Sesia & Candès (2020); the score: Sadinle, Lei & Wasserman (2019).
 """

@@ -1,5 +1,6 @@
 """A study and the MLflow of whoever called it: under the run that is open, found by its id, its model under a name."""
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -107,3 +108,21 @@ def test_the_model_is_registered_under_a_name_once(theirs: str) -> None:
     assert len(MlflowClient(theirs, theirs).search_model_versions("name = 'credit'")) == 2
     with pytest.raises(StoreError, match="MSEL-635"):
         found.to_mlflow(registered_name="", uri=theirs)
+
+
+def test_all_measures_are_metrics_of_the_study_and_of_every_candidate(theirs: str) -> None:
+    found = modelsel.run(table(), target="y", **STUDY, measures="all", tracking={"uri": theirs})
+    client, own = MlflowClient(theirs), found.to_mlflow()
+    metrics = client.get_run(own).data.metrics
+    measures = found.winner["measures"]
+    assert {"recall", "kappa", "auc", "log_loss", "lift", "average_precision", "expected_calibration_error"} <= set(measures)
+    assert {name: metrics[f"cv/{name}"] for name in measures} == pytest.approx(measures)
+    store = client.get_run(own).info.experiment_id
+    children = client.search_runs([store], f"tags.`mlflow.parentRunId` = '{own}'")
+    board = found.leaderboard.iloc[0]
+    (child,) = [one for one in children if one.data.tags["modelsel.key"].endswith(board["id"])]
+    assert {name: child.data.metrics[f"cv/{name}"] for name in measures} == pytest.approx(
+        {name: board[name] for name in measures}
+    )
+    times = json.loads((Path(found.folder) / "details.json").read_text("utf-8"))["predict_1000_rows"]
+    assert metrics["seconds/predict_1000_rows"] == pytest.approx(times[board["id"]])

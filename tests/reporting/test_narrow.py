@@ -30,6 +30,8 @@ document.getElementById("told").textContent = JSON.stringify({
     const box = t.getBoundingClientRect(), frame = t.closest("figure").getBoundingClientRect();
     return box.left < frame.left - 1 || box.right > frame.right + 1;
   }).map((t) => t.textContent),
+  narrowest: Math.min(...[...document.querySelectorAll("td:first-child")].filter(shown).filter((t) =>
+    t.textContent.trim().length > 3).map((t) => t.getBoundingClientRect().width)),
   small: Math.min(...[...document.querySelectorAll("figure.small svg text")].filter(shown).map((t) =>
     parseFloat(getComputedStyle(t).fontSize) * t.closest("svg").getBoundingClientRect().width
     / t.closest("svg").viewBox.baseVal.width)),
@@ -50,6 +52,7 @@ def test_no_chart_is_cut_off(width: int, finished: Any, recorded: Any, tmp_path:
     told = json.loads(unescape(found[1]))
     assert told["page"] <= told["window"]
     assert told["figures"] >= 4
+    assert told["narrowest"] >= 40  # pixels: no name is broken letter by letter
     assert (told["wide"], told["outside"]) == (0, [])
     if width < 500:
         assert told["small"] >= 9  # pixels

@@ -110,5 +110,7 @@ def drawn(curve: Mapping[str, Any]) -> str:
     plot.marks([(across(size), up(assessment)) for size, _, assessment, _ in points], 0)
     size, _, assessment, _ = points[_top(curve)]
     plot.line(across(size), TOP, across(size), BOTTOM, "guide")
-    plot.text(across(size) + 6, BOTTOM - 8, f"largest: {assessment:.3f} at {size:g} leaves", "strong")
+    right = across(size) > WIDTH / 2
+    words = f"largest: {assessment:.3f} at {size:g} leaves"
+    plot.text(across(size) + (-6 if right else 6), BOTTOM - 8, words, "strong", "end" if right else "start")
     return plot.svg()
