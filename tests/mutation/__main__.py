@@ -1,9 +1,9 @@
 """Mutation testing of guard, ledger and certificate: `PYTHONPATH=tests python -m mutation [--sample 400] [--into FILE]`.
 
 A mutant changes one operator of one file, in a copy of the package; it is killed when a test of those rooms fails. Each mutant
-meets the tests that reach its lines, the quickest of each file first; with `--most` only so many seconds of them (as they took when
-their lines were noted), so that some live on that the whole suite would kill. The sample has a fixed seed, so that it is the same
-until the code changes; with `--into` a run that was broken off goes on where it was. Exit 1 below 90 %.
+meets the tests that reach its lines, the quickest of each file first; with `--most` only so many seconds of them, as they took
+when their lines were noted, so that some live on that the whole suite would kill. The sample has a fixed seed, so that it is
+the same until the code changes; with `--into` a run that was broken off goes on where it was. Exit 1 below 90 %.
 """
 
 import argparse
