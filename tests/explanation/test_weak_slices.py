@@ -3,8 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import fisher_exact
+from sklearn.model_selection import cross_val_predict
+from sklearn.tree import DecisionTreeClassifier
 
 from modelsel.core.types import Feature, Task
 from modelsel.explanation.weak_slices import declared, weak_slices
@@ -80,6 +83,32 @@ def test_declared_levels_are_all_there_with_statsmodels_intervals():
     inside = task.values[:, 3] == 1
     table = [[wrong[inside].sum(), (~wrong[inside]).sum()], [wrong[~inside].sum(), (~wrong[~inside]).sum()]]
     assert found["slices"][1]["p"] == pytest.approx(fisher_exact(table).pvalue)
+
+
+@pytest.mark.parametrize("table", ["cancer", "wine", "iris"])
+def test_slices_of_real_tables_have_the_figures_of_scipy_and_statsmodels(table, tables):
+    """Out-of-fold errors of scikit-learn's tree; quarters of two columns, counted by pandas."""
+    proportion = pytest.importorskip("statsmodels.stats.proportion")
+    multiple = pytest.importorskip("statsmodels.stats.multitest")
+    task = tables[table]
+    said = cross_val_predict(DecisionTreeClassifier(max_depth=2, random_state=0), task.values, task.target, cv=5)
+    wrong = said != task.target
+    names = [feature.name for feature in task.features[:2]]
+    lines = declared(task, wrong, names)["slices"]
+    expected = []
+    for column in range(2):
+        quarter = pd.qcut(task.values[:, column], 4, duplicates="drop")
+        for part in quarter.categories:
+            inside = quarter == part
+            k, n = int(wrong[inside].sum()), int(inside.sum())
+            p = fisher_exact([[k, n - k], [int(wrong.sum()) - k, len(wrong) - n - int(wrong.sum()) + k]]).pvalue
+            low, high = proportion.proportion_confint(k, n, 0.05, "beta")
+            expected.append((n, k, float(np.nan_to_num(low)), 1.0 if np.isnan(high) else float(high), float(p)))
+    assert [(one["rows"], one["wrong"]) for one in lines] == [one[:2] for one in expected]
+    for one, other in zip(lines, expected, strict=True):
+        assert (one["low"], one["high"], one["p"]) == pytest.approx(other[2:])
+    adjusted = multiple.multipletests([one[4] for one in expected], method="holm")[1]
+    assert [one["adjusted"] for one in lines] == pytest.approx(adjusted.tolist())
 
 
 def test_where_nobody_is_wrong_and_where_all_are_nothing_is_found():
