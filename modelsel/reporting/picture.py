@@ -14,6 +14,9 @@ from modelsel.tree.export import draw
 
 FORMS = (".svg", ".png")
 SPACE = 'xmlns="http://www.w3.org/2000/svg"'
+FONTS = (  # a renderer that takes sans-serif for Arial, which most Linux machines lack, would leave all words out
+    '"Segoe UI", "Helvetica Neue", Arial, "Liberation Sans", "DejaVu Sans", "Noto Sans", "FreeSans", "Cantarell", sans-serif'
+)
 SCALE = 2  # pixels of a PNG per unit of the drawing
 
 
@@ -64,7 +67,7 @@ def light() -> str:
     text = re.sub(r"@media.*?\n\s*\}\n\}", "", text, flags=re.DOTALL)
     colours = dict(re.findall(r"--(\w+):\s*(#[0-9a-fA-F]+)", text))
     text = re.sub(r"var\(--(\w+)\)", lambda found: colours.get(found[1], "#000000"), text)
-    return re.sub(r"--\w+:[^;]*;", "", text).replace("system-ui, -apple-system, ", "")
+    return re.sub(r"--\w+:[^;]*;", "", text).replace('system-ui, -apple-system, "Segoe UI", sans-serif', FONTS)
 
 
 def _styled(drawing: str, css: str) -> str:

@@ -70,3 +70,10 @@ def test_a_picture_by_itself_brings_the_rules_of_what_is_drawn() -> None:
 
 def test_a_tree_by_itself_has_the_style_of_its_boxes() -> None:
     assert all(rule in style() for rule in ("svg .box {", "svg .edge {", "svg .more {", "svg { color: var(--ink); }"))
+
+
+def test_a_png_has_words() -> None:
+    pytest.importorskip("resvg_py")
+    drawing = diagram(("one", "two"), np.array([1.2, 1.8]), 0.5, ((0, 1),), 9).svg()
+    silent = re.sub(r"<text.*?</text>", "", drawing)
+    assert len(Picture("ranks", drawing)._png()) > len(Picture("ranks", silent)._png()) + 500
