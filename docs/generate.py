@@ -7,7 +7,7 @@ import ast
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
@@ -19,7 +19,6 @@ from modelsel.manual import editor, messages, pages, settings
 from modelsel.manual.settings import ROOT, SettingEntry
 
 ROOT_FOLDER = Path(__file__).resolve().parents[1]
-GOLDEN = ROOT_FOLDER / "tests" / "cli" / "golden" / "errors.txt"
 PARTS = {  # how the settings are divided among pages
     "study": (ROOT, "space", "experiment"), "learners": ("learner",), "trees": ("criterion", "pruner", "softener"),
     "features": ("distance", "preparer"),
@@ -33,8 +32,9 @@ def write(folder: Path) -> list[Path]:
     """Write all pages and schemas, and return the pages."""
     written = {f"settings_{name}": settings_page(name, groups) for name, groups in PARTS.items()}
     written |= {"commands": commands_page(), "error_codes": errors_page(), "python": python_page()}
-    folder.mkdir(exist_ok=True)
-    for name, text in written.items():
+    (folder / "codes").mkdir(parents=True, exist_ok=True)
+    codes = {f"codes/{code}": code_page(code) for code in (*pages.errors(), *pages.findings())}
+    for name, text in (written | codes).items():
         place = folder / f"{name}.md"
         if not place.exists() or place.read_text("utf-8") != text:  # Sphinx reads again only what has changed
             place.write_text(text, "utf-8")
@@ -103,29 +103,51 @@ def _help(name: str) -> str:
 
 
 def errors_page() -> str:
-    """A section per code: what it means, what it says, an example where a test has one."""
-    lines = ["# Error codes, one by one", "", "Words in angle brackets are filled in.", ""]
-    found, examples = messages.templates(), _examples()
-    for code, (part, meaning) in pages.errors().items():
-        lines += [f"## {code}", "", f"{meaning[0].upper()}{meaning[1:]} (part: {part}).", ""]
-        for message in found.get(code, ()):
-            says = f"Says `{message.what}`." if message.what else ""
-            do = f" What to do: `{message.fix}`." if message.fix else ""
-            lines.append(f"- {says}{do}".replace("-  ", "- "))
-        if code in examples:
-            lines += ["", "Example:", "", "```text", examples[code], "```"]
-        lines.append("")
-    return "\n".join(lines)
+    """The codes of errors and findings, each with a link to its page."""
+    lines = ["# Codes, a page each", "", "## Errors", ""]
+    lines += [f"- [{code}](codes/{code}.md): {meaning}" for code, (_, meaning) in pages.errors().items()]
+    lines += ["", "## Findings", ""]
+    lines += [f"- [{code}](codes/{code}.md): {_title(code)}" for code in pages.findings()]
+    return "\n".join([*lines, "", "```{toctree}", ":hidden:", ":glob:", "", "codes/*", "```", ""])
 
 
-def _examples() -> dict[str, str]:
-    """Code to a command that raises it and what a terminal then shows, from the golden file of the tests."""
-    found: dict[str, str] = {}
-    for block in GOLDEN.read_text("utf-8").split("\n\n"):
-        codes = set(re.findall(r"^(MSEL-\d{3}):", block, re.MULTILINE))
-        if len(codes) == 1:
-            found.setdefault(codes.pop(), block.strip())
-    return found
+def _title(code: str) -> str:
+    """The first words of a finding's section: its bold name, or its first sentence."""
+    text = pages.of_code(code).means
+    named = re.match(r"\*\*(.+?)\*\*", text)
+    return named[1] if named else re.sub(r"^\(.*?\) ", "", " ".join(text.split())).partition(". ")[0].rstrip(".")
+
+
+def code_page(code: str) -> str:
+    """A page: what the code means, why it matters, what raises it, what to do, how to silence it."""
+    page = pages.of_code(code)
+    says = [*_says(messages.templates().get(code, ()))]
+    parts = {
+        "What it means": [page.means], "Why it matters": [page.why], "An example": [page.example],
+        "What it says, and what to do": [*([page.do] if page.do else []), *says] or ["What is wrong and where; mend it there."],
+        "How to silence it": [page.silence],
+    }  # fmt: skip
+    lines = [f"# {code}", ""]
+    for heading, text in parts.items():
+        lines += [
+            f"## {heading}",
+            "",
+            *(line.replace("](guard/", "](../../guard/").replace("](corrected", "](../../corrected") for line in text),
+            "",
+        ]
+    return "\n".join([*lines, f"In a terminal: `modelsel explain {code}`.", ""])
+
+
+def _from_below(text: str) -> str:
+    """Links of a page in `docs/` as they are two folders below it."""
+    return re.sub(r"\]\((?!\.\.)([\w/]+\.md)", r"](../../\1", text)
+
+
+def _says(found: Iterable[messages.MessageTemplate]) -> Iterator[str]:
+    for message in found:
+        says = f"Says `{message.what}`." if message.what else ""
+        do = f" What to do: `{message.fix}`." if message.fix else ""
+        yield f"- {says}{do}".replace("-  ", "- ")
 
 
 def python_page() -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from modelsel.config.sources.folders import Folders, shipped
 from modelsel.core.spec import GROUPS
 from modelsel.manual import messages, pages, settings
+from modelsel.manual.pages import CodePage
 from modelsel.manual.settings import ROOT, SettingEntry
 
 LISTED = (*GROUPS, "space", "experiment")
@@ -36,6 +37,12 @@ def page(word: str) -> str:
     <BLANKLINE>
       says    two entries are named <entry>
       do      rename one of them
+    <BLANKLINE>
+      why     Entries are told apart by their names in every table.
+    <BLANKLINE>
+      example In Python, two spaces with an entry of the same name: `space=["trees", {"stopped": "cart"}]`.
+    <BLANKLINE>
+      silence It cannot be silenced: the command stops, so that nothing is computed that was not meant.
     """
     return "\n\n".join(list(_code(word.upper())) or _names(word.strip()))
 
@@ -54,9 +61,20 @@ def words() -> Iterator[str]:
 def _code(code: str) -> Iterator[str]:
     if code in pages.errors():
         _, meaning = pages.errors()[code]
-        yield "\n".join([code, f"  {meaning}", *_messages(code)])
+        yield "\n".join([code, f"  {meaning}", *_messages(code), *_case(pages.of_code(code))])
     if code in pages.findings():
         yield f"{code}\n{_plain(pages.findings()[code])}"
+
+
+def _case(page: CodePage) -> Iterator[str]:
+    """Why an error matters, what raises it, how to silence it."""
+    raised = [line for line in page.example.splitlines() if not line.startswith("```")]
+    for name, lines in (("why", [page.why]), ("example", raised), ("silence", [page.silence])):
+        yield from ("", *(f"  {name if first else '':<7} {line}" for first, line in _counted(lines)))
+
+
+def _counted(lines: list[str]) -> Iterator[tuple[bool, str]]:
+    yield from ((place == 0, line) for place, line in enumerate(lines))
 
 
 def _messages(code: str) -> Iterator[str]:

@@ -1,10 +1,11 @@
-"""Sections of the pages that explain codes: `docs/errors.md` and `docs/findings.md`, which a wheel carries inside."""
+"""Sections of the pages that explain codes: `errors.md`, `errors/`, `findings.md` of `docs/`, which a wheel carries inside."""
 
 import re
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-ERRORS, FINDINGS = "errors.md", "findings.md"
+ERRORS, FINDINGS, CASES = "errors.md", "findings.md", "errors"
 
 
 def folder() -> Path:
@@ -39,3 +40,68 @@ def errors() -> dict[str, tuple[str, str]]:
     """
     rows = re.findall(r"^\| (MSEL-\d{3}) \| (\w+) \| (.+) \|$", text(ERRORS), re.MULTILINE)
     return {code: (part, meaning) for code, part, meaning in rows}
+
+
+@dataclass(frozen=True)
+class CodePage:
+    """What a code means, why that matters, what raises it, what to do, how to silence it; Markdown."""
+
+    means: str
+    why: str
+    example: str
+    do: str
+    silence: str
+
+
+KEPT = "It is part of the record and cannot be switched off; it goes away with its cause."
+STOPS = "It cannot be silenced: the command stops, so that nothing is computed that was not meant."
+
+
+@cache
+def of_code(code: str) -> CodePage:
+    """Put together the page of an error or of a finding.
+
+    Parameters
+    ----------
+    code
+        As `MSEL-222` or `G021`.
+
+    Returns
+    -------
+    CodePage
+        `do` is empty where the messages of the error alone say it.
+
+    Raises
+    ------
+    KeyError
+        Where there is no such code.
+
+    Examples
+    --------
+    >>> of_code("MSEL-222").why
+    'Entries are told apart by their names in every table.'
+    """
+    if code in errors():
+        part, meaning = errors()[code]
+        found = _parts(raised_by()[code])
+        return CodePage(f"{meaning[0].upper()}{meaning[1:]} (part: {part}).", found["Why it matters"], found["Example"],
+                        found["Do"], found["Silence"] or STOPS)  # fmt: skip
+    found = _parts(findings()[code])
+    silence = found["Silence"] or KEPT
+    return CodePage(found[""], found["Why it matters"], found["Example"], found["Do"] or silence, silence)
+
+
+@cache
+def raised_by() -> dict[str, str]:
+    """Code of each error to its section in the folder `errors`: why it matters, and what raises it."""
+    written = "\n".join(path.read_text("utf-8") for path in sorted((folder() / CASES).glob("*.md")))
+    parts = re.split(r"^## (MSEL-\d{3})$", written, flags=re.MULTILINE)[1:]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def _parts(section: str) -> dict[str, str]:
+    """Name of each part of a section to its text; what stands before the first has no name. Commands are an example."""
+    marked = section.replace("```console", "*Example:*\n```console")
+    split = re.split(r"^\*(Why it matters|Example|Do|Silence):\*", marked, flags=re.MULTILINE)
+    named = {name: text.strip() for name, text in zip(split[1::2], split[2::2], strict=True)}
+    return {"": split[0].strip(), **dict.fromkeys(("Why it matters", "Example", "Do", "Silence"), ""), **named}
