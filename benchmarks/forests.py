@@ -32,6 +32,7 @@ def rows() -> Iterator[Row]:
         yield grid(table, most)
     yield beside_grid_search(tables[0])
     yield threads(tables[0])
+    yield rising()
     yield from memory(tables[:2])
 
 
@@ -159,15 +160,34 @@ def threads(table: Table) -> Row:
     return Row(f"four forests in two threads, {table[0]}", "in one", (one / two,), two, one, "the same trees", goal=1.8)
 
 
+def rising() -> Row:
+    """Growth with the rows: log₁₀ of the time for 100 times as many, halved; two trees at 10⁶ rows, forty at 10⁴."""
+    used: list[list[float]] = [[], []]
+    for size, trees in ((10_000, 40), (1_000_000, 2)):
+        table = two_classes(size)
+        grown(table, 1)
+        used[0].append(spent(lambda table=table, trees=trees: grown(table, trees)) / trees)
+        theirs = RandomForestClassifier(trees, random_state=0)
+        used[1].append(spent(lambda table=table, theirs=theirs: theirs.fit(*table[1:])) / trees)
+    ours, others = (float(np.log10(large / small) / 2) for small, large in used)
+    return Row(
+        "exponent of a tree's time, 10⁴ to 10⁶ rows × 20, two classes", f"scikit-learn's: {others:.2f}", (ours,), used[0][1],
+        used[1][1], "none: their draws are others (tests/forest compares errors)", most=1.2,
+    )  # fmt: skip
+
+
 def memory(tables: tuple[Table, ...]) -> Iterator[Row]:
-    """Bytes of nodes and values of the final model."""
+    """Bytes of nodes and values, of the trees as they are grown and of the final model."""
     for name, X, y in tables:
         made = task(X, y)
-        model = Forest(trees=TREES).fit(made, positions(made), np.random.default_rng(0))
-        ours = sum(array.nbytes for array in model.describe().arrays.values())
+        path = Forest().fit_path(made, positions(made), np.random.default_rng(0))
+        model = path.model(Forest(trees=TREES)).describe().arrays.values()
+        kept = [array for tree in path.trees(TREES) for array in (tree.nodes, tree.thresholds, tree.gains, *tree.leaves)]
         trees = RandomForestClassifier(TREES, random_state=0).fit(X, y).estimators_
         theirs = sum(tree.tree_.__getstate__()["nodes"].nbytes + tree.tree_.value.nbytes for tree in trees)
-        yield Row(
-            f"bytes of a forest of {TREES} trees, {name}", "nodes and values of scikit-learn's", (ours / theirs,), ours / 1e9,
-            theirs / 1e9, "none: sizes alone (as seconds: GB)", most=0.5,
-        )  # fmt: skip
+        for state, arrays in (("as it is grown", kept), ("fitted", model)):
+            ours = sum(array.nbytes for array in arrays)
+            yield Row(
+                f"bytes of a forest of {TREES} trees {state}, {name}", "nodes and values of scikit-learn's", (ours / theirs,),
+                ours / 1e9, theirs / 1e9, "none: sizes alone (as seconds: GB)", most=0.5,
+            )  # fmt: skip

@@ -1,8 +1,10 @@
 """Comparisons over data sets: published experiments in their short forms, and `modelsel compare` on what they recorded."""
 
+import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.openml_answers import Offline, served
@@ -85,3 +87,30 @@ def test_what_cannot_be_compared_ends_with_2_and_says_why(modelsel: Any, words: 
     assert ran.code == 2
     assert ran.err.startswith(code), ran.err
     assert not Path("page.pdf").exists()
+
+
+def table(rows: int, seed: int) -> str:
+    """A small table whose classes follow a sum of two columns, which a tree needs many tests for."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, 3))
+    y = np.where(X[:, 0] + X[:, 1] > 0, "yes", "no")
+    return "a,b,c,class\n" + "".join(f"{a:.4f},{b:.4f},{c:.4f},{own}\n" for (a, b, c), own in zip(X, y, strict=True))
+
+
+@pytest.mark.slow
+def test_is_one_tree_enough_on_two_tables_of_a_folder(modelsel: Any) -> None:
+    """`forest_or_tree` with its own space, on fewer folds: three learners, chosen inside, and the diagram."""
+    Path("tables").mkdir()
+    for seed, name in enumerate(("sonar", "heart_c")):
+        Path("tables", f"{name}.csv").write_text(table(90, seed))
+        facts = {"target": "class", "columns": [{"name": column, "type": "numeric"} for column in "abc"]}
+        Path("tables", f"{name}.json").write_text(json.dumps(facts))
+    asked = ("experiment=forest_or_tree", "dataset.which=sonar,heart_c", "dataset.dir=tables", "scheme.folds=2")
+    ran = modelsel("run", *asked)
+    assert ran.code == 0, ran.err
+    assert "passed over" not in ran.out
+    assert "Mean ranks by error over 2 data sets (1 is best): " in ran.out
+    ranks = next(line for line in ran.out.splitlines() if line.startswith("Mean ranks"))
+    assert all(name in ran.out for name in ("pruned_tree", "softened_tree", "forest")), ranks
+    assert [path.suffix for path in written(ran.out)] == [".html", ".md", ".svg"]
+    assert "critical-difference" in written(ran.out)[2].read_text()
