@@ -32,7 +32,7 @@ for (seed in as.integer(strsplit(arguments[4], ",")[[1]])) {
   wrong <- mean(colnames(said)[max.col(said, "first")] != as.character(test$y))
   cat(spent[["user.self"]] + spent[["sys.self"]], wrong, "\\n")
 }
-cat(as.character(packageVersion("ranger")), R.version.string, sep=" | ")
+cat(as.character(packageVersion("ranger")), " (R ", as.character(getRversion()), ")", sep="")
 """
 YDF = """
 import sys, time
