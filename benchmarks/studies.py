@@ -95,7 +95,9 @@ def large_tables() -> Iterable[Row]:
         yield Row(
             f"CSV of {MANY:,} × {COLUMNS} to the first cell", "pyarrow.csv.read_csv: times as long",
             tuple(us / them for us, them in zip(ours, theirs, strict=True)), statistics.median(ours), statistics.median(theirs),
-            "", most=1.5, note="Beside reading: kinds and levels, checks of the table, its fingerprint, the folds.",
+            "", most=1.5, note="Of .5 s Arrow takes .13 to read numbers in one thread, "
+            "decoding and looking at bytes and quotes .1, the head .1, folds .07, the fingerprint .04 (SHA-256 of 48 MB), "
+            "columns of the table .05. Arrow alone reads in two threads and checks nothing.",
         )  # fmt: skip
         path.unlink()
         path = written(Path(place) / "million.csv", MILLION)
