@@ -178,7 +178,7 @@ def of_wall(place: str) -> Row:
     seconds = [spent(place, ["-m", "modelsel", "run", f"seed={seed}"])[1] for seed in range(1, TURNS + 1)]
     return Row(
         QUICK, "a budget of 3 s", tuple(each / BUDGET for each in seconds), statistics.median(seconds), BUDGET, "", most=1.0,
-        note="Wall clock, for a machine with nothing else to do. Imports take .8 s, composing .2, loading kernels .3, cells .6, "
+        note="Wall clock, for a quiet machine. Imports take .8 s, composing .2, loading kernels .3, cells .6, "
         "the guard .3, report and record .4, waiting for MLflow .2; MLflow is imported on the other core meanwhile, 1.6 s.",
     )  # fmt: skip
 
