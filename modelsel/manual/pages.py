@@ -94,9 +94,11 @@ def of_code(code: str) -> CodePage:
 @cache
 def raised_by() -> dict[str, str]:
     """Code of each error to its section in the folder `errors`: why it matters, and what raises it."""
-    written = "\n".join(path.read_text("utf-8") for path in sorted((folder() / CASES).glob("*.md")))
-    parts = re.split(r"^## (MSEL-\d{3})$", written, flags=re.MULTILINE)[1:]
-    return dict(zip(parts[::2], parts[1::2], strict=True))
+    found: dict[str, str] = {}
+    for path in sorted((folder() / CASES).glob("*.md")):
+        parts = re.split(r"^## (MSEL-\d{3})$", path.read_text("utf-8"), flags=re.MULTILINE)[1:]
+        found.update(zip(parts[::2], parts[1::2], strict=True))
+    return found
 
 
 def _parts(section: str) -> dict[str, str]:

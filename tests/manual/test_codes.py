@@ -45,6 +45,7 @@ def test_a_part_without_words_is_missing() -> None:
 
 def test_every_error_has_a_section_and_every_section_an_error() -> None:
     assert set(pages.raised_by()) == set(pages.errors())
+    assert [code for code, section in pages.raised_by().items() if "\n# " in section] == []
 
 
 @pytest.mark.parametrize("code", pages.errors())
