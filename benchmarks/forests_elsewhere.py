@@ -41,7 +41,7 @@ train, test = (numpy.genfromtxt(file, delimiter=",", names=True) for file in sys
 def table(rows):
     return {name: rows[name].astype(int) if name == "y" else rows[name].astype("float32") for name in rows.dtype.names}
 ydf.verbose(0)
-held = ydf.create_vertical_dataset(table(train))
+held = table(train)
 for seed in map(int, sys.argv[4].split(",")):
     learner = ydf.RandomForestLearner(label="y", num_trees=int(sys.argv[3]), num_threads=1, random_seed=seed, max_depth=-1,
                                       min_examples=1, compute_oob_performances=False, winner_take_all=False)
