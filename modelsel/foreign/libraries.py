@@ -84,3 +84,11 @@ class Origin:
     library: Library
     distribution: str
     version: str
+
+
+CONVERTED = frozenset((  # classes whose form in ONNX the tests compare with what they answer
+    "sklearn.LogisticRegression", "sklearn.RandomForestClassifier", "sklearn.ExtraTreesClassifier", "sklearn.MLPClassifier",
+    "sklearn.GradientBoostingClassifier", "sklearn.DecisionTreeClassifier", "sklearn.ExtraTreeClassifier",
+    "sklearn.GaussianNB", "lightgbm.LGBMClassifier", "xgboost.XGBClassifier",
+))  # fmt: skip
+OF_CATEGORIES = frozenset(("lightgbm.LGBMClassifier", "xgboost.XGBClassifier"))  # of these: read categories where there are any

@@ -1,13 +1,15 @@
 """List which entries of a space could be exported, and to which format: known before anything is fitted.
 
 SQL says every tree with hard splits on features as they are; ONNX not those that divide rows with missing values, or ask
-surrogates. A forest is written as ONNX.
+surrogates. A forest is written as ONNX, and so are estimators of other libraries whose form was compared.
 """
 
 from collections.abc import Sequence
 
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate
+from modelsel.foreign.libraries import CONVERTED, OF_CATEGORIES
+from modelsel.learner.estimator import Estimator
 from modelsel.learner.forest import Forest
 from modelsel.learner.tree import Tree
 
@@ -22,6 +24,8 @@ def formats(candidate: Candidate) -> tuple[str, ...]:
     ('sql', 'rules', 'dot')
     """
     learner = candidate.learner
+    if isinstance(learner, Estimator):
+        return ("onnx",) if _converted(candidate) else ()
     if isinstance(learner, Forest):
         return () if candidate.preparers else ("onnx",)
     if not isinstance(learner, Tree):
@@ -29,6 +33,15 @@ def formats(candidate: Candidate) -> tuple[str, ...]:
     hard = kind_of(learner.softener) == "hard" and not candidate.preparers
     able = {"sql": hard, "onnx": hard and learner.missing not in MANY_PATHS}
     return tuple(to for to in FORMATS if able.get(to, True))
+
+
+def _converted(candidate: Candidate) -> bool:
+    """Tell whether its form in ONNX was compared, and it reads one matrix of numbers whatever the table's columns are."""
+    learner = candidate.learner
+    name = str(learner.estimator)
+    class_name = f"{name.partition('.')[0]}.{name.rpartition('.')[2]}"
+    plain = learner.encoding in ("one_hot", "ordinal") or (learner.encoding == "auto" and class_name not in OF_CATEGORIES)
+    return class_name in CONVERTED and plain and not candidate.preparers
 
 
 def line(candidates: Sequence[Candidate]) -> str:

@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from modelsel.learner.estimators.model import EstimatorModel
 from modelsel.learner.forests.model import ForestModel
 from modelsel.record.export.ensemble import Ensemble, ensemble
 from modelsel.record.export.graph import columns, doubles, onnx_package, serialised
 from modelsel.record.export.one_path import one_path, unprepared_forest
+from modelsel.record.export.onnx_estimator import estimator_graph
 from modelsel.record.export.onnx_forest import forest_nodes
 from modelsel.record.model.model import Predictor
 
@@ -27,6 +29,8 @@ def onnx(predictor: Predictor) -> bytes:
         model = unprepared_forest(predictor, "onnx")
         package = onnx_package()
         return serialised(package, predictor, "forest", forest_nodes(package, model), ())
+    if isinstance(predictor.model, EstimatorModel):
+        return estimator_graph(predictor)
     tree, package = one_path(predictor, "onnx"), onnx_package()
     trees = ensemble(tree)
     nodes = [*columns(package, predictor.features, trees.columns), *_answers(package, trees, tree.node_scores.shape[1])]

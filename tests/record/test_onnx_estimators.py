@@ -1,0 +1,114 @@
+"""A winner of another library as ONNX: onnxruntime answers what the stored model answers, row by row."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import modelsel
+from modelsel.core.errors import ConfigurationError
+from modelsel.core.types import Candidate
+from modelsel.foreign.libraries import CONVERTED
+from modelsel.learner.estimator import Estimator
+from modelsel.planning.exports import formats
+from modelsel.record.model.model import load
+
+runtime = pytest.importorskip("onnxruntime")
+for package in ("skl2onnx", "onnxmltools", "lightgbm", "xgboost"):
+    pytest.importorskip(package)
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "sklearn.linear_model.LogisticRegression": {"scale": "deviation"},
+    "sklearn.ensemble.RandomForestClassifier": {"params": {"n_estimators": 7}},
+    "sklearn.ensemble.ExtraTreesClassifier": {"params": {"n_estimators": 7}, "missing": "median"},
+    "sklearn.neural_network.MLPClassifier": {"params": {"max_iter": 30}, "scale": "deviation"},
+    "sklearn.ensemble.GradientBoostingClassifier": {"params": {"n_estimators": 7}},
+    "sklearn.tree.DecisionTreeClassifier": {"encoding": "ordinal"},
+    "sklearn.tree.ExtraTreeClassifier": {"missing": "median"},
+    "sklearn.naive_bayes.GaussianNB": {},
+    "lightgbm.LGBMClassifier": {"params": {"n_estimators": 7}, "encoding": "one_hot"},
+    "xgboost.XGBClassifier": {"params": {"n_estimators": 7}, "encoding": "ordinal"},
+}
+
+
+def people(classes: int, rows: int = 160) -> pd.DataFrame:
+    """Numbers (of which single precision knows the digits), levels and ranks, each with gaps."""
+    rng = np.random.default_rng(classes)
+    table = pd.DataFrame({
+        "age": rng.integers(0, 4096, rows) / 64,
+        "town": rng.choice(["Aix", "Bern", "Cork"], rows),
+        "rank": pd.Categorical(rng.choice(["low", "mid", "high"], rows), ["low", "mid", "high"], ordered=True),
+    })  # fmt: skip
+    merit = table["age"] / 64 + (table["town"] == "Bern") + (table["rank"] == "high") + rng.normal(size=rows) / 4
+    names = np.array(["no", "perhaps", "yes"][3 - classes :])
+    table["y"] = names[np.digitize(merit, [0.7, 1.4][2 - (classes - 1) :])]
+    table.loc[::11, "age"], table.loc[::13, "town"], table.loc[::17, "rank"] = np.nan, None, np.nan
+    return table
+
+
+def fed(table: pd.DataFrame, session: Any) -> dict[str, Any]:
+    """The columns as the graph wants them: NaN or the empty text where nothing stands."""
+    found = {}
+    for one in session.get_inputs():
+        column = table[one.name]
+        if "double" in one.type:
+            found[one.name] = column.to_numpy(np.float64)[:, None]
+        else:
+            found[one.name] = column.astype(object).where(column.notna(), "").to_numpy(object)[:, None]
+    return found
+
+
+@pytest.fixture
+def fitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
+
+    def fit(table: pd.DataFrame, learner: Any) -> Any:
+        asked = {"scheme": "holdout", "split": "none", "tracking": "off", "pool": "sequential"}
+        return modelsel.run(table, target="y", space={"one": {"learner": learner}}, **asked)
+
+    return fit
+
+
+def test_every_class_that_is_said_to_be_convertible_is_compared() -> None:
+    assert {f"{name.partition('.')[0]}.{name.rpartition('.')[2]}" for name in SETTINGS} == CONVERTED
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_onnxruntime_answers_what_the_model_answers(fitted: Any, name: str, classes: int) -> None:
+    table = people(classes)
+    outcome = fitted(table, {"kind": "estimator", "estimator": name, **SETTINGS[name]})
+    session = runtime.InferenceSession(outcome.export("onnx"))
+    new = people(classes, 300)
+    new.loc[5, "town"] = "Delft"  # never seen
+    predictor = load(Path(outcome.folder) / "model")
+    rows = predictor.table({column: list(new[column]) for column in new})
+    predicted, scores = session.run(["prediction", "scores"], fed(new, session))
+    assert predicted.tolist() == predictor.predict(rows).tolist()
+    np.testing.assert_allclose(scores, predictor.scores(rows), atol=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("learner", "said"),
+    [
+        ({"kind": "estimator", "estimator": "sklearn.neighbors.KNeighborsClassifier"}, "KNeighborsClassifier has no form"),
+        ({"kind": "estimator", "estimator": "sklearn.naive_bayes.GaussianNB", "encoding": "target"}, "encoding=target"),
+        ({"kind": "estimator", "estimator": "lightgbm.LGBMClassifier", "params": {"n_estimators": 2}}, "encoding=native"),
+    ],
+)
+def test_what_has_no_form_is_refused_by_name_and_not_promised_by_a_plan(fitted: Any, learner: Any, said: str) -> None:
+    outcome = fitted(people(2), learner)
+    with pytest.raises(ConfigurationError, match=f"MSEL-255: .*{said}"):
+        outcome.export("onnx")
+    asked = {name: learner[name] for name in ("estimator", "encoding") if name in learner}
+    assert "onnx" not in formats(Candidate(Estimator(**asked)))
+
+
+def test_a_plan_promises_what_is_compared() -> None:
+    for name, settings in SETTINGS.items():
+        asked = {"estimator": name, **({"encoding": settings["encoding"]} if "encoding" in settings else {})}
+        assert formats(Candidate(Estimator(**asked))) == ("onnx",)
