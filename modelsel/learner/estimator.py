@@ -91,6 +91,8 @@ class Estimator:
         if adapter is not None:
             spec["params"] = {name: value for name, value in self.params.items() if name != adapter.parameter}
             spec["shared"] = adapter.parameter
+            if side := adapter.side(self.params):
+                spec["side"] = side
         return spec
 
     def with_value(self, value: Any) -> "Estimator":

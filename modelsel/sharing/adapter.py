@@ -45,6 +45,10 @@ class Adapter:
         """The parameter's value, or the library's default."""
         return params.get(self.parameter, self.default)
 
+    def side(self, params: Mapping[str, Any]) -> str:
+        """Name the part of the parameter's range in which the value lies, where the library fits otherwise in another part."""
+        return ""
+
     def widest(self, values: Sequence[Any]) -> Any:
         """The value whose fit answers all of these."""
         return max(values)

@@ -1,13 +1,16 @@
 """CatBoost: any number of rounds by the first trees of a longer fit, where nothing in the fit depends on their number.
 
 Without a fixed `learning_rate` CatBoost chooses one by the number of rounds; `langevin` and `posterior_sampling` add noise by
-it; overfitting detectors and best models look at the end.
+it; overfitting detectors and best models look at the end. Where `leaf_estimation_iterations` is not said, fits of fewer than
+200 rounds may take 1 and longer ones 10, so that candidates on either side of 200 share no fit.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from modelsel.sharing.adapter import Adapter, Answer
+
+LONG = 200  # rounds
 
 
 class Catboost(Adapter):
@@ -28,6 +31,11 @@ class Catboost(Adapter):
     def allows(self, params: Mapping[str, Any]) -> bool:
         noisy = params.get("langevin") or params.get("posterior_sampling")
         return isinstance(params.get("learning_rate"), int | float) and not noisy
+
+    def side(self, params: Mapping[str, Any]) -> str:
+        if params.get("leaf_estimation_iterations") is not None:
+            return ""
+        return "short" if self.value(params) < LONG else "long"
 
     def cut(self, estimator: Any, value: Any) -> Any:
         own = estimator.copy()

@@ -62,6 +62,7 @@ def test_the_corrected_score_is_withheld_with_the_reason_or_that_of_the_full_stu
         (("deadline=60",), "deadline"),
         (("race.corrected=true", "rule=one_standard_error"), "race.corrected"),
         (("race.corrected=true", "measure=auc"), "race.corrected"),
+        (("rule.subject_to={balanced_error: '<= 0.9'}",), "rule.subject_to"),
     ],
 )
 def test_what_would_not_be_exact_is_refused(modelsel: Any, words: tuple[str, ...], place: str) -> None:

@@ -1,8 +1,13 @@
 """race=exact: the winner of the full study with fewer folds, whatever the rule, the measure and the workers."""
 
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
+from modelsel.config.fields.settings import RaceSettings
 from modelsel.core.spec import kinds_of, make
 from modelsel.core.types import Outputs
 from modelsel.runner.aggregation.racing import Race, best_scores
@@ -157,3 +162,33 @@ def test_no_answer_scores_better_than_the_best_that_a_race_reckons_with(kind, we
         got = measure.score(truth, Outputs(scores.argmax(axis=2).astype(np.int32), scores), weights, classes)
         got = got[np.isfinite(got)]
         assert (got <= limit + 1e-12).all() if measure.higher_is_better else (got >= limit - 1e-12).all()
+
+
+@dataclass(frozen=True)
+class MiddleOne:
+    """A rule of somebody's own, which nobody can foresee."""
+
+    def choose(self, board):
+        return int(np.argsort(board.mean)[len(board.mean) // 2])
+
+
+@dataclass(frozen=True)
+class OwnMeasure:
+    """A measure of somebody's own: nobody knows its best value."""
+
+    over_rows: ClassVar[bool] = True
+
+
+@pytest.mark.parametrize(
+    ("rule", "measure", "place", "said"),
+    [
+        (MiddleOne(), make("measure", "error"), "rule", "of rule middle_one it is not known who can still win"),
+        (make("rule", "best"), OwnMeasure(), "measure", "the best value of measure own_measure is not known"),
+    ],
+)
+def test_a_rule_or_a_measure_of_ones_own_is_refused(rule, measure, place, said):
+    root = SimpleNamespace(on_failure="record", deadline=None)
+    (found,) = RaceSettings("exact").problems(root, rule, measure)
+    assert (found.code, found.where) == ("MSEL-226", place)
+    assert found.what.startswith(said)
+    assert not RaceSettings("off").problems(root, rule, measure)

@@ -77,6 +77,7 @@ SHARED = (
     Case(CATBOOST, (1, 3, 8, 20, 33), {"learning_rate": 0.1}, "iterations"),
     Case(CATBOOST, (1, 3, 8, 20, 33), {"learning_rate": 0.1, "bootstrap_type": "Bernoulli", "subsample": 0.6}, "iterations"),
     Case(CATBOOST, (1, 3, 8, 20, 33), {"learning_rate": 0.1, "boosting_type": "Ordered"}, "iterations"),
+    Case(CATBOOST, (20, 100, 199, 200, 240), {"learning_rate": 0.1, "leaf_estimation_iterations": 4, "depth": 2}, "iterations"),
 )
 SEPARATE = (
     Case(LIGHTGBM, params={"boosting_type": "dart"}),
@@ -209,3 +210,15 @@ def test_one_fit_is_made_for_all(monkeypatch):
     sizes = path.complexity(learners)
     assert len(made) == 1
     assert sizes[learners.index(max(learners, key=lambda one: one.params["ccp_alpha"]))] == min(sizes)
+
+
+def test_catboost_fits_anew_from_two_hundred_rounds_on_where_nobody_says_the_steps_per_leaf() -> None:
+    """It takes one step per leaf below 200 rounds, ten from there on: fits of 20 and of 200 rounds begin with other trees."""
+    pytest.importorskip("catboost")
+    said, work = {"learning_rate": 0.1, "depth": 2}, task(2)
+    learners = [Estimator(CATBOOST, {**said, "iterations": value}) for value in (199, 200, 100, 240, 20)]
+    assert [batch.members for batch in batches([Candidate(one) for one in learners])] == [(0, 2, 4), (1, 3)]
+    spelt = [Estimator(CATBOOST, {**said, "iterations": value, "leaf_estimation_iterations": 10}) for value in (199, 200)]
+    assert len(batches([Candidate(one) for one in spelt])) == 1
+    compared(Case(CATBOOST, (20, 60, 100, 150, 199), said, "iterations"), work)
+    compared(Case(CATBOOST, (200, 201, 210, 220, 240), said, "iterations"), work)
