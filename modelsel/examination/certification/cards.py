@@ -4,10 +4,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-HIGHER = (
-    "auc", "f1", "kappa", "mcc", "precision", "recall", "f_beta", "specificity", "average_precision", "lift",
-)  # fmt: skip
-
 
 def cards(kind: str, name: str, claims: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
     """`card.cdx.json` and `README.md`, by name."""
