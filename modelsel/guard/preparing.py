@@ -1,4 +1,4 @@
-"""What a gate asks its ledger with: fingerprints, declaration, digests of predictions, copies across the split; no label."""
+"""Prepare a gate's requests to its ledger: fingerprints, declaration, digests of predictions, copies across the split."""
 
 import numpy as np
 

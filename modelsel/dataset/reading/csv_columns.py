@@ -28,7 +28,7 @@ Columns = tuple[RawColumn, ...]
 
 @dataclass(frozen=True)
 class CsvForm:
-    """How a file is written: its columns and the sign between them."""
+    """The form of a file: its columns and the sign between them."""
 
     path: Path
     encoding: str

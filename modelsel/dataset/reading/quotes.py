@@ -1,4 +1,4 @@
-"""Whether the quotes of a text are whole, looked at block by block and without a walk through its cells.
+"""Check that the quotes of a text are whole, block by block and without a walk through its cells.
 
 Every quote opens or closes, in turn. One that opens stands where a cell begins, one that closes where a cell ends; a quote
 written twice within a cell closes and opens at once. Whatever is not so by this look (a quote within a bare cell, which is
@@ -47,7 +47,7 @@ class QuoteCheck:
         self._last = int(data[-1])
 
     def end(self) -> bool:
-        """Whether all of it was whole; a quote that is still open is not."""
+        """Return whether all of it was whole; a quote that is still open is not."""
         return self.whole and not self._open
 
     def _short(self, data: NDArray[np.uint8], quotes: Integers) -> bool:

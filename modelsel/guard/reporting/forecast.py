@@ -128,7 +128,7 @@ def _rate(chosen: Mapping[str, Any]) -> float | None:
 
 
 def _more(outlook: LookForecast, price: float, width: float) -> int:
-    """How many more looks keep the half width, which only grows: found by halving."""
+    """Count the further looks that keep the half width, which only grows: found by halving."""
 
     def wide(more: int) -> bool:
         low, high = outlook.interval(more, price)

@@ -105,7 +105,7 @@ def shipped(work: Any) -> Iterator[str]:
 
 
 def received(path: str) -> Any:
-    """What was shipped, read in a worker process: one that began before a plug-in's folder was on the path finds it too."""
+    """Read in a worker process what was shipped; a plug-in's folder that came to the path later is found too."""
     import joblib
 
     places = json.loads(Path(f"{path}{PLACES}").read_text())

@@ -1,4 +1,4 @@
-"""What chose: selections, models that are committed to, rows that were predicted."""
+"""Records of choices: selections, models that are committed to, rows that were predicted."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict

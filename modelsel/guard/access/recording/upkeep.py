@@ -1,4 +1,4 @@
-"""What is written about a ledger as a whole: notes, rulings of its owner, another ledger that is taken over."""
+"""Records about a ledger as a whole: notes, rulings of its owner, another ledger that is taken over."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
