@@ -54,12 +54,12 @@ def _place(section: str) -> int:
     return SECTIONS.index(Path(section).name)
 
 
-def alone(_conf: dict[str, Any], name: str | None) -> None:
-    """Before each example: an empty folder beside it, a ledger of its own, and no progress among what it printed."""
+def alone(_conf: dict[str, Any], _name: str | None) -> None:
+    """Before each example: no runs beside it, a ledger of its own, and no progress among what it printed."""
     terminal.progress = _silent
     os.environ["MODELSEL_HOME"] = tempfile.mkdtemp(dir=_SCRATCH.name)
-    if name is not None:
-        shutil.rmtree(Path(name).parent / "runs", ignore_errors=True)
+    for runs in (Path(_SCRATCH.name) / "gallery").glob("*/runs"):  # the copy's alone: a name may be one in the reader's folder
+        shutil.rmtree(runs)
 
 
 def saved_pictures(_block: Any, facts: dict[str, Any], conf: dict[str, Any]) -> str:

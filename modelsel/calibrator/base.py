@@ -159,6 +159,10 @@ class ClassByClass(BaseCalibrator):
     ----------
     folds : int
         Inner folds of the analysis rows, whose models give the scores that it learns from; at least 2.
+    fold_scores : str
+        `inner`, or `outer`: the scores of the other outer folds teach, which are fewer fits.
+    scheme : object, optional
+        The outer folds; a study puts its own here.
 
     Examples
     --------

@@ -24,6 +24,10 @@ class BaseDecision:
     ----------
     folds : int
         Inner folds of the analysis rows, on which the operating point is chosen; at least 2.
+    fold_scores : {"inner", "outer"}
+        Whose scores choose: those of the inner folds, or those of the study's other outer folds.
+    scheme : Scheme, optional
+        The outer folds; a study puts its own here where `fold_scores` is outer.
 
     Examples
     --------

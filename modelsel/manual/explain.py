@@ -67,7 +67,7 @@ def _code(code: str) -> Iterator[str]:
 
 
 def _case(page: CodePage) -> Iterator[str]:
-    """Why an error matters, what raises it, how to silence it."""
+    """Yield the reason why an error matters, an example that raises it, and the way to silence it."""
     raised = [line for line in page.example.splitlines() if not line.startswith("```")]
     for name, lines in (("why", [page.why]), ("example", raised), ("silence", [page.silence])):
         yield from ("", *(f"  {name if first else '':<7} {line}" for first, line in _counted(lines)))

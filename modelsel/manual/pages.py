@@ -44,7 +44,7 @@ def errors() -> dict[str, tuple[str, str]]:
 
 @dataclass(frozen=True)
 class CodePage:
-    """What a code means, why that matters, what raises it, what to do, how to silence it; Markdown."""
+    """The page of a code in Markdown: its meaning, its weight, an example that raises it, the remedy, the way to silence it."""
 
     means: str
     why: str

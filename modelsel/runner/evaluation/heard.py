@@ -20,7 +20,7 @@ def heard() -> Iterator[list[str]]:
     """The distinct warnings of this thread within the block, which are not printed.
 
     >>> with heard() as said:
-    ...     warnings.warn("too few rounds", stacklevel=1)
+    ...     warnings.warn_explicit("too few rounds", UserWarning, "boosting.py", 1)
     >>> said
     ['UserWarning: too few rounds']
     """
