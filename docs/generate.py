@@ -39,9 +39,18 @@ def write(folder: Path) -> list[Path]:
         if not place.exists() or place.read_text("utf-8") != text:  # Sphinx reads again only what has changed
             place.write_text(text, "utf-8")
     (folder / "schema").mkdir(exist_ok=True)
-    for name, schema in editor.schemas().items():
-        (folder / "schema" / f"{name}.json").write_text(json.dumps(schema, indent=1), "utf-8")
+    schemas = {f"schema/{name}": schema for name, schema in editor.schemas().items()}
+    for name, schema in schemas.items():
+        (folder / f"{name}.json").write_text(json.dumps(schema, indent=1), "utf-8")
+    _remove_older(folder, {*(f"{name}.md" for name in written | codes), *(f"{name}.json" for name in schemas)})
     return [folder / f"{name}.md" for name in written]
+
+
+def _remove_older(folder: Path, made: set[str]) -> None:
+    """Remove pages and schemas of an earlier build that are made no more: their links may be dead."""
+    for place in (*folder.rglob("*.md"), *folder.rglob("*.json")):
+        if place.relative_to(folder).as_posix() not in made:
+            place.unlink()
 
 
 def settings_page(name: str, groups: tuple[str, ...]) -> str:
@@ -136,11 +145,6 @@ def code_page(code: str) -> str:
             "",
         ]
     return "\n".join([*lines, f"In a terminal: `modelsel explain {code}`.", ""])
-
-
-def _from_below(text: str) -> str:
-    """Links of a page in `docs/` as they are two folders below it."""
-    return re.sub(r"\]\((?!\.\.)([\w/]+\.md)", r"](../../\1", text)
 
 
 def _says(found: Iterable[messages.MessageTemplate]) -> Iterator[str]:

@@ -80,6 +80,16 @@ def test_the_lists_of_contents_name_every_generated_page(written: dict[str, str]
     assert sorted(listed) == sorted(written)
 
 
+def test_pages_of_an_earlier_build_are_removed(generate: ModuleType, tmp_path: Path) -> None:
+    stale = [tmp_path / name for name in ("settings_gone.md", "codes/MSEL-999.md", "schema/gone.json")]
+    for page in stale:
+        page.parent.mkdir(exist_ok=True)
+        page.write_text("[dead](../errors.md)")
+    made = generate.write(tmp_path)
+    assert [page.name for page in stale if page.exists()] == []
+    assert all(page.exists() for page in (*made, tmp_path / "codes" / "MSEL-205.md", tmp_path / "schema" / "space.json"))
+
+
 @pytest.mark.parametrize("name", sorted(set(dir(modelsel)) - {"__version__"}))
 def test_every_public_name_has_a_docstring_of_its_own(name: str) -> None:
     if not name.startswith("_") and not inspect.ismodule(getattr(modelsel, name)):
