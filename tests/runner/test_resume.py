@@ -39,6 +39,12 @@ def test_a_larger_space_computes_only_what_is_missing(tmp_path):
     assert answer(grown) == answer(study(tmp_path, large, name="c"))
 
 
+def test_a_space_of_other_candidates_of_the_same_batches_is_not_called_damaged(tmp_path):
+    study(tmp_path, spread(4), name="a")
+    other = study(tmp_path, spread(3, lean=1), name="b", older=[tmp_path / "a"])
+    assert other.why == {"0 of 3 candidates were known": 3}
+
+
 def test_a_smaller_space_computes_nothing(tmp_path):
     study(tmp_path, SOME, name="a")
     small = SOME[2:9]

@@ -113,7 +113,7 @@ class RunIndex:
     def _missing(self, cell: Cell) -> CellJob | None:
         key, members = self.work.key(cell), np.array(self._members(cell))
         open_ = members[self.which[members] & ~self.out[members]]
-        wanted, lacking = len(open_), ""
+        wanted, lacking, read = len(open_), "", False
         for place, own in self.journal.known(key):
             if not len(open_):
                 break
@@ -121,13 +121,14 @@ class RunIndex:
             if result is None or (lacking := self.work.lacking(result)):
                 continue
             rows, taken = self._usable(result, open_)
+            read = True
             mine = place if own or not len(taken) else self.journal.adopt(key, place)
             if mine is not None and len(taken):
                 self._enter(cell, IndexedResult(mine, rows, open_[taken]), result)
                 open_ = np.delete(open_, taken)
         if not len(open_):
             return None
-        partial = f"{wanted - len(open_)} of {wanted} candidates were known" if len(open_) < wanted else ""
+        partial = f"{wanted - len(open_)} of {wanted} candidates were known" if read else ""
         self.why[partial or lacking or self.journal.why(key)] += 1
         return CellJob(cell, tuple(int(member) for member in open_))
 
