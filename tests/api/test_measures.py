@@ -22,6 +22,7 @@ SPACE = {
 STUDY: dict[str, Any] = {**QUICK, "space": SPACE, "final_test": False}
 
 
+@pytest.mark.slow
 def test_counts_for_all_and_class_scores_for_the_best_of_each_entry_and_those_like_the_winner() -> None:
     outcome = modelsel.run("dataset=wine", **STUDY)
     board = outcome.leaderboard.set_index("id")
@@ -33,6 +34,7 @@ def test_counts_for_all_and_class_scores_for_the_best_of_each_entry_and_those_li
     assert np.allclose(1 - board["balanced_error"], board["recall"])
 
 
+@pytest.mark.slow
 def test_class_scores_of_the_winner_are_on_record_and_give_the_measures() -> None:
     outcome = modelsel.run("dataset=breast_cancer", **STUDY)
     found = outcome.predictions
@@ -50,6 +52,7 @@ def test_all_means_all_and_the_choice_is_the_same() -> None:
     assert everything.winner["measures"] == pytest.approx(some.winner["measures"], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_time_to_predict_is_in_no_digest_and_no_outcome() -> None:
     outcome = modelsel.run("dataset=wine", **STUDY)
     folder = Path(outcome.folder)
@@ -60,6 +63,7 @@ def test_the_time_to_predict_is_in_no_digest_and_no_outcome() -> None:
     assert "predict_1000" not in (folder / "study.json").read_text() + (folder / "candidates.csv").read_text()
 
 
+@pytest.mark.slow
 def test_the_report_has_them_in_one_table() -> None:
     outcome = modelsel.run("dataset=wine", **STUDY)
     page = (Path(outcome.folder) / "report.html").read_text()

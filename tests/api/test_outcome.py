@@ -29,6 +29,7 @@ def test_the_leaderboard_is_a_frame_best_first(outcome: modelsel.Outcome) -> Non
     assert np.allclose(board[["fold_00", "fold_01", "fold_02"]].mean(axis=1), board["mean"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["stratified_kfold", "holdout"])
 def test_the_error_of_a_difference_stands_in_frame_file_report_and_terminal(scheme: str, people: pd.DataFrame) -> None:
     space = {"tree": {"learner": "cart", "sweep": {"max_depth": [1, 4]}}, "knn": {"sweep": {"k": [1, 3]}}}
@@ -54,6 +55,7 @@ def test_the_error_of_a_difference_stands_in_frame_file_report_and_terminal(sche
     assert f"± {digits}" in found._repr_html_()
 
 
+@pytest.mark.slow
 def test_folds_predictions_and_losses_agree_with_each_other(outcome: modelsel.Outcome, people: pd.DataFrame) -> None:
     found = outcome.predictions
     assert (people["left"].to_numpy()[found["row"]] == found["truth"]).all()
@@ -64,6 +66,7 @@ def test_folds_predictions_and_losses_agree_with_each_other(outcome: modelsel.Ou
     assert np.allclose(outcome.losses[outcome.winner["id"]].groupby(found.set_index("row")["fold"]).mean(), scores, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_model_finds_columns_by_name_and_leaves_others_aside(outcome: modelsel.Outcome, people: pd.DataFrame) -> None:
     model = outcome.model
     shuffled = people[people.columns[::-1]].assign(more=1)
@@ -75,6 +78,7 @@ def test_the_model_finds_columns_by_name_and_leaves_others_aside(outcome: models
         model.predict(people.drop(columns="age"))
 
 
+@pytest.mark.slow
 def test_the_model_of_a_study_can_be_fitted_again_as_any_estimator(outcome: modelsel.Outcome, people: pd.DataFrame) -> None:
     features = people[["age", "visits"]].astype(float)
     again = clone(outcome.model).fit(features, people["left"])
@@ -82,6 +86,7 @@ def test_the_model_of_a_study_can_be_fitted_again_as_any_estimator(outcome: mode
     assert set(again.predict(features)) <= {False, True}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_the_model_of_every_learner_is_pickled(learner: str, people: pd.DataFrame) -> None:
     frame = people[["colour", "size", "left"]] if learner == "table" else people
@@ -98,6 +103,7 @@ def test_a_recipe_is_fitted_again_on_the_table_in_memory(people: pd.DataFrame) -
     assert pickle.loads(pickle.dumps(found.model)).classes_.tolist() == [False, True]
 
 
+@pytest.mark.slow
 def test_a_candidate_is_a_specification_that_fits(outcome: modelsel.Outcome, people: pd.DataFrame) -> None:
     last = outcome.candidate(outcome.leaderboard["id"].iloc[-1][:10])
     assert last.learner == last.specification["kind"]
@@ -115,6 +121,7 @@ def test_the_candidates_of_every_learner_are_read_back_by_their_id(people: pd.Da
         assert found.candidate(row).specification
 
 
+@pytest.mark.slow
 def test_the_test_is_opened_once_and_repeated_for_nothing(outcome: modelsel.Outcome) -> None:
     opened = outcome.open_test()
     assert (outcome.test, opened.test.look) == (None, 1)
@@ -123,6 +130,7 @@ def test_the_test_is_opened_once_and_repeated_for_nothing(outcome: modelsel.Outc
     assert modelsel.audit(opened).looks["score"][0] == opened.test.score
 
 
+@pytest.mark.slow
 def test_methods_say_rows_candidates_rule_correction_and_look(outcome: modelsel.Outcome) -> None:
     before, after = outcome.methods(), outcome.open_test().methods()
     for words in ("120 rows", "5 candidates", "3 folds", "stratified kfold", "rule “best”", "BBC"):
@@ -132,11 +140,13 @@ def test_methods_say_rows_candidates_rule_correction_and_look(outcome: modelsel.
     assert "95 % interval" in after
 
 
+@pytest.mark.slow
 def test_print_shows_what_the_terminal_shows(outcome: modelsel.Outcome) -> None:
     assert str(outcome) == verdict(RunFolder.open(outcome.folder))
     assert repr(outcome).startswith("<Outcome memory-tree-knn: ")
 
 
+@pytest.mark.slow
 def test_a_notebook_sees_verdict_board_and_strips_in_light_and_dark(outcome: modelsel.Outcome) -> None:
     shown = outcome._repr_html_()
     assert outcome.winner["id"][:8] in shown
@@ -148,6 +158,7 @@ def test_a_notebook_sees_verdict_board_and_strips_in_light_and_dark(outcome: mod
     assert outside == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["leaderboard", "tree", "roc", "calibration", "curve"])
 @pytest.mark.parametrize("form", ["svg", "png"])
 def test_pictures_are_shown_and_saved(outcome: modelsel.Outcome, name: str, form: str, tmp_path: Path) -> None:
@@ -164,6 +175,7 @@ def test_pictures_are_shown_and_saved(outcome: modelsel.Outcome, name: str, form
         assert len(written) > 3000  # not an empty sheet
 
 
+@pytest.mark.slow
 def test_a_picture_of_another_form_and_one_that_is_not_there_are_said(outcome: modelsel.Outcome) -> None:
     with pytest.raises(ConfigurationError, match=r"MSEL-288.*\.svg, \.png"):
         outcome.plot.leaderboard().save("x.gif")
@@ -196,6 +208,7 @@ def test_any_run_on_disk_is_opened_as_the_same_object(outcome: modelsel.Outcome,
         modelsel.open_run("nowhere")
 
 
+@pytest.mark.slow
 def test_check_raises_what_the_command_exits_with(outcome: modelsel.Outcome, folder: Path) -> None:
     outcome.open_test()
     assert modelsel.check(outcome)["ledger"]["intact"]
@@ -208,11 +221,13 @@ def test_check_raises_what_the_command_exits_with(outcome: modelsel.Outcome, fol
     assert broken.value.exit_code == 5
 
 
+@pytest.mark.slow
 def test_predictions_for_a_file_and_for_a_table_are_the_same(outcome: modelsel.Outcome, people: pd.DataFrame) -> None:
     people.to_parquet("new.parquet")
     pd.testing.assert_frame_equal(modelsel.predict(outcome, people), modelsel.predict("latest", "new.parquet"))
 
 
+@pytest.mark.slow
 def test_the_model_goes_to_other_systems(outcome: modelsel.Outcome, tmp_path: Path) -> None:
     assert modelsel.export(outcome, "json").startswith("{")
     assert outcome.export("json", tmp_path / "m.json").read_text() == modelsel.export("latest", "json")
@@ -221,6 +236,7 @@ def test_the_model_goes_to_other_systems(outcome: modelsel.Outcome, tmp_path: Pa
     assert outcome.report().name == "report.html"
 
 
+@pytest.mark.slow
 def test_an_interrupted_study_goes_on_where_it_stopped(people: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     from modelsel.api import run as door
     from modelsel.runner.progress import NullProgress

@@ -31,6 +31,7 @@ def as_arrow(frame: pd.DataFrame) -> pa.Table:
     return pa.Table.from_pandas(frame, preserve_index=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [lambda frame: frame, as_polars, as_arrow], ids=["pandas", "polars", "arrow"])
 def test_every_kind_of_table_gives_the_same_study(people: pd.DataFrame, form: Any) -> None:
     people["colour"] = people["colour"].cat.set_categories(["green", "red"])  # a text column knows only what occurs
@@ -51,6 +52,7 @@ def test_data_may_be_given_by_name_or_first_and_roles_as_arrays(people: pd.DataF
     assert named.winner["cv"] == pair.winner["cv"] == array.winner["cv"]
 
 
+@pytest.mark.slow
 def test_groups_weights_and_ids_may_be_arrays(people: pd.DataFrame) -> None:
     groups = np.arange(len(people)) // 4
     found = modelsel.run(
@@ -61,6 +63,7 @@ def test_groups_weights_and_ids_may_be_arrays(people: pd.DataFrame) -> None:
     assert (held.groupby("group")["fold"].nunique() == 1).all()
 
 
+@pytest.mark.slow
 def test_an_array_and_a_task_are_tables_too(people: pd.DataFrame) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 3))
@@ -72,11 +75,13 @@ def test_an_array_and_a_task_are_tables_too(people: pd.DataFrame) -> None:
     assert from_task.winner["cv"] == from_array.winner["cv"]
 
 
+@pytest.mark.slow
 def test_a_path_is_read_by_its_ending(people: pd.DataFrame) -> None:
     people.to_csv("people.csv", index=False)
     assert modelsel.run(data=Path("people.csv"), target="left", **QUICK).task["rows"] == 120
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
@@ -106,6 +111,7 @@ def test_all_wrong_names_are_answered_in_one_error(people: pd.DataFrame) -> None
     assert raised.value.exit_code == 2
 
 
+@pytest.mark.slow
 def test_keywords_and_overrides_describe_the_same_study(people: pd.DataFrame) -> None:
     people.to_parquet("people.parquet")
     words = ("dataset=parquet", "dataset.path=people.parquet", "dataset.target=left", "space=[majority,knn]")
@@ -118,6 +124,7 @@ def test_keywords_and_overrides_describe_the_same_study(people: pd.DataFrame) ->
     assert typed.spec_id == named.spec_id
 
 
+@pytest.mark.slow
 def test_lists_ranges_and_the_grammar_of_the_command_line_mean_the_same(people: pd.DataFrame) -> None:
     sizes = [
         modelsel.plan(people, target="left", space={"mine": {"learner": "knn", "sweep": {"k": values}}}).candidates
@@ -174,6 +181,7 @@ def changed(frame: pd.DataFrame, rows: list[int]) -> pd.DataFrame:
     return frame
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -129,6 +129,7 @@ def test_a_measure_has_the_sign_of_scikit_learn(cancer: tuple[Any, Any]) -> None
     assert losses.best_score_ < 0
 
 
+@pytest.mark.slow
 def test_it_clones_pickles_nests_and_sits_in_a_pipeline(cancer: tuple[Any, Any]) -> None:
     X, y = cancer
     search = SelectionCV(SMALL, cv=3)
@@ -179,6 +180,7 @@ def test_frames_keep_their_names(form: Any) -> None:
     assert search.score(form(frame), y) == get_scorer("accuracy")(search, form(frame), y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "choice",
     [
@@ -217,6 +219,7 @@ def test_a_recorded_search_is_the_search_and_computes_once(
         assert 1 - corrected["mean"] == pytest.approx(recorded.corrected_score_[0])
 
 
+@pytest.mark.slow
 def test_a_recorded_search_tells_labels_and_columns_as_they_were() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(

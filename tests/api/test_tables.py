@@ -89,6 +89,7 @@ def test_a_target_may_be_anything_with_a_cell_per_row(target: Any) -> None:
     assert [task.classes[code] for code in task.target] == list(Y)
 
 
+@pytest.mark.slow
 def test_a_row_index_takes_no_part_and_one_with_a_name_is_said(capfd: pytest.CaptureFixture[str]) -> None:
     quick: dict[str, Any] = {"space": "naive_bayes", "scheme": {"folds": 3}, "tracking": "off", "final_test": False}
     found = modelsel.run(FRAME.set_index(pd.Index(np.arange(ROWS)[::-1], name="customer")), target="y", **quick)

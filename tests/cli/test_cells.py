@@ -4,9 +4,12 @@ import csv
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 CLASSES = ("=cmd|'/c calc'!A0", "+tel", "-2+3", "@SUM(A1)", "\tx", "-1.5", "plain")
 
 
+@pytest.mark.slow
 def test_classes_that_are_formulas_are_quoted_in_a_file_and_numbers_are_not(modelsel: Any, folder: Path) -> None:
     with (folder / "train.csv").open("w", newline="") as stream:
         out = csv.writer(stream)

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from modelsel.core.errors import OK, UNTRUSTED_LEDGER
 
 
@@ -13,6 +15,7 @@ def test_a_fresh_folder_is_in_order(modelsel, folder):
         assert any(line[2:].startswith(what) for line in done.out.splitlines()), what
 
 
+@pytest.mark.slow
 def test_it_tells_finished_and_unfinished_studies_and_the_ledger(modelsel, small, folder):
     assert modelsel("run", *small).code == OK
     stale = folder / "runs" / "broken" / "20260101-000000-aaaaaaaa"
@@ -24,6 +27,7 @@ def test_it_tells_finished_and_unfinished_studies_and_the_ledger(modelsel, small
     assert "state" in said.split("anchors", 1)[1].splitlines()[0]
 
 
+@pytest.mark.slow
 def test_a_changed_ledger_is_exit_5(modelsel, small, folder, tmp_path):
     assert modelsel("run", *small).code == OK
     state = tmp_path / "home" / "state.json"

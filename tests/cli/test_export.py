@@ -189,6 +189,7 @@ def test_a_tree_without_such_an_expression_is_refused_by_the_setting(settings: d
             sql(predictor, "rows")
 
 
+@pytest.mark.slow
 def test_every_format_of_a_study(modelsel: Callable[..., object], folder: Path, small: tuple[str, ...]) -> None:
     assert modelsel("run", "dataset=iris", *small[2:], "learner=tree", "learner.max_depth=2").code == 0
     assert json.loads(modelsel("export", "latest", "--to", "json").out)["classes"]

@@ -66,6 +66,7 @@ def _is_argument(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument"
 
 
+@pytest.mark.slow
 def test_a_small_program_type_checks_for_its_user(tmp_path: Path) -> None:
     mypy = Path(sys.executable).with_name("mypy")
     if not mypy.exists():
@@ -91,6 +92,7 @@ def test_a_small_program_type_checks_for_its_user(tmp_path: Path) -> None:
     assert (ROOT / "modelsel" / "py.typed").exists()
 
 
+@pytest.mark.slow
 def test_a_study_in_python_takes_the_same_overrides(folder: Path, small: tuple[str, ...]) -> None:
     outcome = modelsel.run(*small, "final_test=false")
     assert outcome.test is None

@@ -13,6 +13,7 @@ def outcome(folder: Path) -> dict[str, object]:
     return dict(json.loads((folder / "runs" / "latest" / "study.json").read_text()))
 
 
+@pytest.mark.slow
 def test_a_study_prints_its_verdict_and_leaves_its_record(modelsel: Command, folder: Path, small: tuple[str, ...]) -> None:
     ran = modelsel("run", *small)
     assert ran.code == 0, ran.err
@@ -26,6 +27,7 @@ def test_a_study_prints_its_verdict_and_leaves_its_record(modelsel: Command, fol
     assert sorted(path.name for path in (folder / "runs").iterdir()) == ["latest", "play_tennis-majority-naive_bayes"]
 
 
+@pytest.mark.slow
 def test_the_test_set_may_stay_closed_and_be_opened_later(modelsel: Command, folder: Path, small: tuple[str, ...]) -> None:
     assert modelsel("run", *small, "final_test=false").code == 0
     assert outcome(folder)["test"] is None
@@ -38,6 +40,7 @@ def test_the_test_set_may_stay_closed_and_be_opened_later(modelsel: Command, fol
     assert Path(report.out.strip()).is_file()
 
 
+@pytest.mark.slow
 def test_a_refused_look_ends_with_4_and_a_whole_record(modelsel: Command, folder: Path, small: tuple[str, ...]) -> None:
     iris = ("dataset=iris", *small[2:], "guard=strict")
     assert modelsel("run", *iris, "learner=majority").code == 0
@@ -47,6 +50,7 @@ def test_a_refused_look_ends_with_4_and_a_whole_record(modelsel: Command, folder
     assert outcome(folder)["test"]["refused"]
 
 
+@pytest.mark.slow
 def test_predictions_follow_the_columns_by_name(modelsel: Command, folder: Path) -> None:
     rows = ["x,y,class", *(f"{i},{i % 7},{'ab'[i > 20]}" for i in range(40))]
     (folder / "train.csv").write_text("\n".join(rows) + "\n")
@@ -81,6 +85,7 @@ def test_a_sweep_ends_in_one_table_and_opens_each_test_set_once(
     assert not list(folder.glob("runs/*/*/.hydra"))
 
 
+@pytest.mark.slow
 def test_a_sweep_goes_on_after_a_failed_job_and_ends_with_the_worst_code(modelsel: Command, small: tuple[str, ...]) -> None:
     ran = modelsel("run", "-m", *small[:3], "tracking=off", "final_test=false", "scheme.folds=500,3")
     assert ran.code == 2
@@ -89,6 +94,7 @@ def test_a_sweep_goes_on_after_a_failed_job_and_ends_with_the_worst_code(modelse
     assert "[dataset=play_tennis" in ran.err
 
 
+@pytest.mark.slow
 def test_a_sweep_returns_the_cross_validated_score(folder: Path, small: tuple[str, ...]) -> None:
     from modelsel.cli.run import study
     from modelsel.config.compose import compose
@@ -124,6 +130,7 @@ def test_what_only_shows_writes_nothing(
     assert {path for path in folder.parent.rglob("*") if path.is_file()} == before
 
 
+@pytest.mark.slow
 def test_an_experiment_over_several_data_sets_is_a_sweep_by_itself(
     modelsel: Command, folder: Path, small: tuple[str, ...]
 ) -> None:
@@ -152,6 +159,7 @@ def test_a_starter_folder_can_be_planned_once_it_has_data(modelsel: Command, fol
     assert "fits" in planned.out
 
 
+@pytest.mark.slow
 def test_doctor_finds_everything_in_order(modelsel: Command, small: tuple[str, ...]) -> None:
     assert modelsel("run", *small).code == 0
     ran = modelsel("doctor")
@@ -160,6 +168,7 @@ def test_doctor_finds_everything_in_order(modelsel: Command, small: tuple[str, .
     assert "intact" in ran.out
 
 
+@pytest.mark.slow
 def test_an_audit_sees_a_record_that_was_changed(modelsel: Command, folder: Path, small: tuple[str, ...]) -> None:
     assert modelsel("run", *small).code == 0
     assert json.loads(modelsel("audit", "latest", "--json").out)["ledger"]["intact"] is True
@@ -171,6 +180,7 @@ def test_an_audit_sees_a_record_that_was_changed(modelsel: Command, folder: Path
     assert (folder / "audit.html").read_text().startswith("<!doctype html>")
 
 
+@pytest.mark.slow
 def test_runs_of_one_data_set_are_compared_and_unpaired_ones_refused(modelsel: Command, small: tuple[str, ...]) -> None:
     for name, extra in (("one", "seed=0"), ("two", "seed=1")):
         assert modelsel("run", *small, f"name={name}", extra, "final_test=false").code == 0

@@ -12,6 +12,7 @@ LOANS = "age;income;default\n" + "".join(f"{i % 17 + 20},5;{i * 7};{'yn'[i % 3 =
 QUICK = ("space=[majority,naive_bayes]", "scheme.folds=3", "tracking=off", "pool=sequential")
 
 
+@pytest.mark.slow
 def test_a_file_and_a_column_are_a_study(modelsel: Callable[..., object], folder: Path) -> None:
     (folder / "my loans.csv").write_text(LOANS.replace(",5", "").replace(";", ","))
     planned = modelsel("plan", "my loans.csv", "default", *QUICK)
@@ -22,6 +23,7 @@ def test_a_file_and_a_column_are_a_study(modelsel: Callable[..., object], folder
     assert modelsel("run", "my loans.csv", "default", *QUICK).out.startswith("my loans-")  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["plan", "run"])
 def test_what_was_recognised_is_said_on_the_terminal(command: str, modelsel: Callable[..., object], folder: Path) -> None:
     (folder / "loans.csv.gz").write_bytes(gzip.compress(LOANS.encode()))
@@ -44,6 +46,7 @@ def test_other_words_stay_as_they_are(words: list[str]) -> None:
     assert spelled_out(words) == words
 
 
+@pytest.mark.slow
 def test_predictions_begin_with_the_id_of_the_row(modelsel: Callable[..., object], folder: Path) -> None:
     rows = "".join(f"p{i:03},{i % 17},{'yn'[i % 3 == 0]}\n" for i in range(60))
     (folder / "rows.csv").write_text(f"who,age,y\n{rows}")

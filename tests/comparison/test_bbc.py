@@ -117,6 +117,7 @@ def answered(seed: int, rows: int, candidates: int, folds: int = 5) -> list[Fold
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     ["balanced_error", "auc", "kappa", "recall", "specificity", "average_precision", "lift", "expected_calibration_error"],

@@ -73,6 +73,7 @@ def test_each_fold_is_judged_by_what_was_chosen_without_it(tmp_path: Path) -> No
     assert found.low < found.mean < found.high
 
 
+@pytest.mark.slow
 def test_the_interval_of_bates_is_the_published_algorithm(tmp_path: Path) -> None:
     """Algorithm 1 of Bates, Hastie & Tibshirani (2021), written out as it is printed, loop by loop."""
     task, how = noise(np.random.default_rng(2), rows=40), selecting(tmp_path, SPACE)
@@ -111,6 +112,7 @@ def test_it_is_wider_where_the_losses_of_a_fold_go_together() -> None:
         interval([folds[:2]])
 
 
+@pytest.mark.slow
 def test_thirty_candidates_of_no_value_are_worth_nothing(tmp_path: Path) -> None:
     """The true error is one half whatever is chosen; the best of many cross-validated scores is far below it."""
     rng = np.random.default_rng(5)

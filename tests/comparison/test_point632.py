@@ -11,6 +11,7 @@ from modelsel.core.spec import make
 from modelsel.statistics.bootstrap import point632, point632_plus
 
 
+@pytest.mark.slow
 def test_gamma_comes_from_the_rule_fitted_on_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)

@@ -45,6 +45,7 @@ def test_the_paper_s_table_is_read_as_the_paper_reads_it() -> None:
     assert min(pair.nemenyi for pair in of.pairs) > 0.05  # as no two mean ranks are 1.25 apart
 
 
+@pytest.mark.slow
 def test_a_pair_that_is_told_apart_says_who_is_better() -> None:
     for measure, better in (("error", "cart"), ("auc", "knn")):
         runs = [run(f"s{i}", {"cart": 0.2 + i / 90, "knn": 0.3 + i / 99}, task=f"t{i}", measure=measure) for i in range(9)]

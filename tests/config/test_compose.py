@@ -41,6 +41,7 @@ def test_the_defaults_are_those_that_are_documented() -> None:
     assert len(config.candidates) > 100
 
 
+@pytest.mark.slow
 def test_everything_on_the_help_page_is_understood() -> None:
     from modelsel.cli.parsing.help import OVERRIDES
 

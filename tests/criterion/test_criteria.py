@@ -30,6 +30,7 @@ def table_of(seed: int, binary: bool) -> np.ndarray:
     return table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LOOPS)
 @settings(max_examples=80, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
@@ -49,6 +50,7 @@ def test_a_test_that_says_nothing_has_no_goodness(kind: str) -> None:
     assert criterion.goodness(np.array([[[6.0, 2.0, 4.0], [3.0, 1.0, 2.0]]]))[0] == pytest.approx(0.0, abs=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))

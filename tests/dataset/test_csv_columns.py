@@ -85,6 +85,7 @@ def strict(text: str) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_quotes_that_look_whole_are_so_to_the_strict_reader():
     rng = np.random.default_rng(0)
     agreed = 0

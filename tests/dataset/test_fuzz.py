@@ -40,12 +40,14 @@ def survives(path: Path, data: bytes) -> None:
     assert len(task) == len(task.target) > 1
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=mutated(CSV))
 def test_a_damaged_csv_file(data: bytes, tmp_path: Path) -> None:
     survives(tmp_path / "rows.csv", data)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=mutated(ARFF))
 def test_a_damaged_arff_file(data: bytes, tmp_path: Path) -> None:

@@ -93,6 +93,7 @@ def test_twenty_runs_through_the_server(loans: Path, monkeypatch: pytest.MonkeyP
     assert misses <= 5  # of 20 at 5 %: more happens once in three thousand times
 
 
+@pytest.mark.slow
 def test_asking_again_averages_nothing(exam: Make) -> None:
     """Noise is drawn from a seed of the seal: the same question has the same answer, under every name and order of rows."""
     made = exam(release="thresholdout", looks=None)

@@ -19,6 +19,7 @@ from tests.examination.conftest import errors, guess
 Make = Callable[..., ExamSession]
 
 
+@pytest.mark.slow
 def test_frames_and_an_answer_in_one_call(exam: Make) -> None:
     made = exam(release="full")
     taken = modelsel.exam(made.folder)
@@ -87,6 +88,7 @@ def test_terms_that_cannot_be_are_said_and_nothing_is_made(
     assert not Path("exam").exists()
 
 
+@pytest.mark.slow
 def test_an_exam_that_is_refused_leaves_no_half_of_one(loans: Path, capsys: pytest.CaptureFixture[str]) -> None:
     create = ["exam", "create", "loans.csv", "--target", "default"]
     assert main([*create, "first"]) == 0
@@ -98,6 +100,7 @@ def test_an_exam_that_is_refused_leaves_no_half_of_one(loans: Path, capsys: pyte
     assert "did you mean 'create'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_commands_in_order(loans: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["exam", "create", "loans.csv", "--target", "default", "exam", "--release", "full", "split.seed=3"]) == 0
     guess(ExamSession(Path("exam"))).to_csv("answer.csv", index=False)

@@ -45,6 +45,7 @@ def test_what_askers_get_has_no_label_of_a_question_and_no_trace_of_the_order(ex
     assert asked.token.is_monotonic_increasing
 
 
+@pytest.mark.slow
 def test_the_labels_are_nowhere_but_encrypted(exam: Make, loans: Path) -> None:
     made = exam()
     said = json.dumps(
@@ -62,6 +63,7 @@ def test_the_labels_are_nowhere_but_encrypted(exam: Make, loans: Path) -> None:
     assert made.history()[-1]["status"] == "failed"  # the look is on record, and charged
 
 
+@pytest.mark.slow
 def test_the_score_is_the_count_of_errors_and_its_interval_the_formula(exam: Make) -> None:
     made = exam(release="full")
     for number, cut in enumerate((3.0, 2.8, 3.3), 1):
@@ -74,6 +76,7 @@ def test_the_score_is_the_count_of_errors_and_its_interval_the_formula(exam: Mak
         assert shown.level == 0.96
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", SHOWING)
 def test_each_policy_shows_what_it_says_and_a_replay_costs_nothing(exam: Make, release: str) -> None:
     made = make_any(exam, release)
@@ -109,6 +112,7 @@ def test_a_forecast_makes_an_answer_cheap(exam: Make) -> None:
     assert foreseen < 3 < surprising
 
 
+@pytest.mark.slow
 def test_closed_shows_nothing_before_the_close_and_shares_delta_then(exam: Make) -> None:
     made = exam(release="closed")
     for cut in (3.0, 2.8, 3.3):
@@ -128,6 +132,7 @@ def test_closed_shows_nothing_before_the_close_and_shares_delta_then(exam: Make)
     assert boards.close(ExamSession(made.folder))["answers"] == done["answers"]
 
 
+@pytest.mark.slow
 def test_at_the_close_every_answer_has_its_own_index(exam: Make) -> None:
     made = exam(release="better")
     shown = [made.answer(guess(made, cut), "ann") for cut in (3.0, 2.9, 2.0)]
@@ -152,6 +157,7 @@ def test_verdicts_tell_a_good_answer_from_a_bad_one(exam: Make) -> None:
     assert [line["asker"] for line in done["board"]] == ["ann", "bob"]
 
 
+@pytest.mark.slow
 def test_budgets_are_each_askers_and_nats_are_everybodys(exam: Make) -> None:
     made = exam(looks=2, release="full")
     made.answer(guess(made, 3.0), "ann")
@@ -168,6 +174,7 @@ def test_budgets_are_each_askers_and_nats_are_everybodys(exam: Make) -> None:
         poor.answer(guess(poor, 2.1), "ann")
 
 
+@pytest.mark.slow
 def test_rows_that_were_tested_before_are_found_at_creation(exam: Make) -> None:
     made = exam(release="full")
     made.answer(guess(made), "ann")
@@ -179,6 +186,7 @@ def test_rows_that_were_tested_before_are_found_at_creation(exam: Make) -> None:
     assert again.answer(guess(again, 2.0), "bob").spent > 4
 
 
+@pytest.mark.slow
 def test_the_whole_table_can_be_the_exam(exam: Make) -> None:
     made = exam(everything=True, release="full")
     assert len(questions(made)) == 300
@@ -193,6 +201,7 @@ def test_class_counts_are_told_only_where_the_terms_say_so_and_are_priced(exam: 
     assert made.answer(guess(made), "ann").spent == pytest.approx(told["price"], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_measures_weights_and_scores_are_as_in_studies(exam: Make, loans: Path) -> None:
     made = exam("measure=auc", release="full")
     asked = questions(made)
@@ -233,6 +242,7 @@ def test_terms_that_were_changed_are_not_believed(exam: Make) -> None:
         ExamSession(made.folder)
 
 
+@pytest.mark.slow
 def test_the_audit_says_whether_all_is_as_it_was_given_out(exam: Make) -> None:
     made = exam(release="full")
     made.answer(guess(made), "ann")
@@ -245,6 +255,7 @@ def test_the_audit_says_whether_all_is_as_it_was_given_out(exam: Make) -> None:
     assert not boards.audit(made)["exam"]["whole"]
 
 
+@pytest.mark.slow
 def test_the_board_has_released_numbers_alone(exam: Make) -> None:
     made = exam(release="full")
     made.answer(guess(made, 3.0), "ann")

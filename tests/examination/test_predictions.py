@@ -118,6 +118,7 @@ def test_a_forecast_from_more_rows_than_anybody_has_is_none(exam: Make, rows: fl
     assert cheap > 2
 
 
+@pytest.mark.slow
 def test_scores_that_the_guard_takes_for_one_answer_have_one_name(exam: Make) -> None:
     """3.5e-6 is rounded to 4e-6 there, and was written as 3e-6 here: two looks under one name spoilt the certificate."""
     made = exam("measure=auc", release="full", looks=None)
@@ -131,6 +132,7 @@ def test_scores_that_the_guard_takes_for_one_answer_have_one_name(exam: Make) ->
     assert len([*(made.store.folder / "answers").iterdir()]) == 3  # a replay leaves no file
 
 
+@pytest.mark.slow
 def test_a_parquet_file_that_unfolds_is_not_read(exam: Make, tmp_path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -147,6 +149,7 @@ def test_a_parquet_file_that_unfolds_is_not_read(exam: Make, tmp_path: Path) -> 
             made.answer(tmp_path / "answer.parquet", "ann")
 
 
+@pytest.mark.slow
 def test_a_parquet_file_of_which_any_byte_was_changed_is_read_or_refused(exam: Make, tmp_path: Path) -> None:
     made = exam()
     guess(made).to_parquet(tmp_path / "answer.parquet")

@@ -42,6 +42,7 @@ def send(client: TestClient, token: str, frame: pd.DataFrame, **query: Any) -> A
     )
 
 
+@pytest.mark.slow
 def test_an_asker_gets_what_the_terms_say(client: TestClient, service: ExamService) -> None:
     token = service.askers.admit("ann")
     assert client.get("/terms").json()["rows"]["questions"] == 90
@@ -54,6 +55,7 @@ def test_an_asker_gets_what_the_terms_say(client: TestClient, service: ExamServi
     assert send(client, token, guess(service.exam, 2.0), rate="x", rows="3").status_code == 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("token", ["", "msx_forged", "Bearer", "msx_" + "a" * 100_000, "\x00", "ann"])
 def test_a_forged_token_gets_nothing(client: TestClient, service: ExamService, token: str) -> None:
     service.askers.admit("ann")
@@ -63,6 +65,7 @@ def test_a_forged_token_gets_nothing(client: TestClient, service: ExamService, t
     assert service.exam.history() == []
 
 
+@pytest.mark.slow
 def test_a_token_that_was_replaced_is_dead_and_none_is_kept(client: TestClient, service: ExamService) -> None:
     old = service.askers.admit("ann")
     new = service.askers.admit("ann")
@@ -75,6 +78,7 @@ def test_a_token_that_was_replaced_is_dead_and_none_is_kept(client: TestClient, 
         service.askers.admit("../ann")
 
 
+@pytest.mark.slow
 def test_budgets_of_tokens_hold_beside_those_of_the_terms(client: TestClient, service: ExamService) -> None:
     few, poor = service.askers.admit("few", looks=1), service.askers.admit("poor", nats=3.0)
     assert send(client, few, guess(service.exam)).status_code == 200
@@ -95,6 +99,7 @@ def test_rates_hold(exam: Make) -> None:
     assert strangers[-1] == 429
 
 
+@pytest.mark.slow
 def test_an_asker_learns_nothing_of_anothers_predictions(client: TestClient, service: ExamService) -> None:
     ann = service.askers.admit("ann")
     digest = send(client, ann, guess(service.exam)).json()["answer"]
@@ -103,6 +108,7 @@ def test_an_asker_learns_nothing_of_anothers_predictions(client: TestClient, ser
     assert "ann" in client.get("/board").text
 
 
+@pytest.mark.slow
 def test_too_much_is_not_read(client: TestClient, service: ExamService) -> None:
     token = service.askers.admit("ann")
     much = client.post("/answers", content=b"a" * (service.largest + 1), headers={"Authorization": f"Bearer {token}"})
@@ -110,6 +116,7 @@ def test_too_much_is_not_read(client: TestClient, service: ExamService) -> None:
     assert service.exam.history() == []
 
 
+@pytest.mark.slow
 def test_the_page_says_terms_board_and_how_to_ask_and_escapes_all(exam: Make) -> None:
     made = exam(release="full", name="<script>alert(1)</script>")
     service = ExamService(made.folder)
@@ -122,6 +129,7 @@ def test_the_page_says_terms_board_and_how_to_ask_and_escapes_all(exam: Make) ->
     assert "default-src 'none'" in reply.headers["content-security-policy"]
 
 
+@pytest.mark.slow
 def test_an_agent_sits_the_exam_by_the_model_context_protocol(service: ExamService, monkeypatch: pytest.MonkeyPatch) -> None:
     from modelsel.examination.server.agents import TOKEN, agents
 
@@ -173,6 +181,7 @@ def test_from_python_over_http_and_mcp(exam: Make) -> None:
         modelsel.exam(server.address, token=token).status()
 
 
+@pytest.mark.slow
 def test_the_commands(exam: Make, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     from modelsel.cli.dispatch import main
 
@@ -184,6 +193,7 @@ def test_the_commands(exam: Make, capsys: pytest.CaptureFixture[str], tmp_path: 
     assert (asker.name, asker.looks) == ("ann", 3)
 
 
+@pytest.mark.slow
 def test_strangers_wait_too_and_do_not_keep_askers_from_answering(exam: Make) -> None:
     service = ExamService(exam(release="full").folder, calls=30)
     token = service.askers.admit("ann")
@@ -196,6 +206,7 @@ def test_strangers_wait_too_and_do_not_keep_askers_from_answering(exam: Make) ->
         assert send(client, token, guess(service.exam)).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", ["1e18", "9" * 400, "nan", "-1", ""])
 def test_a_forecast_that_is_none_is_no_look(client: TestClient, service: ExamService, rows: str) -> None:
     token = service.askers.admit("ann")
@@ -203,6 +214,7 @@ def test_a_forecast_that_is_none_is_no_look(client: TestClient, service: ExamSer
     assert service.exam.history() == []
 
 
+@pytest.mark.slow
 def test_an_error_names_no_file_of_the_server(client: TestClient, service: ExamService) -> None:
     token = service.askers.admit("ann")
     for content in (b"token,prediction\n", b"PAR1nothing", b'token,prediction\n"a', b"\0"):
@@ -212,6 +224,7 @@ def test_an_error_names_no_file_of_the_server(client: TestClient, service: ExamS
         assert "/" not in refused.json()["error"].split("answer.")[0]
 
 
+@pytest.mark.slow
 def test_an_exam_of_parquet_files_is_served(exam: Make) -> None:
     service = ExamService(exam(release="full", parquet=True).folder)
     taken = modelsel.exam(service.exam.folder)

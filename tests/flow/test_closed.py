@@ -38,6 +38,7 @@ def looks() -> int:
     return sum(len(one["looks"]) for one in modelsel.audit()["test_sets"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", GRAVE)
 def test_a_grave_finding_leaves_the_test_closed_with_reason_and_command(code: str) -> None:
     found = modelsel.run(GRAVE[code], target="y", **QUICK)
@@ -53,6 +54,7 @@ def test_a_grave_finding_leaves_the_test_closed_with_reason_and_command(code: st
     assert found.open_test().test.look == 1
 
 
+@pytest.mark.slow
 def test_a_study_whose_test_is_opened_later_is_one_study_in_the_audit() -> None:
     found = modelsel.run(SOUND, target="y", final_test=False, **QUICK)
     found.open_test()
@@ -68,6 +70,7 @@ def test_sound_data_are_tested_at_once() -> None:
     assert "closed" not in found.to_dict()
 
 
+@pytest.mark.slow
 def test_mending_the_data_costs_one_look_and_not_two() -> None:
     frame = GRAVE["ID_LIKE_COLUMN"]
     modelsel.run(frame, target="y", **QUICK)
@@ -76,6 +79,7 @@ def test_mending_the_data_costs_one_look_and_not_two() -> None:
     assert looks() == 1
 
 
+@pytest.mark.slow
 def test_true_opens_and_false_does_not() -> None:
     assert modelsel.run(GRAVE["EQUALS_TARGET"], target="y", final_test=True, **QUICK).test.look == 1
     assert modelsel.run(SOUND, target="y", final_test=False, **QUICK).test is None

@@ -57,12 +57,14 @@ def test_pruners_over_three_data_sets_from_one_command(modelsel: Any) -> None:
     assert all(line.startswith("![critical-difference") for line in differing)
 
 
+@pytest.mark.slow
 def test_one_set_that_is_at_hand_is_compared_on_its_folds(modelsel: Any) -> None:
     ran = modelsel("run", "experiment=pruning_comparison", "dataset.which=iris,glass", "scheme.repeats=1", *QUICK)
     assert ran.code == 0, ran.err
     assert "8 learners on iris" in written(ran.out)[0].read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code"),
     [

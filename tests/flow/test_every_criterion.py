@@ -21,6 +21,7 @@ class RootGini(BaseCriterion):
 '''
 
 
+@pytest.mark.slow
 def test_a_study_chooses_among_all_criteria(modelsel) -> None:
     every = ", ".join(kinds("criterion"))
     sweep = f"learner.sweep={{criterion: 'choice({every})'}}"

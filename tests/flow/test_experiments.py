@@ -68,6 +68,7 @@ def _by_task(out: str) -> dict[str, str]:
     return {part.split(" ==")[0]: part for part in parts}
 
 
+@pytest.mark.slow
 def test_one_scenario_of_the_balloons_is_one_study(modelsel: Any) -> None:
     done = modelsel("run", "experiment=balloons", "dataset.concept=adult_or_stretch")
     assert done.code == 0, done.err
@@ -94,6 +95,7 @@ def test_the_published_path_of_iris_comes_out_and_its_misprint_is_said(modelsel:
     assert "one_standard_error" in _page()
 
 
+@pytest.mark.slow
 def test_the_second_accuracy_falls_while_the_first_rises(modelsel: Any) -> None:
     done = modelsel("run", "experiment=overfitting_curve")
     assert done.code == 0, done.err
@@ -108,6 +110,7 @@ def test_the_second_accuracy_falls_while_the_first_rises(modelsel: Any) -> None:
     assert "<- largest" in done.out
 
 
+@pytest.mark.slow
 def test_a_report_is_made_again_from_the_record(modelsel: Any) -> None:
     modelsel("run", "experiment=iris_pruning")
     before = Path("runs/latest/report.html").read_text("utf-8")
@@ -120,6 +123,7 @@ def _section(page: str) -> str:
     return page.split('<section id="pruning_path"')[1].split("</section>")[0]
 
 
+@pytest.mark.slow
 def test_any_study_with_a_family_has_its_path_on_the_page_and_prints_it_when_asked(modelsel: Any) -> None:
     small = ("dataset=wine", "space=cart", "scheme.folds=3", "split=none")
     quiet = modelsel("run", *small)

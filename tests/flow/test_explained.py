@@ -15,6 +15,7 @@ def explained() -> dict:
     return json.loads(Path("runs/latest/explanation.json").read_text())
 
 
+@pytest.mark.slow
 def test_importance_and_dependence_of_the_winner_and_of_an_entry(modelsel):
     asked = ("explain.importance=true", "explain.candidates=[winner,cart]", "explain.repeats=2", "explain.dependence=true")
     done = modelsel("run", "dataset=iris", "space=[cart,naive_bayes]", "scheme.folds=3", *asked)
@@ -56,6 +57,7 @@ def test_a_fit_that_fails_costs_the_study_nothing(modelsel):
     assert "failed" not in told, told
 
 
+@pytest.mark.slow
 def test_predict_tells_the_path_of_each_row(modelsel):
     assert modelsel("run", "dataset=iris", "learner=cart", "scheme.folds=3").code == 0
     Path("new.csv").write_text(HEAD + "5.1,3.5,1.4,0.2\n6.9,3.1,6.1,2.3\n")
@@ -96,6 +98,7 @@ def test_a_declared_slice_that_is_no_column_is_refused_before_anything_runs(mode
     assert "there is no column 'mean radus': did you mean 'mean radius'?, slices" in done.err
 
 
+@pytest.mark.slow
 def test_a_learning_curve_of_the_winner_and_the_best_of_each_other_entry(modelsel):
     words = ("dataset=breast_cancer", "space=[cart,naive_bayes]", "scheme.folds=3", "curve=true")
     planned = modelsel("plan", *words)
@@ -109,6 +112,7 @@ def test_a_learning_curve_of_the_winner_and_the_best_of_each_other_entry(modelse
     assert "Would more rows help?" in RunFolder.open("latest").report.read_text()
 
 
+@pytest.mark.slow
 def test_prediction_sets_of_new_rows_come_from_the_models_of_the_folds(modelsel):
     done = modelsel("run", "dataset=iris", "learner=naive_bayes", "scheme.folds=3", "explain.sets=true")
     assert done.code == 0, done.err
@@ -126,6 +130,7 @@ def test_prediction_sets_of_new_rows_come_from_the_models_of_the_folds(modelsel)
     assert (wrong.code, "MSEL-292" in wrong.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_sets_are_refused_for_groups_before_a_fit_and_told_of_where_nothing_was_kept(modelsel):
     Path("rows.csv").write_text("x,who,y\n" + "".join(f"{i % 7},{i // 4},{'ab'[i % 2]}\n" for i in range(60)))
     words = ("dataset=csv", "dataset.path=rows.csv", "dataset.target=y", "dataset.groups=who", "scheme=group_kfold")
@@ -139,6 +144,7 @@ def test_sets_are_refused_for_groups_before_a_fit_and_told_of_where_nothing_was_
     assert "MSEL-291: the run kept no models of its folds" in missing.err
 
 
+@pytest.mark.slow
 def test_a_forest_has_its_impurity_importance_too(modelsel):
     asked = ("explain.importance=true", "explain.repeats=1", "explain.noise=false", "learner.trees=20")
     done = modelsel("run", "dataset=iris", "learner=forest", "scheme.folds=2", "final_test=false", *asked)

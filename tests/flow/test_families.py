@@ -29,6 +29,7 @@ def test_a_family_is_written_down_and_taken_from_the_run_before(modelsel):
     assert families() != first, "another seed is another fit"
 
 
+@pytest.mark.slow
 def test_inside_outer_folds_each_analysis_part_has_a_family_of_its_own(modelsel):
     words = (*STUDY, "outer=kfold", "outer.folds=3", "scheme.folds=3")
     done = modelsel(*words)

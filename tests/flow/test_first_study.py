@@ -28,6 +28,7 @@ def test_the_quick_start_compares_every_family_and_tests_once(modelsel: Any) -> 
     assert "1st look" in done.out
 
 
+@pytest.mark.slow
 def test_every_file_of_a_run_is_there_and_says_the_same(modelsel: Any) -> None:
     assert modelsel("run", *SMALL).code == 0
     run = Path("runs/latest")
@@ -117,6 +118,7 @@ def test_a_plan_fits_nothing_and_writes_nothing(modelsel: Any) -> None:
     assert not Path("runs").exists()
 
 
+@pytest.mark.slow
 def test_the_ledger_is_the_persons_and_the_tests_have_one_of_their_own(modelsel: Any, tmp_path: Path) -> None:
     assert modelsel("run", *SMALL).code == 0
     assert list((tmp_path / "home").rglob("ledger.db"))

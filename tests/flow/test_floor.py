@@ -15,6 +15,7 @@ from modelsel.runner import baselines
 SMALL = ("dataset=wine", "scheme.folds=3", "final_test=false")
 
 
+@pytest.mark.slow
 def test_a_space_without_it_shows_it_beside_the_candidates(modelsel: Any) -> None:
     done = modelsel("run", *SMALL, "space=[naive_bayes]")
     assert done.code == 0, done.err
@@ -35,6 +36,7 @@ def test_a_space_without_it_shows_it_beside_the_candidates(modelsel: Any) -> Non
     assert Path("runs/latest/report.html").read_text().count('<tr class="floor">') == 2
 
 
+@pytest.mark.slow
 def test_it_is_no_candidate(modelsel: Any) -> None:
     outcome = modelsel("run", *SMALL, "space=[naive_bayes]").outcome
     with open("runs/latest/candidates.csv", newline="") as stream:
@@ -51,6 +53,7 @@ def test_it_is_no_candidate(modelsel: Any) -> None:
     assert runs.parent.tags["mlflow.note.content"].count("| floor |") == 2
 
 
+@pytest.mark.slow
 def test_the_choice_does_not_know_of_it(modelsel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = modelsel("run", *SMALL, "space=[naive_bayes,cart]").outcome
     with np.load("runs/latest/losses.npz") as arrays:
@@ -65,6 +68,7 @@ def test_the_choice_does_not_know_of_it(modelsel: Any, monkeypatch: pytest.Monke
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_space_that_lists_it_has_it_once(modelsel: Any) -> None:
     outcome = modelsel("run", *SMALL, "space=[naive_bayes,majority]").outcome
     lines = {line["learner"]: line for line in outcome.extra["floor"]}
@@ -77,12 +81,14 @@ def test_a_space_that_lists_it_has_it_once(modelsel: Any) -> None:
     assert Path("runs/latest/report.html").read_text().count('<tr class="floor">') == 1
 
 
+@pytest.mark.slow
 def test_a_winner_that_only_guesses_is_said_so(modelsel: Any) -> None:
     done = modelsel("run", *SMALL, "space=[majority,prior_draw]")
     assert "the winner is no better than guessing" in " ".join(done.out.split())
     assert "no better than guessing" not in modelsel("run", *SMALL, "space=[naive_bayes]").out
 
 
+@pytest.mark.slow
 def test_a_measure_of_which_more_is_better_and_that_is_no_mean_over_rows(modelsel: Any) -> None:
     done = modelsel("run", *SMALL, "dataset=breast_cancer", "space=[naive_bayes]", "measure=auc")
     assert done.code == 0, done.err

@@ -67,6 +67,7 @@ def test_near_the_floor_auto_pays_for_nested_and_bbc_says_what_it_is_worth(model
     assert len(study()["nested"]["winners"]) == 3  # of the study's own scheme
 
 
+@pytest.mark.slow
 def test_away_from_the_floor_auto_leaves_bbc(modelsel: Any) -> None:
     assert modelsel("run", "dataset=wine", *COINS, "corrected=auto").code == 0
     assert study()["winner"]["corrected"]["method"] == "bbc"

@@ -104,6 +104,7 @@ def test_an_exact_count_is_all_that_is_left_of_the_labels(modelsel: Any, trackin
     assert found(sealed.others, secrets, done.out + done.err + audit.out + audit.err) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", REDUCED, ids=" ".join)
 def test_a_reduced_answer_leaves_the_exact_one_nowhere(modelsel: Any, release: tuple[str, ...]) -> None:
     done = modelsel(*STUDY, *release)
@@ -123,6 +124,7 @@ def test_a_reduced_answer_leaves_the_exact_one_nowhere(modelsel: Any, release: t
     assert found([exact, *sealed.others], secrets, done.out + done.err + audit.out + audit.err) == []
 
 
+@pytest.mark.slow
 def test_the_search_finds_what_is_there(modelsel: Any) -> None:
     assert modelsel(*STUDY).code == 0
     folder = RunFolder.open("latest")

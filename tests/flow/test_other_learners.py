@@ -87,6 +87,7 @@ def _statuses(modelsel: Any, deeds: str, *more: str) -> dict[str, str]:
     return {row["params.deed"]: row["status"] for row in rows}
 
 
+@pytest.mark.slow
 def test_a_plug_in_is_found_by_workers_that_began_before_it_was_on_the_path(modelsel: Any, odd: None) -> None:
     assert _statuses(modelsel, "fine") == {"fine": "ok"}
 

@@ -22,6 +22,7 @@ def used(monkeypatch):
     return kinds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "kind"),
     [

@@ -32,6 +32,7 @@ def test_an_arff_file_with_quotes_sparse_rows_and_weights(modelsel: Any) -> None
     assert done.outcome.winner["cv"]["mean"] <= 0.1
 
 
+@pytest.mark.slow
 def test_play_tennis_gives_the_textbook_tree(modelsel: Any) -> None:
     done = modelsel("run", "dataset=play_tennis", "space=[id3]", "split=none", "scheme=leave_one_out")
     assert done.code == 0, done.err
@@ -45,6 +46,7 @@ DATES = "joined,size,wanted\n" + "\n".join(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["csv", "arff"])
 def test_dates_read_as_dates_wherever_the_tree_is_told(modelsel: Any, suffix: str) -> None:
     """The first `yes` is of 2021-09-05: the cut lies halfway between it and the month before."""
@@ -68,6 +70,7 @@ def test_dates_read_as_dates_wherever_the_tree_is_told(modelsel: Any, suffix: st
     assert "1629460800" in modelsel("export", "latest", "--to", "sql").out  # a program compares numbers
 
 
+@pytest.mark.slow
 def test_the_report_says_sizes_as_people_say_them(modelsel: Any) -> None:
     """Means over folds are fractions: 358.2 rows are none, and one leaf is no leaves."""
     assert modelsel("run", "dataset=iris", "space=[knn,majority]", "split=none", "scheme.folds=7").code == 0

@@ -70,6 +70,7 @@ def test_without_the_development_rows_nothing_is_predicted(modelsel: Any, wine: 
     assert "not those of the study" in other.err
 
 
+@pytest.mark.slow
 def test_another_scikit_learn_does_not_fit_the_recipe(modelsel: Any, wine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert modelsel("run", *SMALL, *FOREST).code == 0
     monkeypatch.setattr("sklearn.__version__", "0.1")

@@ -17,6 +17,7 @@ def said(done: Any) -> list[str]:
     return [line for line in done.err.splitlines() if "journal" in line or "to compute" in line]
 
 
+@pytest.mark.slow
 def test_the_same_command_again_computes_nothing_and_gives_the_same(modelsel: Any) -> None:
     first = modelsel("run", *BASE, FOUR)
     assert said(first) == []
@@ -50,6 +51,7 @@ def test_another_measure_is_computed_from_what_was_predicted(modelsel: Any) -> N
     assert said(scores) == ["3 of 6 cells were found in a journal", lacking]
 
 
+@pytest.mark.slow
 def test_a_space_of_one_batch_that_has_grown_says_why_all_is_computed(modelsel: Any) -> None:
     """No cell is found whole: the reasons are said all the same."""
     tree = "space={trees: {learner: cart, sweep: {max_depth: 'range(1, 5)'}}}"
@@ -57,6 +59,7 @@ def test_a_space_of_one_batch_that_has_grown_says_why_all_is_computed(modelsel: 
     assert said(modelsel("run", *BASE, tree.replace("5", "7"))) == ["3 to compute: 4 of 6 candidates were known"]
 
 
+@pytest.mark.slow
 def test_a_deadline_before_anything_is_done_leaves_nobody_to_choose_and_without_it_the_study_goes_on(modelsel: Any) -> None:
     late = modelsel("run", *BASE, FOUR, "deadline=0.000001")
     assert late.code == 7
@@ -74,6 +77,7 @@ def test_a_deadline_and_nested_selections_are_refused_together(modelsel: Any) ->
     assert not Path("runs").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["folder", "name"])
 def test_resume_names_a_run_that_is_asked_first_wherever_it_lies(modelsel: Any, where: str) -> None:
     modelsel("run", *BASE, FOUR, "name=first")

@@ -80,6 +80,7 @@ def _another_run_computes_nothing(modelsel: Any) -> None:
     assert _facts() == before
 
 
+@pytest.mark.slow
 def test_knobs_and_folders_that_are_not_there_are_named(modelsel: Any) -> None:
     typo = modelsel("run", "experiment=soft_trees", "experiment.skale=0.1")
     assert typo.code == 2
@@ -95,6 +96,7 @@ def test_knobs_and_folders_that_are_not_there_are_named(modelsel: Any) -> None:
     assert "archive.ics.uci.edu/dataset/159" in magic.err
 
 
+@pytest.mark.slow
 def test_magic_is_a_data_set_of_the_experiment(modelsel: Any, shared: Path) -> None:
     done = modelsel("run", *SMALL, "dataset=magic", f"dataset.dir={shared / 'data'}", "space=dvorak_cart")
     assert done.code == 0, done.err
@@ -107,6 +109,7 @@ def test_the_show_says_what_it_needs(modelsel: Any) -> None:
     assert "areas need measure=auc, not error" in done.out
 
 
+@pytest.mark.slow
 def test_trees_as_c45_grows_them_are_set_beside_those_of_cart(modelsel: Any) -> None:
     soft = 'softener: "choice(hard, {kind: nelder_mead, iterations: 20})"'
     cart = f'{{learner: {{kind: tree, pruner: deviance_sequence}}, sweep: {{pruner.step: "choice(1, 10)", {soft}}}}}'

@@ -31,12 +31,14 @@ def test_a_strict_test_of_rows_that_chose_is_refused(modelsel: Any, before: tupl
     assert done.outcome.test.score is None
 
 
+@pytest.mark.slow
 def test_a_strict_test_before_which_nothing_chose_is_shown(modelsel: Any) -> None:
     done = modelsel(*STRICT)
     assert done.code == 0
     assert "G001" in done.outcome.test.flags
 
 
+@pytest.mark.slow
 def test_a_plan_and_a_published_experiment_leave_no_trace_and_say_so(modelsel: Any, tmp_path: Path) -> None:
     planned = modelsel("plan", *FEW)
     assert planned.code == 0
@@ -48,6 +50,7 @@ def test_a_plan_and_a_published_experiment_leave_no_trace_and_say_so(modelsel: A
     assert not (tmp_path / "home" / "ledger.db").exists()
 
 
+@pytest.mark.slow
 def test_an_experiment_on_other_data_is_a_study_like_any_other(modelsel: Any) -> None:
     done = modelsel("run", "experiment=play_tennis", "dataset=iris", "scheme=stratified_kfold", "scheme.folds=3", "show=[]")
     assert done.code == 0, done.err

@@ -61,6 +61,7 @@ def _spelled(no: str, yes: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelling", [("False", "True"), ("false", "true"), ("FALSE", "TRUE"), ("0", "1")])
 @pytest.mark.parametrize("source", ["frame", "file", "parquet"])
 def test_a_truth_value_is_a_known_level_however_it_is_spelled(

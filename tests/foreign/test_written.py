@@ -45,6 +45,7 @@ def test_what_cannot_be_written_is_refused_by_name(entry, said):
         modelsel.SelectionCV({"x": entry}).fit(np.eye(4), [0, 1, 0, 1])
 
 
+@pytest.mark.slow
 def test_selection_answers_as_grid_search_does_on_the_same_folds():
     X, y = load_iris(return_X_y=True)
     grid = {"n_estimators": [5, 10, 20], "max_depth": [1, 2]}

@@ -149,6 +149,7 @@ def test_a_single_changed_character_of_any_field_is_named_with_its_entry(home: P
     assert any(one["code"] == "G070" and "entry" in one["message"] for one in report["flags"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statement", ["UPDATE rowsets SET blob = x'00' WHERE rowid = 1", "DELETE FROM rowsets"])
 def test_row_sets_that_were_changed_or_removed_are_told_by_the_audit(home: Path, statement: str) -> None:
     study = Study(numbers(), home)

@@ -65,6 +65,7 @@ class Elsewhere:
 # --- the same rows in another guise
 
 
+@pytest.mark.slow
 def test_01_a_new_split_seed(home: Path) -> None:
     study = Study(numbers(1000), home, test=0.2)
     study.look()
@@ -323,6 +324,7 @@ def test_16_a_chain_written_anew_is_whole_and_contradicts_its_witnesses(home: Pa
     assert "G070" in {finding.code for finding in gate.findings}
 
 
+@pytest.mark.slow
 def test_17_a_truncated_ledger_and_a_restored_copy(home: Path) -> None:
     study = Study(numbers(), home)
     study.look()
@@ -380,6 +382,7 @@ def _die_at(home: Path, step: int) -> None:
     Study(numbers(), home).look()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 def test_19_killed_at_every_step(home: Path, step: int) -> None:
     child = FORK.Process(target=_die_at, args=(home, step))
@@ -466,6 +469,7 @@ def test_22_two_machines_offline_then_merged(tmp_path: Path) -> None:
     assert one.but(rule=Rule(2)).look().look == 3
 
 
+@pytest.mark.slow
 def test_22_two_machines_offline_looked_at_overlapping_rows_then_merged(tmp_path: Path) -> None:
     first, second = tmp_path / "a", tmp_path / "b"
     Home(first).key()
@@ -533,6 +537,7 @@ def test_24_a_dumped_sealed_set_holds_no_labels(home: Path, tmp_path: Path) -> N
             study.gate().look(study.request(replace(sealing, sealed=copied)))
 
 
+@pytest.mark.slow
 def test_25_every_evaluation_of_a_sweep_counts(home: Path) -> None:
     exact = {"quota": None}
     results = [Study(numbers(), home, settings=exact, rule=Rule(0, cut / 10)).look() for cut in range(8)]
@@ -600,6 +605,7 @@ def test_30_laxer_terms_after_sealing(home: Path, change: dict[str, Any]) -> Non
     assert [facts["weaker"][0] for facts in changed] == [*change]
 
 
+@pytest.mark.slow
 def test_30_another_measure_after_an_answer(home: Path) -> None:
     study = Study(numbers(), home)
     study.look()
@@ -609,6 +615,7 @@ def test_30_another_measure_after_an_answer(home: Path) -> None:
     assert "G073" in str(refused)
 
 
+@pytest.mark.slow
 def test_30_another_step_of_the_ladder_after_sealing(home: Path) -> None:
     study = Study(numbers(1000), home, policy="ladder", settings={"resolution": 0.05})
     first = study.but(rule=Rule(3)).look()
@@ -632,6 +639,7 @@ def test_30_strict_refuses_what_was_weakened(home: Path, weaker: dict[str, Any])
     assert study.look().score is not None
 
 
+@pytest.mark.slow
 def test_30_a_laxer_policy_and_back(home: Path) -> None:
     study = Study(numbers(), home, policy="strict")
     study.look()

@@ -20,6 +20,7 @@ def study(home: Path) -> Study:
     return study
 
 
+@pytest.mark.slow
 def test_the_shape_is_the_public_one(study: Study) -> None:
     report = audit(study.gate())
     assert json.loads(json.dumps(report)) == report
@@ -34,6 +35,7 @@ def test_the_shape_is_the_public_one(study: Study) -> None:
     assert {"high"} == {flag["severity"] for flag in report["flags"]} - {"info", "low", "medium"}
 
 
+@pytest.mark.slow
 def test_it_says_in_short_what_was_found_and_lists_the_gravest_first(study: Study) -> None:
     report = audit(study.gate())
     page = markdown(report)
@@ -42,6 +44,7 @@ def test_it_says_in_short_what_was_found_and_lists_the_gravest_first(study: Stud
     assert findings.index("G012") < findings.index("G001")
 
 
+@pytest.mark.slow
 def test_a_refusal_is_told_even_where_nobody_ever_looked(home: Path) -> None:
     study = Study(numbers(), home)
     study.look()
@@ -52,6 +55,7 @@ def test_a_refusal_is_told_even_where_nobody_ever_looked(home: Path) -> None:
     assert "G021" in markdown(report).partition("Refused")[2]
 
 
+@pytest.mark.slow
 def test_looks_at_sets_that_share_rows_are_named(home: Path) -> None:
     study = Study(numbers(1000), home)
     study.look()
@@ -84,6 +88,7 @@ def test_an_empty_ledger_has_an_empty_story(home: Path) -> None:
     assert "None." in markdown(report)
 
 
+@pytest.mark.slow
 def test_the_sentence_can_be_quoted(study: Study) -> None:
     report = audit(study.gate())
     second = report["test_sets"][0]["looks"][1]
@@ -96,6 +101,7 @@ def test_the_sentence_can_be_quoted(study: Study) -> None:
     assert "rule.column" in page
 
 
+@pytest.mark.slow
 def test_only_what_a_study_touched(study: Study) -> None:
     Study(numbers(seed=3), study.home).gate()
     other = Study(numbers(seed=3), study.home)
@@ -105,6 +111,7 @@ def test_only_what_a_study_touched(study: Study) -> None:
     assert audit(study.gate(), study="no such study")["test_sets"] == []
 
 
+@pytest.mark.slow
 def test_the_next_look_is_foretold(study: Study) -> None:
     gate, sealing = study.gate(), study.sealing()
     upcoming = audit(gate, sealing)["next"]
@@ -143,6 +150,7 @@ def test_html_is_one_page_that_escapes_what_people_wrote(home: Path) -> None:
     assert page.startswith("<!doctype html>")
 
 
+@pytest.mark.slow
 def test_checklist_items(study: Study) -> None:
     (items,) = reforms(audit(study.gate())).values()
     assert items["number of evaluations on the test set"] == 2
@@ -162,6 +170,7 @@ def test_where_nothing_is_remembered_the_audit_says_so_and_off_is_audited_like_a
     assert "Nothing was kept" not in markdown(report)
 
 
+@pytest.mark.slow
 def test_what_was_once_found_out_is_said_ever_after(home: Path) -> None:
     study = Study(numbers(), home)
     study.look()

@@ -36,6 +36,7 @@ def test_a_commitment_holds_for_the_training_rows_it_was_made_with(home: Path) -
     assert late.spent > 0
 
 
+@pytest.mark.slow
 def test_a_commitment_is_to_predictions_and_not_to_a_name(home: Path) -> None:
     study = Study(numbers(), home, settings=FREE)
     for spec in ("first", "second"):
@@ -47,6 +48,7 @@ def test_a_commitment_is_to_predictions_and_not_to_a_name(home: Path) -> None:
     assert "G013" not in late.flags
 
 
+@pytest.mark.slow
 def test_a_commitment_pays_for_what_was_spent_on_nearly_the_same_rows(home: Path) -> None:
     study = Study(numbers(), home, settings=FREE)
     spent = [study.but(rule=Rule(column)).look().price for column in range(3)]
@@ -88,6 +90,7 @@ def test_an_interrupted_look_goes_on_with_the_rows_that_were_clean_then(home: Pa
     assert result.interval == interval(errors, errors, len(test), SpendingState(1, 0.0).nats(0.05))
 
 
+@pytest.mark.slow
 def test_corrected_labels_have_an_answer_of_their_own(home: Path) -> None:
     study = Study(numbers(), home)
     first = study.look()

@@ -109,6 +109,7 @@ def test_another_version_of_the_code_is_another_function(home: Path, monkeypatch
     assert (again.replay, again.price, again.errors) == (True, 0.0, one.errors)  # equal predictions are no second look
 
 
+@pytest.mark.slow
 def test_what_was_on_record_before_the_first_answer_is_declared_whoever_fitted_it(home: Path) -> None:
     names = tuple(str(Rule(column)) for column in range(3))
     study = Study(numbers(), home, candidates=names)
@@ -131,6 +132,7 @@ def test_a_name_has_one_function(home: Path) -> None:
     assert "G016" in study.but(rule=Rule(1)).look().flags
 
 
+@pytest.mark.slow
 def test_another_measure_and_dropped_rows_are_adaptive(home: Path) -> None:
     names = tuple(str(Rule(column)) for column in range(3))
     study = Study(numbers(), home, candidates=names)
@@ -144,6 +146,7 @@ def test_another_measure_and_dropped_rows_are_adaptive(home: Path) -> None:
     assert "G016" not in late.flags
 
 
+@pytest.mark.slow
 def test_a_second_space_over_shared_rows_has_no_share_of_its_own(home: Path) -> None:
     names = tuple(str(Rule(column)) for column in range(2))
     study = Study(numbers(), home, candidates=names)

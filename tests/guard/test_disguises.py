@@ -26,6 +26,7 @@ def looked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("disguise", [one for one in DISGUISES if one.name not in OPEN], ids=lambda one: one.name)
 def test_a_disguised_table_is_refused(looked: Path, tmp_path: Path, disguise: Disguise) -> None:
     other = disguise.of(table())
@@ -34,6 +35,7 @@ def test_a_disguised_table_is_refused(looked: Path, tmp_path: Path, disguise: Di
     assert look(tmp_path / "home", other, 1 if disguise.reseeded else 0, "another") == "refused"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("index", range(8))
 @pytest.mark.parametrize("kind", KINDS)
 def test_tables_that_share_no_row_are_accused_of_nothing(kind: str, index: int) -> None:

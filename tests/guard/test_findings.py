@@ -27,6 +27,7 @@ def codes(study: Study) -> set[str]:
     return {finding.code for finding in study.run()[1].findings}
 
 
+@pytest.mark.slow
 def test_g011_the_same_study_trained_on_other_rows_is_told_and_another_rule_on_the_same_rows_is_not(home: Path) -> None:
     study = Study(numbers(), home, spec="s")
     study.look()
@@ -47,6 +48,7 @@ def test_g023_is_no_matter_of_the_same_split(home: Path) -> None:
     assert "G023" not in codes(study.but(rule=Rule(1)))
 
 
+@pytest.mark.slow
 def test_g031_near_copies_are_told_and_independent_rows_are_not(home: Path) -> None:
     study = Study(numbers(), home)
     development, test = study.parts()

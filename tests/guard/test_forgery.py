@@ -97,6 +97,7 @@ FORGERIES = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forge", FORGERIES)
 def test_a_forgery_is_named_stops_nobody_and_hides_nothing(team: Team, forge: Callable[[Team], str]) -> None:
     first = team.alice.look()
@@ -134,6 +135,7 @@ def test_an_entry_that_names_no_set_takes_every_certificate_until_the_owner_rule
     assert not any("until it is ruled void" in message for message in team.told())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forge", [negative_price, malformed_and_signed])
 def test_what_the_owner_ruled_void_is_charged_no_more_and_not_believed_either(team: Team, forge: Callable[[Team], str]) -> None:
     first = team.alice.look()
@@ -155,6 +157,7 @@ def test_a_bad_entry_stays_bad_when_others_follow_it_while_a_process_is_at_work(
     assert History.of(ledger.entries()).entries[0].replica == PLACE
 
 
+@pytest.mark.slow
 def test_ones_own_looks_are_not_hidden_by_spoiling_them(team: Team) -> None:
     team.alice.look()
     before = team.bob.look()
@@ -167,6 +170,7 @@ def test_ones_own_looks_are_not_hidden_by_spoiling_them(team: Team) -> None:
     assert result.score is not None
 
 
+@pytest.mark.slow
 def test_a_false_answer_that_was_signed_is_not_replayed(team: Team, tmp_path: Path) -> None:
     """Bob knows Alice's model, and writes its answer down before she looks: one that pleases."""
     honest = Team(tmp_path / "aside").alice
@@ -274,6 +278,7 @@ def of_before(home: Path, path: Path, url: str) -> None:
                 raw.execute(f"CREATE TRIGGER {table}_no_{event} BEFORE {event} ON {table} BEGIN {stop}; END")
 
 
+@pytest.mark.slow
 def test_a_ledger_of_before_is_migrated_when_it_is_opened(home: Path) -> None:
     study = Study(numbers(), home, settings={"declared_space": None})
     first = study.look()

@@ -84,6 +84,7 @@ def test_the_way_back_forgets_as_little(home: Path, tmp_path: Path, monkeypatch:
     assert second.refused is not None
 
 
+@pytest.mark.slow
 def test_another_split_is_seen_too(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: Way) -> None:
     study = Study(numbers(1000), home, test=0.2)
     study.look()
@@ -92,6 +93,7 @@ def test_another_split_is_seen_too(home: Path, tmp_path: Path, monkeypatch: pyte
     assert result.n < 200
 
 
+@pytest.mark.slow
 def test_from_one_guise_to_another(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looks = []
     for column, (name, settings_) in enumerate({"a": {"project": "a"}, "b": {"project": "b"}, "none": {}}.items()):
@@ -102,6 +104,7 @@ def test_from_one_guise_to_another(home: Path, tmp_path: Path, monkeypatch: pyte
     assert another_ledger(Study(numbers(), home, rule=Rule(3)), tmp_path, monkeypatch).look().look == 4
 
 
+@pytest.mark.slow
 def test_each_look_is_counted_once_where_its_copy_lies_beside_it(home: Path) -> None:
     study = Study(numbers(), home, settings={"project": "x"})
     looks = [study.but(rule=Rule(column)).look().look for column in (0, 1, 0, 2)]
@@ -111,6 +114,7 @@ def test_each_look_is_counted_once_where_its_copy_lies_beside_it(home: Path) -> 
     assert [look["look"] for look in one["looks"] if not look["replay"]] == [1, 2, 3]
 
 
+@pytest.mark.slow
 def test_committed_studies_keep_their_index_in_another_ledger(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,11 +164,13 @@ def team(home: Path, tmp_path: Path) -> tuple[Study, Study]:
     return Study(numbers(), home, rule=Rule(1)), mine
 
 
+@pytest.mark.slow
 def test_looks_of_others_in_a_ledger_that_the_home_knows_count(home: Path, tmp_path: Path) -> None:
     study, _ = team(home, tmp_path)
     assert study.look().look == 2
 
 
+@pytest.mark.slow
 def test_a_ledger_with_looks_of_others_that_cannot_be_reached_takes_the_certificate(home: Path, tmp_path: Path) -> None:
     study, mine = team(home, tmp_path)
     (tmp_path / "team.db").rename(tmp_path / "aside.db")
@@ -175,6 +181,7 @@ def test_a_ledger_with_looks_of_others_that_cannot_be_reached_takes_the_certific
     assert mine.look().replay
 
 
+@pytest.mark.slow
 def test_an_unreachable_ledger_of_ones_own_takes_nothing(home: Path, tmp_path: Path) -> None:
     study = Study(numbers(), home, settings={"ledger": f"sqlite:///{tmp_path / 'gone.db'}"})
     first = study.look()

@@ -103,6 +103,7 @@ def test_a_new_seed_is_flagged_with_the_true_shares(home: Path) -> None:
     assert result.look == 2
 
 
+@pytest.mark.slow
 def test_strict_refuses_a_second_look_and_accepts_a_justified_one_once(home: Path) -> None:
     study = Study(numbers(), home, policy="strict")
     assert study.look().refused is None

@@ -14,6 +14,7 @@ def grave(study: Study) -> list[str]:
     return [finding.code for finding in study.run()[1].findings if finding.severity in ("high", "critical")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("index", range(8))
 def test_honest_projects_raise_no_grave_flag(home: Path, index: int) -> None:
     assert honest(home, index) == []
@@ -39,6 +40,7 @@ def test_an_identical_rerun_from_another_place(home: Path, tmp_path: Path) -> No
     assert [finding.code for finding in gate.findings] == ["G002"]
 
 
+@pytest.mark.slow
 def test_a_second_machine_with_the_shared_ledger_and_key(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'team' / 'ledger.db'}"
     (tmp_path / "b" / "keys").mkdir(parents=True)
@@ -50,6 +52,7 @@ def test_a_second_machine_with_the_shared_ledger_and_key(tmp_path: Path) -> None
     assert [finding.code for finding in gate.findings] == ["G002"]
 
 
+@pytest.mark.slow
 def test_a_new_disjoint_test_set_and_next_years_data(home: Path) -> None:
     Study(numbers(seed=0), home).look()
     assert grave(Study(numbers(seed=1), home, rule=Rule(1))) == []
@@ -66,6 +69,7 @@ def test_last_years_test_rows_may_train_next_years_model(home: Path) -> None:
     assert not [finding for finding in gate.findings if finding.severity in ("high", "critical")]
 
 
+@pytest.mark.slow
 def test_another_measure_on_development_rows_only(home: Path) -> None:
     from modelsel.core.spec import make
 
@@ -102,11 +106,13 @@ def test_a_moved_project_with_its_own_ledger(home: Path, tmp_path: Path) -> None
     assert [finding.code for finding in gate.findings] == ["G002"]
 
 
+@pytest.mark.slow
 def test_two_people_who_share_a_public_data_set(home: Path, tmp_path: Path) -> None:
     Study(numbers(), home, settings={"project": "one"}).look()
     assert grave(Study(numbers(), tmp_path / "another home", settings={"project": "two"}, rule=Rule(1))) == []
 
 
+@pytest.mark.slow
 def test_disjoint_halves_of_a_fully_enumerated_table(home: Path) -> None:
     import numpy as np
 

@@ -74,6 +74,7 @@ def test_sets_that_share_nothing_are_not_read(home: Path, monkeypatch: pytest.Mo
     assert not rows & set(read)
 
 
+@pytest.mark.slow
 def test_the_index_is_readable_by_its_owner_alone(home: Path) -> None:
     remembered(home)
     assert {path.stat().st_mode & 0o077 for path in [home / "index", *(home / "index").iterdir()]} == {0}

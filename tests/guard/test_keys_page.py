@@ -30,6 +30,7 @@ def run(words: list[str], home: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     return {"audit": audit_command.main, "doctor": doctor_command.main}[words[0]](words[1:])
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     team = Team(tmp_path)
     team.alice.look()

@@ -64,6 +64,7 @@ def old_rows(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
         raw.execute("DELETE FROM about WHERE name = 'labels'")
 
 
+@pytest.mark.slow
 def test_an_old_ledger_is_freed_of_labels_where_it_is_opened(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = Study(numbers(), home)
     _, test = study.parts()
@@ -126,6 +127,7 @@ def test_what_is_left_of_a_row_set_is_what_the_chain_says(home: Path, monkeypatc
         study.gate().session.ledger.rowset(digest)
 
 
+@pytest.mark.slow
 def test_a_merge_takes_no_labels_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mine, other = Study(numbers(), tmp_path / "a"), Study(numbers(seed=1), tmp_path / "b")
     mine.look()

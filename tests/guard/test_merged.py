@@ -29,6 +29,7 @@ def told(one: Study, other: Path) -> list[str]:
     return [flag["message"] for flag in audit(one.gate())["flags"] if flag["code"] == "G074"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "identity", [Identity(store="digest_only"), Identity(key="another")], ids=["digest only", "another key"]
 )
@@ -41,6 +42,7 @@ def test_merged_looks_at_rows_that_cannot_be_compared_are_told(tmp_path: Path, i
     assert any("their rows cannot be compared" in message for message in said)
 
 
+@pytest.mark.slow
 def test_merged_looks_that_can_be_compared_raise_no_such_finding(tmp_path: Path) -> None:
     first, second = homes(tmp_path)
     one = Study(numbers(), first)
@@ -49,6 +51,7 @@ def test_merged_looks_that_can_be_compared_raise_no_such_finding(tmp_path: Path)
     assert told(one, second) == []
 
 
+@pytest.mark.slow
 def test_the_same_rows_stored_by_their_digest_alone_are_one_set(tmp_path: Path) -> None:
     first, second = homes(tmp_path)
     settings = {"identity": Identity(store="digest_only")}

@@ -52,6 +52,7 @@ def test_pass_or_fail_shows_one_bit(home: Path) -> None:
     assert result.interval[0] == 0.0
 
 
+@pytest.mark.slow
 def test_the_ladder_moves_only_for_a_better_model(home: Path) -> None:
     study = Study(numbers(1000), home, policy="ladder", settings={"resolution": 0.05})
     boards = [study.but(rule=Rule(column, cut)).look() for column, cut in ((3, 0.0), (2, 0.0), (0, 0.0), (0, 0.3), (2, 0.4))]
@@ -99,6 +100,7 @@ def interrupted(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
             study.look()
 
 
+@pytest.mark.slow
 def test_a_look_without_answer_is_one_of_the_budget_of_thresholdout(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = Study(numbers(1000), home, policy="thresholdout", settings={"budget": 1})
     interrupted(study, monkeypatch)
@@ -109,6 +111,7 @@ def test_a_look_without_answer_is_one_of_the_budget_of_thresholdout(home: Path, 
     assert study.but(rule=Rule(1)).look().refused is None
 
 
+@pytest.mark.slow
 def test_an_answer_of_the_ladder_that_nobody_saw_moves_no_board_and_is_charged(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +207,7 @@ def test_a_limit_on_the_width_refuses(home: Path) -> None:
     assert "max_halfwidth" in str(result.refused)
 
 
+@pytest.mark.slow
 def test_looks_without_end_leave_no_information(home: Path) -> None:
     study = Study(numbers(60, columns=8), home, settings={"release": "full"})
     results = [study.but(rule=Rule(column)).look() for column in range(8)]

@@ -58,6 +58,7 @@ def test_an_entry_written_after_the_ledger_was_read_was_not_cut_off(home: Path, 
     assert "The ledger is whole." in markdown(report)
 
 
+@pytest.mark.slow
 def test_a_look_that_an_anchor_saw_after_the_ledger_was_read_is_not_gone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = Study(numbers(), home)
     study.look()
@@ -96,6 +97,7 @@ def test_parallel_honest_studies_are_not_accused(home: Path, studies: int, at_on
     assert audit(Study(numbers(), home).gate())["ledger"]["intact"] is True
 
 
+@pytest.mark.slow
 def test_the_ledger_is_not_called_whole_beside_a_loss(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = Study(numbers(), home)
     study.look()

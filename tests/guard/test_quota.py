@@ -24,6 +24,7 @@ def looks(study: Study, count: int) -> list[Any]:
     return [study.but(rule=Rule(turn % 4, CUTS[turn])).look() for turn in range(count)]
 
 
+@pytest.mark.slow
 def test_after_the_quota_answers_come_by_the_ladder_and_index_and_nats_go_on(home: Path) -> None:
     results = looks(Study(numbers(1000), home, settings={"quota": 2}), 5)
     assert [one.release for one in results] == ["predicted", "predicted", "ladder", "ladder", "ladder"]
@@ -34,6 +35,7 @@ def test_after_the_quota_answers_come_by_the_ladder_and_index_and_nats_go_on(hom
     assert ["G053" in one.flags for one in results] == [False, False, True, True, True]
 
 
+@pytest.mark.slow
 def test_the_board_starts_at_the_best_exact_answer_and_shows_the_interval_of_the_model_that_set_it(home: Path) -> None:
     study = Study(numbers(1000), home, settings={"quota": 2})
     good, bad = study.but(rule=Rule(0)).look(), study.but(rule=Rule(3)).look()
@@ -56,6 +58,7 @@ def test_where_the_next_interval_would_say_nothing_there_is_no_answer(home: Path
     assert results[-1].score is None
 
 
+@pytest.mark.slow
 def test_the_audit_foretells_what_the_quota_leaves(home: Path) -> None:
     study = Study(numbers(1000), home, settings={"quota": 2})
     foretold = []
@@ -110,6 +113,7 @@ def test_what_is_no_quota_is_refused(home: Path, wrong: float) -> None:
         Study(numbers(), home, settings={"quota": wrong}).look()
 
 
+@pytest.mark.slow
 def test_a_quota_is_sealed_and_a_later_larger_one_changes_nothing(home: Path) -> None:
     study = Study(numbers(1000), home, settings={"quota": 1})
     study.look()
@@ -133,6 +137,7 @@ def but(study: Study, **changes: Any) -> Study:
     return other
 
 
+@pytest.mark.slow
 def test_a_set_of_one_row_fewer_gives_no_count_that_the_ladder_refused(home: Path) -> None:
     study = Study(numbers(1000), home, policy="ladder", settings={"resolution": 0.05})
     first = study.look()
@@ -157,6 +162,7 @@ def test_a_set_of_one_row_fewer_inherits_terms_that_no_look_has_used_yet(home: P
     assert (other.release, other.errors) == ("ladder", None)
 
 
+@pytest.mark.slow
 def test_another_table_inherits_nothing(home: Path) -> None:
     Study(numbers(1000), home, policy="ladder", settings={"resolution": 0.05}).look()
     assert Study(numbers(1000, seed=1), home).look().errors is not None
@@ -198,6 +204,7 @@ def missed(labels: np.ndarray, seed: int, quota: int, steps: int) -> bool:
     return miss
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("quota", "steps"), [(0, 5), (1, 5), (2, 10)])
 def test_all_intervals_hold_together_for_every_vector_of_labels(quota: int, steps: int) -> None:
     rates = [np.mean([missed(labels, seed, quota, steps) for labels in LABELS]) for seed in range(5)]

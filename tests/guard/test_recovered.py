@@ -28,6 +28,7 @@ def lost(home: Path, backup: Path) -> None:
         shutil.move(path, backup / path.name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("anchors", [("state",), ("lockfile",)])
 def test_a_recovered_look_that_a_merge_brings_back_is_counted_once(
     tmp_path: Path, home: Path, anchors: tuple[str, ...]
@@ -49,6 +50,7 @@ def test_a_recovered_look_that_a_merge_brings_back_is_counted_once(
     assert fourth.spent == pytest.approx(first.price + second.price + third.price)
 
 
+@pytest.mark.slow
 def test_the_same_loss_is_written_down_once(home: Path) -> None:
     study = Study(numbers(), home)
     study.look()

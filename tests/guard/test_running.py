@@ -52,6 +52,7 @@ def pair(request: Any, tmp_path: Path) -> tuple[Study, Study]:
     return study, study.but(rule=Rule(1))
 
 
+@pytest.mark.slow
 def test_a_look_at_work_costs_nothing_yet_and_its_answer_costs_what_it_costs(
     pair: tuple[Study, Study], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -66,6 +67,7 @@ def test_a_look_at_work_costs_nothing_yet_and_its_answer_costs_what_it_costs(
     assert "G060" not in third.flags
 
 
+@pytest.mark.slow
 def test_a_look_of_this_home_that_died_is_charged_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = Study(numbers(), tmp_path / "home", settings={"quota": None})
     dies(monkeypatch, study)
@@ -74,6 +76,7 @@ def test_a_look_of_this_home_that_died_is_charged_at_once(tmp_path: Path, monkey
     assert "G060" in result.flags
 
 
+@pytest.mark.slow
 def test_a_colleagues_look_that_died_is_charged_when_its_minute_is_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,6 +91,7 @@ def test_a_colleagues_look_that_died_is_charged_when_its_minute_is_over(
     assert "G060" in late.flags
 
 
+@pytest.mark.slow
 def test_a_stated_time_to_come_is_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     team = Team(tmp_path)
     with monkeypatch.context() as patch:

@@ -18,6 +18,7 @@ def test_an_ordinary_analyst_misleads_himself_by_what_was_measured(steps: int | 
     assert as_expected(found, 500, steps, ANALYSTS[500, 100, True])
 
 
+@pytest.mark.slow
 def test_a_mean_outside_its_band_is_seen() -> None:
     found = [0.1, 0.2, 0.15, 0.15]
     assert inside(found, 0.16)

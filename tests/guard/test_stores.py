@@ -26,6 +26,7 @@ def test_digest_only_keeps_no_row_and_knows_the_whole_set_again(home: Path) -> N
     assert "G023" in {finding.code for finding in gate.findings}  # the table is known, its rows are not
 
 
+@pytest.mark.slow
 def test_a_sketch_estimates_what_was_seen(home: Path) -> None:
     study = Study(numbers(12_000), home, settings={"identity": Identity(store="sketch")})
     study.look()

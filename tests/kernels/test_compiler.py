@@ -28,6 +28,7 @@ def run(cache: Path | None = None, **environment: str) -> subprocess.CompletedPr
     return subprocess.run([sys.executable, "-c", SCRIPT], env=settings, capture_output=True, text=True, check=True, timeout=240)
 
 
+@pytest.mark.slow
 def test_the_twins_alone_give_the_same_answer(tmp_path: Path) -> None:
     compiled, plain = run(), run(tmp_path, MODELSEL_KERNELS="python")
     assert plain.stdout == compiled.stdout

@@ -21,6 +21,7 @@ def counted(codes, rows, y, weight, words, field, levels, table, room, seen, abs
     return tally.count(codes, rows, y, weight, words, field, levels, table, room, seen, absent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("weights", "packed"), [("ones", True), ("whole", True), ("whole", False), ("real", False)])
 def test_counts_are_those_of_the_rows(weights: str, packed: bool) -> None:
     for seed, (levels, classes) in enumerate(product((1, 2, 7, 500), (2, 5))):

@@ -36,6 +36,7 @@ def coded(task):
     return np.column_stack([x, np.where(n > 2, np.nan, n), o])
 
 
+@pytest.mark.slow
 def test_categories_reach_scikit_learn_as_categories(task):
     model = Estimator(HIST, {"max_iter": 10}).fit(task, positions(task), np.random.default_rng(4))
     theirs = HistGradientBoostingClassifier(max_iter=10, categorical_features=[1], random_state=seed_of(4))

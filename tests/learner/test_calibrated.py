@@ -129,6 +129,7 @@ def test_one_fit_answers_all_as_each_alone_and_after_reading_back() -> None:
         np.testing.assert_array_equal(again.scores(task), model.scores(task))
 
 
+@pytest.mark.slow
 def test_a_study_over_calibrators_from_the_sweep_to_the_model() -> None:
     outcome = modelsel.run("dataset=breast_cancer", space=SPACE, **STUDY)
     board = outcome.leaderboard
@@ -158,6 +159,7 @@ def test_a_candidate_without_calibrator_is_the_same_candidate_as_before() -> Non
     assert Candidate(*plain).spec == Candidate(*build({"kind": "naive_bayes", "calibrator": None})).spec
 
 
+@pytest.mark.slow
 def test_steps_of_a_calibrated_candidate_are_on_record_and_read_back() -> None:
     space = {"bayes": {"learner": "naive_bayes", "preparer": "discretise_mdl", "calibrator": "isotonic"}}
     outcome = modelsel.run("dataset=iris", space=space, **STUDY)

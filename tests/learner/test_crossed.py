@@ -91,6 +91,7 @@ def test_the_final_curve_is_calibrated_classifier_cv_s_on_the_outer_folds(table:
     np.testing.assert_allclose(ours.scores(task), theirs.predict_proba(task.values), atol=1e-4 if kind == "platt" else 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", TABLES)
 def test_the_threshold_of_a_fold_is_chosen_by_the_other_folds_and_the_final_one_by_all(table: str) -> None:
     task = task_of(table)
@@ -110,6 +111,7 @@ def frame_of(name: str = "breast_cancer") -> pd.DataFrame:
     return pd.DataFrame(task.values, columns=[f.name for f in task.features]).assign(target=task.target)
 
 
+@pytest.mark.slow
 def test_a_study_puts_its_own_folds_there_says_so_and_its_model_goes_on() -> None:
     sweep = {"calibrator": [{"kind": "platt"}, {"kind": "platt", "fold_scores": "outer"}]}
     space = {"bayes": {"learner": "naive_bayes", "sweep": sweep}, "cut": {"learner": "naive_bayes", "threshold": "outer_path"}}
@@ -124,6 +126,7 @@ def test_a_study_puts_its_own_folds_there_says_so_and_its_model_goes_on() -> Non
     assert len(modelsel.open_run(found.folder).model.predict(frame_of())) == 569
 
 
+@pytest.mark.slow
 def test_scores_do_not_hang_on_workers_or_on_what_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     space = {
         "tree": {"learner": "cart", "sweep": {"max_depth": [2, 4], "calibrator": [{"kind": "beta", "fold_scores": "outer"}]}}

@@ -57,6 +57,7 @@ def cost(truth: np.ndarray, predicted: np.ndarray) -> float:
     return float(np.asarray(COSTS)[truth, predicted].mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("base", ["bayes", "tree"])
 @pytest.mark.parametrize("serves", ["balanced_error", "f1", "costs"])
@@ -138,6 +139,7 @@ def test_one_fit_answers_all_as_each_alone_and_after_reading_back() -> None:
         np.testing.assert_array_equal(again.predict(task), model.predict(task))
 
 
+@pytest.mark.slow
 def test_a_threshold_is_written_short_and_serves_the_studys_measure() -> None:
     space = {
         "bayes": {
@@ -158,6 +160,7 @@ def test_a_threshold_is_written_short_and_serves_the_studys_measure() -> None:
         assert Candidate(*build(candidate.specification)).id == candidate.id
 
 
+@pytest.mark.slow
 def test_the_final_model_carries_the_point_and_predict_overrides_it(capsys: pytest.CaptureFixture[str]) -> None:
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     frame = X.iloc[:, :5].assign(sick=np.where(y == 0, "yes", "no"))

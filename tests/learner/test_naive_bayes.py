@@ -101,6 +101,7 @@ def moments(pairs):
     return mean, math.sqrt(math.fsum(w * (v - mean) ** 2 for v, w in pairs) / (total - 1))
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(st.data(), st.lists(learners, min_size=1, max_size=6))
 def test_one_count_answers_every_smoothing_and_prior_as_counting_alone_would(tied, data, candidates):

@@ -44,6 +44,7 @@ def test_where_no_kernel_can_be_had_the_answer_is_the_same(monkeypatch: pytest.M
     assert np.array_equal(hashed(words, IdentityKey(b"k" * 32), b"p"), compiled)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [900, 9000, 30_000])
 def test_a_table_has_the_digests_that_it_had_before_there_were_kernels(rows: int) -> None:
     """Written down with the version that hashed one row after the other and sorted by NumPy."""

@@ -168,6 +168,7 @@ def test_what_changes_nothing_changes_nothing(team: Team, change: str) -> None:
     assert told(same(team)) == before
 
 
+@pytest.mark.slow
 def test_a_bit_flipped_anywhere_in_the_ledgers_file_is_seen_as_without(team: Team) -> None:
     """Where the database cannot be read either way, both refuse."""
     whole = team.file.read_bytes()

@@ -27,6 +27,7 @@ def server() -> Iterator[Server]:
         yield running
 
 
+@pytest.mark.slow
 def test_entries_stay_and_cannot_be_changed(server: Server) -> None:
     ledger = Ledger.open(server.url, "r-fixed")
     entries = [ledger.append("note", {"n": n}) for n in range(3)]

@@ -59,6 +59,7 @@ def theirs(truth, predicted, scores) -> dict[str, float]:
     return own if not two else {**own, "average_precision": metrics.average_precision_score(truth, likely)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", TABLES)
 def test_every_candidates_measures_are_scikit_learns_means_over_folds(table, tmp_path) -> None:
     task = task_of(table)
@@ -86,6 +87,7 @@ def test_counts_alone_ask_no_candidate_for_class_scores(tmp_path) -> None:
     assert np.isfinite(list(results.board.beside.values())).all()
 
 
+@pytest.mark.slow
 def test_they_are_the_same_for_threads_a_resumed_run_and_a_space_that_keeps_no_rows(tmp_path, monkeypatch) -> None:
     task = task_of("wine")
     beside = everything(task)
@@ -103,6 +105,7 @@ def test_they_are_the_same_for_threads_a_resumed_run_and_a_space_that_keeps_no_r
         }
 
 
+@pytest.mark.slow
 def test_scores_that_were_kept_for_fewer_measures_are_not_taken_for_more(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(run_module, "ROWS_FOR_ALL", 1)
     task = task_of("iris")

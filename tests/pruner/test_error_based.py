@@ -160,6 +160,7 @@ def shape(cut, node=0):
     return (test, counts, *(shape(cut, int(child)) for child in tree.children(node)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", ["normal", "c45_table", "exact"])
 @pytest.mark.parametrize("raising", [True, False])
 def test_every_confidence_equals_the_recursion_over_rows(bound, raising):

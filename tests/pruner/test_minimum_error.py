@@ -30,6 +30,7 @@ def recursion(cut, m, prior, costs, node=0):
     return (static, {node}) if static <= backed_up else (backed_up, kept)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_costs", [False, True])
 @pytest.mark.parametrize("prior", ["root", "uniform"])
 def test_every_m_equals_the_exact_recursion(grow, leaf_set, prior, with_costs):

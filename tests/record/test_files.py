@@ -80,6 +80,7 @@ def test_an_object_array_is_refused():
         files.npz({"a": np.array([{}], dtype=object)})
 
 
+@pytest.mark.slow
 def test_a_large_array_is_written_without_a_copy_and_read_when_it_is_asked_for(tmp_path):
     matrix = np.zeros((4000, 4000), np.float32)
     matrix[::3] = 1

@@ -100,6 +100,7 @@ def test_a_touched_file_is_refused_or_predicts_the_same(kind, tmp_path):
     mutate(kind, tmp_path, 40, resign=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_a_touched_file_with_new_digests_never_breaks_the_process(kind, tmp_path):
     mutate(kind, tmp_path, 60, resign=True)

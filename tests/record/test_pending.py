@@ -38,6 +38,7 @@ def test_the_next_study_takes_along_what_is_left_and_says_its_error(folder, fini
     assert (earlier.path / "mlflow.json").exists()
 
 
+@pytest.mark.slow
 def test_a_replay_clears_the_note(folder, store):
     pending.note(folder.path, "auto", "gone")
     sync(folder, store)

@@ -267,6 +267,7 @@ def test_a_deleted_experiment_is_brought_back(folder, store):
     assert sync(folder, store).written
 
 
+@pytest.mark.slow
 def test_the_model_is_logged_once_and_loads_as_a_pyfunc(finished, tmp_path, empty_store):
     import mlflow
     import pandas as pd

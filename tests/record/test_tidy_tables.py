@@ -109,6 +109,7 @@ def test_reasons_slices_and_curve_are_those_of_explanation_json(outcome: modelse
     assert found["looks"]["score"].tolist() == [outcome.test.score]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", ["cli", "python"])
 def test_parquet_keeps_types_and_csv_says_them(
     door: str, outcome: modelsel.Outcome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -154,6 +155,7 @@ def test_a_study_that_computed_little_has_empty_tables_of_the_same_types(folder:
     assert all(not isinstance(v, float) or math.isfinite(v) for name in made for column in made[name].values() for v in column)
 
 
+@pytest.mark.slow
 def test_tables_need_a_folder(outcome: modelsel.Outcome) -> None:
     with pytest.raises(ConfigurationError, match="several files"):
         outcome.export("csv")

@@ -73,6 +73,7 @@ def test_looks_are_witnessed_and_recalled(folder, store):
     assert tracker.outbox.process.wait(30) == 0
 
 
+@pytest.mark.slow
 def test_a_file_that_mlflow_has_to_read_is_left_to_it(store, tmp_path):
     assert stored(tmp_path / "nothing.db", "5d0c2f") == []
     (tmp_path / "other.db").write_bytes(b"no database" * 100)

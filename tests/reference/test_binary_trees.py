@@ -138,6 +138,7 @@ def of_classes(counts: Sequence[float], of_root: Sequence[float]) -> tuple[float
     return tuple(float(count) for count, at_all in zip(counts, of_root, strict=True) if at_all > 0)
 
 
+@pytest.mark.slow
 def test_rpart_makes_tests_as_good_at_every_node(answers, reference_task) -> None:
     """Every tree that is written out, of every data set. Its information is in nats."""
     sets: dict[str, Found] = {}

@@ -58,6 +58,7 @@ def grown_by_j48(task, min_leaf):
     return TreePath(tree, evidence, task, rows, certain=False)
 
 
+@pytest.mark.slow
 def test_release_8_prunes_to_the_same_size_and_errors(enough, answers, reference_task):
     """Where it grows the same tree; test_release_8.py names the others, and why."""
     compared = 0

@@ -25,6 +25,7 @@ def contents(task: Task) -> Counter[bytes]:
     return Counter(np.nan_to_num(row, nan=-1.0).tobytes() for row in task.values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_new_split_of_a_shuffled_and_renamed_file(shared: Path, home: Path, name: str) -> None:
     task = load(shared, name)

@@ -85,6 +85,7 @@ def ties(learners, task, fold) -> np.ndarray:
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "p"), [(1, 2), (5, 1), (5, 2), (11, 2)])
 def test_row_by_row_only_ties_differ_from_scikit_learn(reference_task, reference_folds, k, p):
     """segment_train, 1,500 rows: of equal votes scikit-learn takes the first class, here that of the nearest rows."""

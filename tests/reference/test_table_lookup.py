@@ -6,6 +6,7 @@ Named difference: none. Where a cell or the majority is tied, the first class is
 import json
 
 import numpy as np
+import pytest
 
 from modelsel.core.types import positions
 from modelsel.learner.table import Table
@@ -13,6 +14,7 @@ from modelsel.learner.table import Table
 NOTHING = np.random.default_rng(0)
 
 
+@pytest.mark.slow
 def test_hits_and_errors_per_fold_are_those_of_the_rote_learner(shared, reference, reference_task, reference_folds):
     results = json.loads((reference / "table_lookup.json").read_text())["results"]
     learner = Table(back_off="majority")

@@ -120,6 +120,7 @@ CREDIT_A = {"all": (56, 111, 31), "folds 0 to 4": (32, 63, 15), "folds 5 to 9": 
 LYMPH = "22221111212212221221021122222111111121112112112221202121211101111121212211"
 
 
+@pytest.mark.slow
 def test_levels_by_ratio_are_all_that_differs_on_credit_a(reference_task, reference_folds) -> None:
     """J48 chooses a feature's level by ratio as it does the feature; here by gain, as
     C4.5 chooses a cut (Quinlan 1993): release 8 has no such tests, so that neither is wrong. A twin that chooses levels by

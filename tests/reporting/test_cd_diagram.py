@@ -33,6 +33,7 @@ def test_demsar_s_four_learners_hang_on_one_bar() -> None:
     assert "critical difference 1.25" in "".join(tree.itertext())
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=12), st.integers(2, 40))
 def test_the_axis_holds_every_rank_best_to_the_right(shares: list[float], sets: int) -> None:
     k = len(shares)

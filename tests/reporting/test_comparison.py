@@ -33,6 +33,7 @@ def compare(name: str, found: str) -> None:
     assert found == path.read_text()
 
 
+@pytest.mark.slow
 def test_data_sets_in_the_terminal_and_in_markdown() -> None:
     document = of_runs([run(i) for i in range(6)])
     compare("comparison_sets.txt", text(document, tables=1) + "\n")

@@ -54,6 +54,7 @@ def test_no_drawing_is_kept(study):
     assert "<" not in (study.path / DETAILS).read_text().replace("<=", "")
 
 
+@pytest.mark.slow
 def test_nothing_of_a_hostile_details_file_gets_into_the_page_unescaped(copy):
     details = hostile(copy.details()) | {"drawing": HOSTILE, "rules": HOSTILE}
     (copy.path / DETAILS).write_text(json.dumps(details))

@@ -22,6 +22,7 @@ def test_the_front_is_those_that_nobody_beats(points: list[tuple[int, int]]) -> 
     assert pareto.front(cost, size).tolist() == [not one for one in beaten]
 
 
+@pytest.mark.slow
 def test_a_figure_per_unit_and_one_of_times(recorded, finished, monkeypatch: pytest.MonkeyPatch) -> None:
     view = View(recorded(finished))
     drawn = pareto.section(view)

@@ -2,6 +2,7 @@
 
 import math
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -27,6 +28,7 @@ def test_logarithmic_scales_hold_their_values_and_ticks(values):
     assert all(scale.low <= tick <= scale.high for tick in scale.ticks())
 
 
+@pytest.mark.slow
 @given(numbers, st.floats(1e-6, 1e6))
 def test_ticks_are_few_round_and_inside(low, width):
     assume(width > 1e-8 * abs(low))

@@ -100,6 +100,7 @@ def test_every_rule_chooses_among_those_who_keep_the_bounds(kind: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_study_by_another_rule_keeps_the_bound_corrects_by_it_and_replays_it() -> None:
     plain = modelsel.run("dataset=breast_cancer", **STUDY)
     least = float(np.sort(plain.leaderboard["specificity"])[-3])
@@ -110,6 +111,7 @@ def test_a_study_by_another_rule_keeps_the_bound_corrects_by_it_and_replays_it()
     assert replayed(RunFolder.open(bounded.folder))[0]["code"] == "R001"
 
 
+@pytest.mark.slow
 def test_nobody_in_an_outer_fold_is_exit_7_and_names_the_fold() -> None:
     """On few rows nobody reaches what the best reaches on all of them."""
     board = modelsel.run("dataset=breast_cancer", **STUDY).leaderboard
@@ -125,6 +127,7 @@ def test_nobody_in_an_outer_fold_is_exit_7_and_names_the_fold() -> None:
     assert problem.what.startswith("nobody has recall >= ")
 
 
+@pytest.mark.slow
 def test_the_bound_may_be_about_one_class_and_need_class_scores() -> None:
     said = {"recall": {"bound": ">= 0.5", "positive": 0}, "auc": ">= 0.6"}
     outcome = modelsel.run("dataset=breast_cancer", **STUDY, rule={"kind": "best", "subject_to": said})
@@ -132,6 +135,7 @@ def test_the_bound_may_be_about_one_class_and_need_class_scores() -> None:
     assert outcome.leaderboard["auc"].notna().all()
 
 
+@pytest.mark.slow
 def test_nobody_is_exit_7_and_names_the_nearest() -> None:
     with pytest.raises(NoCandidateError) as caught:
         modelsel.run("dataset=breast_cancer", **STUDY, rule={"kind": "best", "subject_to": {"recall": ">= 1.0"}})
@@ -159,6 +163,7 @@ def test_a_bound_that_cannot_be_is_refused_before_any_fit(said: Any, what: str) 
     assert what in str(caught.value)
 
 
+@pytest.mark.slow
 def test_it_is_typed_on_the_command_line() -> None:
     outcome = modelsel.run("dataset=breast_cancer", "rule.subject_to={recall: '>= 0.5'}", **STUDY)
     assert outcome.winner["corrected"]["reached"]["recall"] > 0.5
@@ -177,6 +182,7 @@ def test_selection_cv_keeps_the_bound() -> None:
         modelsel.SelectionCV(space, cv=3, rule={"kind": "best", "subject_to": {"recall": ">= 1"}}).fit(X, y)
 
 
+@pytest.mark.slow
 def test_the_correction_repeats_the_bound_in_every_draw() -> None:
     rng = np.random.default_rng(3)
     truth = (rng.random(80) < 0.4).astype(np.int32)

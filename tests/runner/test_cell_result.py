@@ -181,6 +181,7 @@ np.testing.assert_array_equal(again.means["leaves_twice"], first.means["leaves_t
 """
 
 
+@pytest.mark.slow
 def test_a_new_column_is_one_line_in_one_file(tmp_path):
     """A column that is declared is measured, journalled, read back and averaged: no other file is touched."""
     subprocess.run([sys.executable, "-c", ONE_MORE, tmp_path], check=True, cwd=Path(__file__).parents[2])

@@ -98,6 +98,7 @@ def test_a_flipped_bit_costs_a_fit_and_no_answer(tmp_path):
             copy.unlink()
 
 
+@pytest.mark.slow
 def test_killed_after_resolving_a_resumed_study_fits_no_family_again(tmp_path):
     (tmp_path / "study.py").write_text(STUDY)
 

@@ -30,6 +30,7 @@ def alike(one: Resampling, other: Resampling) -> bool:
     return same and names and one.fingerprint == other.fingerprint
 
 
+@pytest.mark.slow
 def test_fifty_folds_of_many_rows_travel_as_a_byte_per_row():
     whole = kfold(ROWS, FOLDS, 2)
     assert sum(fold.analysis.nbytes + fold.assessment.nbytes for fold in whole.folds) == 8 * ROWS * FOLDS * 2

@@ -42,6 +42,7 @@ def raced(folder, rule, seed=0, measure=WRONG, pool=None, spared=(), older=(), n
     return study(folder, every or some(seed), measure, pool, task, folds=6, name=name, race=race, older=older, **more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.kind)
 def test_the_winner_is_that_of_the_full_study(tmp_path, rule, measure):
@@ -71,6 +72,7 @@ def test_a_dropped_candidate_has_its_finished_folds_and_says_when_it_left(tmp_pa
     assert found.counts["failed"] == 0
 
 
+@pytest.mark.slow
 def test_who_was_dropped_really_was_worse(tmp_path):
     for seed in range(6):
         whole, fast = raced(tmp_path, None, seed, name=f"w{seed}"), raced(tmp_path, make("rule", "best"), seed, name=f"f{seed}")

@@ -27,6 +27,7 @@ def test_workers_that_were_started_in_another_folder_write_where_the_run_is(tmp_
     assert said[0] == said[1]
 
 
+@pytest.mark.slow
 def test_a_candidate_that_kills_its_worker_is_crashed_and_thirty_nine_of_its_batch_finish(tmp_path):
     some = (*spread(20), *candidates(Double(cut=9.5, deed="kill")), *spread(19, lean=1))
     results = study(tmp_path, some, pool=PROCESSES)
@@ -35,6 +36,7 @@ def test_a_candidate_that_kills_its_worker_is_crashed_and_thirty_nine_of_its_bat
     assert "killed its worker" in results.reasons[20]
 
 
+@pytest.mark.slow
 def test_whoever_kills_is_found_by_one_more_death_and_not_by_halving(tmp_path):
     """Fits of the batch on two folds: both die with it, one is asked one by one, then both go on without the guilty one."""
     log = str(tmp_path / "fits")

@@ -43,6 +43,7 @@ def test_an_error_by_a_persons_filter_stays_one() -> None:
     assert said == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pool", ["sequential", "processes"])
 def test_a_warning_of_every_fold_is_said_once(pool: str, tmp_path: Path, monkeypatch: Any, capfd: Any) -> None:
     monkeypatch.chdir(tmp_path)

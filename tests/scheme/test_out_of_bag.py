@@ -45,6 +45,7 @@ def judged_plainly(task: Task, forest: Forest, seed: int, rows: np.ndarray, grow
     return votes.argmax(axis=1), int((judges == 0).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", ["bootstrap", 0.95])
 def test_a_cell_out_of_bag_says_what_a_plain_loop_says(rows: str | float) -> None:
     task = some_task()

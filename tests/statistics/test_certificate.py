@@ -188,6 +188,7 @@ def test_every_label_vector_of_twelve_rows() -> None:
     assert 0.3877 <= _misses(12, 4, 0.5, certified=True) <= 0.3882
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.2, 0.5]))
 def test_no_deterministic_analyst_gets_past_the_level(seed: int, delta: float) -> None:

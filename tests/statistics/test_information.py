@@ -25,6 +25,7 @@ joints = st.tuples(st.integers(1, 5), st.integers(1, 5)).flatmap(
 OUTLOOK = [[2, 3], [4, 0], [3, 2]]  # Sunny, Overcast, Rain × Yes, No (Mitchell 1997)
 
 
+@pytest.mark.slow
 @given(joints)
 def test_mutual_information_is_what_either_attribute_tells_about_the_other(joint):
     a, b = joint.sum(axis=1), joint.sum(axis=0)

@@ -54,6 +54,7 @@ def test_how_many_come_true_by_enumeration() -> None:
     np.testing.assert_allclose(sum_of_draws(np.full(500, 0.3)), binom.pmf(np.arange(501), 500, 0.3), atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [120, 1000])
 def test_a_calibrated_model_stays_within_all_bands_as_often_as_they_say(rows: int) -> None:
     rng = np.random.default_rng(rows)

@@ -34,6 +34,7 @@ def task() -> Task:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", [make("criterion", "gini"), PlainGini()], ids=["compiled", "numpy"])
 def test_it_grows_and_is_written_in_every_form(task: Task, criterion: BaseCriterion) -> None:
     model = Tree(criterion=criterion).fit(task, positions(task), np.random.default_rng(0))

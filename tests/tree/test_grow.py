@@ -139,6 +139,7 @@ def tabled_task(rng: np.random.Generator) -> Task:
                 target=target.astype(np.int32))  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(load("grow") is None, reason="only the NumPy grower is there")
 @settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))

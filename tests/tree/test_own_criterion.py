@@ -94,6 +94,7 @@ def test_its_trees_are_those_of_the_built_in_on_mixed_data_with_missing_values(
             assert_same(grow(task, positions(task), criterion, growth), built_in)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", MISSING)
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))

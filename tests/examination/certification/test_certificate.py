@@ -39,6 +39,7 @@ def packed(path: Path, files: Mapping[str, bytes]) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", SHOWING)
 def test_every_policy_gives_a_certificate_that_holds(exam: Make, tmp_path: Path, release: str) -> None:
     made = make_any(exam, release)
@@ -51,6 +52,7 @@ def test_every_policy_gives_a_certificate_that_holds(exam: Make, tmp_path: Path,
     assert any("whether scores follow from the labels" in one for one in found["unknown"])
 
 
+@pytest.mark.slow
 def test_a_closed_exam_too(exam: Make, tmp_path: Path) -> None:
     made = exam(release="closed")
     made.answer(guess(made), "ann")
@@ -61,6 +63,7 @@ def test_a_closed_exam_too(exam: Make, tmp_path: Path) -> None:
     assert modelsel.verify(modelsel.certify(made.folder, tmp_path / "certificate.zip"))["faults"] == []
 
 
+@pytest.mark.slow
 def test_no_certificate_has_the_noise_of_an_open_exam(exam: Make, loans: Path, tmp_path: Path) -> None:
     """Its seed is in the seal: who read it could take the noise off every further answer."""
     made = make_any(exam, "thresholdout")
@@ -85,6 +88,7 @@ def test_no_certificate_has_the_noise_of_an_open_exam(exam: Make, loans: Path, t
     assert modelsel.verify(modelsel.certify(made.folder, tmp_path / "closed.zip"))["faults"] == []
 
 
+@pytest.mark.slow
 def test_a_weighted_exam_too(exam: Make, loans: Path, tmp_path: Path) -> None:
     frame = pd.read_csv(loans)
     frame.assign(w=np.arange(len(frame)) % 5 + 1.0).to_csv(loans, index=False)
@@ -97,6 +101,7 @@ def test_a_weighted_exam_too(exam: Make, loans: Path, tmp_path: Path) -> None:
     assert any("other than counts" in one for one in found["unknown"])
 
 
+@pytest.mark.slow
 def test_the_verifier_stands_alone(exam: Make, tmp_path: Path) -> None:
     made = exam(release="full")
     made.answer(guess(made), "ann")
@@ -116,6 +121,7 @@ def test_the_verifier_stands_alone(exam: Make, tmp_path: Path) -> None:
     assert other.returncode == 5
 
 
+@pytest.mark.slow
 @given(n=st.integers(1, 3000), share=st.floats(0, 1), nats=st.floats(0.7, 2000))
 @settings(max_examples=200, deadline=None)
 def test_its_limits_are_those_of_the_certificate(n: int, share: float, nats: float) -> None:
@@ -124,6 +130,7 @@ def test_its_limits_are_those_of_the_certificate(n: int, share: float, nats: flo
     assert verifier.upper(errors, n, nats) == pytest.approx(upper_limit(errors, n, nats), abs=1e-7)
 
 
+@pytest.mark.slow
 def test_any_bit_that_was_changed_is_seen(exam: Make, tmp_path: Path) -> None:
     made = exam(release="full")
     made.answer(guess(made), "ann")
@@ -154,6 +161,7 @@ def signed_again(files: dict[str, bytes], home: Home) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_an_issuer_cannot_claim_more_than_the_chain_says(exam: Make, tmp_path: Path) -> None:
     made = exam(release="full")
     made.answer(guess(made), "ann")
@@ -177,6 +185,7 @@ def test_an_issuer_cannot_claim_more_than_the_chain_says(exam: Make, tmp_path: P
     assert found.code == 5  # a claim without its look
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["../../evil", "/etc/passwd", "certificate.json/../x", "C:\\x", "another"])
 def test_a_member_of_another_name_is_refused_and_nothing_is_unpacked(exam: Make, tmp_path: Path, name: str) -> None:
     made = exam(release="full")
@@ -193,6 +202,7 @@ def test_what_is_no_certificate_does_not_hold(tmp_path: Path, data: bytes) -> No
     assert verifier.verify(tmp_path / "x.zip").code == 5
 
 
+@pytest.mark.slow
 def test_entries_about_other_rows_are_withheld_unless_asked_for(exam: Make, tmp_path: Path) -> None:
     first = exam(release="full", folder="first")
     first.answer(guess(first), "ann")
@@ -204,6 +214,7 @@ def test_entries_about_other_rows_are_withheld_unless_asked_for(exam: Make, tmp_
     assert modelsel.verify(tmp_path / "whole.zip")["faults"] == []
 
 
+@pytest.mark.slow
 def test_cards_have_the_interval(exam: Make, tmp_path: Path) -> None:
     made = exam(release="full")
     shown = made.answer(guess(made), "ann")

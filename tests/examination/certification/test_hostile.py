@@ -37,6 +37,7 @@ def forged(files: dict[str, bytes], change: Callable[[dict[str, Any]], object]) 
     return signed_again({**files, "certificate.json": json.dumps(facts).encode()}, Home.find())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -61,6 +62,7 @@ def test_an_issuer_who_signs_a_changed_claim_is_found(
     assert verifier.verify(packed(tmp_path / "forged.zip", forged(files, change))).code == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 1, 2, 3])
 def test_a_card_with_other_numbers_than_the_claims_is_found(files: dict[str, bytes], tmp_path: Path, place: int) -> None:
     card, text = json.loads(files["card.cdx.json"]), files["README.md"].decode()
@@ -80,6 +82,7 @@ def test_a_card_with_other_numbers_than_the_claims_is_found(files: dict[str, byt
     assert any("has the numbers of the claims" in fault for fault in found.faults)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "data"),
     [
@@ -104,6 +107,7 @@ def test_names_that_stand_twice_are_refused(files: dict[str, bytes], tmp_path: P
     assert any("stands twice" in fault for fault in found.faults)
 
 
+@pytest.mark.slow
 def test_zips_that_are_odd_are_no_certificates(files: dict[str, bytes], tmp_path: Path) -> None:
     for number, kind in enumerate((zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)):
         with zipfile.ZipFile(tmp_path / f"{number}.zip", "w", kind) as archive:
@@ -125,6 +129,7 @@ def test_zips_that_are_odd_are_no_certificates(files: dict[str, bytes], tmp_path
     assert verifier.verify(tmp_path / "encrypted.zip").code == 5
 
 
+@pytest.mark.slow
 def test_a_bomb_is_not_unpacked(files: dict[str, bytes], tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():

@@ -72,6 +72,7 @@ def authority(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     server.server_close()
 
 
+@pytest.mark.slow
 def test_openssl_finds_the_stamp_good_and_another_statement_not(
     exam: Callable[..., ExamSession], authority: tuple[str, Path], tmp_path: Path
 ) -> None:
