@@ -29,6 +29,14 @@ def test_low_findings_are_folded_and_grave_ones_stand(small, recorded):
     assert "a small thing" in folded
 
 
+def test_beside_each_finding_stands_what_prints_its_page(small, recorded):
+    html = page.render(recorded(small.finished()))
+    part = html[html.index('<section id="findings"') : html.index('<section id="leaderboard"')]
+    codes = [finding["code"] for finding in small.finished().outcome.findings]
+    assert codes
+    assert sorted(re.findall(r"<code>modelsel explain (\w+)</code>", part)) == sorted(codes)
+
+
 def test_a_slice_that_stands_is_something_to_worry_about(small, recorded):
     line = {"slice": "width > 1", "rows": 20, "wrong": 15, "rate": 0.75, "low": 0.5, "high": 0.9, "p": 0.001, "adjusted": 0.002}
     explained = {"weak_slices": {"rows": 50, "wrong": 20, "slices": [line]}}

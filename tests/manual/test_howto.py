@@ -1,0 +1,132 @@
+"""The commands and the Python of the landing page, of how-tos and of pages about settings run as typed, in order."""
+
+import os
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = [
+    DOCS / "index.md",
+    *sorted((DOCS / "howto").glob("*.md")),
+    *(DOCS / f"{name}.md" for name in ("thresholds", "calibration", "explanations", "measures")),
+]
+BLOCK = re.compile(r"^( *)```(console|python)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+NOT_RUN = {  # block of a page, by what stands in it, to why it is not run
+    "cluster.md": (
+        "pool=dask pool.scheduler=tcp://host:8786",
+        "needs a cluster",
+    ),
+}
+GIVEN = {"grid_search.md": "from sklearn.datasets import load_wine\nX, y = load_wine(return_X_y=True)\n"}
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """Language and text of what a page lets one type."""
+    return [
+        (found[2], re.sub(f"^{found[1]}", "", found[3], flags=re.MULTILINE))
+        for found in BLOCK.finditer(page.read_text("utf-8"))
+    ]
+
+
+def run(language: str, text: str, given: str) -> tuple[bool, list[str], str]:
+    """Type a block; return the first that does not end as its comment says, or none."""
+    if language == "python":
+        raised = re.search(r"# raises: (\S+)$", text, re.MULTILINE)
+        went, words, said = _typed([sys.executable, "-c", given + text], 1 if raised else 0)
+        return went and (raised is None or raised[1] in said), words, said
+    for line in re.findall(r"^\$ (.*)$", text, re.MULTILINE):
+        expected = re.search(r"# exit (\d)$", line)
+        went = _typed(["bash", "-c", line], int(expected[1]) if expected else 0)
+        if not went[0]:
+            return went
+    return True, [], ""
+
+
+def _typed(words: list[str], code: int) -> tuple[bool, list[str], str]:
+    done = subprocess.run(words, capture_output=True, text=True)
+    return done.returncode == code, words, f"exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+
+
+def loans() -> str:
+    """A table of two classes that hang on income and age."""
+    draw = random.Random(1)
+    people = [(draw.randint(18, 80), draw.gauss(40, 12), draw.choice("nesw"), draw.choice("fm")) for _ in range(240)]
+    rows = [
+        f"{age},{income:.2f},{region},{sex},{int(draw.random() < (0.7 if income < 32 else 0.1))}"
+        for age, income, region, sex in people
+    ]
+    return "\n".join(["age,income,region,sex,default", *rows, ""])
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with `loans.csv`, new rows without labels, and the installed package that own_distance.md declares."""
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "loans.csv").write_text(loans())
+    (work / "new.csv").write_text("\n".join(line.rpartition(",")[0] for line in loans().splitlines()[:21]) + "\n")
+    package, info = tmp_path / "installed" / "my_package", tmp_path / "installed" / "my_package-1.0.dist-info"
+    package.mkdir(parents=True)
+    info.mkdir()
+    page = (DOCS / "howto" / "own_distance.md").read_text("utf-8")
+    name, target = re.findall(r'^(\w+) = "(.*)"$', page, re.MULTILINE)[0]
+    module, _, cls = target.partition(":")
+    manhattan = (DOCS.parent / "modelsel" / "distance" / "manhattan.py").read_text("utf-8")
+    (package / "__init__.py").touch()
+    (package.parent / f"{module.replace('.', '/')}.py").write_text(manhattan.replace("class Manhattan", f"class {cls}"))
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my_package\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[modelsel.distance]\n{name} = {target}\n")
+    paths = [str(package.parent), str(DOCS.parent), os.environ.get("PYTHONPATH", "")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(work)
+    return work
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.stem)
+def test_the_blocks_of_a_page_run_in_order(page: Path, scratch: Path) -> None:
+    mark, why = NOT_RUN.get(page.name, ("", ""))
+    typed = [block for block in blocks(page) if not (mark and mark in block[1])]
+    for language, text in typed:
+        went, words, said = run(language, text, GIVEN.get(page.name, "") + _before(typed, text))
+        assert went, f"{words}: {said}"
+    if len(typed) < len(blocks(page)):
+        pytest.skip(why)
+
+
+def _before(typed: list[tuple[str, str]], text: str) -> str:
+    """Imports of the page's blocks above: a reader types on in one session."""
+    texts = [block for language, block in typed if language == "python"]
+    above = texts[: texts.index(text)] if text in texts else []
+    return "".join(line + "\n" for block in above for line in block.splitlines() if line.startswith(("import ", "from ")))
+
+
+@pytest.mark.parametrize("name", NOT_RUN)
+def test_what_is_not_run_stands_in_its_page(name: str) -> None:
+    (page,) = [page for page in PAGES if page.name == name]
+    assert [text for _, text in blocks(page) if NOT_RUN[name][0] in text]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_no_command_hides_in_a_block_that_is_not_run(page: Path) -> None:
+    rest = BLOCK.sub("", page.read_text("utf-8"))
+    assert re.findall(r"^(?: {4}|\$ )?(?:\$ )?modelsel [a-z].*", re.sub(r"`[^`\n]+`", "", rest), re.MULTILINE) == []
+
+
+def test_a_block_that_fails_is_found(scratch: Path) -> None:
+    assert run("console", "$ true\n", "")[0]
+    assert not run("console", "$ true\n$ exit 3\n", "")[0]
+    assert run("console", "$ (exit 4)  # exit 4\n", "")[0]
+    assert not run("console", "$ true  # exit 4\n", "")[0]
+    assert not run("python", "1 / 0", "")[0]
+    assert run("python", "1 / 0  # raises: ZeroDivisionError", "")[0]
+    assert not run("python", "1 / 0  # raises: KeyError", "")[0]
+    assert not run("python", "1 / 1  # raises: ZeroDivisionError", "")[0]
