@@ -2,18 +2,27 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from modelsel.core.outcome import TestResult
 
 
+@dataclass
+class ReleasedAnswer:
+    """The answer that a look has given, once there is one."""
+
+    test: TestResult | None = None
+
+
 @contextmanager
-def kept(test: TestResult | None) -> Iterator[None]:
-    """Around everything that follows a look; an error that leaves it carries the released answer as a note."""
+def kept(test: TestResult | None = None) -> Iterator[ReleasedAnswer]:
+    """Around a look and everything that follows it; an error that leaves it carries the released answer as a note."""
+    released = ReleasedAnswer(test)
     try:
-        yield
+        yield released
     except Exception as error:
-        if test is not None and test.refused is None:
-            error.add_note(sentence(test))
+        if released.test is not None and released.test.refused is None:
+            error.add_note(sentence(released.test))
         raise
 
 

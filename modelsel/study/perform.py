@@ -99,18 +99,18 @@ def _performed(
         final = fit_winner(config, material, candidates, selection, sealing if gate else None)
     with clock.stage("explain"):  # before the look: nothing of it reaches the reasons
         explained, folds = explain_choice(config, material, folder, selection, final)
-    with clock.stage("final"):
-        if wanted(material.resampling.scheme, kind_of(config.measure)) and not isinstance(final, Failure):
-            selection = with_point632(selection, material.development, final.model.predict(material.development))
-        test = look(gate, sealing, selection, final, opens(config, material))
-        if config.exam is not None and isinstance(final, Fitted) and config.final_test is not False:
-            test = answer(config.exam, config, selection, final.model)
-    with kept(test):
+    with kept() as released:
+        with clock.stage("final"):
+            if wanted(material.resampling.scheme, kind_of(config.measure)) and not isinstance(final, Failure):
+                selection = with_point632(selection, material.development, final.model.predict(material.development))
+            released.test = look(gate, sealing, selection, final, opens(config, material))
+            if config.exam is not None and isinstance(final, Fitted) and config.final_test is not False:
+                released.test = answer(config.exam, config, selection, final.model)
         with clock.stage("record"):
             outcome = StudySummary(
                 study=config.name, spec_id=config.spec_id, seed=config.seed, modelsel=modelsel.__version__,
                 folder=str(folder.path), task=facts.task(material.development, material.sealed),
-                measure=kind_of(config.measure), rule=kind_of(config.rule), test=test,
+                measure=kind_of(config.measure), rule=kind_of(config.rule), test=released.test,
                 winner=facts.winner(selection, final if isinstance(final, Failure) else None),
                 scheme=facts.scheme(kind_of(config.scheme), material.resampling),
                 candidates={"declared": _declared(config, candidates), "distinct": len(candidates), **results.counts},
