@@ -19,7 +19,7 @@ from modelsel.core.types import Feature, Task, positions
 from modelsel.learner.forest import Forest
 
 TREES, TURNS = 20, 3
-ALONE = "a tree without the ranking grows by about 1.3, as scikit-learn's: at 10⁶ rows its columns leave the caches"
+ALONE = "a tree without the ranking: 1.21 beside scikit-learn's 1.24 in one run; n·log n alone would be 1.09"
 SIZES, DEPTHS, SPLITS = range(5, 101, 5), (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, None), (2, 5, 10, 20, 50)
 GRID = [Forest(trees=t, max_depth=d, min_split=s) for t in SIZES for d in DEPTHS for s in SPLITS]
 Table = tuple[str, np.ndarray, np.ndarray]
