@@ -17,7 +17,7 @@ from modelsel.record.mlflow.store import TrackingStore, at, embedded, locate, qu
 START = """
 import os, sys
 from pathlib import Path
-from modelsel.record import mlflow_store
+from modelsel.record.mlflow import store as mlflow_store
 from modelsel.record.mlflow.client import Client
 mlflow_store.quieten(os.environ)
 store = mlflow_store.embedded(Path(sys.argv[1]))
