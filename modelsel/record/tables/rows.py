@@ -1,14 +1,11 @@
 """The rows of a run's tables, read from its folder: columns of plain values, None where there is none."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from modelsel.core.outcome import StudySummary
-from modelsel.record.content.candidates import Row
 from modelsel.record.folder import RunFolder
+from modelsel.record.recorded_run import RecordedRun
 from modelsel.record.tables.columns import TABLES
 
 Columns = dict[str, list[Any]]  # by name, in the order in which they are declared
@@ -22,34 +19,6 @@ def tables(folder: RunFolder) -> dict[str, Columns]:
     """
     run = RecordedRun(folder)
     return {name: _columns(name, _READERS[name](run)) for name in TABLES}
-
-
-@dataclass(frozen=True, eq=False)
-class RecordedRun:
-    """A finished run, each of its files read once for all tables."""
-
-    folder: RunFolder
-
-    @cached_property
-    def outcome(self) -> StudySummary:
-        return self.folder.outcome()
-
-    @cached_property
-    def details(self) -> dict[str, Any]:
-        return self.folder.details()
-
-    @cached_property
-    def explanation(self) -> dict[str, Any]:
-        return self.folder.explanation()
-
-    @cached_property
-    def candidates(self) -> list[Row]:
-        """Best first, those without a score last."""
-        return sorted(self.folder.candidates(), key=lambda row: (row.rank == 0, row.rank))
-
-    @property
-    def classes(self) -> Sequence[str]:
-        return list(self.outcome.task["classes"])
 
 
 def _columns(name: str, lines: Iterator[Line]) -> Columns:

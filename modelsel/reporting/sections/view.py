@@ -7,27 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Assessed
 from modelsel.record.content.candidates import Row, varied
-from modelsel.record.folder import RunFolder
 from modelsel.record.model.model import Predictor, load
+from modelsel.record.recorded_run import RecordedRun
 from modelsel.reporting.text.words import settings
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class View(RecordedRun):
     """A recorded study as the sections of the report read it."""
-
-    folder: RunFolder
-
-    @cached_property
-    def outcome(self) -> StudySummary:
-        return self.folder.outcome()
-
-    @cached_property
-    def details(self) -> dict[str, Any]:
-        return self.folder.details()
 
     @cached_property
     def config(self) -> dict[str, Any]:
