@@ -244,6 +244,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that missing and nominal values are taken, and that floors score poorly."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
@@ -334,6 +335,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return to_dict(self._cut())
 
     def _tree(self) -> TreeModel:
+        """Return the fitted tree; other models are refused."""
         _is_tree(self)
         model = self.final_.model
         assert isinstance(model, TreeModel)
@@ -343,6 +345,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._tree().cut
 
     def _known(self, X: Any) -> Table:
+        """Read X as a table of the fitted features."""
         check_is_fitted(self)
         if is_frame(X):
             validate_data(self, X, reset=False, skip_check_array=True)
@@ -366,6 +369,7 @@ def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[
 
 
 def _training(estimator: Any, X: Any, y: Any) -> tuple[Table, NDArray[Any]]:
+    """Read X and y for fitting: the features are described by a frame's types, or are all numeric."""
     if is_frame(X):
         validate_data(estimator, X, skip_check_array=True)
         labels = _check_y(y, multi_output=False, estimator=estimator)

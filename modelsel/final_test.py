@@ -68,6 +68,7 @@ def _kept(first: TestResult | None, result: TestResult) -> TestResult:
 
 
 def _untestable(outcome: StudySummary, development: Task, sealed: int, folder: RunFolder) -> Iterator[Problem]:
+    """Yield the reasons why a recorded study cannot be tested now."""
     if development.fingerprint != outcome.task["fingerprint"]:
         yield Problem("MSEL-801", "the data are not those of the study", str(folder.path), "run the study again")
     if not sealed:

@@ -42,6 +42,7 @@ def by_estimator(folder: RunFolder) -> bool:
 
 
 def _kept(folder: RunFolder, name: str, otherwise: Any) -> Any:
+    """Return an array of the file kept beside the study, or `otherwise` where there is none."""
     path = folder.path / FILE
     if not path.exists():
         return otherwise
@@ -60,6 +61,7 @@ def same(folder: RunFolder, table: UntypedTable) -> None:
 
 
 def _changes(path: Path, table: UntypedTable) -> Iterator[str]:
+    """Yield a phrase for each difference between this table and the one that the study was made on."""
     if not path.exists():
         yield "the study was not on a table in memory"
         return

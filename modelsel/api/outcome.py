@@ -365,6 +365,7 @@ class Outcome(core.StudySummary):
         return development_rows(self._folder)
 
     def _row(self, id: str) -> Row:
+        """Find the one candidate whose id begins so."""
         found = [row for row in self._folder.candidates() if row.id.startswith(id)]
         if len(found) != 1:
             what = f"{len(found)} candidates begin with {id!r}" if found else f"there is no candidate {id!r}"

@@ -32,6 +32,7 @@ class Notebook:
         self._show()
 
     def advance(self, cells: int = 1, best: float | None = None, failures: int = 0) -> None:
+        """Count finished cells, and draw the bar again when a whole percent is full."""
         before = int(self.state.share * 100)
         self.state.advance(cells, best, failures)
         if int(self.state.share * 100) != before:
@@ -48,6 +49,8 @@ class Notebook:
             self.handle.update(_html(""))
 
     def _show(self) -> None:
+        """Draw the bar, in the place of the one before."""
+
         from IPython.display import display
 
         state = self.state

@@ -41,6 +41,7 @@ def with_folds(task: Task, resampling: Resampling) -> tuple[Task, Resampling]:
 
 
 def _untold(task: Task, resampling: Resampling, counts: Integers) -> Iterator[Problem]:
+    """Yield a problem where a study would not make the same folds from fold numbers."""
     problems = list(Predefined().problems(task))
     made = () if problems else Predefined().instantiate(task, 0).folds
     if len(made) == len(resampling.folds) and all(map(partial(_same, counts), made, resampling.folds)):

@@ -71,6 +71,8 @@ def run(
 
 
 def _done(config: Config, table: UntypedTable | None, command: tuple[str, ...]) -> Outcome:
+    """Perform a study and return its outcome; a table in memory is kept beside the record."""
+
     from modelsel.study.perform import perform
 
     composed, shown = under_the_open_run(config), progress()
@@ -175,6 +177,7 @@ def _composed(
     overrides: Sequence[Any], data: Any, roles: Mapping[str, Any], config: str | Path | None, config_dir: str | None,
     settings: dict[str, Any],
 ) -> tuple[Config, UntypedTable | None]:  # fmt: skip
+    """Compose a study from overrides, data and keywords; the second value is the table in memory, if it was one."""
     words, data = _sorted(overrides, data)
     if config is not None:
         return _again(config, words, data, roles, config_dir, settings)

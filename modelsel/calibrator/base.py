@@ -233,6 +233,7 @@ def _judged(classes: int) -> range:
 
 
 def _numbers(array: NDArray[Any]) -> Floats:
+    """Check that stored numbers are one-dimensional and finite."""
     found = np.asarray(array, np.float64)
     if found.ndim != 1 or not np.isfinite(found).all():
         raise ValueError("what a calibration has learnt are finite numbers")

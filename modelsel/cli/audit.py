@@ -18,6 +18,7 @@ LEVELS = ("info", "low", "medium", "high", "critical")
 
 
 def main(words: Sequence[str]) -> int:
+    """Run `modelsel audit`: print the story of the looks; the exit code follows `--fail-on`."""
     parser = Arguments("audit")
     parser.add_argument("run", metavar="RUN", nargs="?", help=f"{RUN_HELP}; default: the whole ledger")
     parser.add_argument("--json", action="store_true", help="the story as data")
@@ -115,6 +116,8 @@ def code_of(report: Mapping[str, Any], fail_on: str | None) -> int:
 
 
 def _show(report: Mapping[str, Any], as_json: bool, page: str | None) -> None:
+    """Print the audit as Markdown or JSON, and write the page where one is wanted."""
+
     from modelsel.guard.reporting.page import html, markdown, reforms
 
     data = {**report, "reforms": reforms(report)}

@@ -8,6 +8,7 @@ from modelsel.core.errors import OK
 
 
 def main(words: Sequence[str]) -> int:
+    """Run `modelsel compare`: print the comparison of runs, and write it to a file."""
     parser = Arguments(
         "compare", "Runs of one data set are compared fold by fold, runs of several over the data sets (Demšar 2006)."
     )

@@ -59,6 +59,8 @@ def module_of(name: str) -> ModuleType:
 
 
 def _version() -> int:
+    """Print the version."""
+
     import modelsel
 
     print(f"modelsel {modelsel.__version__}")
@@ -66,6 +68,7 @@ def _version() -> int:
 
 
 def _unknown(name: str) -> Problem:
+    """Describe an unknown command, with the nearest that there is."""
     if "=" in name:
         return Problem("MSEL-250", f"{name!r} is no command", "command line", f"write `modelsel run {name}`")
     near = get_close_matches(name, COMMANDS, 1)

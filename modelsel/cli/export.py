@@ -13,6 +13,7 @@ TABLES = ("csv", "parquet")  # a folder with a file per table
 
 
 def main(words: Sequence[str]) -> int:
+    """Run `modelsel export`: write the final model, or the tables of the run."""
     parser = Arguments(
         "export",
         "sql, rules and dot are of trees, onnx of trees and forests; json is of every model. onnx is a file: it needs -o. "
@@ -44,6 +45,8 @@ def main(words: Sequence[str]) -> int:
 
 
 def _tables(folder: Any, to: str, output: str | None) -> int:
+    """Write the run's tables into a folder."""
+
     from modelsel.record.tables.rows import tables
     from modelsel.record.tables.write import write_tables
 
@@ -98,6 +101,8 @@ def _json(predictor: Any, _: str) -> str:
 
 
 def _cut(predictor: Any) -> Any:
+    """Return the tree of the final model; other models are refused."""
+
     from modelsel.learner.trees.model import TreeModel
 
     if not isinstance(predictor.model, TreeModel):

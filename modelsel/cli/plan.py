@@ -13,6 +13,7 @@ from modelsel.core.errors import OK
 
 
 def main(words: Sequence[str]) -> int:
+    """Run `modelsel plan`: print the cells and their cost."""
     return application("plan", words, planned, lambda jobs: OK)
 
 

@@ -20,6 +20,7 @@ INHERITED = ("delimiter", "decimal", "encoding", "missing")  # a new file is rea
 
 
 def main(words: Sequence[str]) -> int:
+    """Run `modelsel predict`: write a line of predictions for each row of a file."""
     parser = Arguments("predict")
     parser.add_argument("run", metavar="RUN", help=RUN_HELP)
     parser.add_argument("file", metavar="FILE", help="CSV, ARFF or Parquet; columns beside the model's are ignored")

@@ -7,6 +7,7 @@ from modelsel.core.errors import OK
 
 
 def main(words: Sequence[str]) -> int:
+    """Run `modelsel report`: write the page again and print its path."""
     parser = Arguments("report")
     parser.add_argument("run", metavar="RUN", nargs="?", default="latest", help=RUN_HELP)
     args = parser.parse_args(words)

@@ -16,6 +16,7 @@ from modelsel.core.outcome import StudySummary
 
 
 def main(words: Sequence[str]) -> int:
+    """Run `modelsel run`: perform a study, or a sweep of them."""
     return application("run", words, partial(study, tuple(words)), ended)
 
 

@@ -8,6 +8,7 @@ from modelsel.core.errors import OK
 
 
 def main(words: Sequence[str]) -> int:
+    """Run `modelsel sync`: write to MLflow what it lacks of one run, or of all."""
     parser = Arguments("sync")
     parser.add_argument("run", metavar="RUN", nargs="?", help=f"{RUN_HELP}; default: every run here")
     parser.add_argument(

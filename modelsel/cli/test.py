@@ -7,6 +7,7 @@ from modelsel.core.errors import OK, REFUSED
 
 
 def main(words: Sequence[str]) -> int:
+    """Run `modelsel test`: look at the sealed rows of a finished study."""
     parser = Arguments("test")
     parser.add_argument("run", metavar="RUN", help=RUN_HELP)
     parser.add_argument("--justify", nargs=2, metavar=("CATEGORY", "TEXT"), help="why a further look is needed (guard=strict)")

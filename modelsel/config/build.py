@@ -125,6 +125,7 @@ class Builder:
     def _combined(
         self, make: Any, fields: Mapping[str, Slot], values: Mapping[str, Any], over: Mapping[str, Any], where: str
     ) -> Options:
+        """Build the options of each field of a part; unknown and missing settings are added to the problems."""
         fixed: dict[str, Any] = {}
         open_: dict[str, Options] = {}
         for name in dict.fromkeys((*over, *values)):
@@ -143,6 +144,7 @@ class Builder:
         return Combined(make, fixed, open_)
 
     def _field(self, slot: Slot, base: Any, over: Any, where: str) -> Options:
+        """Build the options of one field by its kind: steps, part, record, sweep or plain value."""
         if slot.limits.many and slot.group:
             return self._steps(slot.group, base, over, where)
         if slot.group:
@@ -156,6 +158,7 @@ class Builder:
         return only(self._value(slot, merge(base, over) if over != {} else base, where))
 
     def _part(self, slot: Slot, base: Any, over: Any, where: str) -> Options:
+        """Build the options of a field that holds a part."""
         if base is None and slot.optional and over == {}:
             return only(None)
         if slot.group == DECISION and isinstance(base, Mapping) and KIND not in base:  # what it says, says which it is
@@ -165,12 +168,14 @@ class Builder:
         return self.options(slot.group, {KIND: base} if isinstance(base, str) else base, over, where)
 
     def _record(self, cls: Any, base: Any, over: Any, where: str) -> Options:
+        """Build the options of a field that holds a record of settings."""
         if not isinstance(base, Mapping | None) or not isinstance(over, Mapping):
             self._add("MSEL-205", "found a single value", where, f"it has settings of its own: {', '.join(slots(cls))}")
             return only(None)
         return self._combined(cls, slots(cls), base or {}, over, where)
 
     def _swept(self, slot: Slot, over: Swept, where: str) -> Options:
+        """Build the options of a swept field: listed values, or an interval."""
         if over.interval is None:
             return ListedValues(tuple(self._value(slot, value, where) for value in over.values))
         whole = int in slot.hints and float not in slot.hints
@@ -197,12 +202,14 @@ class Builder:
         return sets[0] if len(sets) == 1 else Either(tuple(sets))
 
     def _step(self, group: str, step: Any, settings: Mapping[str, Any], where: str) -> Options:
+        """Build the options of one preparation step, with those settings that belong to it."""
         spec = {KIND: step} if isinstance(step, str) else step
         found = self.kind(group, spec, where)
         own = {key: value for key, value in settings.items() if found and key in slots(found.cls)}
         return self.options(group, spec, own, where) if found else only(None)
 
     def _value(self, slot: Slot, value: Any, where: str) -> Any:
+        """Check a plain value; add a problem and return None where it does not fit."""
         try:
             return checked(slot, value)
         except WrongError as wrong:
@@ -212,6 +219,7 @@ class Builder:
             return None
 
     def _no_name(self, group: str, spec: Any, where: str) -> None:
+        """Add the problem that a part is missing, or named by something that is no name."""
         found = spec.get(KIND) if isinstance(spec, Mapping) else spec
         if isinstance(found, bool):
             fix = "YAML reads off, on, yes, no as truth values: put the name in quotes"
@@ -222,6 +230,7 @@ class Builder:
             self._add("MSEL-206", f"{found!r} is no name of a {group}", where, "give a name, or a mapping with `kind`")
 
     def _no_kind(self, group: str, kind: str, where: str) -> None:
+        """Add the problem that a kind is unknown, and say what comes nearest."""
         file = self.folders.find(group, kind)
         if kind in offered(group):
             fix = f"allow it: plugins=[{kind}]"
@@ -300,6 +309,7 @@ def _slots_of(group: str, cls: Any) -> Mapping[str, Slot]:
 
 
 def _maker(group: str, found: Found, measure: Any = None, scheme: Any = None) -> Any:
+    """Return what makes the part: its class, with what else it needs to know."""
     cls: Any = found.cls
     if group in CLASSES:
         return partial(cls, kind=found.kind)

@@ -147,6 +147,7 @@ def _checked(resolved: Mapping[str, Any], dataset: str, folders: Folders, proble
 
 
 def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: str, builder: Builder) -> Config | None:
+    """Build all parts of a study; None where a problem was found."""
     root = _root(settings, builder)
     builder.plugins = root.plugins if root else ()
     parts = {group: builder.part(group, settings.get(group, ABSENT.get(group)), group) for group in PARTS}
@@ -245,6 +246,7 @@ def _referring(spec: dict[str, Any], said: Any) -> dict[str, Any]:
 
 
 def _root(settings: Mapping[str, Any], builder: Builder) -> RootSettings | None:
+    """Build the root's own settings and limits; None where they have problems."""
     known = (*PARTS, *typed.root_keys())
     for key in settings.keys() - {typed.EXPERIMENT}:
         if key not in known:

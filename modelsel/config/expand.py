@@ -86,6 +86,7 @@ def family(learner: Any) -> str:
 
 
 def _file(name: Any, builder: Builder) -> Mapping[str, Any]:
+    """Read a named space, or make one of a named learner."""
     folders = builder.folders
     if not isinstance(name, str):
         _say(builder, "MSEL-220", f"{name!r} is no name of a space", SPACE, near("", folders.options(SPACE)))
@@ -100,6 +101,7 @@ def _file(name: Any, builder: Builder) -> Mapping[str, Any]:
 
 
 def _pairs(entry: str, text: Any, builder: Builder, seed: int, where: str) -> Iterator[tuple[Any, Any]]:
+    """Yield the candidates of an entry of a space, all of them or a draw."""
     where = f"{where}.{entry}" if where == SPACE else where
     text = {} if text is None else {LEARNER: text} if isinstance(text, str) else text
     if not isinstance(text, Mapping):
@@ -140,6 +142,7 @@ def _options(entry: str, text: Mapping[str, Any], builder: Builder, where: str) 
 
 
 def _alternative(base: Any, sweep: Any, builder: Builder, where: str) -> Options:
+    """Build the options of one alternative of a sweep."""
     if not isinstance(sweep, Mapping):
         _say(builder, "MSEL-221", "a sweep should be a mapping", where, "write setting: choice(...)")
         sweep = {}
@@ -159,6 +162,7 @@ def _drawn(options: Options, draw: int, seed: int, *digests: str) -> Iterator[An
 
 
 def _draw(value: Any, builder: Builder, where: str) -> int:
+    """Read how many candidates are drawn; 0 for all."""
     if value is None:
         return 0
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:

@@ -46,6 +46,7 @@ def swept(value: Any, names: Names) -> Any:
 
 
 def _read(text: str, names: Names) -> Any:
+    """Read a text of the sweep grammar: a plain value, listed values, or an interval."""
     override = _parsed(text)
     if not override.is_sweep_override():
         return override.value()
@@ -65,6 +66,7 @@ def _read(text: str, names: Names) -> Any:
 
 
 def _parsed(text: str) -> Override:
+    """Parse a text by Hydra's parser; what it refuses becomes a `SweepError`."""
     try:
         return _parser().parse_override(f"sweep={text}")
     except (HydraException, TypeError, ValueError) as error:
@@ -72,6 +74,7 @@ def _parsed(text: str) -> Override:
 
 
 def _remedy(text: str) -> str:
+    """Guess how to mend a text that is not in the sweep grammar."""
     if "null" in text:
         return "write no limit as none: choice(none, 3, 5)"
     if re.search(r"choice\(.*(range|interval|glob)\(", text):
@@ -80,6 +83,7 @@ def _remedy(text: str) -> str:
 
 
 def _interval(override: Override) -> Interval:
+    """Read an interval, and refuse an empty one."""
     sweep = override.value()
     assert isinstance(sweep, IntervalSweep)
     low, high = float(sweep.start or 0.0), float(sweep.end or 0.0)
@@ -92,6 +96,7 @@ def _interval(override: Override) -> Interval:
 
 
 def _glob(glob: Any, names: Names, text: str) -> list[str]:
+    """List the names that a glob matches; none is an error."""
     known = list(names())
     if found := glob.filter(known):
         return list(found)

@@ -59,6 +59,7 @@ def read(overrides: Iterable[str], folders: Folders, sweep: bool = False) -> Typ
 
 
 def _parsed(text: str, folders: Folders) -> Override | Problem:
+    """Parse an override; what Hydra refuses becomes a problem."""
     try:
         return OverridesParser.create().parse_override(text)
     except (HydraException, TypeError, ValueError) as error:
@@ -67,6 +68,7 @@ def _parsed(text: str, folders: Folders) -> Override | Problem:
 
 
 def _remedy(text: str, known: Sequence[str] = ()) -> str:
+    """Guess how to mend an override that cannot be parsed."""
     if text in known:
         return f"write dataset={text}"
     if text.startswith("-"):
@@ -80,6 +82,7 @@ def _remedy(text: str, known: Sequence[str] = ()) -> str:
 
 
 def _problems(override: Override, folders: Folders, sweep: bool) -> Iterator[Problem]:
+    """Yield the reasons why an override is not taken."""
     key = override.key_or_group
     if override.is_sweep_override() and not sweep:
         yield Problem("MSEL-246", "several values for one study", override.input_line or key,
@@ -99,6 +102,7 @@ def _problems(override: Override, folders: Folders, sweep: bool) -> Iterator[Pro
 
 
 def _hydra(override: Override) -> Iterator[Problem]:
+    """Yield a problem where an override changes a setting of Hydra's that is not open."""
     key = override.key_or_group
     if not any(key == name or (name[-1] in "./" and key.startswith(name)) for name in HYDRA):
         yield Problem("MSEL-242", "this setting of Hydra's is not open", key,
@@ -128,6 +132,7 @@ def _near_option(group: str, name: str, known: Sequence[str]) -> str:
 
 
 def _named(override: Override) -> Iterator[object]:
+    """Return the names that an override chooses, one or several."""
     value: object = override.value()
     if isinstance(value, Glob):
         return iter(())
@@ -137,6 +142,7 @@ def _named(override: Override) -> Iterator[object]:
 
 
 def _unknown(name: str, folders: Folders) -> Problem:
+    """Describe an unknown setting: a learner's, a part's, or the nearest that there is."""
     vocabulary = {*COMPOSED, *root_keys()}
     if name in folders.groups():
         fix = f"it belongs to a learner: learner.{name}=..., or a space's sweep"

@@ -59,6 +59,7 @@ def _choices(base: Any, over: Any) -> list[Mapping[str, Any]]:
 
 
 def _mapping(said: Any) -> Mapping[str, Any]:
+    """Check that steps are a mapping from kinds of columns."""
     if said is None:
         return {}
     if not isinstance(said, Mapping):
@@ -74,6 +75,7 @@ def _expanded(said: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _step(columns: str, step: Any) -> dict[str, Any]:
+    """Turn one named step into the settings of a `transform` preparer."""
     if isinstance(step, str):
         step = {KIND: step}
     if not isinstance(step, Mapping) or not isinstance(step.get(KIND), str):

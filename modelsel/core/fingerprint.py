@@ -61,6 +61,7 @@ def generator(seed: int, *digests: str) -> np.random.Generator:
 
 
 def _plain(value: object) -> object:
+    """Reduce a value to what JSON writes in one way: whole floats become integers, mappings get text keys."""
     if type(value) in _AS_IT_IS:
         return value
     if type(value) is dict or isinstance(value, Mapping):

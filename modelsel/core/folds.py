@@ -55,6 +55,7 @@ class Unpacked(Sequence[Made], Generic[Made]):
         return len(self._names)
 
     def __getitem__(self, index: Any) -> Any:
+        """Return a fold, made again where it is not among those held; the oldest is let go."""
         if isinstance(index, slice):
             return tuple(self[place] for place in range(*index.indices(len(self))))
         place = range(len(self))[index]

@@ -231,6 +231,7 @@ def _optional(cls: Any) -> frozenset[str]:
 
 
 def _plain(value: Any) -> Any:
+    """Reduce a setting to plain values; parts become mappings."""
     if type(value) in _SCALARS:  # most values, and large spaces have millions of them
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -63,6 +63,7 @@ class Table:
     times: Floats | None = None
 
     def __post_init__(self) -> None:
+        """Make arrays read-only, and `values` column by column in memory."""
         for name, array in vars(self).items():
             if isinstance(array, np.ndarray):
                 if name == "values" and not array.flags.f_contiguous:
@@ -363,4 +364,5 @@ def positions(table: Table) -> Integers:
 
 
 def names(features: Sequence[Feature]) -> tuple[str, ...]:
+    """Return the names of features."""
     return tuple(feature.name for feature in features)

@@ -49,6 +49,7 @@ class SymmetricUncertainty(BaseCriterion):
     loop = staticmethod(uncertainty)
 
     def goodness(self, tables: Floats) -> Floats:
+        """Score tables by 2 (H(class) + H(branch) − H(both)) / (H(class) + H(branch)); 0 where both are known."""
         of_class, of_branch = entropy(tables.sum(axis=-2)), entropy(tables.sum(axis=-1))
         joint = entropy(tables.reshape(*tables.shape[:-2], -1))
         known = of_class + of_branch

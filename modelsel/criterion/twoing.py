@@ -41,6 +41,7 @@ class Twoing(BaseCriterion):
     loop = staticmethod(twoing)
 
     def goodness(self, tables: Floats) -> Floats:
+        """Score tables by P_L P_R / 4 (Σ |p(k|L) − p(k|R)|)²; 0 where a branch is empty."""
         weight = tables.sum(axis=-1)
         sides = weight / weight.sum(axis=-1, keepdims=True)
         p = shares(tables)

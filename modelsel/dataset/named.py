@@ -72,6 +72,7 @@ class Named:
     absent: str = one_of("refuse", "skip", help="a name that is not to be had: an error, or passed over in a sweep")
 
     def problems(self) -> Iterator[Problem]:
+        """Yield what is wrong with the name or with the file that it stands for."""
         if self.which in MADE:
             return
         if self.which is None:
@@ -87,6 +88,7 @@ class Named:
             yield from error.problems
 
     def load(self) -> Loaded:
+        """Load the data set and give it the name that was asked for."""
         ConfigurationError.raise_if(self.problems())
         name = str(self.which)
         loaded = self._fetched() if self._is_openmls else (MADE.get(name) or self._csv()).load()
@@ -116,6 +118,7 @@ class Named:
         return Path(self.dir or "") / f"{self.which}.csv"
 
     def _missing(self, beside: str = "") -> Problem:
+        """Describe a file that is not there, and the names that come near."""
         if self.dir is None:
             what, fix = (
                 f"'{self.which}' is not made here and no folder is named",
@@ -142,6 +145,7 @@ class Named:
         return Csv(path=source.path, target=target, features={name: kind for name, kind in kinds.items() if name != target})
 
     def _description(self) -> dict[str, Any]:
+        """Read the JSON file beside the table; empty where there is none."""
         path = self._path.with_suffix(".json")
         if not path.is_file():
             return {}

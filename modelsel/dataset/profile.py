@@ -63,6 +63,7 @@ def _alike(columns: Sequence[SortedColumn]) -> Iterator[str]:
 
 
 def _duplicate_rows(task: Task) -> Iterator[Finding]:
+    """Yield a finding on rows that repeat an earlier one, and on equal rows with different labels."""
     same = equal_rows(task.values)
     repeated = len(task) - int(same.max(initial=-1)) - 1
     if not repeated:
@@ -78,6 +79,7 @@ def _duplicate_rows(task: Task) -> Iterator[Finding]:
 
 
 def _column(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Finding]:
+    """Yield the findings of one column: constant, like an id, telling the class, levels alike but for case."""
     levels = column.levels
     known = levels[~np.isnan(levels)]
     name, n = feature.name, len(task)
@@ -137,6 +139,7 @@ def _equal_columns(task: Task, columns: Sequence[SortedColumn]) -> Iterator[Find
 
 
 def _labels(task: Task) -> Iterator[Finding]:
+    """Yield findings on labels: alike but for case, rare, without rows."""
     near = _near_duplicates(task.classes)
     if near:
         yield Finding(
@@ -152,6 +155,7 @@ def _labels(task: Task) -> Iterator[Finding]:
 
 
 def _ids(task: Task) -> Iterator[Finding]:
+    """Yield a finding where ids repeat."""
     if task.ids is not None:
         repeated = len(task) - len(np.unique(task.ids))
         if repeated:

@@ -61,6 +61,7 @@ class FittedDistance:
     rounded: bool = True  # values were scaled, so that equal ones may differ in their last digits
 
     def __post_init__(self) -> None:
+        """Check that the entries fit one another."""
         if len({len(self.kinds), len(self.center), len(self.scale), len(self.missing), len(self.sizes)}) != 1:
             raise ValueError("a metric needs the same number of entries per feature")
         if not np.isin(self.kinds, (NUMBER, NAME, LEVELS)).all() or np.any(self.sizes < 0):

@@ -29,6 +29,7 @@ class Hvdm:
         return ()
 
     def fit(self, task: Task, rows: Integers, normalise: str) -> FittedDistance:
+        """Fit numbers by four standard deviations and names by the value differences of classes."""
         number = numbers(task)
         mean, deviation = moments(known_values(task, rows), task.row_weights[rows])
         tables = [np.empty(0) if number[f] else value_differences(task, rows, f).ravel() for f in range(len(number))]

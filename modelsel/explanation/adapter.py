@@ -18,6 +18,7 @@ class FittedEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A model over a task's columns. Rows of a matrix hold what `Table.values` holds: numbers, level codes, NaN."""
 
     def __init__(self, model: Final, like: Table) -> None:
+        """Keep the model with a table that has its columns."""
         self.model = model
         self.like = like
         self.classes_ = np.arange(len(model.classes))

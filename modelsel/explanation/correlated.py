@@ -59,6 +59,8 @@ def cramers_v(one: Floats, other: Floats) -> float:
 
 
 def _spearman(values: Floats) -> Floats:
+    """Compute absolute rank correlations of columns; missing values take the middle."""
+
     from scipy.stats import rankdata
 
     ranks = rankdata(values, axis=0, nan_policy="omit")

@@ -60,6 +60,7 @@ def grid_of(values: Floats, nominal: bool = False) -> Floats:
 
 
 def _of_column(fitted: FittedEstimator, rows: Task, column: int) -> dict[str, Any]:
+    """Compute mean scores and single rows' scores along a grid of one column's values."""
     feature: Feature = rows.features[column]
     grid = grid_of(rows.values[:, column], feature.kind == "nominal")
     said = scores_along(fitted, rows.values, column, grid)

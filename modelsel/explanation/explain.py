@@ -78,6 +78,8 @@ def members(selection: Selection, names: Sequence[str]) -> list[int]:
 
 
 def _importance(of: StudyToExplain, settings: ExplainSettings, member: int) -> dict[str, Any]:
+    """Compute permutation importances on every fold, and a forest's impurity importances."""
+
     from modelsel.explanation.importance import FoldImportance, ImportanceRequest, fold_importance, summary  # scikit-learn's
 
     candidate = of.selection.candidates[member]

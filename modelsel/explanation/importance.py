@@ -117,6 +117,7 @@ def _line(name: dict[str, Any], folds: Floats, noise: Floats | None, ratio: floa
 
 
 def _noise(candidate: Candidate, task: Task, fold: Fold, asked: ImportanceRequest, rng: np.random.Generator) -> Floats:
+    """Compute the importance of an added column of noise."""
     noisy = with_noise(task, rng)
     rows = noisy.take(fold.assessment)
     fitted = FittedEstimator(fit(candidate, noisy, asked.seed, fold.analysis), rows)

@@ -70,6 +70,7 @@ def _of_share(task: Task, folds: Resampling, seed: int, share: float) -> Resampl
 
 
 def _part(task: Task, fold: Fold, seed: int, share: float) -> Fold:
+    """Take a share of a fold's analysis rows; groups stay whole."""
     order = ordered(task, fold.analysis, generator(seed, fold.fingerprint, "curve"))
     kept = order[: max(2, round(share * len(order)))]
     if task.groups is not None:  # the last group is whole, too
@@ -104,6 +105,7 @@ def _points(scores: Floats, shares: Sequence[Resampling]) -> dict[str, Any]:
 
 
 def _interval(scores: Floats, ratio: float) -> dict[str, float | None]:
+    """Compute mean and interval over folds; None where a score is missing."""
     if not np.isfinite(scores).all():
         return {"mean": None, "low": None, "high": None}
     if len(scores) < 2:

@@ -125,6 +125,7 @@ def _levels(task: Task, name: str) -> list[tuple[str, Booleans]]:
 
 
 def _quarters(feature: Feature, values: Floats) -> list[tuple[str, Booleans]]:
+    """Divide a column at its quartiles, or at each value where there are few."""
     known = values[~np.isnan(values)]
     if len(np.unique(known)) <= QUARTERS:
         return [(f"{feature.name} = {feature.number(value)}", values == value) for value in np.unique(known)]
@@ -134,6 +135,7 @@ def _quarters(feature: Feature, values: Floats) -> list[tuple[str, Booleans]]:
 
 
 def _between(feature: Feature, low: float, high: float) -> str:
+    """Write a range of values as a condition."""
     name, least, most = feature.name, feature.number(low, 6), feature.number(high, 6)
     if np.isinf(low):
         return f"{name} <= {most}"

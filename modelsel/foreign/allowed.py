@@ -73,6 +73,7 @@ def near(name: str, known: Collection[str]) -> str:
 
 
 def _parts(name: str) -> list[str]:
+    """Divide a dotted name, and refuse what names no public class."""
     parts = name.split(".")
     if not all(part.isidentifier() and not part.startswith("_") for part in parts) or "tests" in parts:
         raise NotAllowedError(f"{name!r} is no name of a public class")
@@ -82,6 +83,8 @@ def _parts(name: str) -> list[str]:
 
 
 def _whole(name: str) -> str:
+    """Guess the whole name that was meant."""
+
     from sklearn.utils import all_estimators
 
     known = {**KNOWN, **{short: public_name(kind) for short, kind in all_estimators()}}
@@ -126,6 +129,7 @@ def _vouched(package: str, named: str, plugins: tuple[str, ...]) -> bool:
 
 
 def _version(distribution: str) -> str | None:
+    """Return the installed version of a distribution; None where there is none."""
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:

@@ -98,6 +98,7 @@ def _json_of(made: Any) -> tuple[str, bytes]:
 
 
 def _cbm_of(made: Any) -> tuple[str, bytes]:
+    """Write a model in CatBoost's own format."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / CBM
         made.save_model(str(path), format="cbm")
@@ -127,6 +128,8 @@ def _booster(data: bytes) -> Any:
 
 
 def _xgboost(data: bytes) -> Any:
+    """Read a model of XGBoost's own format."""
+
     import xgboost
 
     made = xgboost.XGBClassifier(n_jobs=1)
@@ -135,6 +138,8 @@ def _xgboost(data: bytes) -> Any:
 
 
 def _catboost(data: bytes) -> Any:
+    """Read a model of CatBoost's own format."""
+
     import catboost
 
     made = catboost.CatBoostClassifier()

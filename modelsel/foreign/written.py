@@ -34,6 +34,7 @@ def space(entries: Any) -> Any:
 
 
 def _entry(value: Any) -> Any:
+    """Write an estimator and its grid as an entry; anything else is returned as it is."""
     estimator, grid = value if isinstance(value, tuple) and len(value) == 2 else (value, {})
     if inspect.isclass(estimator) and hasattr(estimator, "get_params"):
         raise NotPlainError(f"{estimator.__name__} is a class: give an object, {estimator.__name__}()")
@@ -51,6 +52,7 @@ def _params(estimator: Any) -> dict[str, Any]:
 
 
 def _sweep(estimator: Any, grid: Any) -> dict[str, list[Any]]:
+    """Write a grid as a sweep over parameters."""
     if not isinstance(grid, Mapping) or any(isinstance(values, str) or not _lists(values) for values in grid.values()):
         raise NotPlainError("a grid is a mapping of parameters to lists of values: {'num_leaves': [15, 31]}")
     kind = type(estimator).__name__
@@ -70,6 +72,7 @@ def _usual(kind: Any) -> Mapping[str, Any]:
 
 
 def _plain(params: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Reduce parameters to plain values; others are an error that names them."""
     plain = {key: _listed(value) for key, value in params.items()}
     strange = [f"{key!r} (a {type(value).__name__})" for key, value in plain.items() if not is_plain(value)]
     if strange:

@@ -47,6 +47,7 @@ class TreeVotes:
 
     @classmethod
     def of(cls, nodes: NDArray[np.int32], stops: Words, ways: Sequence[VoteLists], classes: int) -> "TreeVotes":
+        """Prepare the votes of one tree: long lists of classes are kept as dense rows."""
         before = np.cumsum([0, *(len(way.classes) for way in ways)]).astype(np.int32)
         lists = VoteLists(
             np.concatenate([way.start + first for way, first in zip(ways, before)]),

@@ -42,6 +42,7 @@ def drawn_rows(ground: ForestData, growth: ForestGrowth, number: int) -> tuple[I
 def _compiled(
     ground: ForestData, growth: ForestGrowth, number: int, rows: NDArray[np.int32], weight: NDArray[np.float64]
 ) -> ForestTree | None:
+    """Grow a tree by the compiled kernel; None where it is not to be had."""
     kernel, rows_kernel = load("grow_forest"), load("forest_rows")
     if kernel is None or rows_kernel is None:
         return None

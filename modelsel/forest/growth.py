@@ -52,6 +52,7 @@ class ForestData:
 
     @classmethod
     def of(cls, task: Task, rows: Integers, growth: ForestGrowth, seed: int) -> "ForestData":
+        """Rank the rows that have weight, and look up the terms of the criterion."""
         rows = rows[task.row_weights[rows] > 0]
         weights = task.row_weights
         table, scale = _terms(int(growth.criterion.fused), weights[rows])

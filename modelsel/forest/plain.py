@@ -67,6 +67,7 @@ class _Grower:
     marks: list[int] = field(default_factory=list)
 
     def node(self, rows: NDArray[Any], above: int) -> int:
+        """Add a node with its rows and class weights; return its index."""
         own = [0] * NODE
         own[COLUMN], own[ROWS] = -1, len(rows)
         if above >= 0 and len(self.nodes) != above + 1:
@@ -76,6 +77,7 @@ class _Grower:
         return len(self.nodes) - 1
 
     def tree(self) -> ForestTree:
+        """Put the grown nodes together as a tree."""
         tests = np.array(self.tests).reshape(-1, 3)
         divided = set(tests[:, 0].astype(int).tolist())
         leaves = np.array([own for node, own in enumerate(self.counts) if node not in divided])

@@ -64,6 +64,7 @@ class PlainSearch:
     def _judged(
         self, feature: int, rows: NDArray[Any], codes: NDArray[Any], inside: Booleans, threshold: float, at: int, side: int
     ) -> tuple[Any, ...] | None:
+        """Score one cut with missing values on one side; None where a side is too small."""
         known = codes >= 0
         first = known & inside[codes]
         second = known & ~inside[codes]
@@ -94,6 +95,7 @@ class PlainSearch:
         return self._subsets(feature, rows, present, many, apart)
 
     def _subsets(self, feature: int, rows: NDArray[Any], present: NDArray[Any], many: int, apart: bool) -> list[list[Asked]]:
+        """List the subsets of levels to be tried: for each class, the levels ordered by its share."""
         codes = self.ground.ranked.codes[feature, rows]
         tables = np.array([self.classes(rows[codes == level]) for level in present])
         groups = []
@@ -104,6 +106,7 @@ class PlainSearch:
         return groups
 
     def _random(self, feature: int, present: NDArray[Any], key: int) -> list[Asked]:
+        """Draw one cut at random: a threshold between the extremes, or a random set of levels."""
         many, own = len(self.ground.ranked.values[feature]), word(key ^ OF_CUT, feature)
         if len(present) < 2:
             return []

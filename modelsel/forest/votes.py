@@ -40,6 +40,7 @@ class Coder:
 
     @classmethod
     def of(cls, trees: Sequence[ForestTree], table: Table, ranked: RankedColumns | None) -> "Coder":
+        """Prepare a table for routing: by its ranks where they are known, else by the trees' thresholds."""
         if ranked is not None:
             return cls(table, ranked.levels, ranked, ())
         levels = np.array([len(feature.levels) for feature in table.features], np.int64)
@@ -111,6 +112,7 @@ def leaves_of(tree: Walked, codes: NDArray[np.int32], levels: Integers) -> Codes
 
 
 def _second(tree: Walked, node: int, row: Sequence[int], levels: Integers) -> bool:
+    """Say whether a row goes to the second branch of a node."""
     own, column, at = (int(tree.nodes[node, number]) for number in (TEST, COLUMN, AT))
     code = row[column]
     if code < 0:

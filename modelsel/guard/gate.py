@@ -48,6 +48,7 @@ class Gate:
     """Built from a policy; `runs` is where a project's ledger and the lock file belong."""
 
     def __init__(self, policy: Policy, runs: Path, anchors: Sequence[Anchor] = (), home: Home | None = None) -> None:
+        """Open ledger, key and anchors; nothing is written yet."""
         self.policy = policy
         self.findings: list[Finding] = []  # what was noticed so far, for the terminal and study.json
         self.session = LedgerSession(policy, Path(runs), tuple(anchors), home or Home.find())
@@ -134,6 +135,7 @@ class Gate:
             return self._answer(replace(self._prepared.ask(request, outputs, noticed), at_work=name), outputs)
 
     def _answer(self, ask: PreparedLook, outputs: Outputs) -> TestResult:
+        """Decide about a look, and reveal its answer unless it is refused or known."""
         decided = self._decided(ask, outputs)
         self._notice(decided.findings)
         if isinstance(decided, Refused):
@@ -256,6 +258,7 @@ class Gate:
             self._notice(alone.tell_unremembered(self.session, sealing.study))
 
     def _reveal(self, ask: PreparedLook, go: ApprovedLook, outputs: Outputs) -> TestResult:
+        """Open the labels, record the answer, tell the anchors, and return the result."""
         released = self._released(ask, go, outputs)
         if isinstance(released, type):
             self._abort(go, released)

@@ -20,6 +20,7 @@ class LookPreparation:
     """Everything that a gate asks its ledger with, each made once for a sealing."""
 
     def __init__(self, policy: Policy, session: LedgerSession) -> None:
+        """Start with nothing prepared."""
         self.policy = policy
         self.session = session
         self._subjects: dict[tuple[Sealed, Task, str], RowFingerprints] = {}

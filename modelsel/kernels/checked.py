@@ -30,6 +30,7 @@ class CheckedFile(IndexDataCacheFile):  # type: ignore[misc]
     """Index and machine code of one function, each with its checksum in front."""
 
     def _load_index(self) -> Any:
+        """Read the index of compiled versions; empty where the source has changed since."""
         found = _read(Path(self._index_path))
         if found is None:
             return {}

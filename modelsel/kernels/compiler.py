@@ -134,6 +134,8 @@ def _cache_folder() -> Iterator[Path | None]:
 
 
 def _say_when_cold(name: str) -> None:
+    """Print that a kernel is compiled now, where its machine code is not kept yet."""
+
     from modelsel.kernels.ready import has
 
     place = folder()

@@ -46,6 +46,7 @@ def has(name: str) -> bool:
 
 
 def folder() -> Path:
+    """Return the folder of machine code that is shipped, or the one being built."""
     return building() or PLACE
 
 

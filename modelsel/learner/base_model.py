@@ -19,6 +19,7 @@ class PathModel:
         return predicted
 
     def scores(self, table: Table) -> Floats:
+        """Compute this learner's class scores of all rows by its path."""
         shares = _path(self).outputs([self.learner], table, positions(table), scores=True).scores
         assert shares is not None
         own: Floats = shares[0]

@@ -87,6 +87,7 @@ class Estimator:
         return adapter if adapter and adapter.shares(self.params) else None
 
     def fit_key(self) -> dict[str, Any]:
+        """Return the settings but for the path parameter, which a fit does not depend on."""
         spec, adapter = resolved(self), self.adapter
         if adapter is not None:
             spec["params"] = {name: value for name, value in self.params.items() if name != adapter.parameter}
@@ -101,6 +102,7 @@ class Estimator:
         return replace(self, params={**self.params, self.adapter.parameter: value})
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
+        """Yield what is wrong with the class, its parameters, or this task for it."""
         try:
             kind = self.cls
         except NotAllowedError as error:
@@ -118,6 +120,7 @@ class Estimator:
         yield from self._unfit(kind, made, task)
 
     def _unfit(self, kind: Any, made: Any, task: Table | None) -> Iterable[str]:
+        """Yield why the estimator cannot be fitted, by itself or on this task."""
         if not is_classifier(made):
             yield f"{self.estimator} is no scikit-learn classifier"
             return
@@ -129,6 +132,7 @@ class Estimator:
             yield from self._unfit_for(kind, made, task)
 
     def _unfit_for(self, kind: Any, made: Any, task: Task) -> Iterable[str]:
+        """Yield why the estimator cannot be fitted on the task's features and weights."""
         most = most_levels(kind) if self.coded == "native" else None
         many = [feature for feature in task.features if most and feature.kind == "nominal" and len(feature.levels) > most]
         if many:
@@ -147,6 +151,7 @@ class Estimator:
 
     @staticmethod
     def restore(description: Description) -> Any:
+        """Rebuild learner and model from plain values, which are checked first."""
         said = description.facts["learner"]
         known = {one.name for one in fields(Estimator)}
         learner = Estimator(**{name: value for name, value in said.items() if name in known})

@@ -62,6 +62,7 @@ class Forest:
         return self.rows == "all" or self.rows == 1.0
 
     def fit_key(self) -> dict[str, Any]:
+        """Return the settings that growing depends on."""
         return {
             "kind": "forest", "criterion": resolved(self.criterion), "features": self.features, "rows": self.rows,
             "cuts": self.cuts, "honest": self.honest, "nominal": self.nominal, "missing": self.missing,
@@ -69,6 +70,7 @@ class Forest:
         }  # fmt: skip
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
+        """Yield what is wrong with the settings, the criterion and the pruner."""
         yield from self.criterion.problems(task)
         yield from self.leaf.problems(len(task.classes) if isinstance(task, Task) else None)
         yield from self.pruner.problems(False)
@@ -99,6 +101,7 @@ class Forest:
         return restore(description)
 
     def _growth(self, task: Task, rows: Integers) -> ForestGrowth:
+        """Turn the settings into numbers for a task of so many features and rows."""
         how, size = {"all": (ALL, 0), "bootstrap": (BOOTSTRAP, 0)}.get(str(self.rows), (SUBSAMPLE, 0))
         if how == SUBSAMPLE:
             size = max(1, round(float(self.rows) * int((task.row_weights[rows] > 0).sum())))
@@ -109,6 +112,7 @@ class Forest:
 
 
 def _unreadable(name: str, value: str | float, words: tuple[str, ...], whole: bool) -> Iterable[str]:
+    """Yield a problem for a word or a number that the setting does not take."""
     numbers = "a share above 0 and at most 1" + (", or a number of features" if whole else "")
     if isinstance(value, str):
         if value not in words:

@@ -57,6 +57,7 @@ class Knn:
         return f"k = {self.k} is more than the {len(rows)} analysis rows" if self.k > len(rows) else None
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "KnnPath":
+        """Encode the analysis rows and store them in the order of their digests."""
         metric = self.distance.fit(task, rows, self.normalise)
         codes = metric.encode(task.values[rows], task.features)
         labels, weights = task.target[rows], task.row_weights[rows]
@@ -66,6 +67,7 @@ class Knn:
         return KnnPath(metric, task.features, stored, labels[order], weights[order], len(task.classes))
 
     def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "KnnModel":
+        """Fit the path and take this learner's model; too few rows are an error."""
         refused = self.refusal(task, rows)
         if refused:
             raise ValueError(refused)
@@ -96,6 +98,7 @@ class KnnPath:
         return neighbours(self.metric, self.stored, self.metric.encode(table.values[rows], self.features), count)
 
     def outputs(self, learners: Sequence[Knn], table: Table, rows: Integers, scores: bool) -> Outputs:
+        """Find the largest number of neighbours once, and count each learner's votes among them."""
         predicted = np.empty((len(learners), len(rows)), np.int32)
         shares = np.empty((len(learners), len(rows), self.classes)) if scores else None
         most = max(learner.k for learner in learners)
@@ -134,6 +137,7 @@ class KnnModel(PathModel):
     learner: Knn
 
     def describe(self) -> Description:
+        """Describe the model: stored rows, metric and settings."""
         path, learner = self.path, self.learner
         features = [[feature.name, feature.kind, list(feature.levels)] for feature in path.features]
         facts = {"k": learner.k, "vote": learner.vote, "prior": list(learner.prior)}
@@ -148,6 +152,7 @@ class KnnModel(PathModel):
 
 
 def _groups(learners: Sequence[Knn]) -> dict[tuple[str, Prior], list[int]]:
+    """Group learners by vote and prior; values are their positions."""
     groups: dict[tuple[str, Prior], list[int]] = {}
     for position, learner in enumerate(learners):
         groups.setdefault((learner.vote, learner.prior), []).append(position)
@@ -155,6 +160,7 @@ def _groups(learners: Sequence[Knn]) -> dict[tuple[str, Prior], list[int]]:
 
 
 def _restored(description: Description) -> KnnModel:
+    """Check a description and rebuild the model."""
     facts, arrays = description.facts, description.arrays
     features = tuple(Feature(name, kind, tuple(levels)) for name, kind, levels in facts["features"])
     stored = np.ascontiguousarray(arrays["stored"], np.float64)

@@ -38,6 +38,7 @@ class Majority:
 
     @staticmethod
     def restore(description: Description) -> "MajorityModel":
+        """Rebuild the model; the shares must be at least 0 and sum to 1."""
         shares = np.asarray(description.arrays["shares"], np.float64)
         if shares.ndim != 1 or not len(shares) or (shares < 0).any() or not np.isclose(shares.sum(), 1.0):
             raise ValueError("not a whole majority model: class shares must be at least 0 and sum to 1")

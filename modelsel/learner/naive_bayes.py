@@ -95,6 +95,7 @@ class NaiveBayesPath:
         return NaiveBayesPath(self.counted.subset(columns), self.columns[columns], kernels, self.seen)
 
     def outputs(self, learners: Sequence[NaiveBayes], table: Table, rows: Integers, scores: bool) -> Outputs:
+        """Compute each smoothing's likelihood once, and each learner's classes from it with its prior."""
         smoothings = list(dict.fromkeys(learner.smoothed for learner in learners))
         at = {smoothing: position for position, smoothing in enumerate(smoothings)}
         predicted = np.empty((len(learners), len(rows)), np.int32)
@@ -155,6 +156,7 @@ class NaiveBayesModel(PathModel):
     learner: NaiveBayes
 
     def describe(self) -> Description:
+        """Describe the model: settings, counts and densities."""
         counts, learner = self.path.counted, self.learner
         facts = {"numeric": learner.numeric, "smoothing": learner.smoothing, "m": learner.m,
                  "m_prior": learner.m_prior, "prior": list(learner.prior)}  # fmt: skip
@@ -165,6 +167,7 @@ class NaiveBayesModel(PathModel):
 
 
 def _by_prior(learners: Sequence[NaiveBayes]) -> dict[Prior, list[int]]:
+    """Group learners by prior; values are their positions."""
     groups: dict[Prior, list[int]] = {}
     for position, learner in enumerate(learners):
         groups.setdefault(learner.prior, []).append(position)
@@ -193,6 +196,7 @@ def _normalised(posterior: Floats) -> Floats:
 
 
 def _restored(description: Description) -> NaiveBayesModel:
+    """Check a description and rebuild the model."""
     facts, arrays = description.facts, description.arrays
     counts, kernels = Counted(*(np.asarray(arrays[field.name]) for field in fields(Counted))), None
     if facts["numeric"] == "kernel":

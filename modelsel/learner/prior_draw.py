@@ -35,6 +35,7 @@ class PriorDraw:
         return self.fit(task, rows, rng)
 
     def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "PriorDrawModel":
+        """Keep the class shares and a random key, and measure the error on the analysis rows."""
         target, weights = task.target[rows], task.row_weights[rows]
         weight = np.bincount(target, weights, len(task.classes))
         model = PriorDrawModel(np.asarray(weight / weight.sum()), int(rng.integers(2**62)))
@@ -43,6 +44,7 @@ class PriorDraw:
 
     @staticmethod
     def restore(description: Description) -> "PriorDrawModel":
+        """Rebuild the model; the shares must be at least 0 and sum to 1."""
         shares = np.asarray(description.arrays["shares"], np.float64)
         if shares.ndim != 1 or not len(shares) or (shares < 0).any() or not np.isclose(shares.sum(), 1.0):
             raise ValueError("not a whole prior_draw model: class shares must be at least 0 and sum to 1")
@@ -81,6 +83,7 @@ class PriorDrawModel:
         return self
 
     def _draw(self, table: Table, rows: Integers) -> Codes:
+        """Draw a class for each row from a hash of its values."""
         uniform = _hashed(table.values[rows], self.key) / 2.0**64
         limits = np.cumsum(self.shares)
         drawn: Codes = np.minimum(np.searchsorted(limits, uniform, "right"), np.flatnonzero(self.shares)[-1]).astype(np.int32)
@@ -97,6 +100,7 @@ def _hashed(values: Floats, key: int) -> NDArray[np.uint64]:
 
 
 def _mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Mix bits by the steps of SplitMix64."""
     state = state + np.uint64(0x9E3779B97F4A7C15)
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -47,6 +47,7 @@ class Sklearn:
         return resolved(self)
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
+        """Yield what is wrong with the estimator's name and parameters, or with weights that it cannot take."""
         kind = _classifiers().get(self.estimator)
         if kind is None:
             yield f"scikit-learn has no classifier {self.estimator!r}{_near(self.estimator, _classifiers())}"
@@ -74,6 +75,7 @@ class Sklearn:
 
     @staticmethod
     def restore(description: Description) -> "SklearnRecipe":
+        """Check a recipe and rebuild it; the model is fitted again where it is needed."""
         facts = description.facts
         learner = Sklearn(**{field.name: facts["learner"][field.name] for field in fields(Sklearn)})
         problems = list(learner.problems())
@@ -174,6 +176,7 @@ def rows_digest(task: Task, rows: Integers) -> str:
 
 
 def _fitted(learner: Sklearn, task: Task, rows: Integers, random_state: int) -> SklearnPath:
+    """Fit the estimator on the encoded analysis rows."""
     kind = _classifiers()[learner.estimator]
     drawn = {"random_state": random_state} if "random_state" in _parameters(kind) else {}
     columns = ColumnEncoding.of(task, rows, learner.encoding, learner.missing, learner.scale)

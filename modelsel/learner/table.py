@@ -43,6 +43,7 @@ class Table:
         return None
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "TablePath":
+        """Rank the features and count the classes in the cells of every prefix of the ranking."""
         values, target, weights = task.values[rows], task.target[rows], task.row_weights[rows]
         distinct = [np.unique(column[~np.isnan(column)]) for column in values.T]
         codes = np.reshape([_codes(*pair) for pair in zip(values.T, distinct)], (len(distinct), len(rows))).T
@@ -67,6 +68,7 @@ class TablePath:
     counts: tuple[Floats, ...]  # cells × classes, for the empty prefix first
 
     def outputs(self, learners: Sequence[Table], table: Rows, rows: Integers, scores: bool) -> Outputs:
+        """Look each row up as deep as it is known, and count for each learner's back-off and smoothing."""
         cells = self._deepest(table.values[np.ix_(rows, self.ranked)])
         predicted = np.empty((len(learners), len(rows)), np.int32)
         shares = np.empty((len(learners), len(rows), self.counts[0].shape[1])) if scores else None
@@ -105,6 +107,7 @@ class TablePath:
         return depth, cell
 
     def _counts(self, depth: Integers, cell: Integers, back_off: str) -> Floats:
+        """Return the class weights of each row's cell; a row without a whole match may get the majority's."""
         if back_off == "majority":
             depth = np.where(depth == len(self.keys), depth, 0)
         out = np.empty((len(depth), self.counts[0].shape[1]))
@@ -122,6 +125,7 @@ class TableModel(PathModel):
     learner: Table
 
     def describe(self) -> Description:
+        """Describe the model: ranking, values, cells and counts."""
         path = self.path
         arrays: dict[str, NDArray[Any]] = {"ranked": path.ranked}
         for name, parts in (("values", path.values), ("keys", path.keys), ("counts", path.counts)):
@@ -170,6 +174,7 @@ def _grown(
 
 
 def _restored(description: Description) -> TableModel:
+    """Check a description and rebuild the model."""
     facts, arrays = description.facts, description.arrays
     ranked = np.asarray(arrays["ranked"], np.int64)
     values, keys = (tuple(np.asarray(arrays[f"{name}_{d}"]) for d in range(len(ranked))) for name in ("values", "keys"))

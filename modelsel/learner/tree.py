@@ -77,6 +77,7 @@ class Tree:
         object.__setattr__(self, "costs", tuple(tuple(float(cost) for cost in row) for row in self.costs))
 
     def fit_key(self) -> dict[str, Any]:
+        """Return the settings that growing depends on."""
         return {
             "kind": "tree", "criterion": resolved(self.criterion), "splits": resolved(self.splits), "missing": self.missing,
             "min_leaf": self.min_leaf, "min_leaf_rule": self.min_leaf_rule, "pruner": self.pruner.fit_key(),
@@ -123,6 +124,7 @@ class Tree:
         return bool(getattr(self.pruner, "validates", False))
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
+        """Yield what is wrong with the settings, together or for this task."""
         yield from self.criterion.problems(task)
         classes = len(task.classes) if isinstance(task, Task) else None
         yield from self.leaf.problems(classes)
@@ -174,12 +176,14 @@ class Tree:
         return bool(getattr(self.pruner, "is_family", False))
 
     def _growth(self) -> dict[str, Any]:
+        """Return the growing settings as keywords."""
         return {
             "missing": self.missing, "nominal": self.splits.nominal, "threshold": self.splits.threshold,
             "min_leaf": float(self.min_leaf), "min_leaf_rule": self.min_leaf_rule,
         }  # fmt: skip
 
     def _path(self, task: Task, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> TreePath:
+        """Grow the tree, with rows held back where the pruner wants some."""
         growing, pruning = held_back(task, rows, self.pruner.fit_key().get("share"), rng)
         tree = grow(task, growing, self.criterion, growth)
         weights, counts = task.row_weights, None

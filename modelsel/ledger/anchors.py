@@ -50,6 +50,7 @@ class LockFile:
         return self.folder / "modelsel.lock"
 
     def witness(self, facts: Mapping[str, str]) -> None:
+        """Write a look into the lock file, unless a later one of these rows stands there."""
         with self._changing() as known:
             sets = known.setdefault("testsets", {})
             if int(sets.get(facts["testset"], facts)["look"]) <= int(facts["look"]):

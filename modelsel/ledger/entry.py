@@ -101,10 +101,12 @@ def follow(last: LedgerEntry | None, replica: str, kind: str, facts: Mapping[str
 
 
 def genesis(replica: str) -> str:
+    """Compute the hash that stands before a replica's first entry."""
     return hashlib.sha256(b"modelsel.genesis.v1\0" + replica.encode()).hexdigest()
 
 
 def entry_hash(prev: str, replica: str, seq: int, kind: str, body: str) -> str:
+    """Hash an entry with the hash before it."""
     state = hashlib.sha256(b"modelsel.ledger.v1\0")
     for value in (prev, replica, str(seq), kind, body):
         raw = value.encode("utf-8", "surrogatepass")
@@ -134,6 +136,7 @@ def heads(entries: Iterable[LedgerEntry]) -> dict[str, LedgerEntry]:
 
 
 def _faults(entry: LedgerEntry, seq: int, prev: str) -> Iterable[str]:
+    """Yield what is wrong with an entry at its place in the chain."""
     if entry.seq != seq:
         yield f"entry {seq} is missing"
     elif entry.prev != prev:

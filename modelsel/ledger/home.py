@@ -165,6 +165,7 @@ class Home:
         return self.folder / "state.json"
 
     def _secret(self, path: Path, first: bytes | None = None) -> bytes:
+        """Read a secret file, which is made at its first use."""
         with self._writable():
             if not path.exists():
                 _create_once(self._prepared(path), first or secrets.token_bytes(KEY_BYTES))
@@ -176,6 +177,7 @@ class Home:
 
     @contextmanager
     def _writable(self) -> Iterator[None]:
+        """Turn an error of writing into one that names the folder."""
         try:
             yield
         except OSError as error:
@@ -184,6 +186,7 @@ class Home:
 
 
 def _key(secret: bytes, where: str) -> IdentityKey:
+    """Check the length of a key."""
     if len(secret) != KEY_BYTES:
         fix = "restore it from a backup: with another one rows seen before are not recognised"
         raise LedgerError(Problem("MSEL-506", f"the key has {len(secret)} bytes instead of {KEY_BYTES}", where, fix))
@@ -215,6 +218,7 @@ def _create_once(path: Path, data: bytes) -> None:
 
 
 def _write(path: Path, data: bytes) -> None:
+    """Write a new file of mode 0600, on disk before it returns."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(descriptor, "wb") as file:
         file.write(data)
@@ -223,6 +227,7 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _from_hex(text: str) -> bytes:
+    """Read hexadecimal digits; empty where they are none."""
     try:
         return bytes.fromhex(text)
     except ValueError:

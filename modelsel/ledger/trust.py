@@ -51,6 +51,7 @@ class TrustedEntries(list[LedgerEntry]):
     """
 
     def __init__(self, entries: Iterable[LedgerEntry] = (), bad: Iterable[RejectedEntry] = (), **about: Any) -> None:
+        """Keep the sound entries with what is known about them."""
         super().__init__(entries)
         self.bad = tuple(bad)
         self.signers: dict[str, str] = about.get("signers", {})
@@ -79,6 +80,7 @@ class _Examination:
     signers: dict[str, str] = field(default_factory=dict)
 
     def run(self) -> TrustedEntries:
+        """Examine all entries: contents, chain, signatures."""
         whole = [entry for entry in self.entries if self._whole(entry)]
         heads = self._heads(whole)
         reached = self._reached(whole)
@@ -101,6 +103,7 @@ class _Examination:
                     before=tuple(sorted(heads)))  # fmt: skip
 
     def _whole(self, entry: LedgerEntry) -> bool:
+        """Say whether an entry's contents are unchanged and readable; refuse it otherwise."""
         if not entry.whole:
             self._refuse(entry, "its contents were changed")
         elif not readable(entry):
@@ -133,6 +136,7 @@ class _Examination:
         return reached
 
     def _signed(self, entry: LedgerEntry) -> bool:
+        """Say whether a key that may write this chain has signed the entry."""
         for who, signature in self.signatures.get(entry.hash, ()):
             if belongs(entry.replica, who) and verified(who, entry.hash, signature):
                 self.signers[entry.replica] = who

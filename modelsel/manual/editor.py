@@ -61,6 +61,7 @@ def _fields(cls: Any) -> dict[str, Any]:
 
 
 def _value(slot: Slot) -> dict[str, Any]:
+    """Write the schema of one setting."""
     if slot.group:
         one: dict[str, Any] = {"type": ["string", "object"], "examples": list(Folders.of().options(slot.group))}
         return {"anyOf": [one, {"type": "array"}, *_nothing(slot)]} if slot.limits.many else {"anyOf": [one, *_nothing(slot)]}

@@ -59,6 +59,7 @@ def words() -> Iterator[str]:
 
 
 def _code(code: str) -> Iterator[str]:
+    """Yield the text of an error's or a finding's code."""
     if code in pages.errors():
         _, meaning = pages.errors()[code]
         yield "\n".join([code, f"  {meaning}", *_messages(code), *_case(pages.of_code(code))])
@@ -78,6 +79,7 @@ def _counted(lines: list[str]) -> Iterator[tuple[bool, str]]:
 
 
 def _messages(code: str) -> Iterator[str]:
+    """Yield each message of an error's code, with its advice."""
     for message in messages.of_code(code):
         yield ""
         yield from ([f"  says    {message.what}"] if message.what else [])
@@ -107,6 +109,7 @@ def _group(group: str) -> str:
 
 
 def _kinds(name: str) -> Iterator[str]:
+    """Yield the settings of each kind of that name."""
     group, _, kind = name.rpartition(".")
     for each in LISTED if not group else {group} & set(LISTED):
         if kind in Folders.of().options(each):
@@ -134,6 +137,7 @@ def _settings(name: str) -> Iterator[str]:
 
 
 def _lines(entry: SettingEntry, title: str, indent: str = "  ") -> Iterable[str]:
+    """Yield the lines of one setting: meaning, default, whether one fit answers many values."""
     yield f"{indent}{title}"
     yield f"{indent}    {entry.meaning}"
     default = f"; default {entry.default}" if entry.default and entry.default != "must be given" else ""

@@ -76,6 +76,7 @@ def about(group: str, kind: str) -> str:
 
 
 def _flat(cls: Any, prefix: str = "") -> Iterator[tuple[str, Slot]]:
+    """Yield all settings of a class, those of its records with dotted names."""
     for name, slot in slots(cls).items():
         yield prefix + name, slot
         if slot.record is not None:
@@ -83,6 +84,7 @@ def _flat(cls: Any, prefix: str = "") -> Iterator[tuple[str, Slot]]:
 
 
 def _entry(group: str, kind: str, name: str, slot: Slot, cls: Any, comments: dict[str, str]) -> SettingEntry:
+    """Describe one setting; its help or the comment of its yaml, whichever reads better."""
     meaning = comments.get(name, "") if _reads_better(slot, comments.get(name, "")) else slot.limits.help
     accepts = f"a {slot.group}" if slot.group else expected(slot)
     return SettingEntry(
@@ -102,6 +104,7 @@ def _part(slot: Slot) -> str:
 
 
 def _default(slot: Slot, cls: Any, name: str) -> str:
+    """Write a setting's default."""
     if slot.required:
         return "must be given"
     value = _value(cls, name.split("."))
@@ -113,6 +116,7 @@ def _default(slot: Slot, cls: Any, name: str) -> str:
 
 
 def _value(cls: Any, names: list[str]) -> Any:
+    """Find the default of a setting within records."""
     field = next(field for field in dataclasses.fields(cls) if field.name == names[0])
     made = field.default if field.default is not dataclasses.MISSING else None
     if field.default_factory is not dataclasses.MISSING:

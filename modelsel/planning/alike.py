@@ -27,6 +27,7 @@ def told_apart(candidates: Sequence[Candidate], features: Sequence[Feature]) -> 
 
 
 def _mattering(candidate: Candidate, kinds: frozenset[str]) -> Any:
+    """Return the learner without settings that do nothing on columns of these kinds."""
     learner = candidate.learner
     if candidate.preparers or not hasattr(learner, "mattering"):
         return learner

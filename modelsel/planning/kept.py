@@ -30,6 +30,7 @@ class ProbeCache:
     """Measured costs for rows of one shape, kept in a folder. Without a folder nothing is kept."""
 
     def __init__(self, folder: Path | None, shape: str) -> None:
+        """Read the figures kept for this machine and shape."""
         self._machine, self._shape = machine(), shape
         self._path = None if folder is None else folder / self._machine / f"{shape}.json"
         self._known = self._read()
@@ -53,6 +54,7 @@ class ProbeCache:
             os.replace(file.name, self._path)
 
     def _read(self) -> dict[str, Numbers]:
+        """Read the kept figures; a file that is damaged or of another machine is passed over."""
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             said: dict[str, Any] = json.loads(self._path.read_text()) if self._path else {}
             body = {name: said[name] for name in ("machine", "shape", "figures")}

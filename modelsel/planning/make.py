@@ -84,6 +84,7 @@ def make(candidates: Sequence[Candidate], task: Task, resampling: Resampling) ->
 
 
 def _problems(candidates: Sequence[Candidate], task: Task, resampling: Resampling) -> list[Problem]:
+    """Find the reasons why no plan can be made of these candidates and folds."""
     found = []
     if resampling.task_fingerprint != task.fingerprint:
         found.append(Problem("MSEL-521", "the folds were made for other rows", f"scheme {resampling.scheme}",

@@ -102,6 +102,7 @@ def _luck(candidates: int, rows: int, luck: Luck, measure: str) -> Iterator[Find
 
 
 def _bounds(candidates: int, rows: int, error: float, delta: float) -> Iterator[Finding]:
+    """Yield a finding where so many candidates make the sure bound wide."""
     bound = agnostic(candidates, rows, delta)
     if bound > error / 2:
         yield Finding(
@@ -113,6 +114,7 @@ def _bounds(candidates: int, rows: int, error: float, delta: float) -> Iterator[
 
 
 def _thousands(candidates: int) -> Iterator[Finding]:
+    """Yield a finding where there are more candidates than can be defended."""
     if candidates > THOUSANDS:
         yield Finding(
             "MSEL-P03",
@@ -131,6 +133,7 @@ def _families(plan: Plan) -> str:
 
 
 def _estimated(estimate: Estimate) -> list[str]:
+    """Write estimated time and memory."""
     return [
         f"time         about {_duration(estimate.seconds)} with {estimate.workers} worker{'s' * (estimate.workers > 1)}",
         f"memory       about {estimate.memory / 2**20:,.0f} MiB beyond the data",

@@ -69,6 +69,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _digest(files: Iterable[Path]) -> str:
+    """Hash names and contents of files."""
     state = hashlib.sha256()
     for file in files:
         state.update(f"{file.name}\0".encode() + file.read_bytes())

@@ -78,6 +78,7 @@ class Trier:
         return self.figures.get(f"{_name(some)} {workers}", lambda: (self._sped_up(some, workers),))[0]
 
     def _measured(self, some: Sequence[Candidate]) -> tuple[float, float, float]:
+        """Time the trials and extrapolate them to the task; the third number is the seconds that they took."""
         self._warm_up(some)
         start = time.perf_counter()
         tried = [self._try(some, *trial) for trial in self._trials]
@@ -111,6 +112,7 @@ class Trier:
         return of[1] + 2.0 * max(of[1] - of[0], 0.0) * (self._growth - 1.0)
 
     def _sped_up(self, some: Sequence[Candidate], workers: int) -> float:
+        """Measure how much faster so many workers are than one; between 1 and their number."""
         with ThreadPoolExecutor(workers) as pool:
             ratios = []
             for _ in range(TURNS):

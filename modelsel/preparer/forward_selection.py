@@ -38,6 +38,7 @@ class ForwardSelection:
         return {"kind": "forward_selection", "learner": resolved(self.learner), "folds": self.folds, "most": self.most}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
+        """Yield what is wrong with the judging learner and the numbers of features."""
         if isinstance(self.learner, tuple):
             yield "the learner that forward_selection judges by takes no preparer of its own: put it before the selection"
             return
@@ -46,6 +47,7 @@ class ForwardSelection:
             yield f"n = {self.n} is more than most = {self.most}"
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Added":
+        """Add features one by one, each time the one with the lowest inner error."""
         fold = deal(len(rows), self.folds, rng, task.target[rows])
         parts = [(rows[fold != number], rows[fold == number]) for number in np.unique(fold)]
         judge = SubsetScorer(self.learner, task, parts, rng)
@@ -85,18 +87,21 @@ class SubsetScorer:
     def __init__(
         self, learner: Learner, task: Task, parts: Sequence[tuple[Integers, Integers]], rng: np.random.Generator
     ) -> None:
+        """Fit the learner on all columns of each part once, where it can read subsets off that."""
         self.learner, self.task, self.parts = learner, task, parts
         self.seed = int(rng.integers(2**63))
         shared = getattr(learner, "reads_subsets", False)
         self.whole = [self._path(task, analysis) for analysis, _ in parts] if shared else []
 
     def error(self, columns: Sequence[int]) -> float:
+        """Compute the weighted error over all inner parts."""
         kept = np.sort(np.array(columns, np.int64))
         wrong = sum(self._wrong(kept, number) for number in range(len(self.parts)))
         weight = sum(float(self.task.row_weights[rows].sum()) for _, rows in self.parts)
         return round(wrong / weight, 12)
 
     def _wrong(self, columns: Integers, number: int) -> float:
+        """Compute the weight of wrongly predicted rows of one inner part."""
         analysis, rows = self.parts[number]
         table = self.task
         if self.whole and isinstance(self.whole[number], SubsetPath):

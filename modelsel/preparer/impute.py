@@ -29,6 +29,7 @@ class Impute:
         return ()
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Usual":
+        """Compute each column's usual values: middles of a number, the most frequent level of a name."""
         values, weights = task.values[rows], task.row_weights[rows]
         usual = np.full((len(WORDS), len(task.features)), np.nan)
         for column, feature in enumerate(task.features):
@@ -44,6 +45,7 @@ class Impute:
 
     @staticmethod
     def restore(description: Description) -> "Imputed":
+        """Rebuild the step: one number per column, NaN where nothing was known."""
         usual = np.asarray(description.arrays["usual"], np.float64)
         if usual.ndim != 1 or np.isinf(usual).any():
             raise ValueError("impute: one number per column is needed")
@@ -84,6 +86,7 @@ def _middles(values: Floats, weights: Floats) -> tuple[float, float]:
 
 
 def _mode(values: Floats, weights: Floats, levels: int) -> float:
+    """Return the level with the most weight; NaN where no level is known."""
     known = values < levels
     if not weights[known].sum() > 0:
         return np.nan

@@ -24,6 +24,7 @@ class SelectNamed:
         return {"kind": "select_named"}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
+        """Yield a problem where no feature is named, or one that is not there."""
         if not self.features:
             yield "select_named keeps nothing: give preparer.features"
         known = () if task is None else names(task.features)
@@ -50,6 +51,7 @@ class Names:
     known: tuple[str, ...]
 
     def prepared(self, preparer: SelectNamed) -> Chosen:
+        """Find the positions of the named features; a name that is not there is an error."""
         missing = sorted(set(preparer.features) - set(self.known))
         if missing:
             raise ValueError(f"there is no feature {missing[0]!r}")

@@ -51,6 +51,7 @@ class Merits:
     scores: Floats
 
     def prepared(self, preparer: SelectTop) -> Chosen:
+        """Keep the best columns, at least one of them."""
         ranked = np.argsort(-self.scores, kind="stable")[: preparer.n]
         if preparer.threshold is not None:
             ranked = ranked[: max(1, int((self.scores[ranked] > preparer.threshold).sum()))]

@@ -57,6 +57,7 @@ class Transform:
         return Transform._Fit(self.fit(task, rows, rng))
 
     def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Transformed":
+        """Fit the transformer on its columns of the analysis rows, and describe the features that it makes."""
         places = read(task.features, self.columns)
         if not places:
             return Transformed(self.columns, None, (), self.plugins)
@@ -70,6 +71,7 @@ class Transform:
 
     @staticmethod
     def restore(description: Description) -> "Transformed":
+        """Rebuild the step; the transformer is read only if all its types are allowed."""
         facts = description.facts
         plugins = tuple(map(str, facts["plugins"]))
         features = tuple(Feature(f["name"], f["kind"], tuple(f["levels"])) for f in facts["features"])
@@ -100,6 +102,7 @@ class Transformed:
     plugins: tuple[str, ...]
 
     def apply(self, table: AnyTable) -> AnyTable:
+        """Replace the columns that it reads by those that it makes, which stand last."""
         places = read(table.features, self.reads)
         if self.transformer is None or not places:
             return table
@@ -111,6 +114,7 @@ class Transformed:
         return table.with_features((*(table.features[place] for place in kept), *self.features), values)
 
     def describe(self) -> Description:
+        """Describe the step; a transformer that cannot be stored is an error."""
         features = [{"name": f.name, "kind": f.kind, "levels": list(f.levels)} for f in self.features]
         facts = {"columns": self.reads, "features": features, "plugins": list(self.plugins)}
         if self.transformer is None:
@@ -165,6 +169,7 @@ def _names(made: Any, given: Sequence[str], count: int, columns: str) -> list[st
 
 
 def _feature(name: str, column: Any) -> Feature:
+    """Describe a made column: numeric, or nominal with its sorted values."""
     if column.dtype.kind in "biuf":
         return Feature(name, "numeric")
     known = sorted({str(value) for value in column if not _is_missing(value)})
@@ -172,6 +177,7 @@ def _feature(name: str, column: Any) -> Feature:
 
 
 def _codes(feature: Feature, column: Any) -> Floats:
+    """Turn a made column into numbers or level codes."""
     if feature.kind == "numeric":
         return np.asarray(column, np.float64)
     position = {level: float(index) for index, level in enumerate(feature.levels)}

@@ -44,6 +44,7 @@ class DevianceSequence(Pruning):
         return ("deviance_sequence", self.share)
 
     def path(self, cut: PrunedView, evidence: PruningData) -> "DevianceSequencePath":
+        """Compute deviance and leaves at each strength of the cost-complexity sequence."""
         if evidence.pruning_counts is None:
             raise ValueError("deviance_sequence needs the counts of held-back rows (Evidence.pruning_counts)")
         nested: NestedSequence = LINKS.path(cut, evidence)

@@ -62,6 +62,7 @@ def structure_bits(tree: DecisionTree) -> Floats:
 
 
 def _value_bits(tree: DecisionTree, node: int) -> float:
+    """Compute the bits that a node's value takes: a threshold among the cuts, a level, a subset."""
     feature, test = tree.features[tree.feature[node]], int(tree.test[node])
     levels = len(feature.levels)
     if test == MULTIWAY:

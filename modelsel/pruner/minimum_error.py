@@ -47,6 +47,7 @@ class MinimumError(Pruning):
         return least * share
 
     def _prior(self, root: Floats) -> Floats:
+        """Return the prior class shares: uniform, or those of the root."""
         if self.prior == "uniform" or self.m == "laplace" or root.sum() == 0:
             return np.full(len(root), 1.0 / len(root))
         shares: Floats = root / root.sum()

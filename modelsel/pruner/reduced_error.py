@@ -34,6 +34,7 @@ class ReducedError(Pruning):
         return ("reduced_error", self.share, self.relabel)
 
     def path(self, cut: PrunedView, evidence: PruningData) -> ConstantPath:
+        """Prune where the held-back rows err no more at a leaf than below it."""
         if evidence.pruning_counts is None:
             raise ValueError("reduced_error needs the counts of held-back rows (Evidence.pruning_counts)")
         labelled = _relabelled(cut, evidence.pruning_counts, evidence.cost_matrix) if self.relabel else cut

@@ -162,6 +162,7 @@ class RunFolder:
         return losses.LossArchive(self.path / LOSSES)
 
     def _text(self, name: str) -> str:
+        """Read a file of the folder; one that is missing is an error."""
         try:
             return (self.path / name).read_text("utf-8")
         except FileNotFoundError as error:
@@ -231,6 +232,7 @@ def _pointed(root: Path) -> tuple[Path, ...]:
 
 
 def _find(run: str, root: Path) -> Path:
+    """Find a run by path, name, study, `latest`, or MLflow's run id."""
     named = tuple(root.glob(f"*/{run}")) if re.fullmatch(r"[\w-]+", run) else ()
     places: tuple[Path, ...] = (Path(run), root / run, *named, *(_pointed(root) if run == LATEST else ()))
     for path in places:
@@ -252,6 +254,7 @@ def _finished(study: Path) -> list[Path]:
 
 
 def _nearest(run: str, root: Path) -> str:
+    """Guess which run was meant."""
     studies = sorted({journal.parts[-3] for journal in root.glob("*/*/journal")})
     if not studies:
         return "nothing has been run here yet: start with `modelsel run`"

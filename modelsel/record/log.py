@@ -36,6 +36,7 @@ def logged(folder: RunFolder) -> Iterator[logging.Logger]:
 
 @contextmanager
 def _attached(logger: logging.Logger, *handlers: logging.Handler) -> Iterator[None]:
+    """Attach handlers to a logger for a while."""
     for handler in handlers:
         logger.addHandler(handler)
     try:

@@ -18,6 +18,7 @@ class PyfuncModel:
         self.predictor = predictor
 
     def predict(self, model_input: pd.DataFrame, params: Mapping[str, Any] | None = None) -> Any:
+        """Predict classes, or class scores, for the rows of a frame."""
         rows = told(self.predictor.table({str(name): list(model_input[name]) for name in model_input.columns}))
         if (params or {}).get("scores"):
             return pd.DataFrame(self.predictor.scores(rows), columns=list(self.predictor.classes), index=model_input.index)

@@ -49,6 +49,7 @@ def page(of: Document) -> str:
 
 
 def _on_sets(runs: Sequence[ComparedRun], rope: float) -> Document:
+    """Compare runs over data sets, with the tables and the diagram."""
     found = over_sets.over_sets(runs, rope)
     tables = [_scores(found, runs[0].higher_is_better), _duels(found), _pairs(found, rope), _hierarchical(found, rope)]
     if found.unit:
@@ -62,6 +63,7 @@ def _on_sets(runs: Sequence[ComparedRun], rope: float) -> Document:
 
 
 def _scores(of: OverSets, higher_is_better: bool) -> DocumentTable:
+    """Write the table of scores by data set, the best of each row marked."""
     rounded = np.round(of.table, 12)
     best = rounded.max(axis=1) if higher_is_better else rounded.min(axis=1)
     marked = frozenset((int(i), int(j) + 1) for i, j in np.argwhere(rounded == best[:, None]))
@@ -74,6 +76,7 @@ def _scores(of: OverSets, higher_is_better: bool) -> DocumentTable:
 
 
 def _sizes(of: OverSets) -> DocumentTable:
+    """Write the table of sizes by data set."""
     rows = [(data, *map(number, row)) for data, row in zip(of.data, of.sizes)]
     middle = ("median", *map(number, np.median(of.sizes, axis=0)))
     note = "of the candidate of best mean, averaged over folds"
@@ -81,6 +84,7 @@ def _sizes(of: OverSets) -> DocumentTable:
 
 
 def _duels(of: OverSets) -> DocumentTable:
+    """Write on how many data sets each learner beats each other."""
     rows = [(name, *("" if i == j else str(of.won[i, j]) for j in range(len(row)))) for i, (name, row) in
             enumerate(zip(of.learners, of.won))]  # fmt: skip
     note = f"of {len(of.data)} data sets: where the row is better than the column by the corrected t-test, Holm within each"
@@ -88,6 +92,7 @@ def _duels(of: OverSets) -> DocumentTable:
 
 
 def _pairs(of: OverSets, rope: float) -> DocumentTable:
+    """Write the tests of every pair over the data sets."""
     rows = [
         (f"{pair.first} and {pair.second}", f"{pair.median:+.4f}".replace("-", "−"), p_value(pair.p), p_value(pair.adjusted),
          p_value(pair.nemenyi), *(f"{one:.2f}" for one in (pair.posterior.below, pair.posterior.within, pair.posterior.above)))
@@ -102,6 +107,7 @@ def _pairs(of: OverSets, rope: float) -> DocumentTable:
 
 
 def _hierarchical(of: OverSets, rope: float) -> DocumentTable:
+    """Write the Bayesian tests of every pair."""
     rows = [
         (f"{pair.first} and {pair.second}", str(pair.equal), *_shares(pair.hierarchical), *_shares(pair.posterior))
         for pair in of.pairs
@@ -117,6 +123,7 @@ def _shares(of: Posterior | None) -> tuple[str, ...]:
 
 
 def _on_folds(runs: Sequence[ComparedRun], rope: float) -> Document:
+    """Compare runs on the same folds, with the tables and the intervals."""
     pairs = over_folds.over_folds(runs, rope)
     learners = {best.learner for run in runs for best in run.best}
     return Document(
@@ -140,6 +147,7 @@ def _means(runs: Sequence[ComparedRun]) -> DocumentTable:
 
 
 def _fold_pairs(pairs: Sequence[FoldPair], rope: float) -> DocumentTable:
+    """Write the tests of every pair on the folds."""
     rows = tuple(
         (f"{p.first} and {p.second}", *(f"{v:+.4f}".replace("-", "−") for v in (p.difference, p.low, p.high)), p_value(p.p),
          p_value(p.adjusted), f"{p.posterior.within:.2f}")

@@ -77,6 +77,7 @@ def _styled(drawing: str, css: str) -> str:
 
 
 def _renderer() -> Any:
+    """Import the renderer of PNG files; an error where it is not installed."""
     try:
         import resvg_py
     except ModuleNotFoundError as error:

@@ -73,6 +73,7 @@ def nearest(board: Scoreboard, wanted: Sequence[Bound]) -> int:
 
 
 def _bound(kind: str, said: Any) -> Bound:
+    """Read a bound such as `>= 0.8`, with the settings of its measure."""
     settings = dict(said) if isinstance(said, Mapping) else {BOUND: said}
     found = SAID.fullmatch(str(settings.pop(BOUND, "")))
     if found is None:

@@ -18,6 +18,7 @@ class FewestLeavesWithin(simplest_module.Bounded):
     limit_grows = True  # with the least cost
 
     def choose(self, board: Scoreboard) -> int:
+        """Choose the tree of fewest leaves within the margin; the best candidate where no tree is."""
         board = self.feasible(board)
         first = simplest_module.best(board)
         cost = board.cost

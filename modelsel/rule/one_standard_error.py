@@ -32,6 +32,7 @@ class OneStandardError(simplest_module.Bounded):
         return "bits" if self.across == "bits" else None
 
     def problems(self, resampling: Resampling, over_rows: bool) -> Iterator[str]:
+        """Yield why this scheme gives no standard error."""
         yield from super().problems(resampling, over_rows)
         if not over_rows and len(resampling.folds) == resampling.repeats:
             yield (
@@ -40,6 +41,7 @@ class OneStandardError(simplest_module.Bounded):
             )
 
     def choose(self, board: Scoreboard) -> int:
+        """Choose the simplest candidate whose cost is within so many standard errors of the best one's."""
         board = self.feasible(board)
         first = simplest_module.best(board)
         se = float(board.se[first])

@@ -21,6 +21,7 @@ class WithinPercent(simplest_module.Bounded):
         return self.percent <= 100
 
     def choose(self, board: Scoreboard) -> int:
+        """Choose the simplest candidate whose cost is within so many per cent of the best one's."""
         board = self.feasible(board)
         first = simplest_module.best(board)
         cost = board.cost

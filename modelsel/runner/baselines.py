@@ -57,6 +57,7 @@ def _alone(candidate: Candidate, results: Results) -> BaselineScore:
 
 
 def _line(candidate: Candidate, results: Results, at: int, *, in_space: bool) -> BaselineScore:
+    """Describe one of the floor's candidates by its score, or by the reason why it has none."""
     board = results.board
     if not board.eligible[at]:
         return BaselineScore(candidate, in_space, None, results.reasons[at])

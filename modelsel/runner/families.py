@@ -55,6 +55,7 @@ def path_of(candidate: Candidate, task: Task, seed: int) -> Path:
 
 
 def _members(family: Candidate, task: Task, seed: int, paths: LRUCache[Path], journal: Journal | None) -> Members:
+    """Make the members of a family: read from the journal, or from a fit on all rows."""
     shared = fit_digest(family)
     key = CellKey(task.fingerprint, ALL_ROWS, digest([shared, family.id]), seed, code((family,)))
     known = _recorded(family, key, journal) if journal else None
@@ -69,6 +70,7 @@ def _members(family: Candidate, task: Task, seed: int, paths: LRUCache[Path], jo
 
 
 def _facts(key: CellKey, family: Candidate, members: Members) -> dict[str, Any]:
+    """Describe a family's members by what they have changed."""
     common = flat(resolved(family.learner))
     own = [flat(resolved(member.learner)) for member in members]
     changes = [{name: value for name, value in one.items() if common.get(name) != value} for one in own]

@@ -115,6 +115,7 @@ class _Reporter:
     """Tells the progress what happens, and looks only now and then at how the best candidate does."""
 
     def __init__(self, book: RunIndex, progress: Progress) -> None:
+        """Tell how many cells there are, how many were found, and why others are computed."""
         self._book, self._progress = book, progress
         self._looked, self._left = 0.0, len(book.parts) - book.reused
         self._failed: set[int] = set()  # candidates that have failed on some fold
@@ -128,6 +129,7 @@ class _Reporter:
                 progress.say(f"{count} to compute: {reason}")
 
     def finished(self, done: CompletedJob) -> None:
+        """Tell that a cell is finished, how many candidates failed in it, and now and then the best score."""
         best, scores = None, self._book.scores
         self._left -= 1
         if time.monotonic() - self._looked > LOOK_AGAIN or self._left <= 0:
@@ -146,6 +148,7 @@ def _rescue(book: RunIndex, pool: Pool, each: JobExecutor) -> CrashRecovery:
 
 
 def _stop_if_hopeless(book: RunIndex, done: CompletedJob) -> None:
+    """Raise an error where every candidate failed on the first fold."""
     if done.job.cell.fold == 0 and book.scores.hopeless(0):
         _, reasons = book.scores.verdicts()
         found = [f"{reason} ({count} of {len(reasons)})" for reason, count in Counter(reasons).most_common(3)]

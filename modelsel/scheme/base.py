@@ -98,6 +98,7 @@ class BaseScheme:
 
 
 def _rows(which: Booleans | Integers) -> Integers:
+    """Turn a mask or positions into read-only positions."""
     found = np.asarray(which)
     rows = np.flatnonzero(found) if found.dtype == np.bool_ else found.astype(np.int64)
     rows.flags.writeable = False

@@ -33,6 +33,7 @@ class Bootstrap:
 
 
 def _resample(task: Task, seed: int, index: int) -> Fold:
+    """Draw a bootstrap sample; one that leaves no row out is drawn again."""
     rng, rows = generator(seed, task.fingerprint, f"repeat {index}"), len(task)
     while True:  # all rows drawn: a chance of n! / nⁿ, real only for a handful of rows
         drawn = np.sort(rng.integers(rows, size=rows))

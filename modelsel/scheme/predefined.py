@@ -17,6 +17,7 @@ class Predefined:
     """Folds in the order of their numbers. Groups are the business of whoever made the column; crossing ones are refused."""
 
     def problems(self, task: Task) -> Iterator[str]:
+        """Yield a problem of the fold column: there is none, or it crosses groups."""
         if task.folds is None:
             yield "scheme=predefined needs a fold column: set dataset.fold=COLUMN"
             return
@@ -26,6 +27,7 @@ class Predefined:
                 return
 
     def instantiate(self, task: Task, seed: int) -> Resampling:
+        """Make the folds of the column, or of each repeat's column."""
         assert task.folds is not None, "problems() was not asked"
         columns = _repeats(task)
         each = iter(columns)

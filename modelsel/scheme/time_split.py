@@ -22,6 +22,7 @@ class TimeSplit:
     gap: int = whole(0, least=0, help="rows left out between analysis and assessment")
 
     def problems(self, task: Task) -> Iterator[str]:
+        """Yield why the rows cannot be divided in their order of time."""
         yield from groups_ignored(task, self)
         if task.times is None:
             yield "scheme=time_split needs times: set dataset.time=COLUMN"
@@ -31,6 +32,7 @@ class TimeSplit:
             yield f"a gap of {self.gap} rows leaves nothing to analyse: scheme.gap must be below {np.diff(edges)[0]}"
 
     def instantiate(self, task: Task, seed: int) -> Resampling:
+        """Order the rows by time, and make a fold at each change of block."""
         assert task.times is not None, "problems() was not asked"
         edges = _edges(task.times, self.folds)
         place = np.empty(len(task), np.int64)

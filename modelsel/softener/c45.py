@@ -25,6 +25,7 @@ class C45:
     """Computed after pruning, from the hard tree and its training rows."""
 
     def widths(self, cut: PrunedView, task: Task, rows: Integers) -> Widths:
+        """Find the limits at each threshold, from the errors of the rows that meet it."""
         tree, found = cut.tree, Widths.none(cut.tree)
         x, weights, target = met(tree, task, rows), task.row_weights[rows], task.target[rows]
         for node, (own, values) in known_values(tree, x).items():

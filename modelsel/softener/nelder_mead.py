@@ -92,6 +92,7 @@ def _in_p(loss: Callable[[Widths], float], z: Floats, free: NDArray[np.intp]) ->
 
 
 def _widths(z: Floats, free: NDArray[np.intp], p: Floats) -> Widths:
+    """Turn the search's parameters into widths, which their squares keep at least 0."""
     scaled = z.copy()
     scaled[free] *= np.square(p)
     below, above = np.split(scaled, 2)

@@ -22,6 +22,7 @@ class RangeFraction:
     q: float = number(1.0, least=0.0, help="halvings of the range: 0 softens over all of it, 4 hardly")
 
     def widths(self, cut: PrunedView, task: Task, rows: Integers) -> Widths:
+        """Compute the ramps at each threshold from the range of the rows that meet it."""
         found, share = Widths.none(cut.tree), 2.0**-self.q
         for node, (_, values) in known_values(cut.tree, met(cut.tree, task, rows)).items():
             if len(values):

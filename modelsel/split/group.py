@@ -21,12 +21,14 @@ class Group:
     stratify: bool = plain(True, help="classes in proportion as far as whole groups allow")
 
     def problems(self, task: Task) -> Iterator[str]:
+        """Yield a problem where there are no groups, or only one."""
         if task.groups is None:
             yield "split=group needs groups: set dataset.groups=COLUMN"
         elif (count := len(np.unique(task.groups))) < 2:
             yield f"{count} group cannot be split"
 
     def partition(self, task: Task) -> Partition:
+        """Seal whole groups, about the share that is asked for."""
         assert task.groups is not None, "problems() was not asked"
         strata = task.target if self.stratify else None
         part = deal_groups(task.groups, [1.0 - self.test, self.test], generator(self.seed, "split"), strata)

@@ -16,6 +16,7 @@ def parts(task: Task, test: Booleans) -> Partition:
 
 
 def groups_ignored(task: Task, kind: str) -> Iterator[str]:
+    """Yield a problem where the task has groups, which this split would ignore."""
     if task.groups is not None:
         yield f"the task has groups and split={kind} would ignore them: use split=group, or leave dataset.groups out"
 

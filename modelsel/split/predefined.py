@@ -14,6 +14,7 @@ class Predefined:
     """Rows marked in `dataset.held_out` (or read from `dataset.test_path`) are the test rows."""
 
     def problems(self, task: Task) -> Iterator[str]:
+        """Yield a problem where no rows are marked, all are, or groups are divided."""
         if task.held_out is None:
             yield "split=predefined needs test rows: set dataset.held_out=COLUMN or dataset.test_path=FILE"
         elif not task.held_out.any() or task.held_out.all():

@@ -17,6 +17,7 @@ class Time:
     test: float = number(0.3, least=0.01, most=0.99, help="share of the rows that is sealed: the latest")
 
     def problems(self, task: Task) -> Iterator[str]:
+        """Yield a problem where there are no times, or no change of time to cut at."""
         yield from groups_ignored(task, "time")
         if task.times is None:
             yield "split=time needs times: set dataset.time=COLUMN"
@@ -27,6 +28,7 @@ class Time:
         return parts(task, self._late(task))
 
     def _late(self, task: Task) -> Booleans:
+        """Mark the latest rows."""
         assert task.times is not None, "problems() was not asked"
         ordered = np.sort(task.times)
         last = ordered[max(round((1.0 - self.test) * len(task)) - 1, 0)]

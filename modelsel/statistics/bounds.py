@@ -160,6 +160,7 @@ def _positive(rows: int) -> int:
 
 
 def _whole(dimension: int) -> int:
+    """Check that a VC dimension is finite and at least 0."""
     if not (dimension >= 0 and math.isfinite(dimension)):
         raise ValueError(
             f"VC dimension {dimension}: a finite number of at least 0 is needed (no VC bound with an infinite one)"

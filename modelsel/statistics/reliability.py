@@ -113,6 +113,7 @@ def rising_means(values: Floats, weights: Floats) -> Floats:
 
 
 def _parts(score: Floats, positive: Booleans) -> tuple[float, float, float, float]:
+    """Divide a Brier score: itself, miscalibration, discrimination, uncertainty."""
     y = positive.astype(np.float64)
     place = np.unique(score, return_inverse=True)[1]
     rows = np.bincount(place).astype(np.float64)

@@ -22,6 +22,7 @@ from modelsel.study.winner import Fitted
 def all_findings(
     config: Config, material: StudyData, plan: Plan, selection: Selection, gate: Gate | None, final: Fitted | Failure
 ) -> tuple[Mapping[str, Any], ...]:
+    """Gather the findings of all stages."""
     guarded = gate.findings if gate else (published_experiment.finding(),)
     found = (
         *material.findings, *warnings(plan, material.development, measure=config.measure), *selection.findings, *guarded,

@@ -86,6 +86,7 @@ def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] =
 def _performed(
     config: Config, progress: Progress, command: Sequence[str], material: StudyData, folder: RunFolder, clock: Clock
 ) -> StudySummary:
+    """Perform the steps of a study in their order, and return its summary."""
     tracker = Tracker(config.tracking, folder)
     with journal_of(config, folder) as journal:
         candidates = resolve(config.candidates, material.development, config.seed, journal)

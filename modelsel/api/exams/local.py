@@ -14,6 +14,8 @@ class LocalExam(Exam):
     """An exam opened by its examiner, from the folder with the key."""
 
     def __init__(self, folder: Path) -> None:
+        """Read the terms of the exam in the folder."""
+
         from modelsel.examination.creation.terms import read
 
         self.folder = folder

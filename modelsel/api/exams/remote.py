@@ -47,6 +47,7 @@ class RemoteExam(Exam):
         return frame_of(self._asked(f"/{side}"), self.terms)
 
     def _asked(self, path: str, body: bytes | None = None) -> bytes:
+        """Send a request to the server and return the body of its reply; a body is posted as Parquet or CSV."""
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
         kind = "application/vnd.apache.parquet" if body and body.startswith(b"PAR1") else "text/csv"
         request = Request(self.address + path, body, {**headers, **({"Content-Type": kind} if body else {})})  # noqa: S310  http alone
@@ -75,6 +76,8 @@ def _told(error: HTTPError, where: str) -> ModelselError:
 
 
 def _csv(table: Any) -> bytes:
+    """Write a data frame of any library as CSV."""
+
     import narwhals as nw
 
     frame = nw.from_native(table, eager_only=True)

@@ -96,6 +96,8 @@ class Comparison:
         return f"<Comparison: {self.document.title}>"
 
     def _repr_html_(self) -> str:
+        """Show the sentences and the picture in a notebook."""
+
         from html import escape
 
         drawn = self.picture.svg if self.picture else ""

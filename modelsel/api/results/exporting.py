@@ -22,6 +22,8 @@ def exported_model(run: Any, to: str, path: str | Path | None = None, table: str
 
 
 def _tables(folder: RunFolder, to: str, path: str | Path | None) -> Path:
+    """Write the tables of a run to a folder, as CSV or Parquet."""
+
     from modelsel.record.tables.rows import tables
     from modelsel.record.tables.write import write_tables
 

@@ -93,6 +93,7 @@ def _order(row: Row) -> tuple[bool, int]:
 
 
 def _line(row: Row, telling: dict[str, str], names: list[str], tied: bool) -> dict[str, Any]:
+    """Make a candidate's row of the leaderboard."""
     return {
         "rank": row.rank or None, "id": row.id, "entry": row.label, "learner": row.learner,
         **{name: value(telling[name]) if name in telling else None for name in names},

@@ -13,6 +13,7 @@ def methods(folder: RunFolder) -> str:
 
 
 def _rows(outcome: StudySummary) -> list[str]:
+    """Say how many rows there were, and how many of them were sealed."""
     task = outcome.task
     sealed = f", {task['test_rows']:,} were sealed for the final test" if task["test_rows"] else ", none were held back"
     return [
@@ -22,6 +23,7 @@ def _rows(outcome: StudySummary) -> list[str]:
 
 
 def _selection(outcome: StudySummary) -> list[str]:
+    """Say how many candidates were compared, on which folds, and which one the rule chose."""
     counts, scheme = outcome.candidates, outcome.scheme
     failed = counts.get("failed", 0) + counts.get("skipped", 0)
     beside = f" ({failed} of them did not finish)" if failed else ""
@@ -40,6 +42,7 @@ def _selection(outcome: StudySummary) -> list[str]:
 
 
 def _estimate(outcome: StudySummary) -> list[str]:
+    """Say what cross-validation measured for the winner, and the same corrected for its having been chosen."""
     cv, corrected = outcome.winner["cv"], outcome.winner.get("corrected")
     said = [f"Its cross-validated {_words(outcome.measure)} was {score(cv['mean'])} (standard error {score(cv['se'])})"]
     if corrected:
@@ -55,6 +58,7 @@ def _estimate(outcome: StudySummary) -> list[str]:
 
 
 def _test(outcome: StudySummary) -> str:
+    """Say what the look at the sealed rows gave, or why there was none."""
     result = outcome.test
     if not outcome.task["test_rows"]:
         return "No rows were sealed, so that there is no score on rows that took no part in the choice."
@@ -72,6 +76,7 @@ def _look(result: TestResult) -> str:
 
 
 def _interval(result: TestResult) -> str:
+    """Say the certified interval of a look, or that there is none."""
     if not result.interval:
         flags = f" (flags {', '.join(result.flags)})" if result.flags else ""
         return f"; no interval is certified{flags}"

@@ -53,6 +53,7 @@ class StudyClassifier(Classifier):
         return super().predict(X)
 
     def _known(self, X: Any) -> Table:
+        """Read the columns of X as the study read its data; an array is taken by position."""
         check_is_fitted(self)
         features, missing = getattr(self, "read_as_", ((), ()))
         if not features:
@@ -94,6 +95,8 @@ def labels(classes: Sequence[str], kind: str) -> NDArray[Any]:
 
 
 def _by_position(X: Any, features: Sequence[Feature]) -> Any:
+    """Give an array the names of the columns that the model was fitted on."""
+
     import pandas as pd
 
     given = np.asarray(X)

@@ -313,6 +313,7 @@ class Plots:
         return picture
 
     def _of_scores(self, which: int) -> Picture:
+        """Draw one of the curves of the winner's class scores."""
         curves: list[dict[str, Any]] = predictions.section(self._view).get("curves", [])
         if not curves:
             fix = 'class scores are kept where a measure asks for them: measure="auc", "log_loss" or "brier"'

@@ -57,6 +57,7 @@ def value(text: str) -> Any:
 
 
 def _steps(parameters: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Rebuild the settings of the preparation steps from a candidate's texts."""
     kinds = [kind for kind in parameters.get("preparer", "").split(", ") if kind]
     steps = []
     for index, kind in enumerate(kinds):

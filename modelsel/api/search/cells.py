@@ -114,6 +114,7 @@ def _members(plan: Plan, cell: Cell) -> tuple[int, ...]:
 
 
 def _enter(matrix: LossMatrix, work: RunContext, job: CellJob, result: CellResult) -> None:
+    """Put the losses of a finished cell into the matrix."""
     rows, ok = work.resampling.folds[job.cell.fold].assessment, result.ok
     if len(ok):
         losses = work.measure.losses(work.task.target[rows], result.outputs(ok), len(work.task.classes))

@@ -54,6 +54,7 @@ def _unscored(scoring: Any) -> Iterator[Problem]:
 
 
 def _measured(measure: Any, builder: Builder) -> Scoring:
+    """Build a measure of modelsel's as a scorer; error is turned into accuracy."""
     built = builder.part("measure", {"kind": measure} if isinstance(measure, str) else dict(measure), "measure")
     sign = 1.0 if getattr(built, "higher_is_better", False) else -1.0
     offset = 1.0 if measure == "error" else 0.0
@@ -69,6 +70,7 @@ def _measured(measure: Any, builder: Builder) -> Scoring:
 
 
 def _asked(scoring: Any) -> Scoring:
+    """Wrap a scorer of scikit-learn's."""
     found = check_scoring(Classifier("majority"), scoring=scoring)
 
     def scorer(estimator: Any, X: Any, y: Any, weights: Any = None) -> float:
@@ -90,6 +92,7 @@ class Asked:
         yield from ()
 
     def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
+        """Ask the scorer once for each candidate."""
         assert outputs.scores is not None
         extra = {} if weights is None else {"sample_weight": weights}
         pairs = zip(outputs.predicted, outputs.scores, strict=True)

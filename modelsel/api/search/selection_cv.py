@@ -92,6 +92,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         rule: Any = "best", refit: bool = True, n_jobs: int | None = None, seed: int = 0,
         record: bool | Mapping[str, Any] = False,
     ) -> None:  # fmt: skip
+        """Keep the settings as they are given, as scikit-learn's `clone` requires."""
         self.space = space
         self.cv = cv
         self.scheme = scheme
@@ -237,6 +238,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         return float(scoring_of(self.scoring, self.measure).scorer(self.best_estimator_, X, y, sample_weight))
 
     def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that missing and nominal values are taken."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
@@ -252,6 +254,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         return scoring, rule, resolve(space.candidates, task, self.seed)
 
     def _resampling(self, task: Task, groups: Any) -> Resampling:
+        """Make the folds of a scikit-learn splitter, or of a scheme by name."""
         if self.scheme is None:
             splitter = check_cv(self.cv, task.target, classifier=True)
             return given(task, list(splitter.split(np.zeros(len(task)), self.classes_[task.target], groups)))
@@ -264,12 +267,15 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         return resampling
 
     def _tell(self, found: CandidateScores, scoring: Scoring, candidates: Sequence[Candidate]) -> None:
+        """Set `cv_results_`, `best_score_` and `best_params_`."""
         scores = scoring.sign * found.board.folds + scoring.offset
         self.cv_results_ = results(found, scores, parameters(candidates))
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         self.best_params_ = self.cv_results_["params"][self.best_index_]
 
     def _refit(self, candidate: Candidate, task: Task) -> None:
+        """Fit the winner on all rows that have weight, and time it."""
+
         from time import perf_counter
 
         began = perf_counter()
@@ -357,6 +363,7 @@ def results(found: CandidateScores, scores: NDArray[np.float64], params: list[di
 
 
 def _masked(values: list[Any]) -> Any:
+    """Make a masked array of objects; masked where a parameter does not apply."""
     made = np.ma.MaskedArray(np.empty(len(values), object), mask=True)
     for index, value in enumerate(values):
         if value is not np.ma.masked:

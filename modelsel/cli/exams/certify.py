@@ -8,6 +8,7 @@ from modelsel.core.errors import OK
 
 
 def main(words: Sequence[str]) -> int:
+    """Run `modelsel certify`: write the certificate of a run or an exam."""
     parser = Arguments("certify")
     parser.add_argument("place", metavar="RUN|EXAM", help=f"{RUN_HELP}; or the folder of an exam")
     parser.add_argument("-o", "--output", metavar="FILE", default="certificate.zip", help="default: certificate.zip")

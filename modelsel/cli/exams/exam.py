@@ -17,6 +17,7 @@ FOLDER = "the exam's folder, as `modelsel exam create` wrote it"
 
 
 def main(words: Sequence[str]) -> int:
+    """Run a command of `modelsel exam`."""
     if not words or words[0] in ("-h", "--help"):
         Arguments("exam", "\n".join(f"  {name:<8} {_said(one).rstrip('.')}" for name, one in COMMANDS.items())).print_help()
         return OK
@@ -188,6 +189,7 @@ def board_text(lines: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _score(line: Mapping[str, Any]) -> str:
+    """Write an answer as score and interval, or as the reason why there is none."""
     if line["score"] is None:
         return str(line["said"])
     low_high = f" [{line['interval'][0]:.4f}, {line['interval'][1]:.4f}]" if line["interval"] else ""
@@ -201,6 +203,7 @@ def _beside(said: str) -> str:
 def _reported(
     name: str, words: Sequence[str], command: Callable[..., int], facts: Callable[[Any], Any], text: Callable[[Any], str]
 ) -> int:
+    """Run a command that reads an exam and prints it as text or as JSON."""
     parser = _parser(name, command)
     parser.add_argument("folder", metavar="DIR", help=FOLDER)
     parser.add_argument("--json", action="store_true", help="as data")
@@ -213,6 +216,7 @@ def _reported(
 
 
 def _tell(store: Any, found: Sequence[Any]) -> None:
+    """Print the created exam, its notes and the findings that deserve attention."""
     facts = store.terms.facts
     rows = facts["rows"]
     print(f"{store.public}: {rows['questions']:,} questions, {rows['development']:,} development rows; exam {facts['id']}")
@@ -225,6 +229,7 @@ def _tell(store: Any, found: Sequence[Any]) -> None:
 
 
 def _resolution(text: str) -> float | str:
+    """Read a resolution: a number where it is one."""
     try:
         return float(text)
     except ValueError:

@@ -6,6 +6,7 @@ from modelsel.cli.parsing.arguments import Arguments
 
 
 def main(words: Sequence[str]) -> int:
+    """Run `modelsel verify`: print what was recomputed from a certificate."""
     parser = Arguments("verify")
     parser.add_argument("certificate", metavar="FILE", help="certificate.zip")
     parser.add_argument("--key", metavar="PUBLIC", help="the key that ought to have signed it")

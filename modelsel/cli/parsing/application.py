@@ -139,6 +139,7 @@ def _hydra(folders: Folders, trusted: tuple[str, ...]) -> Iterator[Hydra]:
 
 
 def _arguments(command: str, words: Sequence[str]) -> argparse.Namespace:
+    """Parse the words by Hydra's own parser, and refuse its options that are not taken here."""
     program = f"modelsel {command}"
     parser = get_args_parser()
     parser.prog = program

@@ -13,6 +13,7 @@ class Arguments(argparse.ArgumentParser):
     """The parser of one command."""
 
     def __init__(self, command: str, more: str = "") -> None:
+        """Make the parser of a command, with its description from the list of commands."""
         super().__init__(
             prog=f"modelsel {command}", description=f"{COMMANDS[command].capitalize()}.", epilog=more,
             formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -23,4 +24,5 @@ class Arguments(argparse.ArgumentParser):
 
 
 def complaint(message: str, program: str) -> Problem:
+    """Make the problem that tells of words which cannot be parsed."""
     return Problem("MSEL-251", message, f"`{program}`", f"see `{program} --help`")

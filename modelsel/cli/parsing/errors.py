@@ -50,6 +50,7 @@ def clean(text: str) -> str:
 
 
 def _internal(error: BaseException) -> Problem:
+    """Describe an unexpected exception; its traceback is written to a file."""
     lines = str(error).strip().splitlines() or [""]
     *_, last = traceback.extract_tb(error.__traceback__) or [None]
     where = f"{last.filename}:{last.lineno}" if last else ""

@@ -50,6 +50,7 @@ SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 
 
 def main(words: Sequence[str]) -> int:
+    """Run `modelsel completion`: print the script for a shell."""
     parser = Arguments(
         "completion", 'bash: eval "$(modelsel completion bash)"; zsh the same; fish: modelsel completion fish | source'
     )

@@ -19,6 +19,7 @@ Line = tuple[str, str, int]  # what, how it is, the exit code that it asks for
 
 
 def main(words: Sequence[str]) -> int:
+    """Run `modelsel doctor`: print a line for each check and return the worst exit code."""
     parser = Arguments("doctor")
     parser.add_argument("--warm", action="store_true", help="compile the kernels now, so that no study waits for it")
     args = parser.parse_args(words)

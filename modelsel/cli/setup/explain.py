@@ -10,6 +10,7 @@ MORE = "examples: modelsel explain MSEL-250, modelsel explain G021, modelsel exp
 
 
 def main(words: Sequence[str]) -> int:
+    """Run `modelsel explain`: print a page of the manual, or a JSON schema."""
     parser = Arguments("explain", MORE)
     parser.add_argument("word", metavar="CODE|SETTING", nargs="?", help="a code, a setting, a group or a name of its files")
     parser.add_argument("--schema", metavar="GROUP", help="a JSON schema for editors: of a group, space, experiment")

@@ -51,6 +51,7 @@ split:
 
 
 def main(words: Sequence[str]) -> int:
+    """Run `modelsel init`: write the starter files and print their paths."""
     parser = Arguments("init")
     parser.add_argument("folder", metavar="DIR", nargs="?", default="conf", help="default: conf")
     folder = Path(parser.parse_args(words).folder)

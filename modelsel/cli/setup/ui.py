@@ -19,6 +19,7 @@ LEASH = (sys.executable, "-m", child_supervisor.__name__)
 
 
 def main(words: Sequence[str]) -> int:
+    """Run `modelsel ui`: serve MLflow's pages until it is interrupted."""
     parser = Arguments("ui")
     parser.add_argument("--port", type=int, default=5000)
     parser.add_argument("--host", default="127.0.0.1", help="127.0.0.1: this machine alone")

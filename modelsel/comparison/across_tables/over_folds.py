@@ -60,6 +60,7 @@ def sentences(
 
 
 def _advantage(pair: FoldPair, run: ComparedRun) -> str:
+    """Say which learner of a pair is better, by how much, with the interval."""
     low, high = (pair.low, pair.high) if pair.difference >= 0 else (-pair.high, -pair.low)
     interval = f"(95 % interval {low:+.4f} to {high:+.4f})"
     if pair.difference == 0:

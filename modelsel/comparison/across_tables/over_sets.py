@@ -149,6 +149,7 @@ def _unit(runs: Sequence[ComparedRun], learners: Sequence[str]) -> str:
 def _pairs(
     runs: Sequence[ComparedRun], table: Floats, learners: tuple[str, ...], ranks: Floats, rope: float
 ) -> tuple[SetPair, ...]:
+    """Compare every two learners over the data sets, by ranks, Wilcoxon's test and the Bayesian signed-rank test."""
     by_rank = nemenyi(ranks, len(runs))
     names = list(combinations(range(len(learners)), 2))
     p = [wilcoxon(table[:, b], table[:, a]) for a, b in names]

@@ -25,6 +25,7 @@ def duels(runs: Sequence[ComparedRun], learners: Sequence[str], alpha: float = 0
 
 
 def _won(cost: Floats, ratio: float, alpha: float) -> Integers:
+    """Mark which learner beats which after the corrected t-test with Holm's adjustment."""
     first, second = np.array(list(combinations(range(len(cost)), 2))).T
     test = corrected_t(np.round(cost[second] - cost[first], 12), ratio)
     told = holm(test.p) <= alpha

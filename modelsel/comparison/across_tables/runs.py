@@ -105,6 +105,7 @@ def common_learners(runs: Sequence[ComparedRun]) -> tuple[str, ...]:
 
 
 def _problems(runs: Sequence[ComparedRun]) -> Iterator[Problem]:
+    """Yield the reasons why runs cannot be compared: other measures, folds or learners."""
     if not runs:
         yield Problem("MSEL-281", "no runs to compare", "compare", "name at least one run")
         return

@@ -94,6 +94,7 @@ class _Scores:
     def __init__(
         self, folds: Sequence[FoldPredictions], measure: Any, classes: int, unit_of: Integers, weights: Floats | None
     ) -> None:
+        """Group equal candidates, so that each different answer of a fold is scored once."""
         self.repeat = np.array([fold.repeat for fold in folds])
         self._units = [unit_of[fold.rows] for fold in folds]
         self._weights = [np.ones(len(fold.rows)) if weights is None else weights[fold.rows] for fold in folds]
@@ -155,6 +156,7 @@ def _cut(fold: FoldPredictions, which: Any) -> FoldPredictions:
 
 
 def _reweighted(measure: Any, fold: FoldPredictions, classes: int) -> Scored:
+    """Return a function from weights of rows to scores, by the measure's fast way where it has one."""
     if hasattr(measure, "reweighted"):
         prepared: Scored = measure.reweighted(fold.truth, fold.outputs, classes)
         return prepared

@@ -32,6 +32,7 @@ class NestedResult:
     method: str = "nested"
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain values for study.json."""
         return {
             "method": self.method, "mean": self.mean, "low": self.low, "high": self.high, "label": self.label,
             "scores": list(self.scores), "winners": list(self.winners), "agreement": self.agreement,

@@ -82,6 +82,7 @@ def _held(selecting: SelectionProcedure, task: Task, folds: Sequence[Fold]) -> l
 
 
 def _select(selecting: SelectionProcedure, task: Task, rows: Integers, fold: int) -> OuterWinner:
+    """Choose a winner within the analysis rows of an outer fold, and fit it on them."""
     inner = task.take(rows)
     candidates = resolve(selecting.candidates, inner, selecting.seed, selecting.journal)
     folds = selecting.scheme.instantiate(inner, selecting.seed)

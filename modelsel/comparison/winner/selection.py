@@ -178,6 +178,7 @@ def _refuse_where_nobody_keeps(results: Results, bounds: Sequence[Any]) -> None:
 
 
 def _nobody(results: Results) -> Problem:
+    """Describe that no candidate is eligible, with the first reason on record."""
     first = next((reason for reason in results.reasons if reason), "no candidate finished all folds")
     return Problem(
         "MSEL-701", f"none of {len(results.candidates)} candidates is eligible", "space", f"the first reason: {first}"

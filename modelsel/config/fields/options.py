@@ -62,6 +62,7 @@ class Interval:
         raise ValueError("an interval needs `draw`")
 
     def draw(self, rng: np.random.Generator) -> Any:
+        """Draw a number of the interval."""
         if self.logarithmic:
             value = math.exp(rng.uniform(math.log(self.low), math.log(self.high)))
             return min(max(round(value), math.ceil(self.low)), math.floor(self.high)) if self.whole else value

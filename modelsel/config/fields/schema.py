@@ -68,6 +68,7 @@ def offered(group: str) -> tuple[str, ...]:
 
 
 def _slot(field: "dataclasses.Field[Any]", hint: Any) -> Slot:
+    """Read one field of a dataclass as a slot: its types, limits, words and default."""
     members = _members(hint)
     limits = spec.limits_of(field)
     required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING

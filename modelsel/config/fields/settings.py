@@ -35,6 +35,7 @@ class LimitSettings:
         return self.seconds is not None or self.memory is not None
 
     def problems(self) -> tuple[str, ...]:
+        """List the reasons why the memory limit cannot be kept."""
         try:
             return () if self.bytes is None else self._unheld(self.bytes)
         except ValueError as error:
@@ -76,6 +77,7 @@ class RootSettings:
     limit: LimitSettings = field(default_factory=LimitSettings)
 
     def problems(self) -> tuple[Problem, ...]:
+        """List what is unknown among the shown sections and the answers to `final_test`."""
         known = shows()
         unknown = (name for name in self.show if name not in known)
         strange = () if isinstance(self.final_test, bool) else {self.final_test} - {AUTO}
@@ -130,6 +132,7 @@ class PoolSettings:
         return (*self._missing(), *(self._unheld() if limit.any and self.kind not in HOLD_LIMITS else ()))
 
     def _missing(self) -> tuple[Problem, ...]:
+        """Report the package that this pool needs, where it is not installed."""
         package, fix = PACKAGES.get(self.kind, ("", ""))
         if not package or find_spec(package) is not None:
             return ()

@@ -50,6 +50,7 @@ def _word(slot: Slot, value: Any) -> Any:
 
 
 def _first_fit(slot: Slot, value: Any) -> Any:
+    """Convert a value to the first declared type that takes it, narrow types first."""
     for hint in sorted(slot.hints, key=_eagerness):
         try:
             return _fit(hint, value)
@@ -72,6 +73,7 @@ def _eagerness(hint: Any) -> int:
 
 
 def _fit(hint: Any, value: Any) -> Any:
+    """Convert a value to a type; TypeError or ValueError where it does not fit."""
     origin = get_origin(hint) or hint
     if origin in _PLAIN:
         return _PLAIN[origin](value)
@@ -89,6 +91,7 @@ def _fit(hint: Any, value: Any) -> Any:
 
 
 def _any_of(hints: tuple[Any, ...], value: Any) -> Any:
+    """Convert a value to the first type of a union that takes it."""
     for hint in sorted(hints, key=_eagerness):
         try:
             return _fit(hint, value)
@@ -98,6 +101,7 @@ def _any_of(hints: tuple[Any, ...], value: Any) -> Any:
 
 
 def _truth(value: Any) -> bool:
+    """Read a truth value, as YAML or as text."""
     if isinstance(value, bool):
         return value
     if isinstance(value, str) and value.lower() in TRUE + FALSE:
@@ -139,6 +143,7 @@ def _items(hint: Any, value: Any) -> Any:
 
 
 def _mapping(hint: Any, value: Any) -> Any:
+    """Convert the values of a mapping; keys become text."""
     if not isinstance(value, Mapping):
         raise TypeError
     inner = (get_args(hint) or (Any, Any))[1]
@@ -173,6 +178,7 @@ _NAMES: Mapping[Any, str] = {
 
 
 def _range(slot: Slot) -> str:
+    """Write the limits of a number in words."""
     least, most, above = slot.limits.least, slot.limits.most, slot.limits.above
     low = f" of at least {least:g}" if least is not None else f" above {above:g}" if above is not None else ""
     high = f" of at most {most:g}" if most is not None else ""
@@ -184,6 +190,7 @@ def _takes(slot: Slot, *hints: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
+    """Write a found value for a message, without its contents where it is a collection."""
     if isinstance(value, bool):
         return f"the truth value {str(value).lower()}"
     if isinstance(value, Mapping):

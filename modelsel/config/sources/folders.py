@@ -76,6 +76,7 @@ def read(path: Path) -> Mapping[str, Any]:
 
 @cache
 def _read(path: Path, _changed: int) -> Mapping[str, Any]:
+    """Read a YAML file as a mapping; what it holds otherwise is an error with its line."""
     try:
         data = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
     except (YAMLError, OmegaConfBaseException, UnicodeDecodeError, OSError) as error:

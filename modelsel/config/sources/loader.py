@@ -56,6 +56,7 @@ class GuardedLoader(ConfigLoaderImpl):
     def load_configuration(
         self, config_name: str | None, overrides: list[str], run_mode: RunMode, *args: Any, **options: Any
     ) -> DictConfig:
+        """Compose by Hydra with our own lines first, refuse code in it, and let typed values win."""
         own = [line for line in OURS if line not in overrides]  # a sweep's jobs come with them
         try:
             config = super().load_configuration(config_name, [*own, *overrides], run_mode, *args, **options)
@@ -76,6 +77,7 @@ class _Repository(CachingConfigRepository):
         return config_path not in NO_GROUPS and bool(super().group_exists(config_path))
 
     def load_config(self, config_path: str) -> ConfigResult | None:
+        """Load a file; one of the person's folder is looked through for code."""
         loaded = super().load_config(config_path)
         if loaded is not None and loaded.provider == "own":
             ConfigurationError.raise_if(_file_problems(loaded, config_path))
@@ -107,6 +109,7 @@ def _typed_wins(config: DictConfig, overrides: list[str]) -> DictConfig:
 
 
 def _search_path(folders: Folders) -> ConfigSearchPathImpl:
+    """Order the places that Hydra searches: its own, the person's folder, the package's, plug-ins."""
     path = ConfigSearchPathImpl()
     path.append("hydra", "pkg://hydra.conf")
     if folders.own is not None:
@@ -160,6 +163,7 @@ def _node(config: DictConfig) -> Mapping[str, Any]:
 
 
 def _flat(node: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:
+    """Flatten nested mappings to dotted names."""
     out: dict[str, Any] = {}
     for key, value in node.items():
         name = f"{prefix}{key}"

@@ -58,6 +58,7 @@ def put(tree: dict[str, Any], path: Iterable[str], value: Any) -> None:
 
 
 def _joined(here: Any, value: dict[str, Any]) -> dict[str, Any]:
+    """Lay settings over a part that may be given by its name alone."""
     joined = here if isinstance(here, dict) else {KIND: here}
     for key, item in value.items():
         put(joined, (key,), item)

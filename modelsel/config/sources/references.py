@@ -74,6 +74,7 @@ def _without(text: str, values: Mapping[str, str]) -> str:
 
 
 def _keys(value: Any, where: str) -> Iterator[tuple[str, str]]:
+    """Yield each key at any depth with its dotted place."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             place = f"{where}.{key}" if where else str(key)
@@ -93,6 +94,7 @@ def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
 
 
 def _values(value: Any, where: str) -> Iterator[tuple[str, str]]:
+    """Yield each text with a reference, with its dotted place."""
     if isinstance(value, str) and "${" in value:
         yield where, value
     elif isinstance(value, Mapping):

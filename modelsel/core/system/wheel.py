@@ -48,6 +48,7 @@ def versions() -> str:
 
 
 def _code() -> str:
+    """Hash all Python files of the package."""
     state = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*.py")):
         state.update(f"{file.relative_to(PACKAGE)}\0{file.stat().st_size}\0".encode() + file.read_bytes())
@@ -55,6 +56,7 @@ def _code() -> str:
 
 
 def _version(name: str) -> str:
+    """Return the installed version of a package, or `absent`."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

@@ -31,6 +31,7 @@ class Balloons(BundledDataset):
         return nominal_task(f"balloons_{self.concept}", LEVELS, rows, ("F", "T"), labels)
 
     def _inflated(self, row: tuple[str, ...]) -> bool:
+        """Say whether the balloon of a row is inflated, by the chosen concept."""
         small = row[:2] == ("YELLOW", "SMALL")
         stretch, adult = row[2] == "STRETCH", row[3] == "ADULT"
         return {
@@ -41,6 +42,7 @@ class Balloons(BundledDataset):
         }[self.concept]
 
     def _twice(self, row: tuple[str, ...]) -> bool:
+        """Say whether a row stands twice in the published table."""
         if self.concept == "yellow_small":
             return row[:2] == ("YELLOW", "SMALL")
         return self.concept.startswith("adult") and row[2:] == (

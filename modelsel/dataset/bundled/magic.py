@@ -33,6 +33,7 @@ class Magic:
     scale: float = number(1.0, above=0.0, most=1.0, help="share of either side of these splits that is used")
 
     def problems(self) -> Iterator[Problem]:
+        """Yield a problem where the folder or the file is missing."""
         if self.dir is None:
             yield Problem(
                 "MSEL-301", "no folder is named", "dataset.dir", f"set dataset.dir=FOLDER with magic04.data in it ({WHERE})"
@@ -42,6 +43,7 @@ class Magic:
             yield Problem("MSEL-302", f"'{self.dir}' holds neither {' nor '.join(FILES)}", "dataset.dir", fix)
 
     def load(self) -> Loaded:
+        """Read the file, check its size, and give it UCI's columns."""
         ConfigurationError.raise_if(self.problems())
         path = self._file()
         assert path is not None

@@ -35,6 +35,7 @@ class Miniboone:
     scale: float = number(1.0, above=0.0, most=1.0, help="share of each training set and of the test rows that is used")
 
     def problems(self) -> Iterator[Problem]:
+        """Yield a problem where the folder or the file is missing."""
         if self.dir is None:
             fix = f"set dataset.dir=FOLDER with {FILE} in it ({WHERE})"
             yield Problem("MSEL-301", "no folder is named", "dataset.dir", fix)
@@ -43,6 +44,7 @@ class Miniboone:
             yield Problem("MSEL-302", f"'{self.dir}' holds no {FILE}", "dataset.dir", fix)
 
     def load(self) -> Loaded:
+        """Read the file; events without reconstruction are left out, and counted in a finding."""
         ConfigurationError.raise_if(self.problems())
         path = Path(str(self.dir)) / FILE
         head, _, body = decoded(read_bytes(path), "utf-8", path).partition("\n")

@@ -39,6 +39,7 @@ class Monks(BundledDataset):
         return nominal_task(f"monks_{self.problem}", levels, rows, ("0", "1"), [str(int(label)) for label in truth])
 
     def _concept(self, *a: int) -> bool:
+        """Evaluate the concept of the chosen problem on six values."""
         if self.problem == 1:
             return a[0] == a[1] or a[4] == 1
         if self.problem == 2:

@@ -23,6 +23,7 @@ class SklearnBundled(BundledDataset):
     positive: str | None = plain(None, help="a class that is told from all others together; null: all classes")
 
     def problems(self) -> Iterator[Problem]:
+        """Yield a problem where the positive class is none of the classes."""
         if self.positive is None:
             return
         classes = _classes(self._bunch())

@@ -64,6 +64,7 @@ class Waveform(BundledDataset):
         return replace(task, held_out=task.rows >= learnt, folds=folds if self.sets else folds[:, 0])
 
     def _draw(self, rows: int, rng: np.random.Generator) -> tuple[Floats, Codes]:
+        """Draw rows: classes, and their mixtures of waves with noise."""
         place = np.arange(1, 22)
         waves = np.maximum(6.0 - np.abs(place - np.array([[7], [15], [11]])), 0.0)
         target = rng.integers(3, size=rows).astype(np.int32)

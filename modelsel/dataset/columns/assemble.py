@@ -88,6 +88,7 @@ def _features(
 
 
 def _commas(made: Sequence[tuple[Feature, kinds.ParsedFeature]]) -> Iterator[Finding]:
+    """Yield a finding that names columns with decimal commas."""
     names = [feature.name for feature, one in made if one.comma]
     if names:
         message = f"decimal commas were recognised in {', '.join(names[:NAMED])}{', ...' if len(names) > NAMED else ''}"
@@ -124,6 +125,7 @@ def _candidates(columns: dict[str, RawColumn], settings: TableSettings) -> list[
 
 
 def _inference(features: Sequence[Feature]) -> list[Finding]:
+    """Report which kind was inferred for each feature."""
     if not features:
         return []
     nominal = [f"{f.name} ({len(f.levels)} levels)" for f in features if f.levels]
@@ -133,6 +135,7 @@ def _inference(features: Sequence[Feature]) -> list[Finding]:
 
 
 def _extra(columns: dict[str, RawColumn], settings: TableSettings, problems: list[Problem]) -> dict[str, Any]:
+    """Read the columns of weights, groups, ids, times, folds and held-out rows."""
     complain = problems.append
     made: dict[str, Any] = {}
     if settings.weights:

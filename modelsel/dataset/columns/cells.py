@@ -78,6 +78,7 @@ def type_of(kind: pa.DataType) -> str:
 
 
 def _of_array(data: NDArray[Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the columns of an array, named x0, x1, ..."""
     if data.ndim != 2 or not data.shape[1]:
         what = f"an array of shape {data.shape} is no table"
         raise ConfigurationError(Problem("MSEL-381", what, "data", "give rows × columns"))
@@ -100,6 +101,7 @@ def _names(table: Any) -> list[str]:
 
 
 def _no_table(data: Any, error: Exception) -> Problem:
+    """Describe data that no library reads as a table."""
     if hasattr(data, "toarray"):
         return Problem("MSEL-381", "a sparse matrix is no table", "data", "hand over data.toarray(), if it fits into memory")
     reason = f" ({str(error).strip().splitlines()[0]})" if hasattr(data, "columns") else ""  # a table that is refused

@@ -48,6 +48,7 @@ def make(column: RawColumn, settings: TableSettings, decimal: str = ".") -> Pars
 
 
 def _inferred(column: RawColumn, settings: TableSettings, decimal: str) -> ParsedFeature:
+    """Infer a column's kind: numbers if all texts are, else names; a doubtful mixture is a problem."""
     found, sign = read(column.texts, decimal)
     strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
     if not strange:
@@ -102,6 +103,7 @@ def _numbers_among(column: RawColumn, strange: list[str]) -> Iterator[Finding]:
 
 
 def _numeric(column: RawColumn, decimal: str) -> ParsedFeature:
+    """Read a column that is declared numeric, as numbers or dates."""
     if column.numbers is not None:
         return _as_numbers(column, column.numbers)
     dates = like_dates(column.texts)
@@ -117,6 +119,7 @@ def _numeric(column: RawColumn, decimal: str) -> ParsedFeature:
 
 
 def _as_numbers(column: RawColumn, found: Floats, inferred: bool = False) -> ParsedFeature:
+    """Make a numeric feature; infinite values are a problem."""
     values = found if column.codes is None else np.append(found, np.nan)[column.codes]
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
@@ -129,6 +132,7 @@ def _as_numbers(column: RawColumn, found: Floats, inferred: bool = False) -> Par
 def _nominal(
     column: RawColumn, kind: str, levels: tuple[str, ...], settings: TableSettings, inferred: bool = False
 ) -> ParsedFeature:
+    """Make a nominal or ordered feature; declared levels are checked, others gathered."""
     column = column.as_text()
     assert column.codes is not None
     where = f"column '{column.name}'"
@@ -176,6 +180,7 @@ def _capped(column: RawColumn, most: int) -> tuple[tuple[str, ...], RawColumn, t
 
 
 def _large(column: RawColumn, values: Floats) -> Iterator[Finding]:
+    """Yield a finding where whole numbers are too large to be told apart."""
     big = int(np.sum(np.abs(values) > EXACT))
     if big and (column.codes is None or all(text.strip().lstrip("+-").isdigit() for text in column.texts)):
         message = f"column '{column.name}' holds {big} integers beyond 2^53, which numbers cannot tell apart: is it an id?"

@@ -83,6 +83,7 @@ def seconds(texts: Sequence[str]) -> Floats:
 
 
 def _number(text: str) -> float:
+    """Read a number as this module's pattern writes it; NaN for anything else."""
     if _NUMBER.fullmatch(text):
         return float(text)
     infinite = _INFINITE.fullmatch(text)
@@ -90,6 +91,7 @@ def _number(text: str) -> float:
 
 
 def _moment(text: str) -> float:
+    """Read an ISO date and time as seconds since 1970, UTC where no zone is given; NaN for anything else."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

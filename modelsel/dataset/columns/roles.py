@@ -92,6 +92,7 @@ def _digest(text: str) -> int:
 
 
 def _complain(complain: Complain, code: str, what: str, column: RawColumn, wrong: NDArray[Any], fix: str) -> None:
+    """Pass on a problem with the rows that are marked as wrong, if there are any."""
     rows = np.flatnonzero(wrong)
     if len(rows):
         where = f"column '{column.name}'"

@@ -55,6 +55,7 @@ class TableSettings:
         yield from self._own_problems()
 
     def _own_problems(self) -> Iterator[Problem]:
+        """Yield problems within the settings: kinds, costs, and a target with two roles."""
         for name, said in self.features.items():
             if declared(said)[0] not in KINDS or (isinstance(said, Mapping) and len(said) != 1):
                 hint = f"use one of {', '.join(KINDS)}, or {{ordered: [levels]}}"

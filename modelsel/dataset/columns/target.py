@@ -43,6 +43,7 @@ def make(column: RawColumn, settings: TableSettings) -> Target:
 
 
 def _rare(target: Target, settings: TableSettings) -> tuple[Target, tuple[Finding, ...]]:
+    """Drop or merge classes below `rare_below` rows, and say so in a finding."""
     counts = np.bincount(target.codes[target.codes >= 0], minlength=len(target.classes))
     rare = (counts > 0) & (counts < settings.rare_below)
     if settings.rare == "keep" or not rare.any():
@@ -63,6 +64,7 @@ def _rare(target: Target, settings: TableSettings) -> tuple[Target, tuple[Findin
 
 
 def _problems(column: RawColumn, target: Target, undeclared: list[str]) -> Iterator[Problem]:
+    """Yield the problems of a target column: missing labels, undeclared classes, labels that are numbers."""
     where = f"column '{column.name}'"
     assert column.codes is not None
     missing = np.flatnonzero(column.codes < 0)
@@ -78,6 +80,7 @@ def _problems(column: RawColumn, target: Target, undeclared: list[str]) -> Itera
 
 
 def _number_problems(column: RawColumn, found: NDArray[np.float64], where: str) -> Iterator[Problem]:
+    """Yield problems of labels that are numbers: infinite, fractional, or one number written in two ways."""
     if not len(found) or np.isnan(found).any():
         return
     if np.isinf(found).any():
@@ -94,6 +97,7 @@ def _number_problems(column: RawColumn, found: NDArray[np.float64], where: str) 
 
 
 def _count_problems(target: Target, where: str, labelled: int, declared: bool) -> Iterator[Problem]:
+    """Yield problems of class counts: one class, as many classes as an id has, classes with one row."""
     codes = target.codes[target.codes >= 0]
     counts = np.bincount(codes, minlength=len(target.classes))
     used = int((counts > 0).sum())

@@ -56,6 +56,7 @@ class Arff(File):
         return Raw(tuple(columns), None if np.all(weights == 1.0) else weights)
 
     def _open(self, path: Path) -> tuple[Header, list[str]]:
+        """Read a file's header and its lines."""
         text = decoded(read_bytes(path), self.encoding, path)
         if "\0" in text:
             line = text.count("\n", 0, text.index("\0")) + 1
@@ -65,6 +66,7 @@ class Arff(File):
 
 
 def _rows(header: Header, lines: Sequence[str], path: str) -> _Rows:
+    """Read the data rows; those that cannot be read become problems, up to `MOST` of them."""
     rows = _Rows([[] for _ in header.attributes])
     width = len(header.attributes)
     for number in range(header.data, len(lines)):
@@ -109,6 +111,7 @@ def _row(line: str, attributes: Sequence[Attribute]) -> tuple[list[str], float]:
 
 
 def _column(attribute: Attribute, cells: list[str], lines: Sequence[int], problems: list[Problem]) -> RawColumn:
+    """Make a column of the type that its attribute declares."""
     if attribute.type == "string":
         return text_column(attribute.name, cells)
     if attribute.type == "nominal":
@@ -135,6 +138,7 @@ def _undeclared(column: RawColumn, lines: Sequence[int]) -> Iterator[Problem]:
 
 
 def _complaints(column: RawColumn, wrong: NDArray[np.bool_], what: str, lines: Sequence[int]) -> Iterator[Problem]:
+    """Yield a problem with the first cells that do not fit their declared type."""
     rows = np.flatnonzero(np.append(wrong, False)[column.codes])
     assert column.codes is not None
     said = [f"line {lines[row]}: {column.texts[column.codes[row]]!r}" for row in rows[:3].tolist()]
@@ -145,6 +149,7 @@ def _complaints(column: RawColumn, wrong: NDArray[np.bool_], what: str, lines: S
 
 
 def _seconds(text: str, pattern: str) -> float:
+    """Read a date by its pattern; NaN where it does not fit."""
     try:
         return seconds(text.strip(), pattern)
     except ValueError:

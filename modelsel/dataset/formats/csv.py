@@ -72,6 +72,7 @@ class Csv(File):
         yield from odd or super().problems()
 
     def _odd_signs(self) -> Iterator[Problem]:
+        """Yield a problem for a delimiter or decimal sign that is not one character."""
         for setting, value in (("delimiter", said(self.delimiter)), ("decimal", self.decimal)):
             if value != AUTO and len(value) != 1:
                 fix = "give one character, quoted for the shell (dataset.delimiter=tab for a tab), or auto"
@@ -132,6 +133,7 @@ def _unnamed(names: list[str]) -> str:
 
 
 def _names(names: tuple[str, ...], path: Path) -> Iterator[Problem]:
+    """Yield a problem for column names that occur twice or are empty."""
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         yield Problem(
@@ -143,6 +145,7 @@ def _names(names: tuple[str, ...], path: Path) -> Iterator[Problem]:
 
 
 def _fields(odd: list[arrow.InvalidRow], rows: int, names: tuple[str, ...], path: Path) -> Iterator[Problem]:
+    """Yield a problem for rows with too many or too few fields, with their lines."""
     if not odd:
         return
     expected = len(names)

@@ -20,6 +20,7 @@ class Memory(TableSettings):
     content: str | None = plain(None, help="digest of the table in memory")
 
     def problems(self) -> Iterator[Problem]:
+        """Yield a problem where the table is no longer in memory, or its columns do not fit the settings."""
         table = TABLES.get(str(self.content))
         if table is None:
             fix = "hand it over in Python: modelsel.run(frame, target=...), or modelsel.open_run(RUN, data=frame)"

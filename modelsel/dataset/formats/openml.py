@@ -57,6 +57,7 @@ class Openml(TableSettings):
         return self.load().task
 
     def _loaded(self, store: ResponseCache) -> Loaded:
+        """Read a data set from the store of answers, with the roles that OpenML declares."""
         known = store.number(str(self.name), self.version) if self.data_id is None else self.data_id
         description, said = store.description(known), store.columns(known)
         raw = Arff(encoding=self.encoding).raw(store.arff(known, description))

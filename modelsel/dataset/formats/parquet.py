@@ -34,6 +34,7 @@ class Parquet(File):
         return Raw(tuple(column(name, table.column(name)) for name in table.column_names))
 
     def _problems(self, table: pa.Table, path: Path) -> Iterator[Problem]:
+        """Yield a problem for a column of a type that cannot be read and is not ignored."""
         for name, data in zip(table.column_names, table.columns):
             said = self.features.get(name)
             if not known(data.type) and (said is None or declared(said)[0] != "ignore"):

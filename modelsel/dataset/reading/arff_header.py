@@ -64,6 +64,7 @@ def read_header(lines: Sequence[str], path: str) -> Header:
 
 
 def _attribute(text: str) -> Attribute:
+    """Read one declaration: a name and a type."""
     if not text:
         raise ValueError("an attribute without a name")
     name, end = word(text, 0)
@@ -81,6 +82,7 @@ def _attribute(text: str) -> Attribute:
 
 
 def _levels(name: str, text: str) -> tuple[str, ...]:
+    """Read the declared levels in their braces."""
     if not text.endswith("}"):
         raise ValueError(f"the levels of '{name}' are not closed")
     levels = tuple(level for level in values(text[1:-1]) if level)
@@ -92,6 +94,7 @@ def _levels(name: str, text: str) -> tuple[str, ...]:
 
 
 def _header_problems(attributes: Sequence[Attribute], path: str) -> list[Problem]:
+    """Find column names that occur twice, or a header without any."""
     names = [attribute.name for attribute in attributes]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

@@ -127,6 +127,7 @@ class Stream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
+        """Fill the buffer from the next block; 0 at the end."""
         while not self._rest:
             try:
                 self._rest = memoryview(next(self._source))
@@ -144,6 +145,7 @@ def codec(encoding: str) -> str:
 
 
 def _unpacked(raw: BinaryIO, path: Path) -> BinaryIO:
+    """Unpack gzip, bzip2, xz, zstd or a zip archive, recognised by its first bytes."""
     first = raw.read(6)
     raw.seek(0)
     if first[:2] == b"\x1f\x8b":
@@ -180,6 +182,7 @@ def _place(stream: BinaryIO) -> int:
 
 
 def _decoder(encoding: str) -> codecs.IncrementalDecoder:
+    """Make a decoder for an encoding by its name."""
     try:
         return codecs.getincrementaldecoder(codec(encoding))()
     except LookupError as error:

@@ -63,6 +63,7 @@ class _TextWanted(Exception):  # noqa: N818  it is an event, not a mistake
 
 
 def _read(form: CsvForm, numeric: frozenset[str], missing: Sequence[str]) -> tuple[Columns, list[arrow.InvalidRow]]:
+    """Parse the file block by block, and keep the rows whose number of fields is wrong."""
     odd: list[arrow.InvalidRow] = []
 
     def remember(row: arrow.InvalidRow) -> str:
@@ -90,6 +91,7 @@ def _column(name: str, chunks: Sequence[pa.Array]) -> RawColumn:
 
 
 def _exact(chunk: pa.Array) -> Floats:
+    """Take numbers from Arrow; where integers are too large to be exact, the texts are wanted."""
     values: Floats = chunk.to_numpy(zero_copy_only=False)
     if np.count_nonzero(np.abs(values) <= EXACT) + chunk.null_count < len(values):
         raise _TextWanted

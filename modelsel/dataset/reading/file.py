@@ -76,6 +76,7 @@ class File(TableSettings):
         return self.load().task
 
     def _missing_files(self) -> Iterator[Problem]:
+        """Yield a problem where no file is named or there is none of that name."""
         if self.path is None:
             yield Problem("MSEL-301", "no file is named", "dataset.path", "set dataset.path=FILE")
         for setting in ("path", "test_path"):
@@ -90,6 +91,7 @@ def _near_file(path: Path) -> str:
 
 
 def _stacked(top: Raw, bottom: Raw, path: str) -> Raw:
+    """Append the second file's rows; its columns are found by name."""
     names, others = [column.name for column in top.columns], {column.name: column for column in bottom.columns}
     lacking = [name for name in names if name not in others]
     if lacking:

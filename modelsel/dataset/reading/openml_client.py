@@ -108,6 +108,7 @@ class ResponseCache:
 
 
 def _write(path: Path, content: bytes) -> None:
+    """Write a file under another name first, so that no half of it is ever read."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         beside = path.with_name(f".{path.name}.{os.getpid()}.part")

@@ -19,6 +19,7 @@ class QuoteCheck:
     """Feed it the blocks of a text in their order; `whole` says that nothing is left to the walk."""
 
     def __init__(self, delimiter: str) -> None:
+        """Start at the beginning of a record."""
         sign = delimiter.encode()
         self.whole = len(sign) == 1
         self._beside = np.zeros(256, np.bool_)  # what may stand before a quote that opens, and after one that closes

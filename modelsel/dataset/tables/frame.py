@@ -43,6 +43,7 @@ def table(frame: pd.DataFrame, features: Sequence[Feature]) -> Table:
 
 
 def _feature(name: str, column: "pd.Series[Any]") -> Feature:
+    """Describe a column of a data frame by its type."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         levels = tuple(str(level) for level in column.dtype.categories)
         return Feature(name, "ordered" if column.dtype.ordered else "nominal", levels)
@@ -54,6 +55,7 @@ def _feature(name: str, column: "pd.Series[Any]") -> Feature:
 
 
 def _values(feature: Feature, column: "pd.Series[Any]") -> Floats:
+    """Turn a column of a data frame into numbers, or into codes of levels."""
     if feature.kind == "numeric":
         numbers = pd.to_numeric(column, errors="raise").to_numpy(dtype=np.float64, na_value=np.nan)
         if np.isinf(numbers).any():

@@ -147,6 +147,7 @@ def _held(cells: Cells) -> UntypedTable:
 
 
 def _array(name: str, data: Any, problems: list[Problem]) -> pa.ChunkedArray | None:
+    """Turn a column into Arrow; cells that Arrow refuses are a problem."""
     try:
         return to_arrow(data)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
@@ -157,6 +158,7 @@ def _array(name: str, data: Any, problems: list[Problem]) -> pa.ChunkedArray | N
 
 
 def _column(name: str, array: pa.ChunkedArray, problems: list[Problem]) -> RawColumn | None:
+    """Read an Arrow column; types that cannot be read are a problem."""
     reason = ""
     try:
         if arrow.known(array.type):

@@ -68,6 +68,7 @@ def like(
 
 
 def _missing(features: Sequence[Feature], columns: dict[str, RawColumn], path: str) -> Iterator[Problem]:
+    """Yield a problem for each column of the model that the file lacks."""
     for name in names(features):
         if name not in columns:
             yield Problem(
@@ -87,6 +88,7 @@ def _absent(column: RawColumn) -> set[str]:
 
 
 def _numeric(column: RawColumn, decimal: str, problems: list[Problem]) -> Floats:
+    """Read numbers; a cell that is neither finite nor missing is a problem."""
     if column.numbers is not None:
         values = column.numbers
     else:
@@ -108,6 +110,7 @@ def _said(column: RawColumn, decimal: str) -> Floats:
 
 
 def _levels(feature: Feature, column: RawColumn, findings: list[Finding]) -> Floats:
+    """Read levels as the model's codes; unseen levels get one code more, and a finding."""
     text = column.as_text()
     place, new = codes(feature.levels), len(feature.levels)
     other = place.get(OTHER, new)  # where rare levels were made one, a new level is one of them

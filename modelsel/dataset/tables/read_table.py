@@ -85,6 +85,7 @@ def read_table(data: Any, target: Any = None, **settings: Any) -> Task:
 
 
 def _made(kind: str, where: str, **settings: Any) -> Any:
+    """Make a data set of a kind; an unknown setting is a problem."""
     try:
         return make("dataset", kind, **settings)
     except TypeError as error:

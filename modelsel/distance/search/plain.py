@@ -56,6 +56,7 @@ def rounded(distance: Floats) -> Floats:
 
 
 def _root(total: Floats, power: float) -> Floats:
+    """Take the root that a Minkowski distance of this power ends with."""
     if power == 2:
         return np.sqrt(total)
     if power == 1 or np.isinf(power):
@@ -65,6 +66,7 @@ def _root(total: Floats, power: float) -> Floats:
 
 
 def _terms(metric: FittedDistance, f: int, column: Floats, value: Floats) -> Floats:
+    """Compute one feature's differences between a value and the values of a column."""
     term: Floats
     if metric.kinds[f] == NAME:
         term = (column != value).astype(np.float64)

@@ -70,6 +70,7 @@ def board(exam: ExamSession) -> list[dict[str, Any]]:
 
 
 def _released(exam: ExamSession) -> Iterator[dict[str, Any]]:
+    """Yield a line for each handed-in answer that was released."""
     for number, one in enumerate(exam.handed(), 1):
         answer = one["look"]["answer"] if "look" in one else {}
         stays = str(answer.get("symbol", "")).endswith("stays")
@@ -82,6 +83,7 @@ def _released(exam: ExamSession) -> Iterator[dict[str, Any]]:
 
 
 def _final(exam: ExamSession, answer: dict[str, Any]) -> list[dict[str, Any]]:
+    """Fill the board's lines with the scores of the closing look."""
     shown = {one["name"]: one for one in answer["answers"]}
     return [
         {**line, "score": shown[line["answer"]]["score"], "interval": shown[line["answer"]]["interval"],
@@ -91,6 +93,7 @@ def _final(exam: ExamSession, answer: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _apart(above: dict[str, Any], line: dict[str, Any]) -> str | None:
+    """Say whether two intervals overlap; None where one of them is missing."""
     if not above["interval"] or not line["interval"]:
         return None
     (low, high), (first, last) = above["interval"], line["interval"]
@@ -131,6 +134,7 @@ def audit(exam: ExamSession) -> dict[str, Any]:
 
 
 def _faults(exam: ExamSession) -> Iterator[str]:
+    """Yield whatever is changed or missing among the exam's files, terms, answers and looks."""
     for side, file in exam.terms.facts["files"].items():
         path = exam.folder / file["name"]
         if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != file["sha256"]:

@@ -107,6 +107,7 @@ def _places(column: RawColumn, tokens: Any, terms: Terms) -> Any:
 
 
 def _rows(row: Any, tokens: Any, text: RawColumn, terms: Terms) -> Iterator[Problem]:
+    """Yield a problem for questions that are missing, repeated or unknown."""
     counts = np.bincount(row[row >= 0], minlength=len(tokens))
     for code, what, names, fix in (
         ("MSEL-922", "missing", tokens[counts == 0], f"predict every row of the {ASKED[terms.release == THRESHOLDOUT]}"),
@@ -129,6 +130,7 @@ def _some(names: Sequence[Any]) -> str:
 
 
 def _taken(column: RawColumn, place: Any) -> RawColumn:
+    """Reorder a column's rows."""
     if column.numbers is not None:
         return RawColumn(column.name, numbers=column.numbers[place])
     assert column.codes is not None
@@ -162,6 +164,7 @@ def _read(cells: Columns, terms: Terms) -> tuple[Codes, Floats | None]:
 
 
 def _labels(column: RawColumn, terms: Terms) -> Codes:
+    """Read predicted classes as class indices."""
     text = column.as_text()
     assert text.codes is not None
     code = {name: number for number, name in enumerate(terms.classes)}
@@ -204,6 +207,7 @@ def _scores(columns: Sequence[RawColumn]) -> Floats:
 
 
 def _numbers(column: RawColumn) -> Floats:
+    """Read a column of scores as numbers; NaN where a cell is none."""
     if column.numbers is not None:
         return column.numbers
     assert column.codes is not None
@@ -213,6 +217,7 @@ def _numbers(column: RawColumn) -> Floats:
 
 
 def _number(text: str) -> float:
+    """Read a number; NaN where it is none."""
     try:
         return float(text)
     except ValueError:

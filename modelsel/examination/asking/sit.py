@@ -101,6 +101,8 @@ class ExamSession:
                 raise
 
     def _looked(self, answer: Answer, asker: str, forecast: tuple[float, float] | None, allow: Any) -> Shown:
+        """Take one look at the gate for an answer, within the budget of its asker."""
+
         def objection(past: Sequence[Mapping[str, Any]], worst: float) -> str:
             return next(self._objections([one for one in past if sat(one, self.terms.id)], past, asker, worst, allow), "")
 
@@ -151,6 +153,7 @@ class ExamSession:
         )
 
     def _shown(self, result: TestResult, answer: Answer, asker: str) -> Shown:
+        """Gather the answer of a look from the ledger, as its asker may see it."""
         look = next(one for one in reversed(self.history()) if one["look"] == result.look and sat(one, self.terms.id))
         symbol = str(look["answer"].get("symbol"))
         return Shown(
@@ -191,6 +194,7 @@ def sentence(result: TestResult, symbol: str) -> str:
 
 
 def _odd(asker: str, forecast: tuple[float, float] | None) -> Iterator[Problem]:
+    """Yield a problem for a name or a forecast that is not well formed."""
     if not NAME.fullmatch(asker):
         yield Problem("MSEL-931", f"not a name: {asker[:40]!r}", "--as", "use letters, digits, and . @ + - _, up to 64")
     if forecast is not None and not (0 <= forecast[0] <= 1 and 1 <= forecast[1] <= MOST_ROWS):

@@ -37,6 +37,7 @@ def sit(
 
 
 def _result(shown: Shown) -> TestResult:
+    """Write the shown answer as the test result of a study."""
     return TestResult(
         score=shown.score, errors=shown.errors, n=shown.n, look=shown.look or 0, replay=shown.replay, price=shown.price,
         spent=shown.spent, interval=shown.interval, level=shown.level, policy=POLICY, release=shown.release,

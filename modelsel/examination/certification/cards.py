@@ -31,6 +31,7 @@ def _lines(claims: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _cyclonedx(name: str, lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Write the claims as a CycloneDX model card."""
     metrics = []
     for line in lines:
         metric: dict[str, Any] = {"type": line["metric"], "value": f"{line['score']:.6g}", "slice": _slice(line)}

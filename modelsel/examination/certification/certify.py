@@ -66,6 +66,7 @@ def certify(place: str, output: Path, whole: bool = False, stamp: str | None = N
 
 
 def _of_exam(folder: Path) -> Certified:
+    """Gather the looks of an exam that a certificate covers."""
     exam = ExamSession(folder)
     made = [look for look in exam.history() if sat(look, exam.terms.id) or look["metric"] == CLOSING]
     about = {"terms": dict(exam.terms.facts), "terms_sha256": exam.terms.digest}
@@ -73,6 +74,7 @@ def _of_exam(folder: Path) -> Certified:
 
 
 def _of_run(run: str, root: Path) -> Certified:
+    """Gather the look of a run that a certificate covers."""
     folder = RunFolder.open(run, root)
     outcome, config = folder.outcome(), folder.config()
     gate = Gate(reopen(config, "guard").guard, folder.root)
@@ -90,6 +92,7 @@ def _of_run(run: str, root: Path) -> Certified:
 
 
 def _claims(found: Certified) -> Iterator[dict[str, Any]]:
+    """Yield a claim for each answered look."""
     for look in found.looks:
         if look["status"] != "revealed":
             continue
@@ -125,6 +128,7 @@ def _members(found: Certified, claims: Sequence[Mapping[str, Any]], whole: bool)
 
 
 def _related(entry: LedgerEntry, sets: set[str], intents: set[str], exam: str) -> bool:
+    """Say whether an entry of the ledger belongs to the certified test set, or is always shown."""
     facts = entry.facts
     if entry.kind in ALWAYS:
         return True
@@ -152,6 +156,8 @@ def _line(entry: LedgerEntry, shown: bool) -> str:
 
 
 def _facts(found: Certified, claims: Sequence[Mapping[str, Any]], members: Mapping[str, bytes]) -> dict[str, Any]:
+    """Gather the certificate's statements: claims, signer, ledger, digests of its members."""
+
     from modelsel import __version__
 
     session, testset = found.gate.session, str(found.looks[0]["testset"])
@@ -169,6 +175,7 @@ def _json(value: Any) -> bytes:
 
 
 def _written(output: Path, files: Mapping[str, bytes]) -> Path:
+    """Write the archive, with the same dates each time."""
     try:
         with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, data in files.items():

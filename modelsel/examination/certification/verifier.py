@@ -101,6 +101,7 @@ def _canonical(value):
 
 
 def _signed(verdict, members, facts, key):
+    """Check format, members and signature, and list what a signature cannot prove."""
     signature = _json(members["signature.json"])
     digest = hashlib.sha256(members["certificate.json"]).hexdigest()
     verdict.check(facts.get("format") == FORMAT, f"it is of the format {FORMAT!r}")
@@ -123,6 +124,7 @@ def _signed(verdict, members, facts, key):
 
 
 def _verified(public, message, signature):
+    """Say whether an Ed25519 signature is good."""
     try:
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).verify(bytes.fromhex(signature), ENTRY + message)
     except (ValueError, InvalidSignature):
@@ -155,6 +157,7 @@ def _chains(verdict, members):
 
 
 def _hash(line):
+    """Hash a ledger entry with its place in the chain."""
     state = hashlib.sha256(b"modelsel.ledger.v1\0")
     for value in (line["prev"], line["replica"], str(line["seq"]), line["kind"], line["body"]):
         raw = value.encode("utf-8", "surrogatepass")
@@ -168,6 +171,7 @@ def _belongs(replica, public):
 
 
 def _claims(verdict, facts, entries):
+    """Recompute the prices of all looks, then compare each claim with the answer on record."""
     looks = {one["id"]: (place, one) for place, one in entries.items() if one["kind"] == "intent"}
     if any(not 0 < one["n"] <= MOST_ROWS for _, one in looks.values()):
         raise ValueError("a look at no rows, or at too many")
@@ -256,6 +260,7 @@ def _placed(verdict, place, look, looks, ends, entries, seals):
 
 
 def _nats(look):
+    """Compute −log of the error probability that one side of an interval has."""
     tree = -log(_weight(look["look"])) + look["spent"]
     base = log(2 * look.get("numbers", 1) / look["delta"])
     if look.get("space") is None:
@@ -268,6 +273,7 @@ def _weight(look):
 
 
 def _interval(verdict, look, answer, looks, ends):
+    """Recompute an answer's interval and compare it with the one on record."""
     if answer.get("interval") is None:
         return
     released, nats = answer["released"], _nats(look)
@@ -322,6 +328,7 @@ def _priced(verdict, look, answer, seal):
 
 
 def _least(verdict, look, answer, seal):
+    """Compute the least price of an answer in nats; None where it cannot be told from the record."""
     symbol, n = str(answer["symbol"]), look["n"]
     if look["metric"] == "closing":
         return sum(log(n + 1) for _ in answer["answers"]) if look["counted"] else None
@@ -428,6 +435,7 @@ def upper(errors, n, nats):
 
 
 def _solved(tail, nats, most):
+    """Bisect for the probability at which a log tail reaches −nats."""
     low, high = 0.0, most
     for _ in range(200):
         middle = (low + high) / 2
@@ -459,6 +467,8 @@ def _tail(p, a, b):
 
 
 def _chernoff(rate, end, divergence):
+    """Bisect for the rate at which the binary divergence reaches a bound, from `rate` towards `end`."""
+
     def away(p):
         q = rate
         return (q * log(q / p) if q else 0.0) + ((1 - q) * log((1 - q) / (1 - p)) if q < 1 else 0.0)

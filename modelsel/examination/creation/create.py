@@ -62,6 +62,7 @@ def create(config: Config, folder: Path, wanted: Wanted, home: Home | None = Non
 
 
 def _sides(task: Task, config: Config, everything: bool) -> dict[str, Integers]:
+    """Divide the rows into development rows and questions."""
     if everything:
         return {"development": positions(task)[:0], "questions": positions(task)}
     ConfigurationError.raise_if(Problem("MSEL-910", reason, "split", "choose another split") for reason in
@@ -97,6 +98,7 @@ def _sealed(store: Store, facts: dict[str, Any], wanted: Wanted, folder: Path) -
 
 
 def _facts(config: Config, wanted: Wanted, sides: Mapping[str, Task], home: Home, task: Task) -> dict[str, Any]:
+    """Gather the exam's public terms."""
     columns = {"token": "token", "target": config.dataset.target or "target", "weight": None, "group": None}
     features = [feature.name for feature in task.features]
     for role, given, usual in (("token", True, "token"), ("weight", task.weights is not None, "weight"),

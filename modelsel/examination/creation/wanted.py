@@ -51,6 +51,7 @@ def problems(wanted: Wanted, folder: Path, config: Config) -> Iterator[Problem]:
 
 
 def _numbers(wanted: Wanted) -> Iterator[Problem]:
+    """Yield problems of delta, target and budgets."""
     if not 0 < wanted.delta <= 0.5:
         yield Problem("MSEL-914", f"delta {wanted.delta:g} is not in (0, 0.5]", "--delta", "use 0.05")
     if wanted.target is not None and not 0 < wanted.target < 1:
@@ -61,6 +62,7 @@ def _numbers(wanted: Wanted) -> Iterator[Problem]:
 
 
 def _steps(wanted: Wanted) -> Iterator[Problem]:
+    """Yield problems of the step to which scores are rounded."""
     step, fix = wanted.resolution, "give a step, as --resolution 0.01, or auto"
     if isinstance(step, str) and step not in ("count", "auto"):
         yield Problem("MSEL-914", f"{step!r} is no step", "--resolution", "give count, auto or a step, as --resolution 0.01")

@@ -84,6 +84,7 @@ def agents(service: ExamService) -> MCPServer:
 
 
 def _part(service: ExamService, side: str, first: int, rows: int) -> str:
+    """Return some rows of a file as CSV."""
     data = service.file(side)
     if data.startswith(b"PAR1"):
         text: str = pd.read_parquet(io.BytesIO(data)).iloc[max(0, first) : max(0, first) + min(rows, MOST)].to_csv(index=False)

@@ -64,6 +64,7 @@ class Askers:
         return Asker(**one) if one else None
 
     def _known(self) -> dict[str, dict[str, Any]]:
+        """Read the askers on record; none where there is no file yet."""
         try:
             return dict(json.loads(self._path.read_text("utf-8")))
         except FileNotFoundError:

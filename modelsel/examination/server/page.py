@@ -38,6 +38,7 @@ def page(service: ExamService, address: str) -> str:
 
 
 def _terms(terms: Any, state: Any) -> str:
+    """Write the terms of the exam as a table of HTML."""
     limits, policy = terms["per_asker"], terms["policy"]
     looks = "no limit" if limits["looks"] is None else f"{limits['looks']}"
     nats = "" if limits["nats"] is None else f", and {limits['nats']:g} nats"
@@ -58,6 +59,7 @@ def _terms(terms: Any, state: Any) -> str:
 
 
 def _board(lines: Any, state: str) -> str:
+    """Write the board as a table of HTML."""
     if not lines:
         return "<h2>Board</h2><p>Nobody has handed in an answer.</p>"
     head = "<tr><th class='n'>#</th><th>asker</th><th class='n'>score</th><th>interval</th><th>beside the line above</th></tr>"
@@ -69,6 +71,7 @@ def _board(lines: Any, state: str) -> str:
 
 
 def _line(place: int, line: Any) -> str:
+    """Write one line of the board."""
     limits = f"[{line['interval'][0]:.4f}, {line['interval'][1]:.4f}]" if line["interval"] else ""
     score = f"{line['score']:.4f}" if line["score"] is not None else line["said"]
     beside = {None: "", "fewer errors": "the line above is better"}.get(line["beside"], line["beside"])
@@ -83,6 +86,7 @@ def _asking(terms: Any, address: str) -> str:
 
 
 def _ways(terms: Any, address: str) -> Iterator[tuple[str, str]]:
+    """Yield each way of handing in an answer, with an example."""
     token, target = terms["columns"]["token"], terms["columns"]["target"]
     said = "Ask the examiner for a token. Predict the questions, and hand in a CSV file with a line per question:"
     yield said, f"{token},prediction\n…,{terms['classes'][0]}"

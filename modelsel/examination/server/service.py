@@ -34,6 +34,7 @@ class ExamService:
     """One exam and its askers. `rate` is the number of answers a minute that a token may hand in, `calls` of all calls."""
 
     def __init__(self, folder: Path, rate: int = 20, calls: int = 240) -> None:
+        """Open the exam in a folder, with its askers and rates."""
         self.exam = ExamSession(folder)
         self.askers = Askers(self.exam.store.folder)
         self._turn = threading.Lock()

@@ -82,6 +82,7 @@ class CallRates:
         self._app, self._service = app, service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a caller who calls too often, and pass on everything else."""
         if scope["type"] == "http":
             request = Request(scope)
             token = bearer(request.headers.get("authorization"))

@@ -87,6 +87,7 @@ def _of_that_correction(look: PastLook, ask: PreparedLook) -> bool:
 
 
 def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, known: PastLook) -> Replayed:
+    """Record that a known answer is shown again, and return it."""
     sealing = ask.request.sealing
     facts = {**who(), "of": known.id, "testset": known.testset, "spec_id": sealing.spec_id, "study": sealing.study,
              "folder": sealing.folder, "train": ask.subject.train}  # fmt: skip
@@ -186,6 +187,7 @@ def _by_quota(terms: Mapping[str, Any], position: LookContext) -> Iterator[Findi
 
 
 def _channel(ask: PreparedLook, terms: Mapping[str, Any], looks: Sequence[PastLook], n: int, look: int) -> ReleaseMechanism:
+    """Choose how the answer is released: an error count by its terms, another measure on a grid of scores."""
     if ask.counted:
         foreseen = ask.foreseen or (0.5, 1)
         past = [one.shown for one in looks if one.status == "revealed"]
@@ -203,6 +205,7 @@ def _facts(looks: Sequence[PastLook]) -> list[dict[str, Any]]:
 
 
 def _question(ask: PreparedLook, position: LookContext, terms: Mapping[str, Any], findings: tuple[Finding, ...]) -> Question:
+    """Gather what the policy is asked: the look's number, the width of its interval, the findings so far."""
     n, nats = int(position.rows.sum()), position.standing.nats(terms["delta"])
     middle = round(n * (ask.foreseen or (0.5, 1))[0])
     low, high = interval(middle, middle, n, nats) if position.certified and ask.counted else (0.0, 1.0)
@@ -224,6 +227,7 @@ def _refuse(
     findings: tuple[Finding, ...],
     reason: str,
 ) -> Refused:
+    """Record a refusal, and return it."""
     sealing, standing = ask.request.sealing, position.standing
     facts = {**who(), "refused": reason, "testset": ask.subject.digest, "spec_id": sealing.spec_id, "study": sealing.study,
              "folder": sealing.folder, "flags": as_facts(findings)}  # fmt: skip
@@ -234,6 +238,7 @@ def _refuse(
 def _intent(
     ask: PreparedLook, position: LookContext, terms: Mapping[str, Any], channel: ReleaseMechanism, findings: tuple[Finding, ...]
 ) -> dict[str, Any]:
+    """Gather the facts of an intent, which stands in the ledger before any label is opened."""
     sealing, selected, standing = ask.request.sealing, ask.request.selected, position.standing
     return {
         **who(), "testset": ask.subject.digest, "train": ask.subject.train, "metric": ask.metric, "spec_id": sealing.spec_id,

@@ -72,6 +72,8 @@ def closed(
 
 
 def _verdicts(facts: Mapping[str, Any], wrong: Sequence[Any]) -> list[dict[str, Any]]:
+    """Compare every two answers by the sign test on the rows where one of them errs."""
+
     from scipy.stats import binom
 
     found = []
@@ -86,6 +88,7 @@ def _verdicts(facts: Mapping[str, Any], wrong: Sequence[Any]) -> list[dict[str, 
 
 
 def _channel(ask: PreparedLook, n: int) -> ReleaseMechanism:
+    """Choose the release of closing: exact counts, or scores on a grid."""
     if ask.counted:
         return Counts(n, None)
     measure = ask.request.sealing.measure

@@ -88,6 +88,7 @@ def _strange(entries: Sequence[LedgerEntry], seen: Seen) -> dict[str, tuple[str,
 
 
 def _recover(writing: WriteTransaction, ledger: Ledger, testset: str, n: int, seen: Seen) -> list[Finding]:
+    """Record the looks that anchors saw and this ledger does not hold, each at its highest price."""
     entries = writing.entries()
     strange = _strange(entries, seen)
     guarded = [facts for _, facts in strange.values() if facts.get("policy") != "off"]
@@ -104,6 +105,7 @@ def _recover(writing: WriteTransaction, ledger: Ledger, testset: str, n: int, se
 
 
 def _facts(testset: str, n: int, head: str, anchor: str, facts: Mapping[str, str]) -> dict[str, Any]:
+    """Gather the facts of a recovered look; what nobody knows of it is charged at its worst."""
     rows = int(facts.get("n", n))
     off = facts.get("policy") == "off"
     worst = worst_of(log(rows + 1) if off else log(10 * (rows + 1)))
@@ -126,6 +128,7 @@ def _meaning(ledger: Ledger, anchor: str, facts: Mapping[str, str], present: set
 
 
 def _replaced(remembered: Mapping[str, Any], ledger: Ledger, url: str) -> list[Finding]:
+    """Report that another ledger stands where one with looks stood."""
     former = remembered.get("places", {}).get(url)
     if former in (None, ledger.id) or not remembered.get("marks", {}).get(former):
         return []
@@ -133,6 +136,7 @@ def _replaced(remembered: Mapping[str, Any], ledger: Ledger, url: str) -> list[F
 
 
 def _shortened(remembered: Mapping[str, Any], ledger: Ledger, entries: Sequence[LedgerEntry]) -> list[Finding]:
+    """Report chains that are shorter than when last seen, or end in another entry."""
     marks = remembered.get("marks", {}).get(ledger.id, {})
     wanted = {(replica, seq) for replica, (seq, _) in marks.items()}
     there = {(one.replica, one.seq): one.hash for one in entries if (one.replica, one.seq) in wanted}

@@ -25,6 +25,7 @@ def answered(
 
 
 def refused(verdict: Refused, policy: Policy) -> TestResult:
+    """Write a refusal as a test result."""
     return TestResult(
         score=None, errors=None, n=verdict.n, look=verdict.look, replay=False, price=0.0, spent=verdict.spent, interval=None,
         level=1 - verdict.delta, policy=kind_of(policy), release=verdict.release,

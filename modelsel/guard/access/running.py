@@ -41,6 +41,7 @@ def alive(home: Home, look: PastLook, own: bool) -> bool:
 
 
 def _held(place: Path) -> bool:
+    """Say whether another process holds a lock."""
     if not place.exists():
         return False
     try:

@@ -36,6 +36,7 @@ class LedgerSession:
     """The resources that a gate keeps open: home, key, ledger and anchors."""
 
     def __init__(self, policy: Policy, runs: Path, anchors: Sequence[Anchor], home: Home) -> None:
+        """Find the ledger that the policy names, and those anchors that it wants."""
         self.policy = policy
         self.home = home
         self.url = url_of(policy.ledger, runs, home)
@@ -112,6 +113,7 @@ class LedgerSession:
                 self._kept(digest, found.__getitem__)
 
     def _fetched(self, digest: str) -> bytes:
+        """Read a row set from the first ledger that has it."""
         for ledger in self.ledgers[:-1]:
             with suppress(LedgerError):
                 return ledger.rowset(digest)

@@ -46,6 +46,7 @@ def registered(home: Home, ledger: Ledger, key_id: str) -> None:
 
 
 def _opened(url: str, id_: str, signer: Signer) -> Ledger:
+    """Open a ledger and check that it is the one that was registered."""
     ledger = Ledger.existing(url, signer)
     if ledger.id != id_:
         raise LedgerError(Problem("MSEL-509", "another ledger stands there", url, "restore the one that was there"))

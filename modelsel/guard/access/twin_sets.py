@@ -46,6 +46,7 @@ def copy_all(
 
 
 def _facts(entry: LedgerEntry, under: RowFingerprints, key: IdentityKey) -> dict[str, Any]:
+    """Take over the facts of an entry that hold under the home's own key."""
     facts: Mapping[str, Any] = entry.facts
     renamed = {
         "testset": under.digest, "train": under.train, "source": under.source, "names": list(under.names), "key_id": key.id,

@@ -88,6 +88,7 @@ def _objections(ask: PreparedLook, history: History, seal: LedgerEntry, related:
 
 
 def _how(ask: PreparedLook, history: History, seal: LedgerEntry, related: set[str]) -> Declared:
+    """Decide how a model was declared: by predictions on record, by its recipe, or not, with the reason."""
     winner, looks = ask.request.selected.winner, history.looks_at(related)
     mine = (entry for entry in history.selections if entry.brief["testset"] == ask.subject.digest)
     noted = [entry for entry in mine if entry.facts["winner"] == winner and entry.facts.get("predictions")]

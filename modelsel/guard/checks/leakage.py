@@ -23,10 +23,12 @@ AGREEMENT = 5.0  # standard errors by which labels agree within a suspected grou
 
 
 def leaks(sealing: TestSetDeclaration, subject: RowFingerprints) -> tuple[Finding, ...]:
+    """Find near copies, groups on both sides and columns that look like groups."""
     return (*_near(sealing, subject), *_groups(sealing), *_suspected(sealing))
 
 
 def _near(sealing: TestSetDeclaration, subject: RowFingerprints) -> Iterator[Finding]:
+    """Compare nearest-neighbour distances across the split with those within the development rows."""
     development = sealing.development
     fresh = np.flatnonzero(~subject.duplicated)
     if len(fresh) < 20 or len(development) < 40 or not subject.identifiable:
@@ -44,6 +46,7 @@ def _near(sealing: TestSetDeclaration, subject: RowFingerprints) -> Iterator[Fin
 
 
 def _scaled(sealing: TestSetDeclaration) -> Floats:
+    """Stack both sides and scale numeric columns by their range."""
     values = np.vstack([sealing.development.values, sealing.sealed.values])
     for index, feature in enumerate(sealing.development.features):
         if feature.kind == "numeric":
@@ -74,6 +77,7 @@ def _excess(across: Floats, within: Floats) -> float:
 
 
 def _groups(sealing: TestSetDeclaration) -> Iterator[Finding]:
+    """Report groups that have rows on both sides of the split."""
     ours, theirs = sealing.development.groups, sealing.sealed.groups
     if ours is not None and theirs is not None:
         both = np.intersect1d(ours, theirs)

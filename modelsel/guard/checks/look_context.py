@@ -80,6 +80,7 @@ class LookContext:
 
     @cached_property
     def standing(self) -> SpendingState:
+        """Count the looks and the prices before this one; a committed look keeps those of its commitment."""
         if self.commit is not None:
             index, spent = int(self.commit.facts["look"]), float(self.commit.facts["spent"])
         else:
@@ -97,6 +98,7 @@ class LookContext:
 
 
 def _union(n: int, found: list[Relation]) -> Booleans:
+    """Mark the rows that any of the relations has seen."""
     union = np.zeros(n, bool)
     for relation in found:
         union |= relation.seen

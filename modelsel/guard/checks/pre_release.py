@@ -71,6 +71,7 @@ def noticed(seen: LookReview) -> tuple[Finding, ...]:
 
 
 def _rows_seen(seen: LookReview) -> Iterator[Finding]:
+    """Report which of the rows were tested before, or helped to choose, and whether their table was split anew."""
     yield from _tables(seen)
     for relation in (one for one in seen.position.looked if not one.linked):
         if relation.channel in probable_same_rows.CHANNELS:
@@ -92,6 +93,7 @@ def _tables(seen: LookReview) -> Iterator[Finding]:
 
 
 def _looks(seen: LookReview) -> Iterator[Finding]:
+    """Report earlier looks at these rows and what has changed since them."""
     if not seen.position.past:
         yield first_look.finding(seen.since)
     if seen.position.commit is not None:
@@ -112,6 +114,7 @@ def _looks(seen: LookReview) -> Iterator[Finding]:
 
 
 def _asked_again(seen: LookReview, revealed: list[PastLook]) -> Iterator[Finding]:
+    """Report the same study on other training rows, with other predictions, or on corrected labels."""
     if any(look.facts["spec_id"] == seen.spec_id and look.facts["train"] != seen.subject.train for look in revealed):
         yield same_test_new_train.finding()
     asked = [
@@ -131,6 +134,7 @@ def _measure(seen: LookReview) -> Iterator[Finding]:
 
 
 def _space(seen: LookReview) -> Iterator[Finding]:
+    """Report whether the model is one of those declared."""
     space, declared = seen.position.space, seen.position.declared
     if declared and space is not None:
         yield declared_model.finding(space, declared.how)
@@ -141,6 +145,7 @@ def _space(seen: LookReview) -> Iterator[Finding]:
 
 
 def _duplicates(seen: LookReview) -> Iterator[Finding]:
+    """Report test rows that stand among the development rows, and other leaks."""
     rows = int(seen.subject.duplicated.sum())
     if rows:
         yield train_test_duplicates.finding(rows, seen.position.n, seen.subject.identifiable)
@@ -148,6 +153,7 @@ def _duplicates(seen: LookReview) -> Iterator[Finding]:
 
 
 def _store(seen: LookReview) -> Iterator[Finding]:
+    """Report the state of the ledger: unknown keys, quarantined entries, a clock that ran back."""
     known = {e.brief["mirror"]["hash"] for e in seen.history.seals.values() if e.brief.get("mirror")}
     strangers = {e.brief["key_id"] for e in seen.history.seals.values() if e.hash not in known} - seen.keys
     if strangers:

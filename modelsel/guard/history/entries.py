@@ -41,6 +41,7 @@ def who() -> dict[str, str]:
 
 
 def now() -> str:
+    """Return the time in UTC, to the microsecond."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
@@ -91,6 +92,7 @@ def table_set(drawn: tuple[Sketch, ...], rows: int) -> RowSet:
 
 
 def table_sketches(stored: RowSet) -> tuple[Sketch, ...]:
+    """Read the columns' sketches of a stored row set."""
     columns = stored.facts["columns"]
     return tuple(
         Sketch(name, digest, stored.arrays[str(index)], np.array(shares))
@@ -111,6 +113,7 @@ def space_set(ids: tuple[str, ...]) -> RowSet:
 
 
 def space_hashes(ids: tuple[str, ...]) -> Hashes:
+    """Hash candidate ids to 64 bits each, sorted."""
     return np.array(sorted(int(digest(one)[:16], 16) for one in set(ids)), np.uint64)
 
 
@@ -133,6 +136,7 @@ def _looser(before: float | None, now: float | None) -> bool:
 
 
 def _quota(policy: Policy) -> float | None:
+    """Check the quota: a number of answers, or a half width."""
     quota = policy.quota
     if quota is not None and not (0 < quota <= 0.5 or (quota >= 1 and quota == int(quota))):
         _refuse(f"guard.quota={quota:g}", "give a number of answers (1, 2, ...), a half width up to 0.5, or null")
@@ -140,6 +144,7 @@ def _quota(policy: Policy) -> float | None:
 
 
 def _steps(policy: Policy, n: int) -> int | None:
+    """Return the steps to which answers are rounded; None for exact counts."""
     if policy.resolution == "auto":
         return steps_near(0.5 / max(1, n) ** 0.5)
     if policy.resolution == "count":
@@ -154,4 +159,5 @@ def _refuse(what: str, fix: str) -> None:
 
 
 def as_facts(findings: Any) -> list[dict[str, Any]]:
+    """Write findings as plain values."""
     return [asdict(finding) for finding in findings]

@@ -96,6 +96,7 @@ class History:
 
     @cached_property
     def looks(self) -> tuple[PastLook, ...]:
+        """List all looks in order, each with its end; lost ones that were recovered are among them."""
         ends: dict[str, LedgerEntry] = {}
         for entry in self.entries:
             if entry.kind in ("reveal", "abort"):
@@ -151,6 +152,7 @@ class History:
 
     @cached_property
     def _places_of_looks(self) -> dict[str, list[int]]:
+        """Map each test set to the positions of its looks."""
         found: dict[str, list[int]] = {}
         for place, look in enumerate(self.looks):
             found.setdefault(look.testset, []).append(place)
@@ -205,6 +207,7 @@ def _material(key: str) -> bool:
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield the dotted names of settings that differ."""
     for name in before.keys() | after.keys():
         old, new, key = before.get(name, ...), after.get(name, ...), f"{prefix}{name}"
         if isinstance(old, Mapping) and isinstance(new, Mapping):
@@ -214,6 +217,7 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = 
 
 
 def _look(intent: LedgerEntry, end: LedgerEntry | None) -> PastLook:
+    """Pair an intent with its end."""
     if intent.kind == "recovered":
         return PastLook(intent, "recovered")
     if end is None:

@@ -45,6 +45,7 @@ def _truth(value: Any) -> bool:
 
 
 def _flags(value: Any) -> bool:
+    """Say whether a value is a list of well-formed findings."""
     names = {"code", "severity", "message", "do"}
     return isinstance(value, list) and all(
         isinstance(one, dict) and one.keys() == names and all(map(_text, one.values())) for one in value
@@ -72,6 +73,7 @@ def _terms(value: Any) -> bool:
 
 
 def _released(value: Any) -> bool:
+    """Say whether a value is a released answer, or none."""
     if value is None:
         return True
     try:
@@ -112,6 +114,7 @@ def judged(read: Iterable[LedgerEntry]) -> list[LedgerEntry]:
 
 
 def _judged(read: TrustedEntries) -> list[LedgerEntry]:
+    """Take unsound entries out, and put a charge in the place of each that its owner has not ruled void."""
     if read.recalled:
         read.memo.update(fit=SoundEntries.of(read), bad=[])
         return list(read)
@@ -152,6 +155,7 @@ def _people(read: TrustedEntries) -> dict[str, str]:
 
 
 def _vouched(read: TrustedEntries) -> dict[str, str]:
+    """Map keys to one of their person's; two keys are one person's where each vouches for the other."""
     said = {(read.signers.get(e.replica, ""), str(e.facts.get("key"))) for e in read if e.kind == "vouch"}
     root: dict[str, str] = {}
     for one, other in sorted(said):
@@ -176,12 +180,14 @@ class SoundEntries:
 
     @classmethod
     def of(cls, entries: Iterable[LedgerEntry]) -> "SoundEntries":
+        """Gather the looks and seals among entries."""
         found = cls()
         for entry in entries:
             found.take(entry)
         return found
 
     def take(self, entry: LedgerEntry) -> None:
+        """Take up an entry, if it is a look or a seal."""
         if entry.kind == "intent":
             self.intents[entry.brief["id"]] = entry
         elif entry.kind == "seal":
@@ -217,6 +223,7 @@ def _unfit(read: TrustedEntries, entries: Sequence[LedgerEntry], fit: SoundEntri
 
 
 def _fault(read: TrustedEntries, end: LedgerEntry, intent: LedgerEntry | None, seals: Mapping[str, LedgerEntry]) -> str:
+    """Say why an answer is not to be believed; empty where it is."""
     if intent is None:
         return "it answers a look that is not there"
     if person(read, intent) != person(read, end):

@@ -51,6 +51,7 @@ def _role(entry: LedgerEntry, memory: RowSetIndex) -> str:
 
 
 def _comparable(subject: RowFingerprints, entry: LedgerEntry, memory: RowSetIndex) -> bool:
+    """Say whether a sealed table was hashed under the same key and has nearly as many rows."""
     facts = entry.brief
     if facts["key_id"] != memory.key.id or not facts.get("portrait"):
         return False

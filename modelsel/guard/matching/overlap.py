@@ -85,6 +85,7 @@ def relations(subject: RowFingerprints, memory: RowSetIndex) -> tuple[Relation, 
 
 
 def _tests(subject: RowFingerprints, memory: RowSetIndex) -> Iterable[Relation]:
+    """Yield the relations between these rows and each set that was sealed or looked at."""
     n = len(subject.test.bound)
     if subject.digest in memory.history.seals or memory.history.looks_at([subject.digest]):
         yield Relation(subject.digest, "test", n, 1.0, np.ones(n, bool), same=True)
@@ -154,6 +155,7 @@ def _stronger(first: Relation | None, second: Relation | None) -> Relation | Non
 
 
 def _comparable(name: str, subject: RowFingerprints, stored: RowSet) -> bool:
+    """Say whether both sets hold hashes of this kind that can tell rows apart."""
     if name not in stored.arrays or name not in subject.test.arrays:
         return False
     if name == "id":

@@ -50,6 +50,7 @@ def judge(policy: Policy, question: Question) -> Verdict:
 
 
 def _objection(policy: Policy, question: Question) -> str:
+    """Say why the policy objects to a look; empty where it does not."""
     reasons = []
     if policy.max_looks is not None and question.look > policy.max_looks:
         reasons.append(f"this would be look {question.look} of these rows, and guard.max_looks={policy.max_looks}")

@@ -104,6 +104,7 @@ class CountGrid(ReleaseMechanism):
     foreseen: tuple[float, int] | None
 
     def release(self, truth: LabelSummary) -> Released:
+        """Release the error rate's cell at its price."""
         cell = prices.cell_of(truth.errors, self.n, self.steps)
         low, high = prices.counts_of(cell, self.n, self.steps)
         foreseen = self.foreseen
@@ -123,6 +124,7 @@ class PassFail(ReleaseMechanism):
     target: float
 
     def release(self, truth: LabelSummary) -> Released:
+        """Release whether the count of errors is within the target."""
         most = floor(self.target * self.n + 1e-9)
         price = charged(prices.PASS_OR_FAIL)
         if truth.errors <= most:
@@ -147,6 +149,7 @@ class LadderRelease(ReleaseMechanism):
     set_by: int | None = None  # in this look
 
     def release(self, truth: LabelSummary) -> Released:
+        """Release a new board where it is beaten by more than a step, else that it stays."""
         improved = self.rounds == 0 or truth.errors * self.steps < (self.board - 1) * self.n
         price = charged(prices.ladder(self.rounds, self.updates, self.board, improved, self.steps))
         if not improved:
@@ -179,6 +182,7 @@ class Better(ReleaseMechanism):
     errors: int | None = None
 
     def release(self, truth: LabelSummary) -> Released:
+        """Release whether the count is better than the best so far by more than a step."""
         if not self.rounds or self.errors is None:
             return Released(FIRST, None, None, charged(0.0))
         improved = truth.errors * self.steps + self.n < self.errors * self.steps
@@ -206,6 +210,7 @@ class NoisyThreshold(ReleaseMechanism):
     look: int
 
     def release(self, truth: LabelSummary) -> Released:
+        """Release cross-validation's error where the test's is near it, else the test's with noise."""
         noise = generator(self.seed, f"thresholdout {self.look}").normal(0, 1 / sqrt(self.n), 2)
         if abs(truth.errors / self.n - self.cv_error) <= 4 / sqrt(self.n) + noise[0]:
             return Released("cross-validation", self.cv_error, None, charged(-log(0.9)))
@@ -223,6 +228,7 @@ def charged(price: float) -> float:
 
 
 def worst_of(price: float) -> float:
+    """Return the price that an answer is charged at most."""
     return max(charged(price), -log(FAILED))
 
 

@@ -38,6 +38,7 @@ class ScoreGridRelease(ReleaseMechanism):
     rounded: bool = False  # by the seal: then no count is shown beside
 
     def release(self, truth: LabelSummary) -> Released:
+        """Release the value's cell with what an interval around it needs; class counts and errors are priced too."""
         if not isfinite(truth.score):
             return Released("undefined", None, None, -log(FAILED))
         cell = self._cell(truth.score)
@@ -83,6 +84,7 @@ class ScoreGridRelease(ReleaseMechanism):
         return min(self.steps, max(0, cell)) if self._bounded else max(0, cell)
 
     def _price(self, cell: int) -> float:
+        """Price a cell by the probability that was given to it beforehand."""
         if not self._bounded:
             return log((cell + 1) * (cell + 2))  # 1/((k+1)(k+2)) sums to one over all k ≥ 0
         if self.expected is None:

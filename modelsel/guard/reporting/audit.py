@@ -101,6 +101,7 @@ class Witnessed:
 def _ledger(
     gate: Gate, entries: TrustedEntries, stored: Sequence[str], witnessed: Witnessed
 ) -> tuple[dict[str, Any], list[Finding]]:
+    """Describe the ledger, and report what is damaged, missing or contradicted."""
     breaks = [ledger_tampered.finding(str(one)) for one in damage(gate.session.home, gate.session.ledger, entries)]
     for digest in stored:
         try:
@@ -146,6 +147,7 @@ def _touched(history: History, study: str | None) -> list[str]:
 
 
 def _test_set(history: History, testset: str, load: Callable[[str], RowSet]) -> dict[str, Any]:
+    """Gather everything on record about one test set."""
     seal = history.seals[testset].facts if testset in history.seals else {}
     looks = history.looks_at([testset])
     told = [*_looks(looks, beside(history, testset, load)), *_replays(history, testset)]
@@ -162,6 +164,7 @@ def _test_set(history: History, testset: str, load: Callable[[str], RowSet]) -> 
 
 
 def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Iterator[dict[str, Any]]:
+    """Yield a line for each look, with what was changed since the one before."""
     before: Mapping[str, Any] | None = None
     for look in looks:
         facts, answer = look.facts, look.answer
@@ -180,6 +183,7 @@ def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Ite
 
 
 def _replays(history: History, testset: str) -> Iterator[dict[str, Any]]:
+    """Yield a line for each answer that was shown again."""
     looks = {look.id: look for look in history.looks_at([testset])}
     for entry in history.replays:
         if entry.facts["of"] in looks:
@@ -198,6 +202,7 @@ def _siblings(history: History, testset: str) -> list[dict[str, Any]]:
 
 
 def _refusals(history: History, testset: str) -> Iterator[dict[str, Any]]:
+    """Yield a line for each refused look."""
     for entry in history.entries:
         if entry.kind == "note" and entry.facts.get("testset") == testset and "refused" in entry.facts:
             flags = [one["code"] for one in entry.facts["flags"]]

@@ -86,6 +86,7 @@ def _knows(look: PastLook, other: PastLook) -> bool:
 
 
 def _interval(look: PastLook, standing: SpendingState) -> list[float] | None:
+    """Recompute the interval of a look at another place among the looks."""
     facts = look.facts
     if not facts["certified"] or not look.answer.get("released"):
         return None

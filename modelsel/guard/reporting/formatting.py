@@ -27,6 +27,7 @@ def sentence(look: Mapping[str, Any], rows: int, level: float = 0.95) -> str:
 
 
 def _certified(look: Mapping[str, Any], level: float) -> str:
+    """Say which interval holds for the last look, or why there is none."""
     limits = look["interval"]
     if limits is None:
         return "No interval is certified."
@@ -42,16 +43,20 @@ def _changed(keys: Sequence[str], most: int = 3) -> str:
 
 
 def limits_of(limits: Sequence[float]) -> str:
+    """Write an interval to three decimals."""
     return f"[{limits[0]:.3f}, {limits[1]:.3f}]"
 
 
 def number(value: float | None) -> str:
+    """Write a number to four decimals; a dash where there is none."""
     return "–" if value is None else f"{value:.4f}"
 
 
 def day(at: str | None) -> str:
+    """Write a recorded time to the minute."""
     return (at or "unknown")[:16].replace("T", " ")
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:
+    """Write a count with its noun."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -56,6 +56,7 @@ def story(report: Mapping[str, Any]) -> list[Section]:
 
 
 def _summary(report: Mapping[str, Any]) -> str:
+    """Sum up the audit: test sets, looks, grave findings, the state of the ledger."""
     looks = sum(not look["replay"] for one in report["test_sets"] for look in one["looks"])
     seen = f"{plural(len(report['test_sets']), 'test set')}, {plural(looks, 'look')}."
     graves = [flag for flag in report["flags"] if SEVERITIES.index(flag["severity"]) >= SEVERITIES.index("high")]
@@ -79,6 +80,7 @@ def _whole(report: Mapping[str, Any]) -> str:
 
 
 def _test_set(one: Mapping[str, Any]) -> Iterator[str | TextTable]:
+    """Yield the paragraphs of one test set."""
     sealed, looks = one["sealed"], [look for look in one["looks"] if not look["replay"]]
     sealed_by = f"sealed {day(sealed['at'])} by {sealed['user'] or 'unknown'} in study {sealed['study'] or 'unknown'}"
     yield f"{one['rows']} rows, {sealed_by}{_terms(one)}; {plural(len(looks), 'look')}, {one['spent']:.2f} nats spent."
@@ -95,6 +97,7 @@ def _terms(one: Mapping[str, Any]) -> str:
 
 
 def _chosen(one: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the sentence that says how many candidates were compared on the development rows."""
     facts = one["choices"]
     if facts is None:
         return
@@ -112,6 +115,7 @@ def _chosen(one: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _counted_with(one: Mapping[str, Any], look: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the sentences that say which other test sets and which dropped rows count."""
     others = [testset[:8] for testset in look.get("charged", ()) if testset != one["id"]]
     if others:
         yield f"Looks at test set {', '.join(others)} are counted too: it shares rows with this one."
@@ -121,6 +125,7 @@ def _counted_with(one: Mapping[str, Any], look: Mapping[str, Any]) -> Iterator[s
 
 
 def _details(one: Mapping[str, Any], report: Mapping[str, Any]) -> Iterator[Section]:
+    """Yield the sections of one test set: timeline, looks left, studies, checklist."""
     remarks = tuple(_remarks(one))
     if one["looks"]:
         head = ("look", "time", "who", "study", "CV", "released", "price", "nats so far", "interval", "flags")
@@ -138,6 +143,7 @@ def _details(one: Mapping[str, Any], report: Mapping[str, Any]) -> Iterator[Sect
 
 
 def _answer(answer: object) -> str:
+    """Write an answer of the checklist."""
     if isinstance(answer, list):
         return limits_of(answer)
     if isinstance(answer, bool):
@@ -146,6 +152,7 @@ def _answer(answer: object) -> str:
 
 
 def _left(budget: Mapping[str, Any]) -> Iterator[str | TextTable]:
+    """Yield how many more looks keep the interval narrow, and what fresh rows would give."""
     counts = budget["left"]
     if any(count for widths in counts.values() for count in widths.values()):
         rows = tuple((MODES[mode], *(str(count) for count in widths.values())) for mode, widths in counts.items())
@@ -157,6 +164,7 @@ def _left(budget: Mapping[str, Any]) -> Iterator[str | TextTable]:
 
 
 def _sibling(facts: Mapping[str, Any]) -> tuple[str, ...]:
+    """Write a row of the table of studies."""
     return (
         *(str(facts[name])[:60] for name in ("study", "folder", "tried")),
         str(facts["winner"])[:8],
@@ -165,6 +173,7 @@ def _sibling(facts: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _row(look: Mapping[str, Any]) -> tuple[str, ...]:
+    """Write a row of the timeline."""
     name = f"{look['look']}{' (replay)' if look['replay'] else ''}"
     released = look["status"] if look["status"] in ("open", "failed", "recovered") else number(look["score"])
     limits = limits_of(look["interval"]) if look["interval"] else "none"
@@ -181,6 +190,7 @@ def _contact(one: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _remarks(one: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the sentences below the timeline: changes, justifications, merges, refusals."""
     for look in one["looks"]:
         later, why = look.get("superseded"), look.get("justification") or {}
         if look["changes"]:
@@ -201,6 +211,7 @@ def _findings(flags: Sequence[Mapping[str, str]]) -> tuple[str | TextTable, ...]
 
 
 def _ledger(report: Mapping[str, Any]) -> tuple[str, ...]:
+    """Describe the ledger in a line."""
     ledger = report["ledger"]
     anchors = ", ".join(ledger.get("anchors", ())) or "none (level 0: a rewritten or deleted ledger would not be noticed)"
     head = str(ledger["head"] or "none").rpartition(":")

@@ -39,6 +39,7 @@ def reforms(report: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _markdown(section: Section) -> str:
+    """Write a section as Markdown."""
     return "\n\n".join(
         [
             f"{'#' * section.level} {section.title}",
@@ -58,6 +59,7 @@ def _html(section: Section) -> str:
 
 
 def _html_table(grid: TextTable) -> str:
+    """Write a table as HTML."""
     head = "".join(f"<th>{escape(cell)}</th>" for cell in grid.head)
     rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in grid.rows)
     wide = " class='wide'" if any(len(cell) > LONG for row in grid.rows for cell in row) else ""

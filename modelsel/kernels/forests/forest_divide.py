@@ -70,6 +70,7 @@ def divide_known(codes, at, bits, place, rows, spare, words, others):
 
 @kernel(_nrt=False)
 def weight_of(rows, weight):
+    """Add up the weights of rows."""
     whole = 0.0
     for i in range(len(rows)):
         whole += weight[rows[i]]
@@ -103,6 +104,7 @@ def mark(codes, drawn, own, others_to, seen, marks):
 
 @kernel()
 def longer(marks, size):
+    """Copy marks into an array of a given length, zeros behind them."""
     longer = np.zeros(size, np.uint8)
     longer[: len(marks)] = marks
     return longer

@@ -42,6 +42,7 @@ def _entropy(entries, first, end, left, total, class_bits, table, steps, least, 
 
 @kernel(_nrt=False)
 def _gini(entries, first, end, left, total, class_bits, shares, least, tie, best, at):
+    """Find the best Gini cut in a range of sorted entries; the class counts are updated row by row."""
     n, mask, bar, s_left, s_right = len(entries), np.int64((1 << class_bits) - 1), best + tie, np.int64(0), np.int64(0)
     for c in range(len(left)):
         s_left += left[c] * left[c]

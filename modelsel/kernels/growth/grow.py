@@ -53,6 +53,7 @@ from modelsel.kernels.splits.split_competition import contest, longer, splittabl
 
 @kernel(_nrt=False)
 def _largest(counts, first, branches):
+    """Return the branch with the most weight; ties: the first."""
     best, most = 0, -1.0
     for b in range(branches):
         own = 0.0

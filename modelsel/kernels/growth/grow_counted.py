@@ -124,6 +124,7 @@ def _keep(column, side, wanted, shift):
 
 @kernel(_nrt=False)
 def _part_all(entries, start, end, f, below, side, at, shift, spare, zero, one):
+    """Divide all sorted columns of a node but those in order already; a column is dropped where no branch needs it."""
     for g in range(len(entries)):
         if below[g] and zero and one and g != f:
             _part(entries[g, start:end], side, at, shift, spare)

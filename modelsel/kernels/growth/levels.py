@@ -34,6 +34,7 @@ LN2 = np.log(2.0)
 
 @kernel(_nrt=False)
 def _most(table, column, seen):
+    """Return the level with the largest entry of a column; ties: the first."""
     best = seen[0]
     for level in seen:
         if table[level, column] > table[best, column] + 1e-9:

@@ -12,6 +12,7 @@ from modelsel.kernels.compiler import kernel
 
 @kernel(_nrt=False)
 def _area(order, ends, plus, minus):
+    """Compute the area of one candidate by trapezoids, ties counted half; NaN where a class is absent."""
     area, below, above, up, down = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(len(order)):
         row = np.uint64(order[i])

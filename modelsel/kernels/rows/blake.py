@@ -28,6 +28,7 @@ def _turned(x, by):
 
 @kernel()
 def _mixed(a, b, c, d, x, y):
+    """Mix two words into four, one step of BLAKE2b's round."""
     a = a + b + x
     d = _turned(d ^ a, 32)
     c = c + d

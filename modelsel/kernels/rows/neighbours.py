@@ -49,6 +49,7 @@ def _differences(column: Array, value: float, kind: int, table: Array, size: int
 
 @kernel()
 def _add(sums: Array, terms: Array, power: float) -> None:
+    """Add a feature's terms, raised to the power, to the running sums; the largest for an infinite power."""
     if power == 2.0:
         for j in range(len(sums)):
             sums[j] += terms[j] * terms[j]
@@ -84,6 +85,7 @@ def _add_numbers(sums: Array, column: Array, value: float, missing: float, power
 
 @kernel()
 def _add_known(sums: Array, known: Array, terms: Array) -> None:
+    """Add up the terms that are known, and count them."""
     for j in range(len(sums)):
         if terms[j] == terms[j]:
             sums[j] += terms[j]
@@ -99,6 +101,7 @@ def _mean(sums: Array, known: Array) -> None:
 
 @kernel()
 def _distance(total: float, power: float) -> float:
+    """Take the root of a sum."""
     if power == 2.0:
         total = np.sqrt(total)
     elif power != 1.0 and not np.isinf(power):
@@ -108,6 +111,7 @@ def _distance(total: float, power: float) -> float:
 
 @kernel()
 def _rounded(distance: float) -> float:
+    """Round a distance to half its bits, so that rounding errors do not decide ties."""
     if distance > 1e300:
         return distance
     product = distance * SPLIT

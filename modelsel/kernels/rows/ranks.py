@@ -11,6 +11,7 @@ RUN = 16  # rows sorted by insertion before merging begins
 
 @kernel()
 def _insert(scores, order, start, end):
+    """Sort a range of the order by insertion."""
     for i in range(start + 1, end):
         row = order[i]
         score, j = scores[row], i

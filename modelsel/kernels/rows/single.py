@@ -39,6 +39,7 @@ def _absolute(a: Array, b: Array, c: Array, d: Array, u: float, v: float, w: flo
 
 @kernel(_nrt=False)
 def _largest(a: Array, b: Array, c: Array, d: Array, u: float, v: float, w: float, x: float, sums: Array) -> None:
+    """Keep the largest difference over four features at a time."""
     for j in range(len(sums)):
         e, f, g, h = abs(a[j] - u), abs(b[j] - v), abs(c[j] - w), abs(d[j] - x)
         e, g = e if e > f else f, g if g > h else h

@@ -16,6 +16,7 @@ ALMOST_ALL, CONFIDENCE, DEVIATE, SLACK, TIE = range(5)  # of the numbers that sa
 
 @kernel(_nrt=False)
 def _wilson(n, e, rule):
+    """Compute the errors that the upper end of Wilson's interval adds to a leaf."""
     deviate = rule[DEVIATE]
     if not e + 0.5 < n:
         return rule[ALMOST_ALL] * max(n - e, 0.0)

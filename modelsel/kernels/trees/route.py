@@ -198,6 +198,7 @@ def _longer(array, size):
 
 @kernel()
 def _roomy(found, made):
+    """Make the arrays longer where they are full."""
     owner, leaf, part = found
     if made < len(leaf):
         return owner, leaf, part

@@ -23,6 +23,7 @@ class AdjustedLearner:
     in_proportion: ClassVar[bool] = False  # outer folds must hold the classes in proportion
 
     def __post_init__(self) -> None:
+        """Take a base learner's preparation steps apart from it."""
         if isinstance(self.base, tuple):  # a configuration gives it with its preparation steps
             learner, steps = self.base
             object.__setattr__(self, "base", learner)

@@ -47,6 +47,7 @@ class Calibrated(AdjustedLearner):
 
     @staticmethod
     def restore(description: Description) -> "CalibratedModel":
+        """Rebuild the model: base, steps and calibrator."""
         base, steps = part_of(description, "base"), steps_of(description)
         model = class_of("learner", base.kind).restore(base)  # type: ignore[attr-defined]
         made = CalibratedRecipe if hasattr(model, "refit") else CalibratedModel

@@ -52,6 +52,7 @@ class Decided(AdjustedLearner):
 
     @staticmethod
     def restore(description: Description) -> "DecidedModel":
+        """Rebuild the model: base, steps, decision and its operating point."""
         base, said = part_of(description, "base"), part_of(description, "decision")
         model = class_of("learner", base.kind).restore(base)  # type: ignore[attr-defined]
         learnt = np.asarray(said.arrays["learnt"], np.float64)

@@ -30,6 +30,7 @@ class FittedSteps:
         return table
 
     def describe(self) -> tuple[Description, ...]:
+        """Describe each fitted step."""
         return tuple(
             Description(kind, said.facts, said.arrays)
             for kind, said in zip(self.kinds, (step.describe() for step in self.fitted), strict=True)

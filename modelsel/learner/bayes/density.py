@@ -25,6 +25,7 @@ class Densities:
     widths: Floats  # classes × numeric features; 0 where the column is constant: it says nothing
 
     def __post_init__(self) -> None:
+        """Check that points, weights and widths fit together."""
         classes, total = self.widths.shape[0], int(self.sizes.sum())
         if self.points.shape != (total,) or self.weights.shape != (total, classes) or (self.sizes < 0).any():
             raise ValueError("naive_bayes: points and weights of the densities do not fit together")

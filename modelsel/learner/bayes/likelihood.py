@@ -42,6 +42,7 @@ class Counted:
     deviation: Floats  # 0 where the whole column is constant: it says nothing
 
     def __post_init__(self) -> None:
+        """Check that counts and moments fit the features."""
         classes, numeric = len(self.class_weight), int((self.levels == 0).sum())
         if self.counts.shape != (classes, self.levels.sum()) or np.any(self.levels < 0):
             raise ValueError("naive_bayes: the counts do not fit the features")
@@ -214,6 +215,7 @@ def _moments(values: Floats, target: Codes, weights: Floats, classes: int) -> Fl
 
 
 def _mean_and_deviation(values: Floats, weights: Floats) -> tuple[float, float]:
+    """Compute weighted mean and standard deviation, with the weight's sum minus one below."""
     total = weights.sum()
     if total <= 1:
         return float(values.sum() and values.mean()), 0.0

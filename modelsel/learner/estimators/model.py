@@ -57,6 +57,7 @@ class Answering:
         return float(getattr(self.estimator, "n_features_in_", len(self.columns.features)))
 
     def _said(self, values: Sequence[Any], matrix: Any, scores: bool) -> Any:
+        """Ask the estimator for classes, and for scores where it has them, once per value of the path."""
         has_shares = scores and hasattr(self.estimator, "predict_proba")
         if self.adapter is not None:
             return self.adapter.answers(self.estimator, values, matrix, has_shares)
@@ -64,6 +65,7 @@ class Answering:
         return [answer] * len(values)
 
     def _shares(self, own: Floats | None, predicted: Codes) -> Floats:
+        """Spread the scores over all classes; without scores the predicted class has 1."""
         shares = np.zeros((len(predicted), self.classes))
         if own is None:
             shares[np.arange(len(predicted)), predicted] = 1.0
@@ -97,6 +99,7 @@ class EstimatorModel:
         return predicted
 
     def scores(self, table: Table) -> Floats:
+        """Compute class scores of all rows."""
         shares = self.answering.outputs([None], table, positions(table), scores=True).scores
         assert shares is not None
         own: Floats = shares[0]

@@ -68,6 +68,7 @@ class EstimatorPath:
         return None if adapter is None else adapter.value(learner.params)
 
     def _answering(self, learners: Sequence[Any]) -> Answering:
+        """Return the fit that answers all these learners, which is the one of the widest value so far."""
         adapter = self.learner.adapter
         if adapter is None:
             return self._fit(None, self.learner)
@@ -76,6 +77,7 @@ class EstimatorPath:
         return self._fit(widest, self.learner.with_value(widest))
 
     def _fit(self, value: Any, learner: Any) -> Answering:
+        """Return the fit of a value; only the last one is kept."""
         if value not in self._fitted:
             made = self._fitted_now(learner)
             self._fitted.clear()
@@ -84,6 +86,7 @@ class EstimatorPath:
         return found
 
     def _fitted_now(self, learner: Any) -> Answering:
+        """Fit the estimator on the matrix of the analysis rows."""
         task, rows, kind, (columns, matrix) = self.task, self.rows, learner.cls, self._columns
         nominal = columns.nominal if learner.coded == "native" else ()
         classes, target = np.unique(task.target[rows], return_inverse=True)

@@ -31,6 +31,7 @@ def restored(learner: Any, description: Description) -> EstimatorModel | Estimat
 
 
 def _answering(learner: Any, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Answering:
+    """Check a stored estimator before it is read, and put it behind its columns."""
     name, own, classes = str(facts["stored"]), np.asarray(arrays["own"]), facts["classes"]
     if name not in FILES or own.dtype.kind != "i" or own.ndim != 1 or not isinstance(classes, int):
         raise ValueError("estimator: not a whole model")

@@ -35,6 +35,7 @@ class AskedCuts:
 
     @classmethod
     def of(cls, learners: Sequence[Any]) -> "AskedCuts":
+        """Number the distinct cuts and ways of voting, and find those of each learner."""
         cuts: dict[Any, int] = {}
         ways: dict[Any, int] = {}
         pairs: dict[tuple[int, int], int] = {}
@@ -120,6 +121,7 @@ def stops(cutting: Sequence[Any], grown: "GrownTree") -> Words:
 
 
 def _pruned(learner: Any, whole: DecisionTree, leaf: Booleans) -> Booleans:
+    """Mark the leaves that a pruner leaves of a tree."""
     cut = PrunedView(whole, leaf, best_class(whole.counts, None), whole.counts)
     path = learner.pruner.path(cut, PruningData(total=float(whole.weight[0])))
     pruned: Booleans = path.cut(learner.pruner).leaf

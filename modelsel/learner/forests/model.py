@@ -73,6 +73,7 @@ class ForestModel:
         return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
     def describe(self) -> Description:
+        """Describe the model: its features as facts, nodes and votes as arrays."""
         facts = {"classes": self.classes, "features": [[f.name, f.kind, list(f.levels)] for f in self.features]}
         arrays: dict[str, NDArray[Any]] = {
             "nodes": self.nodes, "trees": self.trees, "cuts": np.concatenate([np.zeros(0), *self.cuts]),
@@ -113,6 +114,7 @@ class ForestModel:
             self._poll(codes, levels, votes)
 
     def _poll(self, codes: NDArray[np.int32], levels: Integers, votes: Integers) -> None:
+        """Add the votes of every tree's leaves for rows given as codes."""
         dense = np.zeros((len(self.nodes), self.classes), np.int64)
         dense[np.repeat(np.arange(len(self.nodes)), np.diff(self.first)), self.voted] = self.shares
         for number, start in enumerate(self.trees[:-1]):
@@ -139,6 +141,7 @@ def restore(description: Description) -> ForestModel:
 
 
 def _check_votes(model: ForestModel) -> None:
+    """Check that votes fit the nodes, and that every leaf has some."""
     nodes, first = model.nodes, model.first
     _demand(nodes.ndim == 2 and nodes.shape[1] == ROWS and len(nodes) > 0, "a node has other numbers")
     _demand(len(first) == len(nodes) + 1 and first[0] == 0 and (np.diff(first) >= 0).all(), "votes do not fit the nodes")
@@ -149,6 +152,7 @@ def _check_votes(model: ForestModel) -> None:
 
 
 def _check_nodes(model: ForestModel) -> None:
+    """Check that children, features and values of all tests are there."""
     nodes, trees = model.nodes, model.trees
     _demand(len(trees) > 1 and trees[0] == 0 and trees[-1] == len(nodes) and (np.diff(trees) > 0).all(), "trees do not fit")
     size = np.repeat(np.diff(trees), np.diff(trees))

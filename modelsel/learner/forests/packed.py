@@ -37,6 +37,7 @@ class PackedForest:
 
     @classmethod
     def of(cls, kernel: Any, model: Any) -> "PackedForest":
+        """Pack the nodes of a model into eight bytes each."""
         nodes, inner = model.nodes, model.nodes[:, TEST] != LEAF
         place = np.arange(len(nodes)) - np.repeat(model.trees[:-1], np.diff(model.trees))
         step = np.where(inner, nodes[:, RIGHT] - place, 0)
@@ -59,6 +60,7 @@ class CutGrid:
 
     @classmethod
     def of(cls, kernel: Any, cuts: Sequence[Floats]) -> "CutGrid":
+        """Lay a grid of cells over the cuts of each feature."""
         ranges, starts = np.zeros((len(cuts), 3)), [np.zeros(0, np.int32)]
         for index, own in enumerate(cuts):
             finite = own[np.isfinite(own)]

@@ -43,6 +43,7 @@ class ForestPath:
         return self._trees[:count]
 
     def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+        """Compute classes and scores of every learner, block of rows by block."""
         asked, classes = AskedCuts.of(learners), len(self.ground.task.classes)
         predicted = np.empty((len(learners), len(rows)), np.int32)
         shares = np.empty((len(learners), len(rows), classes)) if scores else None
@@ -85,6 +86,7 @@ class ForestPath:
         return np.array([drawn_rows(self.ground, self.growth, number)[0] > 0 for number in range(trees)])
 
     def complexity(self, learners: Sequence[Any]) -> Floats:
+        """Count the leaves of each learner's trees."""
         asked = AskedCuts.of(learners)
         leaves = np.array([self._cut_leaves(tree, asked) for tree in self.trees(int(asked.sizes.max()))])
         so_far = np.cumsum(leaves, axis=0)
@@ -95,6 +97,7 @@ class ForestPath:
         return np.full(len(learners), np.nan)
 
     def model(self, learner: Any) -> ForestModel:
+        """Make the model of one learner: its trees, cut back."""
         trees = []
         for tree in self.trees(learner.trees):
             grown = self._grown(tree)
@@ -129,6 +132,7 @@ class ForestPath:
         return replace(tree, leaves=LeafWeights(first, lists.classes, lists.weights))
 
     def _votes(self, tree: ForestTree, asked: AskedCuts) -> TreeVotes:
+        """Prepare the votes of a tree under all cuts that are asked for."""
         grown = self._grown(tree)
         return TreeVotes.of(
             tree.nodes, stops(asked.cutting, grown), [vote_lists(grown, learner) for learner in asked.voting], tree.classes

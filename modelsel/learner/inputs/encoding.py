@@ -58,6 +58,7 @@ class ColumnEncoding:
         return np.ascontiguousarray(np.concatenate([np.empty((len(rows), 0)), *blocks], axis=1))
 
     def _block(self, index: int, values: Floats) -> Floats:
+        """Encode one feature: filled and scaled numbers, level codes, or a column per level."""
         feature = self.features[index]
         if feature.kind != "nominal":
             filled = np.where(np.isnan(values), self.middle[index], values)

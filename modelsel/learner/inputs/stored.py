@@ -44,6 +44,7 @@ def _plain(columns: ColumnEncoding) -> tuple[dict[str, Any], Arrays]:
 
 
 def _columns(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ColumnEncoding:
+    """Check stored columns and rebuild their encoding."""
     features = tuple(Feature(f["name"], f["kind"], tuple(f["levels"]), float(f["cost"])) for f in facts["features"])
     places = tuple(int(place) for place in facts["places"])
     numbers = [np.asarray(arrays[name], np.float64) for name in NUMBERS]

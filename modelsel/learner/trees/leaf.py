@@ -34,6 +34,7 @@ class Leaf:
             object.__setattr__(self, "prior", tuple(self.prior))
 
     def problems(self, classes: int | None) -> Iterable[str]:
+        """Yield what is wrong with the prior, for so many classes where they are known."""
         if isinstance(self.prior, str):
             if self.prior not in PRIORS:
                 yield f"leaf.prior is one of {', '.join(PRIORS)} or a list of shares, not {self.prior!r}"
@@ -55,6 +56,7 @@ def leaf_scores(cut: PrunedView, leaf: Leaf) -> Floats:
 
 
 def _prior(cut: PrunedView, leaf: Leaf) -> Floats:
+    """Return the prior class shares: uniform, the root's, the parent's, or those given."""
     classes = cut.counts.shape[1]
     if leaf.prior == "uniform":
         return np.full(classes, 1.0 / classes)

@@ -72,6 +72,7 @@ class TreeModel:
         return route(self.cut.tree, table, positions(table))
 
     def describe(self) -> Description:
+        """Describe the model: features and classes as facts, nodes as arrays."""
         tree = self.cut.tree
         facts: dict[str, Any] = {
             "classes": list(tree.classes),
@@ -150,6 +151,7 @@ def _whole(array: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _check_shapes(arrays: dict[str, NDArray[Any]], nodes: int, classes: int) -> None:
+    """Check the shapes and ranges of arrays over nodes."""
     for name in ARRAYS:
         shape = (nodes, classes) if name in ("weights", "counts", "scores") else (nodes,)
         _demand(arrays[name].shape == shape, f"{name} has shape {arrays[name].shape}, not {shape}")
@@ -160,6 +162,7 @@ def _check_shapes(arrays: dict[str, NDArray[Any]], nodes: int, classes: int) -> 
 
 
 def _check_preorder(parent: NDArray[np.int64]) -> None:
+    """Check that nodes stand in preorder: each within its parent's subtree."""
     _demand(parent[0] == -1, "node 0 is not the root")
     open_: list[int] = []
     for node, above in enumerate(parent.tolist()):
@@ -170,6 +173,7 @@ def _check_preorder(parent: NDArray[np.int64]) -> None:
 
 
 def _check_tests(arrays: dict[str, NDArray[Any]], features: tuple[Feature, ...], branches: NDArray[np.int64]) -> None:
+    """Check that each test fits its feature, its branches and its direction for missing values."""
     test, feature, missing_to = _whole(arrays["test"]), _whole(arrays["feature"]), _whole(arrays["missing_to"])
     _demand((test >= LEAF) & (test <= SUBSET) & ((test != LEAF) == (branches > 0)), "a leaf has children, or a test none")
     _demand(feature[test == LEAF] == -1, "a leaf tests a feature")
@@ -196,6 +200,7 @@ def _demand_each(holds: NDArray[np.bool_], nodes: NDArray[np.int64], what: str) 
 
 
 def _subsets(arrays: dict[str, NDArray[Any]], features: tuple[Feature, ...]) -> dict[int, NDArray[np.bool_]]:
+    """Divide the marks of subset tests among their nodes."""
     nodes = np.flatnonzero(arrays["test"] == SUBSET)
     ends = np.cumsum([0] + [len(features[arrays["feature"][node]].levels) for node in nodes])
     marks = arrays.get("subsets", np.zeros(0, bool)).astype(bool)
@@ -204,6 +209,7 @@ def _subsets(arrays: dict[str, NDArray[Any]], features: tuple[Feature, ...]) -> 
 
 
 def _widths(arrays: dict[str, NDArray[Any]], nodes: int) -> Widths | None:
+    """Check and read the widths of soft thresholds; None where there are none."""
     if "below" not in arrays:
         return None
     below, above = (np.ascontiguousarray(arrays[name], np.float64) for name in ("below", "above"))
@@ -213,6 +219,7 @@ def _widths(arrays: dict[str, NDArray[Any]], nodes: int) -> Widths | None:
 
 
 def _surrogate_arrays(found: Surrogates) -> dict[str, NDArray[Any]]:
+    """Write surrogate tests as arrays."""
     sides = [found.sides[each] for each in sorted(found.sides)]
     return {
         "surrogate_first": found.first, "surrogate_feature": found.feature, "surrogate_threshold": found.threshold,
@@ -222,6 +229,7 @@ def _surrogate_arrays(found: Surrogates) -> dict[str, NDArray[Any]]:
 
 
 def _surrogates(arrays: dict[str, NDArray[Any]], features: tuple[Feature, ...], nodes: int) -> Surrogates | None:
+    """Check and read surrogate tests; None where there are none."""
     if "surrogate_first" not in arrays:
         return None
     first, feature = _whole(arrays["surrogate_first"]), arrays["surrogate_feature"].astype(np.int64)

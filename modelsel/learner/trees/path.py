@@ -57,6 +57,7 @@ class TreePath:
     _soft: dict[Any, tuple[PrunedView, PrunedView, Widths | None]] = field(default_factory=dict)
 
     def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+        """Compute classes and scores of every learner; learners with the same pruned tree share them."""
         left, sent = self._standings.of(learners), RoutedRows(self.tree, table, rows)
         classes = self._classes(left, sent)[left.which]
         shares = np.empty((len(learners), len(rows), len(self.tree.classes))) if scores else None
@@ -74,6 +75,7 @@ class TreePath:
         return np.array([standing.leaves for standing in left.different], np.float64)[left.which]
 
     def training_error(self, learners: Sequence[Any]) -> Floats:
+        """Compute every learner's weighted error on the rows that grew the tree."""
         left = self._standings.of(learners)
         errors = self._errors(left)[left.which]
         for i, learner in enumerate(learners):

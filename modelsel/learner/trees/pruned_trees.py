@@ -99,6 +99,7 @@ class PrunedTreeCache:
         return [self._bases[key] for key in asked]
 
     def _cuts(self, learners: Sequence[Any]) -> list[PrunedView]:
+        """Prune for each learner; learners that share a base tree and a way of pruning share the path."""
         cuts = []
         for base, learner in zip(self._truncated(learners), learners, strict=True):
             sharing = (id(base), learner.costs, learner.pruner.sharing())
@@ -109,6 +110,7 @@ class PrunedTreeCache:
         return cuts
 
     def _left(self, cuts: Sequence[PrunedView], learners: Sequence[Any]) -> PrunedTrees:
+        """Gather the distinct pruned trees, with the ends of each node's rows."""
         places: dict[Any, int] = {}
         known: dict[Any, int] = {}  # by identity, so that a cut is looked at once
         which = []

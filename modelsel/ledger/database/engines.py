@@ -23,6 +23,7 @@ PATIENCE = 120_000  # milliseconds that a writer waits for others: many studies 
 
 
 def sqlite_url(path: Path) -> str:
+    """Write a path as SQLAlchemy's address."""
     return f"sqlite:///{path}"
 
 
@@ -71,6 +72,7 @@ def is_there(engine: Engine, schema: MetaData) -> bool:
 
 
 def _create(engine: Engine, schema: MetaData, owner: str) -> None:
+    """Create the tables and triggers, or migrate those of an earlier version."""
     if engine.dialect.name == "sqlite":
         _keep_journal(engine)
     if set(inspect(engine).get_table_names()) >= set(schema.tables):
@@ -100,6 +102,7 @@ def _keep_journal(engine: Engine) -> None:
 
 
 def _sqlite(url: URL) -> Engine:
+    """Make an engine for SQLite that begins transactions itself and waits until data are on disk."""
     if url.database in (None, "", ":memory:"):
         raise ConfigurationError(Problem("MSEL-271", "a ledger in memory forgets", "guard.ledger", "name a file"))
     engine = create_engine(url, hide_parameters=True)
@@ -134,6 +137,7 @@ def _file(url: URL) -> Path:
 
 
 def _parsed(url: str) -> URL:
+    """Parse a ledger's address; other databases are refused."""
     try:
         parsed = make_url(url)
     except ArgumentError:

@@ -107,6 +107,7 @@ class JudgedEntries:
         return self.folder / f"{hashlib.sha256(ledger.encode()).hexdigest()[:32]}.judged"
 
     def _read(self, ledger: str) -> dict[str, Any] | None:
+        """Read kept judgements; a file whose seal does not fit is removed."""
         path = self._path(ledger)
         try:
             raw = path.read_bytes()

@@ -35,6 +35,7 @@ def labelled(ledger: Ledger) -> int:
 
 
 def _stripped(writing: WriteTransaction) -> int:
+    """Rewrite row sets that hold hashes of labels, and note their new digests."""
     connection = writing.connection
     rows = connection.execute(
         select(ROWSETS.c.digest, ROWSETS.c.blob).where(ROWSETS.c.kind.in_(("test", "development", "merged")))

@@ -50,6 +50,7 @@ def _sqlite(connection: Connection, schema: MetaData) -> None:
 
 
 def _postgresql(connection: Connection, _: MetaData) -> None:
+    """Migrate a ledger of PostgreSQL; its owner alone may."""
     if not owned(connection):
         fix = "its owner opens it once: modelsel audit --ledger ADDRESS"
         raise LedgerError(

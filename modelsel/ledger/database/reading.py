@@ -29,6 +29,7 @@ class Reading:
     """The entries of one ledger as this process last read them; `me` is the public key of who reads (empty: unsigned)."""
 
     def __init__(self, me: str, judged: JudgedEntries | None = None) -> None:
+        """Start with nothing read; kept judgements are read where they are given."""
         self._me = me
         self._judged = judged
         self._last: Sequence[Any] = ()
@@ -72,6 +73,7 @@ class Reading:
         return [LedgerEntry(*row) for row in _bytes(connection).entries]
 
     def _whole(self, connection: Connection, ledger: str) -> TrustedEntries:
+        """Read all entries, and examine those that were not judged before."""
         stands = _bytes(connection)
         if not self._me:
             return TrustedEntries(LedgerEntry(*row) for row in stands.entries)
@@ -129,6 +131,7 @@ def signatures(connection: Connection, hashes: list[str] | None = None) -> Signe
 
 
 def _by_hash(rows: Sequence[Row]) -> Signed:
+    """Group signatures by the hash that they sign."""
     found: Signed = {}
     for hash_, signer, signature in rows:
         found.setdefault(hash_, []).append((signer, signature))
@@ -146,6 +149,7 @@ def _bytes(connection: Connection) -> LedgerBytes:
 
 
 def _counts(read: TrustedEntries) -> dict[str, int]:
+    """Count entries per replica."""
     counts: dict[str, int] = {}
     for entry in read:
         counts[entry.replica] = counts.get(entry.replica, 0) + 1

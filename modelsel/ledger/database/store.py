@@ -35,6 +35,7 @@ class WriteTransaction:
     """The operations that are allowed under the write lock."""
 
     def __init__(self, connection: Connection, ledger: "Ledger", token: str) -> None:
+        """Begin for a ledger's own replica; `token` marks this transaction."""
         self._connection = connection
         self._ledger = ledger
         self.replica = ledger.replica
@@ -101,6 +102,7 @@ class Ledger:
     def __init__(
         self, engine: Engine, url: str, replica: str, signer: Signer | None = None, judged: JudgedEntries | None = None
     ) -> None:
+        """Keep engine and address, and read the ledger's id."""
         self._engine = engine
         self.signer = signer
         self.url = url
@@ -235,6 +237,7 @@ class Ledger:
         self._engine.dispose()
 
     def _identity(self) -> str:
+        """Read the ledger's id, which is drawn when it is first opened."""
         query = select(ABOUT.c.value).where(ABOUT.c.name == "ledger")
         with self._engine.connect() as connection:
             known = connection.execute(query).scalar()
@@ -245,6 +248,7 @@ class Ledger:
             return str(connection.execute(query).scalar())
 
     def _attempt(self, step: Callable[[WriteTransaction], T], token: str, done: list[T]) -> None:
+        """Run a step in one transaction under the write lock."""
         with self._engine.connect().execution_options(modelsel_write=True) as connection, connection.begin():
             if connection.dialect.name == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:id))"), {"id": self.id})

@@ -22,6 +22,7 @@ def statements(dialect: str) -> list[str]:
 
 
 def _sqlite() -> list[str]:
+    """Write the triggers that refuse changes in SQLite."""
     refuse = f"BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END"
     return [
         f"CREATE TRIGGER IF NOT EXISTS {table}_no_{event} BEFORE {event} ON {table} {when} {refuse}"
@@ -35,6 +36,7 @@ def _sqlite() -> list[str]:
 
 
 def _postgresql() -> list[str]:
+    """Write the triggers that refuse changes in PostgreSQL."""
     refusal = f"BEGIN RAISE EXCEPTION '{_REFUSAL}'; END"
     out = [f"CREATE OR REPLACE FUNCTION modelsel_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ {refusal} $$"]
     for table in _KEYS:

@@ -53,6 +53,7 @@ def ranked(
 
 
 def _telling(feature: Feature, values: Floats, tokens: Hashes) -> bool:
+    """Say whether a column alone tells rows apart and is no counter."""
     distinct = len(tally(tokens)[0])
     if not len(tokens) or distinct < DISTINCT * len(tokens):
         return False
@@ -72,6 +73,7 @@ def _is_counter(values: Floats | None, distinct: int) -> bool:
 
 
 def _as_numbers(feature: Feature, values: Floats) -> Floats | None:
+    """Return a column's values, or its levels, as numbers; None where a level is none."""
     if feature.kind == "numeric":
         return values
     try:

@@ -98,6 +98,7 @@ class HashIndex:
     """The index of a home, in files of a folder; `secret` is the home's."""
 
     def __init__(self, folder: Path, secret: bytes) -> None:
+        """Start with no file read."""
         self._folder = folder
         self._secret = secret
         self._parts: dict[Path, _Part] | None = None
@@ -133,6 +134,7 @@ class HashIndex:
             self._write(part, joined)
 
     def _write(self, part: _Part, joined: list[Path]) -> None:
+        """Write joined parts as one file, and remove the old ones."""
         raw = part.pack(self._secret)
         self._folder.mkdir(mode=0o700, exist_ok=True)
         path = self._folder / f"{raw[:SEAL].hex()}.hashes"
@@ -143,6 +145,7 @@ class HashIndex:
             old.unlink(missing_ok=True)
 
     def _read(self) -> dict[Path, _Part]:
+        """Read all files of the folder once; unreadable ones are removed."""
         if self._parts is None:
             self._parts = {}
             for path in sorted(self._folder.glob("*.hashes")):

@@ -27,6 +27,7 @@ def hashed(cells: Hashes, key: IdentityKey, person: bytes) -> Hashes:
 
 
 def _one_by_one(words: Hashes, key: IdentityKey, person: bytes) -> Hashes:
+    """Hash rows one after the other."""
     raw, width = memoryview(words.astype("<u8").tobytes()), words.shape[1] * SIZE
     blake, secret = hashlib.blake2b, key.secret
     out = b"".join(
@@ -37,6 +38,7 @@ def _one_by_one(words: Hashes, key: IdentityKey, person: bytes) -> Hashes:
 
 
 def _at_once(compiled: Any, words: Hashes, key: IdentityKey, person: bytes) -> Hashes:
+    """Hash all rows by the compiled kernel."""
     found = np.empty(len(words), np.uint64)
     block = key.secret.ljust(compiled.BLOCK, b"\0")
     compiled.rows(words, _parameters(len(key.secret), person), np.frombuffer(block, "<u8").astype(np.uint64), found)

@@ -159,6 +159,7 @@ def met(values: Hashes, ordered: Hashes) -> Booleans:
 
 
 def feature_tokens(feature: Feature, values: Floats, digits: int) -> Hashes:
+    """Hash a column's values; levels by their texts, missing and unseen ones by fixed words."""
     if feature.kind == "numeric":
         return number_tokens(values, digits)
     known = np.append(text_tokens(feature.levels, digits), [UNSEEN, MISSING])
@@ -168,6 +169,7 @@ def feature_tokens(feature: Feature, values: Floats, digits: int) -> Hashes:
 
 
 def _text_token(text: str, digits: int) -> int:
+    """Hash a text; one that is a number gets the number's hash."""
     plain = unicodedata.normalize("NFC", text).strip()
     number = _WORDS.get(plain.lower(), _number(plain))
     if number is not None:
@@ -177,6 +179,7 @@ def _text_token(text: str, digits: int) -> int:
 
 
 def _number(text: str) -> float | None:
+    """Read a number in plain notation; None for any other text."""
     try:
         return float(text) if text[:1] in "+-.0123456789" and "_" not in text else None
     except ValueError:

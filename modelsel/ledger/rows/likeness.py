@@ -114,6 +114,7 @@ def likeness(ours: Portrait, halves: Halves, theirs: Portrait, common: int = 0, 
 
 
 def _likeness(ours: Portrait, halves: Halves, theirs: Portrait, view: str, common: int, thorough: bool) -> Likeness:
+    """Pair the columns of two portraits from several starts, and judge the best pairing."""
     scale = 1 / ours.n + 1 / theirs.n - 2 * common / (ours.n * theirs.n)
     if scale <= 0:
         return NONE
@@ -144,6 +145,8 @@ def _starts(ours: Portrait, theirs: Portrait, view: str, scale: float, thorough:
 
 
 def _assigned(cost: Floats, signs: Floats) -> Pairing:
+    """Assign columns to one another at the least cost."""
+
     from scipy.optimize import linear_sum_assignment
 
     left, right = linear_sum_assignment(cost)
@@ -265,6 +268,7 @@ def _judged(pairing: Pairing, ours: Portrait, theirs: Portrait, halves: Halves, 
 
 
 def _tail(pairing: Pairing, ours: Portrait, theirs: Portrait, halves: Halves, view: str, scale: float, count: int) -> Likeness:
+    """Compute how improbable so small a distance is between two independent samples, in nats."""
     apart = _apart(pairing, ours, theirs, view, scale) * scale + _grain(pairing, ours)
     drawn = halves.differences(view, count)[:, pairing.ours][:, :, :, pairing.ours]
     upper = np.triu(np.ones((len(pairing), len(pairing)), bool))[:, None, :, None]

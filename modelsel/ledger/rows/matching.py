@@ -81,6 +81,7 @@ def settled(names: tuple[str, ...], groups: list[list[int]], agreement: Callable
 
 
 def _climbed(names: tuple[str, ...], groups: list[list[int]], agreement: Callable[[tuple[str, ...]], float]) -> tuple[str, ...]:
+    """Swap columns of equal contents wherever that raises the agreement."""
     best, score = names, agreement(names)
     for i, j in [pair for _ in range(ROUNDS) for group in groups for pair in combinations(group, 2)]:
         swapped = list(best)
@@ -92,6 +93,7 @@ def _climbed(names: tuple[str, ...], groups: list[list[int]], agreement: Callabl
 
 
 def _sketch(name: str, tokens: Hashes, key: IdentityKey) -> Sketch:
+    """Sketch a column: a digest of all its values, and shares of the values with the smallest hashes."""
     ordered = ascending(tokens)
     values, counts = runs(ordered)
     raw = np.ascontiguousarray(ordered, "<u8").data
@@ -147,6 +149,7 @@ def _long(index: int, sketch: Sketch) -> tuple[Hashes, Integers, Floats]:
 
 
 def _pair_the_rest(ours: Sequence[Sketch], free: dict[int, Sketch], found: dict[int, int]) -> bool:
+    """Pair the other columns by likeness, the most alike first; say whether all found a partner."""
     rest, places = [index for index in range(len(ours)) if index not in found], list(free)
     if not places:
         return True
@@ -161,6 +164,7 @@ def _pair_the_rest(ours: Sequence[Sketch], free: dict[int, Sketch], found: dict[
 
 
 def _exchangeable(ours: Sequence[Sketch], theirs: Sequence[Sketch], found: dict[int, int]) -> list[list[int]]:
+    """Group renamed columns whose contents are equal, so that their names cannot be told."""
     groups: dict[str, list[int]] = {}
     for index, sketch in enumerate(ours):
         if sketch.name != theirs[found[index]].name:

@@ -119,6 +119,7 @@ class Variables:
         return int(np.where(self.binary, 1, self.orders).sum())
 
     def _told(self, values: Floats, index: int, view: str, all_rows: bool, known: dict[int, Told] | None) -> Told:
+        """Compute a variable's features; those of a binary variable are kept, as all views share them."""
         if not self.binary[index]:
             return tuple(self._features(values, index, view, all_rows))
         if known is None:
@@ -166,6 +167,7 @@ def _ranks(table: Table, names: Sequence[str], order: Order | None) -> tuple[Den
 
 
 def drawn(found: Variables, key: IdentityKey) -> Portrait:
+    """Draw the portrait of a table's variables."""
     known: dict[int, Told] = {}
     links = {view: found.links(None, view, known) for view in VIEWS}
     return Portrait(len(found.values), _labels(found.labels, key), found.binary, links)
@@ -195,6 +197,7 @@ def _levels(table: Table) -> Iterator[tuple[str, Booleans]]:
 
 
 def _few(feature: Feature, values: Floats) -> list[tuple[str, float]]:
+    """List the values of a feature that has few, with their names."""
     if feature.kind != "numeric":
         return [(name, float(code)) for code, name in enumerate(feature.levels)] if len(feature.levels) <= FEW * 4 else []
     if len(np.unique(values[:SOME])) > FEW:
@@ -285,6 +288,7 @@ def _half(links: Floats) -> Floats:
 
 
 def _whole(there: Hashes, stored: Hashes, count: int) -> Floats:
+    """Rebuild a symmetric array from the stored part above its diagonal."""
     size = count * ORDERS
     above = np.triu_indices(size)
     present = np.unpackbits(there.astype("<u8").view(np.uint8))[: len(above[0])].astype(bool)

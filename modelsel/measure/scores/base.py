@@ -50,6 +50,7 @@ class OneAgainstRest(BaseMeasure):
         return (1,) if classes == 2 else tuple(range(classes))
 
     def _mean(self, truth: Codes, falling: dict[int, SortedScores], weights: Floats, candidates: int) -> Floats:
+        """Average one-against-rest values over the classes that have rows; NaN where there are none."""
         shares = np.array([weights[truth == one].sum() for one in falling])
         there = [one for one, share in zip(falling, shares, strict=True) if share > 0]
         if not there:

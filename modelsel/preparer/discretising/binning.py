@@ -25,6 +25,7 @@ class Binned:
     becomes: Kind
 
     def apply(self, table: AnyTable) -> AnyTable:
+        """Replace numbers by the index of their interval."""
         values = np.array(table.values)
         features = list(table.features)
         for column, cuts in enumerate(self.cuts):
@@ -55,6 +56,7 @@ def levels(cuts: Floats) -> tuple[str, ...]:
 
 
 def numeric_columns(task: Task) -> list[int]:
+    """List the positions of numeric columns."""
     return [column for column, feature in enumerate(task.features) if feature.kind == "numeric"]
 
 
@@ -85,6 +87,7 @@ class Distinct:
 
     @classmethod
     def of(cls, task: Task, rows: Integers, column: int) -> "Distinct":
+        """Count the class weights of each distinct known value."""
         values, target, weights = task.values[rows, column], task.target[rows], task.row_weights[rows]
         known = ~np.isnan(values)
         found, place = np.unique(values[known], return_inverse=True)

@@ -42,6 +42,7 @@ def _best(sums: Floats, start: int, end: int) -> int | None:
 
 
 def _worth(gain: float, whole: Floats, below: Floats, above: Floats) -> bool:
+    """Say whether a cut's information gain is above the description length of making it (Fayyad & Irani 1993)."""
     n = float(whole.sum())
     if n <= 1:
         return False

@@ -20,19 +20,23 @@ Score = Callable[[Floats, float], float]  # levels × classes of known rows, wei
 
 
 def gain(joint: Floats, missing: float) -> float:
+    """Compute the information gain, times the share of rows with a known value."""
     return _known(joint, missing) * float(mutual_information(joint))
 
 
 def gain_ratio(joint: Floats, missing: float) -> float:
+    """Compute the gain divided by the entropy of the split."""
     split = float(entropy(np.append(joint.sum(axis=1), missing)))
     return gain(joint, missing) / split if split > 0 else 0.0
 
 
 def symmetric(joint: Floats, missing: float) -> float:
+    """Compute the symmetric uncertainty, times the share of rows with a known value."""
     return _known(joint, missing) * float(symmetric_uncertainty(joint))
 
 
 def chi_square(joint: Floats, missing: float) -> float:  # noqa: ARG001
+    """Compute Pearson's χ² statistic."""
     expected = np.outer(joint.sum(axis=1), joint.sum(axis=0)) / max(joint.sum(), np.finfo(np.float64).tiny)
     return float(np.sum((joint - expected) ** 2 / np.where(expected > 0, expected, 1.0)))
 

@@ -35,6 +35,7 @@ class RaisePosition:
     errors: float = 0.0  # estimated, of the subtree as it stands
 
     def preorder(self) -> Iterator["RaisePosition"]:
+        """Yield this place and all below, parents first."""
         waiting = [self]
         while waiting:
             place = waiting.pop()

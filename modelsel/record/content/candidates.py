@@ -200,6 +200,7 @@ def _row(cells: Sequence[str], header: Sequence[str], fixed: Sequence[str], fold
 
 
 def _cell(value: object) -> str:
+    """Write a cell; empty for 0 and for what is not finite."""
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else ""
     if isinstance(value, int):
@@ -212,6 +213,7 @@ def _number(cell: str) -> float:
 
 
 def _is_number(value: str) -> bool:
+    """Say whether a text is a number."""
     try:
         float(value)
     except ValueError:

@@ -9,6 +9,7 @@ from modelsel.runner.execution.single_job import Failure
 
 
 def task(development: Task, sealed: Table) -> dict[str, Any]:
+    """Gather the facts of the task."""
     return {
         "name": development.name, "rows": len(development) + len(sealed), "development_rows": len(development),
         "test_rows": len(sealed), "features": len(development.features), "classes": list(development.classes),
@@ -17,6 +18,7 @@ def task(development: Task, sealed: Table) -> dict[str, Any]:
 
 
 def scheme(kind: str, resampling: Resampling) -> dict[str, Any]:
+    """Gather the facts of the folds."""
     return {"name": kind, "folds": len(resampling.folds), "fingerprint": resampling.fingerprint}
 
 

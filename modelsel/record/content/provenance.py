@@ -19,6 +19,7 @@ def environment() -> dict[str, str]:
 
 
 def user() -> str:
+    """Return the user's name, or `unknown`."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -32,6 +33,7 @@ def commit() -> str:
 
 
 def _git(*words: str) -> str:
+    """Run git; empty where it fails or is not there."""
     with suppress(OSError, subprocess.SubprocessError):
         done = subprocess.run(["git", *words], capture_output=True, text=True, timeout=2, check=False)  # noqa: S603, S607
         return done.stdout.strip() if done.returncode == 0 else ""

@@ -67,6 +67,7 @@ class Redactor:
 
     @cached_property
     def _values(self) -> "re.Pattern[str] | None":
+        """Compile the pattern of all known secrets, as they stand, quoted or escaped."""
         known = {value for value in self.extra if len(value) >= SHORTEST}
         forms = {form for value in known for form in (value, quote(value, safe=""), value.encode("unicode_escape").decode())}
         patterns = map(_pattern, sorted(forms, key=len, reverse=True))
@@ -81,6 +82,7 @@ class RedactingFilter(logging.Filter):
         self.redactor = redactor
 
     def filter(self, record: logging.LogRecord) -> bool:
+        """Take secrets out of a log record, and let it pass."""
         record.msg, record.args = self.redactor.text(record.getMessage()), ()
         if record.exc_info and not record.exc_text:
             record.exc_text = logging.Formatter().formatException(record.exc_info)

@@ -33,6 +33,7 @@ class Ensemble:
     answer: list[Floats] = field(default_factory=list)  # of each leaf: number of the class, then the scores
 
     def add(self, column: int, threshold: float = 0.0, missing_below: bool = False) -> int:
+        """Add a node and return its index."""
         self.column.append(column)
         self.threshold.append(threshold)
         self.below.append(0)
@@ -80,6 +81,7 @@ def _test(tree: DecisionTree, node: int, middle: int) -> tuple[float, bool]:
 
 
 def _column(tree: DecisionTree, node: int) -> NodeInput:
+    """Describe which input a node reads, and its branches for missing and other levels."""
     feature = int(tree.feature[node])
     if tree.features[feature].kind == "numeric":
         return NodeInput(feature)

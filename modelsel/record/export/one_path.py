@@ -45,6 +45,7 @@ def _tree(predictor: Predictor, to: str, reasons: list[str], fix: str) -> TreeMo
 
 
 def _reasons(predictor: Predictor) -> Iterator[str]:
+    """Yield why the model is not a single tree with hard tests on unprepared features."""
     model = predictor.model
     if not isinstance(model, TreeModel):
         yield f"{type(model).__name__} is no tree"
@@ -56,6 +57,7 @@ def _reasons(predictor: Predictor) -> Iterator[str]:
 
 
 def _holes(predictor: Predictor) -> Iterator[str]:
+    """Yield why its rows with missing values cannot be sent down one path."""
     model = predictor.model
     if not isinstance(model, TreeModel) or model.cut.tree.missing_to is None:
         return

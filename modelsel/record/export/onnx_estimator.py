@@ -44,6 +44,7 @@ def estimator_graph(predictor: Predictor) -> bytes:
 
 
 def _reasons(predictor: Predictor, answering: Answering) -> Iterator[str]:
+    """Yield why an estimator has no form in ONNX."""
     made = answering.estimator
     name = type(made).__name__
     if f"{type(made).__module__.partition('.')[0]}.{name}" not in (*CONVERTED, "modelsel.Boosted"):
@@ -72,6 +73,7 @@ def _converted(package: ModuleType, answering: Answering) -> Any:
 
 
 def _convert(package: ModuleType, library: str, made: Any, width: int) -> Any:
+    """Convert an estimator by its library's converter."""
     if library == "lightgbm":
         from onnxmltools import convert_lightgbm
         from onnxmltools.convert.common.data_types import FloatTensorType
@@ -161,6 +163,7 @@ def _levels(package: ModuleType, feature: Feature, one_hot: bool, block: str) ->
 
 
 def _looked_up(package: ModuleType, feature: Feature, codes: dict[str, float], other: float, out: str) -> Iterator[Any]:
+    """Yield nodes that look levels up as numbers."""
     node = package.helper.make_node
     yield node(
         "LabelEncoder", [feature.name], [f"{out} single"], domain="ai.onnx.ml", keys_strings=list(codes),

@@ -35,6 +35,7 @@ def forest_nodes(package: ModuleType, model: ForestModel) -> Iterator[Any]:
 
 
 def _ensemble(package: ModuleType, model: ForestModel, tests: list[tuple[int, float]]) -> Any:
+    """Make the node that holds all trees of a forest."""
     nodes, sizes = model.nodes, np.diff(model.trees)
     tree = np.repeat(np.arange(len(sizes)), sizes)
     place, inner = np.arange(len(nodes)) - np.repeat(model.trees[:-1], sizes), nodes[:, TEST] != LEAF

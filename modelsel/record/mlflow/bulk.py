@@ -62,6 +62,7 @@ def latest(metrics: Iterable[LoggedMetric]) -> list[LoggedMetric]:
 
 
 def _run(run: TrackedRun, run_id: str, experiment: str, place: str) -> dict[str, Any]:
+    """Fill a row of MLflow's table of runs."""
     return {
         "run_uuid": run_id,
         "name": run.name,
@@ -89,6 +90,7 @@ def _named(values: Mapping[str, str], run_id: str) -> Rows:
 
 
 def _metric(metric: LoggedMetric, run: TrackedRun, run_id: str) -> dict[str, Any]:
+    """Fill a row of MLflow's table of metrics."""
     return {
         "key": metric.name,
         "value": metric.value,
@@ -125,6 +127,7 @@ def _transaction(store: TrackingStore) -> Iterator[Connection]:
 
 
 def _revision(store: TrackingStore) -> str | None:
+    """Read the revision of MLflow's schema; None where it cannot be told."""
     engine = sqlalchemy.create_engine(store.uri)
     try:
         with engine.connect() as connection:

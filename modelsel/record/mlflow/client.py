@@ -85,6 +85,7 @@ class Client:
         return None
 
     def _adopt(self, experiment: str, run_id: str, run: TrackedRun) -> None:
+        """Take over the parent run that an unfinished pass left, with its children."""
         for child in self._search(experiment, PARENT, run_id):
             if KEY in child.data.tags:
                 candidate = child.data.tags[KEY].rpartition("/")[2]
@@ -101,6 +102,7 @@ class Client:
         return {key: self._only(runs) for key, runs in found.items()}
 
     def _search(self, experiment: str, tag: str, value: str) -> list[Any]:
+        """Find all runs with a tag, page by page."""
         found: list[Any] = []
         token: str | None = None
         while True:

@@ -41,6 +41,7 @@ def give_up() -> None:
 
 
 def _started() -> "subprocess.Popen[str]":
+    """Start the process that writes to MLflow."""
     return subprocess.Popen(
         [sys.executable, "-m", "modelsel.record.mlflow.worker"],
         stdin=subprocess.PIPE,
@@ -58,6 +59,7 @@ class WriterProcess:
     """
 
     def __init__(self, store: TrackingStore) -> None:
+        """Start the process, or take one started ahead, and tell it the store."""
         self.answers: queue.Queue[Answer] = queue.Queue()
         self.asked = 0  # a late answer to a job that was given up is not the answer to the next
         self.process = _AHEAD.pop() if _AHEAD else _started()
@@ -96,6 +98,7 @@ class WriterProcess:
         self.close()
 
     def _send(self, job: Mapping[str, Any]) -> None:
+        """Send a job as a line of JSON; a process that has ended is passed over."""
         with suppress(OSError, ValueError):  # a process that ended says so by its closed output
             if self.process.stdin is not None:
                 self.process.stdin.write(json.dumps(job) + "\n")

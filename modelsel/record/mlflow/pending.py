@@ -28,10 +28,12 @@ class Pending:
 
 
 def note(folder: Path, writer: str, error: str = "") -> None:
+    """Note that a write to MLflow is due, and what failed so far."""
     write(folder / NOTE, json.dumps({"writer": writer, "error": error}))
 
 
 def clear(folder: Path) -> None:
+    """Remove the note."""
     (folder / NOTE).unlink(missing_ok=True)
 
 

@@ -114,6 +114,7 @@ def project(folder: RunFolder) -> TrackedStudy:
 
 
 def _same(outcome: StudySummary, table: Iterable[Row]) -> str:
+    """Hash everything that makes a study the same one."""
     test = outcome.test
     answer = None if test is None else [test.look, test.score, test.refused]
     rows = [[row.id, row.status, str(list(row.folds))] for row in table]  # as text: a failed fold has no number
@@ -165,6 +166,7 @@ def _digits(error: float | None) -> str:
 
 
 def _note_test(test: TestResult | None) -> str:
+    """Describe the final test in a sentence."""
     if test is None:
         return "The test rows were not opened."
     if test.refused:
@@ -175,6 +177,7 @@ def _note_test(test: TestResult | None) -> str:
 
 
 def _common(outcome: StudySummary, details: Mapping[str, Any]) -> dict[str, str]:
+    """Gather the tags that all runs of a study share."""
     return {
         "mlflow.user": str(details.get("user", "unknown")),
         "mlflow.source.name": " ".join(details.get("command", ())) or "modelsel",
@@ -192,6 +195,7 @@ def _remembered(config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _parent_params(outcome: StudySummary, config: Mapping[str, Any]) -> dict[str, str]:
+    """Gather the parameters of the parent run."""
     best = {f"best_{name}": word(value) for name, value in outcome.winner["parameters"].items()}
     return {
         "measure": outcome.measure,
@@ -208,6 +212,7 @@ def _parent_params(outcome: StudySummary, config: Mapping[str, Any]) -> dict[str
 
 
 def _guard(test: TestResult | None, audit: Mapping[str, Any]) -> dict[str, str]:
+    """Gather the parameters of the final look."""
     if test is None:
         return {}  # a look may follow, and params cannot be changed
     facts = {name: getattr(test, name) for name in ("look", "replay", "price", "spent", "policy", "release", "n", "level")}
@@ -217,6 +222,7 @@ def _guard(test: TestResult | None, audit: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _parent_metrics(outcome: StudySummary) -> list[LoggedMetric]:
+    """Gather the metrics of the parent run."""
     cv, corrected = outcome.winner["cv"], outcome.winner.get("corrected") or {}
     name = f"cv/{outcome.measure}"
     return [
@@ -245,6 +251,7 @@ _CORRECTED = {"": "mean", "_low": "low", "_high": "high"}
 
 
 def _child(parent: str, row: Row, outcome: StudySummary, times: tuple[int, int], common: Mapping[str, str]) -> TrackedRun:
+    """Describe a candidate as a run of MLflow."""
     name = f"cv/{outcome.measure}"
     metrics = [
         LoggedMetric(name, row.mean),
@@ -267,6 +274,7 @@ def _child(parent: str, row: Row, outcome: StudySummary, times: tuple[int, int],
 
 
 def _test(outcome: StudySummary) -> LoggedMetric | None:
+    """Return the metric of the final test; None where it shows no number."""
     test = outcome.test
     if test is None or test.score is None or test.refused:
         return None

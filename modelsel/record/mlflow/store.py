@@ -140,6 +140,7 @@ def prepare(store: TrackingStore) -> None:
 
 
 def _create(path: Path, artifacts: str) -> None:
+    """Create the store in another file first, so that nobody opens half of one."""
     if path.exists():
         return
     with locked(path.with_name(LOCK)):
@@ -173,6 +174,8 @@ def _create_on_server(store: TrackingStore) -> None:
 
 
 def _open(uri: str, artifacts: str) -> None:
+    """Let MLflow create its tables."""
+
     from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
 
     store = SqlAlchemyStore(uri, artifacts)

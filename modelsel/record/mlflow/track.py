@@ -47,6 +47,7 @@ class Tracker:
     """One study's tracking, from its first second; raises ConfigurationError for an address that cannot be meant."""
 
     def __init__(self, tracking: TrackOptions, folder: RunFolder, patience: float = PATIENCE) -> None:
+        """Find the store that the settings name, and start the process that writes to it."""
         self.tracking, self.folder, self.patience = tracking, folder, patience
         self.store = locate(tracking, folder.root)
         self.outbox = WriterProcess(self.store) if self.store else None
@@ -99,6 +100,7 @@ class Tracker:
         return self.tracking.on_error == "fail"
 
     def _judge(self, answer: Answer | None) -> Tracked:
+        """Turn the process's last answer into what the study reports."""
         assert self.store is not None
         assert self.outbox is not None
         again = f"`modelsel sync {self.folder.path.name}` writes what is missing"

@@ -60,6 +60,7 @@ def _import() -> None:
 
 
 def _do(job: Mapping[str, Any], store: TrackingStore, redactor: Redactor, answer: Any) -> Any:
+    """Do one job: warm up, write or read an anchor, or record a run."""
     if "warm" in job:
         mlflow_store.prepare(store)
         return "warm"

@@ -49,6 +49,7 @@ def write(runs: TrackedStudy, store: TrackingStore, writer: str, told: Told) -> 
 
 
 def _finish(client: Client, experiment: str, parent: str, runs: TrackedStudy) -> None:
+    """Write what belongs to the parent once all children are there."""
     client.renew(parent, runs.parent)
     client.log_data(parent, runs.data)
     model = client.model(experiment, parent, runs)

@@ -34,6 +34,7 @@ def _plain(info: zipfile.ZipInfo) -> bool:
 
 
 def _name(info: zipfile.ZipInfo) -> str:
+    """Return the name of an array in an archive; other members are refused."""
     name, dot, kind = info.filename.rpartition(".")
     if not dot or kind != "npy":
         raise ValueError(f"{info.filename} is no array")
@@ -41,6 +42,7 @@ def _name(info: zipfile.ZipInfo) -> str:
 
 
 def _array(content: bytes) -> NDArray[Any]:
+    """Read one array after checking its type, and its shape against its bytes."""
     stream = BytesIO(content)
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ValueError("an array of another format version")

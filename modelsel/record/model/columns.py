@@ -56,6 +56,7 @@ def told(rows: Table) -> Table:
 
 
 def _absent(columns: Mapping[str, Sequence[Any]], features: Sequence[Feature]) -> Iterable[Problem]:
+    """Yield a problem for each column that is missing."""
     for feature in features:
         if feature.name not in columns:
             near = get_close_matches(feature.name, list(map(str, columns)), 1)
@@ -64,6 +65,7 @@ def _absent(columns: Mapping[str, Sequence[Any]], features: Sequence[Feature]) -
 
 
 def _values(column: Sequence[Any], feature: Feature) -> tuple[Floats, list[Problem]]:
+    """Read a column as numbers or level codes; the second value lists its problems."""
     raw = list(column)
     read = _numbers(raw) if feature.kind == "numeric" else _levels(raw, feature.levels)
     bad = [i for i, value in enumerate(read) if value is None]
@@ -86,6 +88,7 @@ def _numbers(raw: Sequence[Any]) -> list[float | None]:
 
 
 def _number(value: Any) -> float | None:
+    """Read a number; NaN where it is missing, None where it is none."""
     if _missing(value):
         return math.nan
     try:

@@ -88,6 +88,7 @@ class Predictor:
 
     @property
     def _fitted(self) -> Model:
+        """Return the model; an error where only its recipe was kept."""
         if self.is_recipe:
             what = f"only the recipe of this {self.recipe} was kept, which needs the study's development rows"
             again = "`modelsel predict RUN FILE` fits it again where they are at hand"
@@ -151,6 +152,7 @@ def describe(path: Path) -> dict[str, Any]:
 
 
 def _restore(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugins: tuple[str, ...]) -> Predictor:
+    """Rebuild the predictor from untrusted facts and arrays."""
     if facts["format"] != FORMAT:
         raise ValueError(f"format {facts['format']} was written by another version of modelsel")
     features = tuple(map(_feature, facts["features"]))
@@ -175,6 +177,7 @@ def _files(data: Path, facts: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
 def _part(
     group: str, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], prefix: str, plugins: tuple[str, ...]
 ) -> Any:
+    """Rebuild a step or the learner from its part of the arrays."""
     kind = str(facts["kind"])
     if kind.startswith("_"):
         raise ValueError(f"unknown {group} {kind!r}")
@@ -183,6 +186,7 @@ def _part(
 
 
 def _facts(final: FinalModel, version: str) -> dict[str, Any]:
+    """Gather the facts of a final model."""
     return {
         "format": FORMAT,
         "modelsel": version,
@@ -209,6 +213,7 @@ def _sum(path: Path) -> str:
 
 
 def _verify(data: Path) -> None:
+    """Check the files against their recorded digests."""
     lines = (data / SUMS).read_text("ascii").splitlines()
     optional = (ESTIMATOR, PICKLED, *FILES)
     there = [data / name for name in (FACTS, ARRAYS, *optional) if name not in optional or (data / name).exists()]

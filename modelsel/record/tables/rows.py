@@ -32,6 +32,7 @@ def _known(value: Any) -> Any:
 
 
 def _candidates(run: RecordedRun) -> Iterator[Line]:
+    """Yield a line per candidate, with its difference from the winner."""
     won, near = run.outcome.winner["id"], set(run.outcome.winner.get("indistinguishable", ()))
     times = run.details.get("predict_1000_rows") or {}
     best = next(row.mean for row in run.candidates if row.id == won)
@@ -50,6 +51,7 @@ def _parameters(run: RecordedRun) -> Iterator[Line]:
 
 
 def _folds(run: RecordedRun) -> Iterator[Line]:
+    """Yield a line per candidate and fold."""
     facts = run.details["folds"]
     for row in run.candidates:
         for fold, score in enumerate(row.folds):
@@ -64,6 +66,7 @@ def _measures(run: RecordedRun) -> Iterator[Line]:
 
 
 def _predictions(run: RecordedRun) -> Iterator[Line]:
+    """Yield a line per kept prediction."""
     assessed, rows, fold = run.folder.assessed(), run.folder.losses().row.tolist(), run.folder.fold()[:, 0].tolist()
     for at, name in enumerate(assessed.ids):
         for row, own, truth, said in zip(rows, fold, assessed.truth.tolist(), assessed.predicted[at].tolist(), strict=True):
@@ -73,6 +76,7 @@ def _predictions(run: RecordedRun) -> Iterator[Line]:
 
 
 def _scores(run: RecordedRun) -> Iterator[Line]:
+    """Yield a line per kept score of a class."""
     assessed, rows = run.folder.assessed(), run.folder.losses().row.tolist()
     for name, own in zip(assessed.ids, () if assessed.scores is None else assessed.scores):
         for row, scores in zip(rows, own.tolist(), strict=True):
@@ -97,6 +101,7 @@ def _slices(run: RecordedRun) -> Iterator[Line]:
 
 
 def _importance(run: RecordedRun) -> Iterator[Line]:
+    """Yield a line per column, group of columns and noise of each importance."""
     for one in run.explanation.get("importance", ()):
         who = {"id": one["candidate"]}
         yield from ({**line, **who, "columns": line["column"], "kind": "column"} for line in one.get("columns", ()))
@@ -123,6 +128,7 @@ def _dependence(run: RecordedRun) -> Iterator[Line]:
 
 
 def _dependence_rows(run: RecordedRun) -> Iterator[Line]:
+    """Yield a line per point of each row's course."""
     for one in run.explanation.get("dependence", ()):
         for line, scores in enumerate(one["lines"]["scores"]):
             drawn = {"line": line, "class": one["lines"]["class"]}
@@ -130,6 +136,7 @@ def _dependence_rows(run: RecordedRun) -> Iterator[Line]:
 
 
 def _curve(run: RecordedRun) -> Iterator[Line]:
+    """Yield a line per point of the learning curve."""
     curve = run.explanation.get("curve") or {"candidates": ()}
     for one in curve["candidates"]:
         for share, rows, point in zip(curve["shares"], curve["rows"], one["points"], strict=True):
@@ -142,6 +149,7 @@ def _doubling(run: RecordedRun) -> Iterator[Line]:
 
 
 def _looks(run: RecordedRun) -> Iterator[Line]:
+    """Yield a line per look."""
     for of in run.details.get("audit", {}).get("test_sets", ()):
         for look in of.get("looks", ()):
             low, high = look.get("interval") or (None, None)

@@ -50,6 +50,7 @@ def diagram(
 
 
 def _axis(plot: Plot, k: int) -> None:
+    """Draw the axis of ranks with its ticks."""
     plot.line(_x(k, k), AXIS, _x(1, k), AXIS, "axis")
     for half in range(2, 2 * k + 1):
         x, whole = _x(half / 2, k), half % 2 == 0

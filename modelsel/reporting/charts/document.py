@@ -45,6 +45,7 @@ def markdown(of: Document, picture: str = "") -> str:
 
 
 def _lines(table: DocumentTable) -> Iterator[str]:
+    """Yield the lines of a table as text, columns aligned."""
     cells = [table.head, *(tuple(_starred(table, i, j) for j in range(len(row))) for i, row in enumerate(table.rows))]
     widths = [max(len(row[j]) for row in cells) for j in range(len(table.head))]
     yield f"{table.title}{f' ({table.note})' if table.note else ''}"
@@ -58,6 +59,7 @@ def _starred(table: DocumentTable, row: int, column: int) -> str:
 
 
 def _pipes(table: DocumentTable) -> Iterator[str]:
+    """Yield the lines of a table as Markdown."""
     yield f"## {table.title}\n"
     if table.note:
         yield f"{table.note[:1].upper()}{table.note[1:]}.\n"

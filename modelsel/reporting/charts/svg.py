@@ -132,6 +132,7 @@ def label_of(tick: float) -> str:
 
 
 def _round_ticks(low: float, high: float, most: int) -> list[float]:
+    """Choose ticks of 1, 2, 2.5 or 5 times a power of ten."""
     rough = (high - low) / most
     power = 10.0 ** math.floor(math.log10(rough))
     step = next((m * power for m in (1, 2, 2.5, 5) if m * power >= rough * 0.999), 10 * power)
@@ -140,6 +141,7 @@ def _round_ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
+    """Choose ticks at powers of ten, with 2 and 5 between where there are few."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     every = math.ceil(len(powers) / 6)
     steps = (1, 2, 5) if len(powers) <= 3 else (1,)

@@ -22,15 +22,18 @@ def facts(studied: SectionContext) -> Mapping[str, Any]:
 
 
 def text(one: Mapping[str, Any]) -> str:
+    """Write the section for the terminal."""
     return "\n".join(f"{concept['name']}\n{_lines(concept['any'])}" for concept in one["classes"])
 
 
 def html(one: Mapping[str, Any]) -> str:
+    """Write the section for the page."""
     blocks = (f"<h3>{escape(concept['name'])}</h3><pre>{escape(_lines(concept['any']))}</pre>" for concept in one["classes"])
     return f"<p class='soft'>Any one of its lines makes a row a member of the class.</p>{''.join(blocks)}"
 
 
 def _concepts(cut: PrunedView) -> Iterator[dict[str, Any]]:
+    """Yield each class with the rules of its leaves."""
     rules = to_rules(cut)
     for index, name in enumerate(cut.tree.classes):
         own = [rule for rule in rules if rule.prediction == index]

@@ -26,6 +26,7 @@ NODES, FEATURES = 40, 12  # shown; each node is looked at again in plain NumPy
 
 
 def facts(studied: SectionContext) -> Mapping[str, Any]:
+    """Compute the gains of all features at the first nodes of the final tree."""
     if studied.tree is None:
         return no_tree(studied)
     task, cut = studied.final.prepared(studied.task), studied.tree.cut
@@ -37,16 +38,19 @@ def facts(studied: SectionContext) -> Mapping[str, Any]:
 
 
 def text(one: Mapping[str, Any]) -> str:
+    """Write the section for the terminal."""
     return "\n".join(_block(one, node) for node in one["nodes"]) + _more(one)
 
 
 def html(one: Mapping[str, Any]) -> str:
+    """Write the section for the page."""
     tables = "".join(_table(one, node) for node in one["nodes"])
     said = f"By {one['criterion']}; the test that was made stands first."
     return f"<p class='soft'>{escape(said)}</p><div class='panels'>{tables}</div><p class='soft'>{_more(one)}</p>"
 
 
 def _contests(studied: SectionContext, task: Task, cut: PrunedView) -> Iterator[NodeSplits]:
+    """Repeat the search at each node, on the rows that grew the final tree."""
     learner, every = studied.winner.learner, positions(studied.task)
     rng = generator(studied.seed, rows_digest(studied.task, every), fit_digest(studied.winner))
     rows, _ = held_back(task, every, learner.pruner.fit_key().get("share"), rng)
@@ -74,6 +78,7 @@ def _heading(one: Mapping[str, Any], node: Mapping[str, Any]) -> str:
 
 
 def _block(one: Mapping[str, Any], node: Mapping[str, Any]) -> str:
+    """Write the gains of a node as text."""
     shown = _shown(node["gains"])
     width = max((len(name) for name, _ in shown), default=0)
     lines = [f"  {name:<{width}}  {gain:.6f}{'  <- tested' if i == 0 else ''}\n" for i, (name, gain) in enumerate(shown)]
@@ -81,6 +86,7 @@ def _block(one: Mapping[str, Any], node: Mapping[str, Any]) -> str:
 
 
 def _table(one: Mapping[str, Any], node: Mapping[str, Any]) -> str:
+    """Write the gains of a node as a table of HTML."""
     rows = "".join(
         f"<tr{' class=winner' if i == 0 else ''}><td>{escape(name)}</td><td class='n'>{gain:.6f}</td></tr>"
         for i, (name, gain) in enumerate(_shown(node["gains"]))

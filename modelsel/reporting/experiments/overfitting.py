@@ -28,10 +28,12 @@ def facts(studied: SectionContext) -> Mapping[str, Any]:
 
 
 def text(one: Mapping[str, Any]) -> str:
+    """Write the section for the terminal."""
     return "\n".join(_table(curve) for curve in one["curves"])
 
 
 def html(one: Mapping[str, Any]) -> str:
+    """Write the section for the page."""
     said = (
         "Dashed: on the rows that the tree was grown from. Solid: on the assessment rows, with one standard error to each side."
     )
@@ -43,6 +45,7 @@ def _entries(studied: SectionContext) -> list[str]:
 
 
 def _curve(studied: SectionContext, entry: str) -> dict[str, Any]:
+    """Gather accuracies by size for the eligible trees of an entry."""
     selection, board = studied.selection, studied.selection.board
     rows = [
         i
@@ -73,6 +76,7 @@ def _top(curve: Mapping[str, Any]) -> int:
 
 
 def _table(curve: Mapping[str, Any]) -> str:
+    """Write the curve as text, with some of its sizes and the best."""
     head = f"{'leaves':>8}  {'training':>8}  {'assessment':>10}  {'se':>6}"
     points, top = _points(curve), _top(curve)
     kept = set(np.linspace(0, len(points) - 1, min(LINES, len(points))).astype(int).tolist()) | {top}
@@ -86,6 +90,7 @@ def _line(point: Sequence[float], largest: bool) -> str:
 
 
 def _figure(curve: Mapping[str, Any]) -> str:
+    """Draw the curve, with its table below."""
     return (
         f"<h3>{escape(curve['entry'])}</h3><figure class='wide' tabindex='0'>{drawn(curve)}</figure>"
         f"<details><summary>As a table</summary><pre>{escape(_table(curve))}</pre></details>"

@@ -32,6 +32,7 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 940, 332, 60, 20, 44, 270
 
 
 def facts(studied: SectionContext) -> Mapping[str, Any]:
+    """Find the groups of candidates that differ in strength alone, and describe their paths."""
     groups = sorted(_groups(studied.selection.candidates), key=lambda members: float(_cost(studied, members).min()))
     if not groups:
         return {"reason": "no candidates that differ in the strength of cost_complexity alone"}
@@ -41,10 +42,12 @@ def facts(studied: SectionContext) -> Mapping[str, Any]:
 
 
 def text(one: Mapping[str, Any]) -> str:
+    """Write the section for the terminal."""
     return "\n".join(_table(one["measure"], path) for path in one["paths"])
 
 
 def html(one: Mapping[str, Any]) -> str:
+    """Write the section for the page."""
     said = (
         f"Leaves and training error are those of the tree on all development rows, cut at each strength; {one['measure']} with "
         "one standard error to each side is cross-validated. The least of these scores is the least of many."
@@ -112,6 +115,7 @@ def _path(studied: SectionContext, members: Sequence[int]) -> dict[str, Any]:
 
 
 def _part(board: Scoreboard, members: Sequence[int]) -> Scoreboard:
+    """Keep some candidates of a scoreboard."""
     rows = list(members)
     return replace(
         board, ids=tuple(board.ids[i] for i in rows), folds=board.folds[rows], mean=board.mean[rows], se=board.se[rows],
@@ -132,6 +136,7 @@ def _chosen(path: Mapping[str, Any], step: int) -> str:
 
 
 def _table(measure: str, path: Mapping[str, Any]) -> str:
+    """Write a path as text."""
     head = f"{'alpha':>8}  {'leaves':>6}  {'errors':>12}  {'training':>8}  {measure:>8}  {'se':>6}  chosen by"
     lines = [head, "-" * len(head), f"{'unpruned':>8}  {_size(path['grown'], path['weight'])}"]
     shown = _lines(path)
@@ -156,6 +161,7 @@ def _lines(path: Mapping[str, Any]) -> list[tuple[int, Mapping[str, Any]]]:
 
 
 def _figure(measure: str, path: Mapping[str, Any]) -> str:
+    """Draw a path, with its table below."""
     return (
         f"<h3>{escape(path['title'])}</h3><figure class='wide' tabindex='0'>{drawn(measure, path)}</figure>"
         f"<details open><summary>As a table</summary><pre>{escape(_table(measure, path))}</pre></details>"
@@ -185,6 +191,7 @@ def drawn(measure: str, path: Mapping[str, Any]) -> str:
 
 
 def _labels(plot: Plot, across: Scale, steps: Sequence[Mapping[str, Any]]) -> None:
+    """Label the strengths and sizes below the axis."""
     every = -(-len(steps) // 14)
     for i in range(0, len(steps), every):
         plot.text(across(i), BOTTOM + 18, _short(steps[i]["alpha"]), "tick", "middle")

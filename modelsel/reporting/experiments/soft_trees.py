@@ -22,6 +22,7 @@ TITLE = "Softened trees beside the published ones"
 
 
 def facts(studied: SectionContext) -> Mapping[str, Any]:
+    """Judge the published findings on this study's cells."""
     if studied.measure != "auc":
         return {"reason": f"areas need measure=auc, not {studied.measure}"}
     found = {name: grid for name, grid in grids(studied.results).items() if grid.asked("hard")}
@@ -43,10 +44,12 @@ def facts(studied: SectionContext) -> Mapping[str, Any]:
 
 
 def text(one: Mapping[str, Any]) -> str:
+    """Write the section for the terminal."""
     return soft_text.text(one)
 
 
 def html(one: Mapping[str, Any]) -> str:
+    """Write the section for the page."""
     return page.html(one)
 
 

@@ -11,12 +11,15 @@ TITLE = "The tree"
 
 
 def facts(studied: SectionContext) -> Mapping[str, Any]:
+    """Write the final tree as text, where it is one."""
     return {"text": to_text(studied.tree.cut)} if studied.tree else no_tree(studied)
 
 
 def text(one: Mapping[str, Any]) -> str:
+    """Write the section for the terminal."""
     return str(one["text"])
 
 
 def html(one: Mapping[str, Any]) -> str:
+    """Write the section for the page."""
     return f"<pre>{escape(one['text'])}</pre>"

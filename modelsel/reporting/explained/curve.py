@@ -49,6 +49,7 @@ def _ends(one: dict[str, Any]) -> list[float] | None:
 
 
 def _drawn(view: View, rows: list[float], lines: list[dict[str, Any]]) -> str:
+    """Draw the mean scores and their intervals by rows to fit on."""
     reach = [end for line in lines for one in line["points"] for end in (one["mean"], one["low"], one["high"])]
     low = min((value for value in reach if value is not None), default=0.0)
     high = max((value for value in reach if value is not None), default=1.0)

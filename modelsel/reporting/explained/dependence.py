@@ -16,6 +16,7 @@ def dependence(view: View) -> list[dict[str, Any]]:
 
 
 def _panel(view: View, one: dict[str, Any]) -> dict[str, Any]:
+    """Draw the dependence on one column."""
     classes = [str(name) for name in view.outcome.task["classes"]]
     shown = [1] if len(classes) == 2 else list(range(min(len(classes), CLASSES)))
     places = one["grid"] if one["kind"] == "numeric" else list(range(len(one["grid"])))
@@ -34,6 +35,7 @@ def _panel(view: View, one: dict[str, Any]) -> dict[str, Any]:
 
 
 def _below(plot: Plot, one: dict[str, Any], across: Scale, places: list[float]) -> None:
+    """Label the axis below: dates, numbers or levels."""
     if one.get("dates"):
         for at in (places[0], places[len(places) // 2], places[-1]):
             plot.text(across(at), BOTTOM + 15, moment(at)[:10], "tick", "middle")

@@ -16,6 +16,7 @@ def importance(view: View) -> list[dict[str, Any]]:
 
 
 def _part(view: View, one: dict[str, Any]) -> dict[str, Any]:
+    """Describe the importances of one candidate."""
     part: dict[str, Any] = {
         "called": view.called(one["candidate"]),
         "failed": one.get("failed"),
@@ -49,6 +50,7 @@ def _ends(line: dict[str, Any]) -> str:
 
 
 def _drawn(view: View, lines: list[dict[str, Any]], noise: dict[str, Any] | None, lanes: Lanes) -> str:
+    """Draw the columns' means and intervals, with the noise as a line."""
     ends = [end for line in lines for end in (line["low"], line["high"], line["mean"]) if end is not None]
     scale = Scale.of([0.0, *ends], lanes.left, lanes.width - lanes.right, log=False)
     bottom = 14 + lanes.row * len(lines)

@@ -29,6 +29,7 @@ def worst(part: dict[str, Any]) -> str:
 
 
 def _table(found: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Describe the slices that were found or declared."""
     if found is None:
         return None
     rate = found["wrong"] / found["rows"] if found["rows"] else 0.0
@@ -37,6 +38,7 @@ def _table(found: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _row(line: dict[str, Any]) -> dict[str, Any]:
+    """Write one slice: rows, error rate, interval, p."""
     return {
         "name": line["slice"],
         "rows": line["rows"],

@@ -99,6 +99,7 @@ def of_trees(training: Errors | None, tree: TreeCode | None, classes: int) -> It
 
 
 def _vc(training: Errors, dimension: int) -> dict[str, str]:
+    """Write the row of the VC bound."""
     words = (
         f"H: all trees, VC dimension {dimension:,} (every combination of levels). "
         "Stopping and pruning choose from fewer, by how much is not known"
@@ -112,6 +113,7 @@ def _vc(training: Errors, dimension: int) -> dict[str, str]:
 
 
 def _occam(tree: TreeCode) -> dict[str, str]:
+    """Write the row of Occam's bound on the final tree."""
     errors = tree.errors
     words = (
         f"The final tree in {tree.bits:,.0f} bits of a prefix code, its errors those among the rows that its leaves count. "
@@ -142,6 +144,7 @@ def _no_dimension(training: Errors | None, tree: TreeCode | None, classes: int) 
 
 
 def _row(name: str, errors: Errors, bound: float, words: str, needed: int) -> dict[str, str]:
+    """Write a row: errors, bound, exact limit, rows needed."""
     exact = errors.exact
     return {
         "name": name,
@@ -159,6 +162,7 @@ def _none(name: str, why: str) -> dict[str, str]:
 
 
 def _out_of_fold(view: View, folds: dict[str, Any]) -> Errors | None:
+    """Gather the winner's out-of-fold error rate; None where its predictions were not kept."""
     found, winner = view.assessed, view.outcome.winner["id"]
     if winner not in found.ids or not folds.get("assessment"):
         return None

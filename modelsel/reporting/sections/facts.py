@@ -110,6 +110,7 @@ def limits(view: View) -> list[str]:
 
 
 def _feature(one: dict[str, Any]) -> dict[str, Any]:
+    """Describe a feature by quartiles or levels."""
     if "quartiles" in one:
         spread = " · ".join(map(moment if one.get("dates") else number, one["quartiles"]))
     else:

@@ -37,6 +37,7 @@ def _without_training_error(view: View) -> list[str]:
 
 
 def _reason(kind: str, plugins: tuple[str, ...]) -> str:
+    """Say why a learner has no training error; empty where it has one, or is not installed."""
     try:
         return str(getattr(class_of("learner", kind, plugins), "no_training_error", ""))
     except (KeyError, AttributeError):  # no such learner here: a plugin that is no longer installed
@@ -44,6 +45,7 @@ def _reason(kind: str, plugins: tuple[str, ...]) -> str:
 
 
 def _row(view: View, row: Row, equal: Set[str]) -> dict[str, Any]:
+    """Write the row of a candidate."""
     return {
         "rank": row.rank or None,
         "entry": row.label,

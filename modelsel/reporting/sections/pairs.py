@@ -34,6 +34,7 @@ def _pictures(view: View, pairs: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def _picture(view: View, pairs: list[dict[str, Any]], lanes: Lanes) -> str:
+    """Draw differences to the winner with their intervals."""
     ends = [float(pair[key]) for pair in pairs for key in ("low", "high") if pair[key] is not None]
     scale = Scale.of([0.0, *ends], lanes.left, lanes.width - lanes.right, log=False)
     bottom = 12 + lanes.row * len(pairs)

@@ -50,6 +50,7 @@ def _of(view: View, unit: str) -> list[Row]:
 def _figure(
     view: View, rows: Sequence[Row], sizes: Sequence[float], title: str, label: str, few: bool = False
 ) -> dict[str, str]:
+    """Draw scores against sizes, with the front."""
     low, high = view.reach([row.mean for row in rows])
     plot = Plot(WIDTH, HEIGHT, f"{view.outcome.measure} against {title}, with the Pareto front")
     up, across = Scale.of([low, high], BOTTOM - 4, TOP + 4, log=False), Scale.of(sizes, LEFT + 10, WIDTH - RIGHT - 6)

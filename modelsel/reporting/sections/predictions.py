@@ -59,6 +59,7 @@ def roc(positive: Floats, truth: Integers) -> tuple[Floats, Floats, float]:
 
 
 def _cells(counts: Integers, classes: list[str]) -> list[dict[str, Any]]:
+    """Write the rows of the confusion matrix."""
     rows = counts.sum(axis=1)
     return [
         {
@@ -75,6 +76,7 @@ def _cells(counts: Integers, classes: list[str]) -> list[dict[str, Any]]:
 
 
 def _largest(counts: Integers, classes: list[str], most: int = 20) -> list[dict[str, Any]]:
+    """List the most frequent confusions."""
     wrong = counts - np.diag(np.diag(counts))
     order = np.argsort(-wrong, axis=None, kind="stable")[:most]
     pairs = [(int(k) // len(classes), int(k) % len(classes)) for k in order]
@@ -82,6 +84,7 @@ def _largest(counts: Integers, classes: list[str], most: int = 20) -> list[dict[
 
 
 def _roc(truth: Integers, scores: Floats, classes: list[str]) -> dict[str, Any]:
+    """Draw a ROC curve per class, with its area."""
     wanted = (
         [1] if len(classes) == 2 else np.argsort(-np.bincount(truth, minlength=len(classes)), kind="stable")[:CURVES].tolist()
     )
@@ -127,6 +130,7 @@ def _calibration(truth: Integers, scores: Floats) -> dict[str, Any]:
 
 
 def _in_parts(parts: BrierParts) -> str:
+    """Write the parts of a Brier score in a sentence."""
     return (
         f"{parts.miscalibration:.4f} miscalibration − {parts.discrimination:.4f} discrimination + "
         f"{parts.uncertainty:.4f} uncertainty (all rows together)"
@@ -134,6 +138,7 @@ def _in_parts(parts: BrierParts) -> str:
 
 
 def _square(title: str, below: str) -> tuple[Plot, Scale, Scale]:
+    """Prepare a square plot of rates from 0 to 1."""
     plot = Plot(SIZE, BOTTOM + 42, title)
     across, up = Scale(0.0, 1.0, LEFT, SIZE - 14), Scale(0.0, 1.0, BOTTOM, TOP)
     plot.axis_left(up, LEFT, SIZE - 14)

@@ -61,6 +61,7 @@ def _order(value: str) -> tuple[int, float, str]:
 
 
 def _number(value: str) -> float | None:
+    """Read a number; None for a truth value or a word."""
     try:
         return float(value) if value not in ("true", "false") else None
     except ValueError:
@@ -68,6 +69,7 @@ def _number(value: str) -> float | None:
 
 
 def _slice(view: View, entry: str, name: str, rows: Sequence[Row]) -> str:
+    """Draw scores against one setting, with the best of each value."""
     rows = [row for row in rows if name in row.parameters]
     values, series = _values(rows, name), view.entries.index(entry)
     numbers = [_number(value) for value in values]
@@ -99,6 +101,7 @@ def _slice(view: View, entry: str, name: str, rows: Sequence[Row]) -> str:
 
 
 def _columns(plot: Plot, values: Sequence[str], name: str) -> dict[str, float]:
+    """Label the values below the axis, and return the place of each."""
     step = (WIDTH - RIGHT - LEFT) / len(values)
     at = {value: LEFT + step * (i + 0.5) for i, value in enumerate(values)}
     every = max(1, len(values) // 8)
@@ -128,6 +131,7 @@ def _units(view: View) -> list[str]:
 
 
 def _complexity(view: View, unit: str) -> dict[str, str]:
+    """Draw training and assessment scores against complexity."""
     rows = sorted(
         (row for row in view.ranked if row.unit == unit and np.isfinite(row.complexity)), key=lambda row: row.complexity
     )
@@ -159,6 +163,7 @@ def _medians(points: Sequence[tuple[float, float]], groups: int = 9) -> list[tup
 
 
 def _so_far(view: View) -> str:
+    """Draw the best score so far in declared order."""
     rows = [row for row in view.rows if row.rank]
     sign = -1 if view.higher else 1
     best = sign * np.minimum.accumulate(np.array([sign * row.mean for row in rows]))

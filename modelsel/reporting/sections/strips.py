@@ -18,6 +18,7 @@ def section(view: View) -> dict[str, Any]:
 
 
 def _drawn(view: View, rows: list[Row], lanes: Lanes) -> str:
+    """Draw a strip per candidate."""
     reach = view.reach([fold for row in rows for fold in row.folds])
     scale = Scale.of(reach, lanes.left, lanes.width - lanes.right, log=False)
     bottom = 14 + lanes.row * len(rows)
@@ -37,6 +38,7 @@ def chosen(view: View) -> list[Row]:
 
 
 def _strip(plot: Plot, view: View, row: Row, scale: Scale, y: float) -> None:
+    """Draw one candidate's strip: folds, mean, one standard error to each side."""
     series = view.series(row)
     if not scale.low <= row.mean <= scale.high:
         _beyond(plot, row, scale, y)

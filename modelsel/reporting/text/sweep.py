@@ -25,6 +25,7 @@ def table(jobs: Sequence[SweepJob]) -> str:
 
 
 def _row(job: SweepJob) -> tuple[str, ...]:
+    """Write the row of a job: its winner, or how it ended."""
     if job.outcome is None:
         return (job.overrides, f"ended with exit code {job.code}" if job.code else "passed over: not at hand", "–", "–", "–")
     won, corrected = job.outcome.winner, job.outcome.winner.get("corrected")

@@ -51,6 +51,8 @@ class Live:
     """A bar with time left, best so far and failures."""
 
     def __init__(self, stream: TextIO) -> None:
+        """Prepare the bar; it is shown from the first cell on."""
+
         from rich.console import Console  # a sixteenth of a second, which plain lines do without
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
@@ -97,6 +99,7 @@ class Lines:
         self.said_share = 0.0
 
     def start(self, cells: int, candidates: int) -> None:
+        """Say how many candidates and cells there are."""
         self.state.start(cells, candidates)
         self.began = self.said_at = self.clock()
         self.said_share = 0.0
@@ -117,6 +120,7 @@ class Lines:
         return None
 
     def _report(self) -> None:
+        """Say how far the study has got, and estimate the time left."""
         state, now = self.state, self.clock()
         left = (now - self.began) * (1 / state.share - 1) if state.share else 0.0
         self.said_at, self.said_share = now, state.share

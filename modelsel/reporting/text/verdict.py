@@ -37,6 +37,7 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
 
 
 def headline(outcome: StudySummary) -> str:
+    """Say how many candidates were compared, and how."""
     counts = outcome.candidates
     beside = [f"{counts[name]} {name}" for name in ("failed", "skipped", "dropped") if counts.get(name)]
     others = f" ({', '.join(beside)})" if beside else ""
@@ -111,12 +112,14 @@ def _trace(outcome: StudySummary) -> str:
 
 
 def released(result: TestResult) -> str:
+    """Say the released score with its interval."""
     errors = "" if result.errors is None else f", {result.errors} of {plural(result.n, 'row')} wrong"
     ends = f", {percent(result.level)} interval {interval(result.interval)}" if result.interval else ", no certified interval"
     return f"{score(result.score)}{errors}{ends}"
 
 
 def look(result: TestResult) -> str:
+    """Say which look this was, and its price."""
     if result.replay:
         return "a replay of an answer that was given before: no new look"
     if result.policy == "off" or "G003" in result.flags:
@@ -126,16 +129,19 @@ def look(result: TestResult) -> str:
 
 
 def findings(outcome: StudySummary) -> list[str]:
+    """List findings of medium severity and above, with what to do."""
     graver = [f for f in outcome.findings if f["severity"] in ("medium", "high", "critical")]
     return [f"{f['code']} ({f['severity']}): {f['message']}{'; ' + f['do'] if f.get('do') else ''}" for f in graver]
 
 
 def ledger(outcome: StudySummary, audit: Mapping[str, Any]) -> list[str]:
+    """Name the ledger, where a look was made."""
     url = audit.get("ledger", {}).get("url")
     return [str(url)] if url and outcome.test is not None else []
 
 
 def browse(config: Mapping[str, Any]) -> list[str]:
+    """Name the command that shows MLflow's pages, where there is tracking."""
     tracking = config.get("tracking") or {}
     return [] if tracking.get("kind", "off") == "off" else ["modelsel ui"]
 
@@ -174,6 +180,7 @@ def _widened(ends: Sequence[float] | None) -> str:
 
 
 def _lines(label: str, words: Iterable[str]) -> Iterable[str]:
+    """Indent lines behind their label."""
     if not label:
         return [*words, ""]
     indent = " " * (LABEL + 2)

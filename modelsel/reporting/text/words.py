@@ -34,6 +34,7 @@ def p_value(value: float | None) -> str:
 
 
 def interval(ends: Sequence[float] | None) -> str:
+    """Write an interval; a dash where there is none."""
     return "–" if ends is None else f"[{score(ends[0])}, {score(ends[1])}]"
 
 

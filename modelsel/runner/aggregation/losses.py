@@ -24,6 +24,7 @@ class LossMatrix:
     """Filled cell by cell, in the order of folds, so that sums over repeats are the same whoever computed the cells."""
 
     def __init__(self, task: Task, resampling: Resampling, columns: int) -> None:
+        """Number the folds of each row, and begin with sums of 0."""
         self._task = task
         self.fold = folds_of(task, resampling)
         self._times = (self.fold >= 0).sum(axis=1)

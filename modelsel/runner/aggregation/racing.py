@@ -43,6 +43,7 @@ class Racing:
     done: set[int] = field(default_factory=set)  # batches that have all folds
 
     def __post_init__(self) -> None:
+        """Start with nobody finished, and find the batch of each candidate."""
         self.finished = np.zeros(len(self.book.work.plan.candidates), bool)
         self._best = best_scores(self.book.work)
         self._batch = np.zeros(len(self.finished), np.int64)

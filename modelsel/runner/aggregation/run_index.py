@@ -35,6 +35,7 @@ class RunIndex:
     def __init__(
         self, work: RunContext, journal: Journal, retry_failed: bool = False, which: Sequence[int] | None = None
     ) -> None:
+        """Begin with no cell answered."""
         self.work, self.journal = work, journal
         self.which = np.zeros(len(work.plan.candidates), bool)
         self.which[range(len(self.which)) if which is None else list(which)] = True
@@ -111,6 +112,7 @@ class RunIndex:
         return self.work.plan.batches[cell.batch].members
 
     def _missing(self, cell: Cell) -> CellJob | None:
+        """Look a cell up in the journals; return the job for what is missing, None where nothing is."""
         key, members = self.work.key(cell), np.array(self._members(cell))
         open_ = members[self.which[members] & ~self.out[members]]
         wanted, lacking, read = len(open_), "", False

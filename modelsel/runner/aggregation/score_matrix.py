@@ -42,6 +42,7 @@ class ScoreMatrix:
     """Filled in as cells finish, in any order: the numbers do not depend on it. `columns` are those of `CellResult`."""
 
     def __init__(self, candidates: int, folds: int, beside: Mapping[str, Measure] = NOTHING, classes: int = 0) -> None:
+        """Begin with no score."""
         shape = candidates, folds
         self._later = counted(beside, classes)
         self._order = tuple(beside)
@@ -103,6 +104,7 @@ class ScoreMatrix:
         return tuple(status for status, _ in found), tuple(reason for _, reason in found)  # type: ignore[misc]
 
     def _verdict(self, member: int) -> tuple[Status, str]:
+        """Say how a candidate without a valid score ended, and why."""
         if member in self.dropped:
             return "dropped", self.dropped[member]
         statuses = self.status[member]

@@ -16,6 +16,7 @@ class CellResultBuilder:
     """The result of a cell while its candidates answer, in any order."""
 
     def __init__(self, candidates: Sequence[Candidate], rows: int, classes: int, scores: bool) -> None:
+        """Begin with no answer."""
         self.learners = [candidate.learner for candidate in candidates]
         self.classes = classes
         self.bytes_each = max(1, rows * (8 * classes if scores else 4))

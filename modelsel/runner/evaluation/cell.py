@@ -61,6 +61,7 @@ def _evaluated(
     task: Task, fold: Fold, candidates: Sequence[Candidate], identity: tuple[str, int], scores: bool, limited: Limited,
     reached: Reached | None,
 ) -> CellResult:  # fmt: skip
+    """Set up the batch and let each candidate answer; what fails becomes a status."""
     start = perf_counter()
     (growing, seed), rows = identity, _checked(task, fold)
     builder = CellResultBuilder(candidates, len(fold.assessment), len(task.classes), scores)

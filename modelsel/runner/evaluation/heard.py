@@ -35,6 +35,7 @@ def heard() -> Iterator[list[str]]:
 
 
 def _enter() -> None:
+    """Begin to gather warnings; the first of several threads replaces `showwarning`."""
     global _count
     with _lock:
         _count += 1
@@ -47,6 +48,7 @@ def _enter() -> None:
 
 
 def _leave() -> None:
+    """Stop gathering; the last of several threads puts `showwarning` back."""
     global _count
     with _lock:
         _count -= 1
@@ -55,6 +57,8 @@ def _leave() -> None:
 
 
 def _hearing(otherwise: Callable[..., None]) -> Callable[..., None]:
+    """Wrap `showwarning`: a gathering thread keeps the text, others show it as before."""
+
     def show(message: Warning | str, category: type[Warning], *more: Any, **named: Any) -> None:
         said = getattr(_own, "said", None)
         if said is None:

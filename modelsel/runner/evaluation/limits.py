@@ -57,6 +57,7 @@ def unlimited() -> AbstractContextManager[None]:
 
 @contextmanager
 def _clock(seconds: float | None) -> Iterator[None]:
+    """Limit the time of a block; a block that cannot be stopped ends the process a little later."""
     if seconds is None:
         yield
         return
@@ -91,6 +92,8 @@ def raised_after(seconds: float, event: BaseException) -> Iterator[None]:
 
 @contextmanager
 def _by_system(seconds: float, event: BaseException) -> Iterator[None]:
+    """Raise an exception after some seconds, by the system's timer."""
+
     def ring(_signal: int, _frame: FrameType | None) -> None:
         raise event
 
@@ -131,6 +134,7 @@ def _by_thread(seconds: float, event: BaseException) -> Iterator[None]:
 
 @contextmanager
 def _ceiling(memory: int | None) -> Iterator[None]:
+    """Limit the memory of a block."""
     if memory is None:
         yield
         return

@@ -64,6 +64,7 @@ def _sent(client: Any, work: Any) -> AbstractContextManager[Any]:
 
 
 def _awaited(client: Any) -> None:
+    """Wait for the scheduler to answer; raise `SchedulerGone` where it does not."""
     until = time.monotonic() + GONE_AFTER
     while not _answers(client):
         if time.monotonic() > until:
@@ -89,6 +90,8 @@ def _backend() -> type:
 
     class Backend(theirs):  # type: ignore[misc]
         def start_call(self) -> None:
+            """Begin, and watch whether the scheduler answers."""
+
             self.waiting: set[Future[Any]] = set()
             self.over = Event()
             super().start_call()
@@ -132,6 +135,7 @@ def _watch(client: Any, waiting: "set[Future[Any]]", over: Event) -> None:
 
 @contextmanager
 def _client(distributed: ModuleType, scheduler: str | None, jobs: int) -> Iterator[Any]:
+    """Connect to a scheduler, or start a cluster on this machine."""
     dask = importlib.import_module("dask")
     if scheduler is None:
         local = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}

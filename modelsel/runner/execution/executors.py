@@ -175,6 +175,8 @@ def _one_by_one(ahead: int | str) -> dict[str, Any]:
 def _results(
     parallel: Any, perform: Callable[..., CompletedJob], shared: tuple[Any, ...], jobs: Iterable[CellJob]
 ) -> Iterator[CompletedJob]:
+    """Yield results as workers finish; what is left is given up when the reader stops."""
+
     from joblib import delayed
 
     results = parallel(delayed(perform)(*shared, job) for job in jobs)

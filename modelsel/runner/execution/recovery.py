@@ -66,6 +66,7 @@ class CrashRecovery:
         yield from self._without_condemned(waiting)
 
     def _without_condemned(self, waiting: dict[str, CellJob]) -> Iterator[CompletedJob]:
+        """Yield a result for each candidate already known to crash, and keep the rest of its job waiting."""
         for name in list(waiting):
             kept = yield from self._spared(waiting.pop(name))
             if kept is not None:
@@ -102,12 +103,14 @@ class CrashRecovery:
             yield from self._alone(replace(job, members=half), False)
 
     def _condemn(self, job: CellJob, overdue: bool) -> CompletedJob:
+        """Exclude the only candidate of a job, and record that it crashed or took too long."""
         status: Status = "timeout" if overdue else "crashed"
         reason = f"more than {self.work.limits.seconds:g} s" if overdue else "it killed its worker twice"
         self.condemned[job.members[0]] = f"{reason} on fold {job.cell.fold}"
         return self._written(job, status, reason)
 
     def _written(self, job: CellJob, status: Status, reason: str) -> CompletedJob:
+        """Record the failure of a job's candidates."""
         rows = len(self.work.resampling.folds[job.cell.fold].assessment)
         result = CellResult.failed(self.work.candidates(job), status, reason, rows)
         place = self.journal.own.append(*record_of(self.work.key(job.cell), result))

@@ -86,6 +86,7 @@ def apart(pool: Pool, limits: CellLimits, function: Callable[..., Any], *argumen
 
 
 def _sent(pool: Pool, limits: CellLimits, call: Call) -> CallResult | Failure:
+    """Run a call on the pool, and repeat it once where its worker dies."""
     with threadpool_limits(1):
         if pool.kind == "sequential":
             return call.result()
@@ -99,6 +100,7 @@ def _sent(pool: Pool, limits: CellLimits, call: Call) -> CallResult | Failure:
 
 
 def _twice(attempt: Callable[[], Any], is_death: Died, limits: CellLimits) -> Any:
+    """Repeat an attempt whose worker died; a second death is a failure."""
     for _ in range(ATTEMPTS):
         began = time.monotonic()
         try:
@@ -112,6 +114,7 @@ def _twice(attempt: Callable[[], Any], is_death: Died, limits: CellLimits) -> An
 
 
 def _opened(parcel: bytes | Failure) -> CallResult | Failure:
+    """Unpack a worker's answer."""
     if isinstance(parcel, Failure):
         return parcel
     answer: CallResult = pickle.loads(parcel)  # noqa: S301  our own worker packed it
@@ -132,6 +135,8 @@ def _in_a_thread(call: Call) -> CallResult | Failure:
 
 
 def _in_a_process(pool: Pool, path: str) -> Any:
+    """Run a call in a worker process."""
+
     from joblib import Parallel, delayed, parallel_config  # here and below: the pool of threads does without
 
     with parallel_config("loky", inner_max_num_threads=1):
@@ -140,6 +145,8 @@ def _in_a_process(pool: Pool, path: str) -> Any:
 
 
 def _on_the_cluster(cluster: Cluster) -> Any:
+    """Run a call on the cluster."""
+
     from joblib import Parallel, delayed
 
     with cluster.enter():

@@ -59,6 +59,7 @@ class _Told:
     job: Any
 
     def get(self, timeout: float | None = None) -> Any:
+        """Wait for the result; a failure is raised."""
         found = self.job.get(timeout)
         if isinstance(problem := getattr(found, "exc", None), BaseException):
             raise problem

@@ -48,6 +48,7 @@ class CellWorker:
     """Run the jobs of this process. `wait` lets whoever stops the run see that nobody is in the middle of writing."""
 
     def __init__(self, work: RunContext, segment: Segment) -> None:
+        """Keep the work and the segment; nobody is at work yet."""
         self.work, self.segment = work, segment
         self.open = True
         self._busy = 0
@@ -77,6 +78,7 @@ class CellWorker:
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:
+        """Count who is at work, so that one who stops the run can wait for them."""
         with self._idle:
             self._busy += 1
         try:

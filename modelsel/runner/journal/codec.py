@@ -118,6 +118,7 @@ def raw(place: RecordLocation) -> bytes | None:
 
 
 def _arrays(data: bytes, at: int, shapes: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """Read arrays of known types and shapes, one after the other."""
     arrays = {}
     for name, (kind, shape) in shapes.items():
         dtype, count = np.dtype(kind), math.prod(shape)

@@ -23,6 +23,7 @@ class Journal:
     """Journal of one run. `older` are folders of other journals, in the order in which they are asked."""
 
     def __init__(self, folder: Path, older: Sequence[Path] = ()) -> None:
+        """Index the run's own segments; older journals are read when they are first asked."""
         folder = folder.absolute()  # worker processes outlive a run and may stand in another folder
         self.folder = folder
         self.damage: list[CorruptRecord] = []
@@ -113,12 +114,14 @@ class Journal:
         return self._elsewhere.get(key.place, [])
 
     def _remember(self, path: Path) -> None:
+        """Index the records of an older journal by rows, fold and growing settings."""
         for found in scan(path):
             if isinstance(found, RecordHeader) and _has_key(found.facts):
                 cell = found.facts["cell"]
                 self._elsewhere.setdefault((cell["rows"], cell["fold"], cell["growing"]), []).append(found)
 
     def _index(self, path: Path) -> list[CorruptRecord]:
+        """Index the records of an own segment; return the corrupt ones."""
         damage = []
         for found in scan(path):
             if isinstance(found, CorruptRecord):

@@ -26,6 +26,7 @@ class Segment:
     """The segment that this process appends to, created with its first record. Safe to share between threads."""
 
     def __init__(self, folder: Path) -> None:
+        """Begin without a file."""
         self._folder = folder
         self._lock = Lock()
         self._file = -1
@@ -39,6 +40,7 @@ class Segment:
         return self.append_bytes(encoded(facts, arrays))
 
     def append_bytes(self, record: bytes) -> RecordLocation:
+        """Append a record; it is forced to disk after so many records or seconds."""
         with self._lock, store_errors(self._folder):
             if self._file < 0:
                 self._open()
@@ -61,6 +63,7 @@ class Segment:
                     self._file = -1
 
     def _open(self) -> None:
+        """Create the file of this process."""
         self._folder.mkdir(parents=True, exist_ok=True)
         path = self._folder / f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:8]}{SUFFIX}"
         self._file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | BYTES, 0o644)
@@ -92,6 +95,7 @@ class store_errors:  # noqa: N801  reads as a statement
     def __enter__(self) -> None: ...
 
     def __exit__(self, _kind: object, problem: BaseException | None, _trace: object) -> None:
+        """Turn an error of the operating system into one that names the folder."""
         if isinstance(problem, OSError):
             what = f"{self._what} cannot be written: {problem.strerror or problem}"
             fix = "make room or choose another folder, then run the same command again: finished cells are kept"

@@ -46,6 +46,7 @@ class OutOfBag:
 
 
 def _not_bagged(learners: Sequence[Any]) -> Iterator[str]:
+    """Yield why some learners cannot be judged out of bag."""
     others = {
         kind_of(learner)
         for learner in learners

@@ -55,6 +55,7 @@ def hold_out(task: Task, share: float, stratify: bool, together: bool) -> Assign
 
 
 def too_many_folds(task: Task, folds: int) -> Iterator[str]:
+    """Yield a problem where there are more folds than rows."""
     if folds > len(task):
         yield f"{folds} folds of {len(task)} rows: scheme.folds may be at most {len(task)}"
 

@@ -25,12 +25,14 @@ class Grouped:
         """Labels whose proportions every part should have; None: only the numbers of rows count."""
 
     def problems(self, task: Task) -> Iterator[str]:
+        """Yield a problem where there are no groups, or too few."""
         if task.groups is None:
             yield f"scheme={kind_of(self)} needs groups: set dataset.groups=COLUMN"
         elif (count := len(np.unique(task.groups))) < self.folds:
             yield f"{self.folds} folds of {count} groups: scheme.folds may be at most {count}"
 
     def instantiate(self, task: Task, seed: int) -> Resampling:
+        """Deal the groups to the folds."""
         assert task.groups is not None, "problems() was not asked"
         groups = _joined(task.groups, equal_rows(task.values)) if self.keep_duplicates_together else task.groups
         sizes, strata = [1.0] * self.folds, self.strata(task)

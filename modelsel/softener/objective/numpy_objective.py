@@ -20,6 +20,7 @@ def evaluate(objective: ObjectiveRows, widths: Widths) -> float:
 
 
 def _of_class(objective: ObjectiveRows, each: ClassContrast, r: Floats) -> float:
+    """Compute the objective of one class from scores r."""
     if objective.kind == "auc":
         return -float(auc(each.positive.astype(bool), r, objective.weights))
     d = np.abs(r - each.positive)

@@ -21,6 +21,7 @@ class Objective(ObjectiveRows):
 
     @classmethod
     def of(cls, cut: PrunedView, x: Floats, task: Task, rows: Integers, kind: str) -> "Objective":
+        """Prepare the objective: classes, weights and arrays that are written over in each call."""
         weight = cut.counts.sum(axis=1, keepdims=True)
         shares = np.divide(cut.counts, weight, out=np.zeros_like(cut.counts), where=weight > 0)
         target, weights = task.target[rows], np.ascontiguousarray(task.row_weights[rows])
@@ -39,6 +40,7 @@ class Objective(ObjectiveRows):
         )  # fmt: skip
 
     def __call__(self, widths: Widths) -> float:
+        """Compute the objective at some widths."""
         soft, ranks = load("soft"), load("ranks")
         if soft is None or ranks is None:
             return evaluate(self, widths)
@@ -48,6 +50,7 @@ class Objective(ObjectiveRows):
     def _of_class(
         self, each: ClassContrast, tree: tuple[NDArray[np.generic], ...], soft: ModuleType, ranks: ModuleType
     ) -> float:
+        """Compute the objective of one class by the kernels."""
         if self.by_test is None:
             soft.mean(self.x, tree, each.of_leaf, self.scores)
         else:

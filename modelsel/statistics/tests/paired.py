@@ -99,6 +99,7 @@ def holm(p: ArrayLike) -> Floats:
 
 
 def _t(mean: Floats, error: Floats, freedom: int, level: float) -> Paired:
+    """Make a t-test of means and their standard errors."""
     mean, error = np.asarray(mean), np.asarray(error)
     error = np.where(error <= 1e-14 * np.abs(mean), 0.0, error)  # rounding of equal differences is no variance
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -108,6 +109,7 @@ def _t(mean: Floats, error: Floats, freedom: int, level: float) -> Paired:
 
 
 def _five_by_two(differences: ArrayLike) -> Floats:
+    """Check that there are five by two differences."""
     d = np.asarray(differences, np.float64)
     if d.shape != (5, 2):
         raise ValueError(f"a 5 × 2 comparison has 5 × 2 differences, not {' × '.join(map(str, d.shape))}")

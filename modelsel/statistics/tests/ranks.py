@@ -112,6 +112,7 @@ def _all_signs(d: Floats) -> float:
 
 
 def _table(scores: ArrayLike, higher_is_better: bool) -> Floats:
+    """Round a table of scores and turn it so that lower is better."""
     table = np.round(np.asarray(scores, np.float64), 12).astype(np.float64)  # equal up to rounding is a tie
     if table.ndim != 2 or min(table.shape) < 2:
         raise ValueError("ranks need at least two data sets and two learners")

@@ -132,6 +132,7 @@ class _Layout:
 
     @cached_property
     def leaves_below(self) -> dict[int, int]:
+        """Count the leaves below each node."""
         below = dict.fromkeys(self.nodes, 0)
         for node in reversed(self.nodes):
             below[node] = 1 if self.cut.leaf[node] else sum(below[int(c)] for c in self.cut.tree.children(node))
@@ -139,6 +140,7 @@ class _Layout:
 
     @cached_property
     def y(self) -> dict[int, float]:
+        """Place leaves on lines, and parents midway between their outer children."""
         lines = iter(range(self.leaves))
         y = {node: (next(lines) + 0.5) * ROW for node in self.nodes if self.cut.leaf[node]}
         for node in reversed(self.nodes):
@@ -169,6 +171,7 @@ def _node(layout: _Layout, node: int) -> str:
 
 
 def _branch(layout: _Layout, node: int, parent: int) -> str:
+    """Draw a branch with its test."""
     words, label = layout.words[node]
     rise, start = layout.y[parent] - layout.y[node], BOX - layout.step
     return (
@@ -220,6 +223,7 @@ def _told(cut: PrunedView, node: int, counts: Floats) -> str:
 
 
 def _key(cut: PrunedView) -> str:
+    """Write the key of class colours."""
     return "".join(
         f'<span class="tree-key"><i style="background:{_colour(index)}"></i>{escape(name)}</span>'
         for index, name in enumerate(cut.tree.classes)

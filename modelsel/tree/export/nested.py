@@ -75,6 +75,7 @@ def _renumbered(stands: Booleans) -> dict[int, int]:
 
 
 def _node(cut: PrunedView, node: int, number: Mapping[int, int], widths: Widths | None) -> dict[str, Any]:
+    """Write a node as plain data."""
     tree, is_leaf = cut.tree, bool(cut.leaf[node])
     parent = int(tree.parent[node])
     record: dict[str, Any] = {
@@ -94,6 +95,7 @@ def _node(cut: PrunedView, node: int, number: Mapping[int, int], widths: Widths 
 
 
 def _test(tree: DecisionTree, node: int, widths: Widths | None) -> dict[str, Any]:
+    """Write a node's test as plain data."""
     feature, kind = tree.features[tree.feature[node]], int(tree.test[node])
     levels: list[str] | None = None
     if kind == MULTIWAY:
@@ -114,6 +116,7 @@ def _test(tree: DecisionTree, node: int, widths: Widths | None) -> dict[str, Any
 
 
 def _threshold(test: Mapping[str, Any] | None, features: tuple[Feature, ...], position: Mapping[str, int]) -> float:
+    """Read a threshold, or the code of a tested level; NaN for other tests."""
     if test and test["kind"] == "threshold":
         return float(test["threshold"])
     if test and test["kind"] == "equality":

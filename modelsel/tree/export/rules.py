@@ -48,6 +48,7 @@ def rules_text(cut: PrunedView, most: int | None = None) -> str:
 
 
 def _rule(cut: PrunedView, counts: Floats, leaf: int, conditions: tuple[Condition, ...]) -> TreeRule:
+    """Make the rule of a leaf."""
     prediction = int(cut.prediction[leaf])
     weight, total = float(counts[leaf].sum()), float(counts[0].sum())
     return TreeRule(
@@ -61,6 +62,7 @@ def _rule(cut: PrunedView, counts: Floats, leaf: int, conditions: tuple[Conditio
 
 
 def _words(cut: PrunedView, rule: TreeRule) -> str:
+    """Write a rule in words."""
     tree = cut.tree
     reasons = " and ".join(condition.words(tree.features[condition.feature]) for condition in rule.conditions)
     right = "no training rows" if rule.confidence is None else f"right {rule.confidence:.1%}".replace("%", " %")

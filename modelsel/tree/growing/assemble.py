@@ -145,6 +145,7 @@ def surrogates_of(
 
 
 def _subsets(nodes: Integers, marks: NDArray[np.uint8], columns: RankedColumns) -> dict[int, Booleans]:
+    """Read the levels of each subset test."""
     subsets: dict[int, Booleans] = {}
     for node in np.flatnonzero(nodes[:, TEST] == SUBSET):
         start = nodes[node, LEVELS]

@@ -64,6 +64,7 @@ def columns(table: Table) -> RankedColumns:
 
 
 def _ranked(table: Table) -> RankedColumns:
+    """Rank every feature's values; nominal ones keep their codes."""
     nominal = np.array([feature.kind == "nominal" for feature in table.features], bool)
     slot = np.where(nominal, -1, np.cumsum(~nominal) - 1).astype(np.int64)
     codes = np.empty((len(table.features), len(table)), np.int32)
@@ -106,6 +107,8 @@ def _rank(table: Table, chosen: Integers, codes: Codes, order: NDArray[np.int32]
 
 
 def _compiled(block: Floats, part: Integers, codes: Codes, order: NDArray[np.int32], flat: Floats) -> Integers:
+    """Rank a block of columns by the compiled kernel."""
+
     from modelsel.kernels.splits.rank import pack, rank
 
     words, row_bits, bits = np.empty(block.shape, np.int64), block.shape[1].bit_length(), block.view(np.uint64)
@@ -119,6 +122,7 @@ def _compiled(block: Floats, part: Integers, codes: Codes, order: NDArray[np.int
 
 
 def _in_numpy(block: Floats, part: Integers, codes: Codes, order: NDArray[np.int32], flat: Floats) -> Integers:
+    """Rank a block of columns in NumPy."""
     by_value = np.argsort(block + 0.0, axis=1, kind="stable")
     ranked = np.take_along_axis(block, by_value, 1)
     new = np.ones(block.shape, bool)

@@ -34,6 +34,7 @@ def grow(task: Task, rows: Integers, criterion: Criterion, growth: GrowthParams)
 
 
 def _grown(chosen: WeightedRows, ranked: RankedColumns, criterion: Criterion, growth: GrowthParams) -> DecisionTree:
+    """Grow by the compiled grower, or by NumPy's where the criterion has no compiled form."""
     grown = _compiled(chosen, ranked, criterion, growth) if criterion.loop is not None else None
     if grown is None:
         grown = _numpy(chosen, ranked, criterion, growth)
@@ -82,6 +83,7 @@ def _settings(
 def _counted(
     kernel: ModuleType, chosen: WeightedRows, ranked: RankedColumns, rules: GrowthRules, limits: GrowthLimits, units: Integers
 ) -> GrowerOutput:
+    """Grow by the kernel for complete columns and rows of weight one."""
     rows = chosen.rows.astype(np.int32)
     return GrowerOutput(*kernel.grow(
         ranked.order, ranked.codes, ranked.levels, chosen.task.target, rows, chosen.counts, units, rules, limits, stop.FLAG
@@ -97,6 +99,8 @@ def _general(
     limits: GrowthLimits,
     units: Integers,
 ) -> GrowerOutput:
+    """Grow by the general kernel."""
+
     from modelsel.kernels import types
     from modelsel.kernels.growth import levels
     from modelsel.kernels.splits import presort, threshold
@@ -127,6 +131,7 @@ def _bits(count: int) -> int:
 
 
 def _check_word(ranked: RankedColumns, low: int) -> None:
+    """Check that a rank, a class and a row fit into one sorted word."""
     values = max((len(values) for values in ranked.values), default=0)
     if low + _bits(values + 1) > WORD:
         raise ValueError(

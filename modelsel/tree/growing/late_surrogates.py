@@ -40,6 +40,8 @@ class Finder:
         return surrogates_of(records, agreement, sides, np.arange(len(tree)), self.columns)
 
     def _compiled(self, kernel: Any, tree: DecisionTree, cut: Integers) -> tuple[Integers, Floats]:
+        """Find surrogates by the compiled search."""
+
         from modelsel.kernels.splits import presort
 
         ranked, task, classes = self.columns, self.chosen.task, (len(self.chosen.task.classes) - 1).bit_length()
@@ -56,6 +58,7 @@ class Finder:
         return records, agreement
 
     def _mimics(self, tree: DecisionTree, cut: Integers) -> Iterator[tuple[int, SurrogateSplit]]:
+        """Find surrogates in NumPy, node by node."""
         here, second = {0: self.chosen.rows}, _second(tree)
         for node in np.flatnonzero(tree.test != LEAF).tolist():
             rows, tested = here.pop(node), int(tree.feature[node])

@@ -88,6 +88,7 @@ class Grower:
         ]
 
     def _worth_a_look(self, node: Node) -> bool:
+        """Say whether a node may be tested: large enough, impure and not too deep."""
         counts, growth = self.record.counts[node.number], self.growth
         room = max(growth.min_split, 2 * growth.min_leaf) - SLACK
         deep = growth.max_depth is not None and node.depth >= growth.max_depth
@@ -152,6 +153,7 @@ class Grower:
         return np.where(codes >= 0, branch_of(test, np.maximum(codes, 0)), -1)
 
     def _branches(self, node: Node, feature: int, test: Test) -> int:
+        """Count the branches of a test."""
         if test.kind != MULTIWAY:
             return 2
         own_branch = self.growth.missing == "branch" and not self._column(node, feature).known.all()
@@ -182,6 +184,7 @@ class Grower:
         return np.asarray(np.bincount(task.target[rows], weight, len(task.classes)), np.float64)
 
     def _write(self, node: Node, feature: int, test: Test, value: float, counts: list[Floats]) -> None:
+        """Write a chosen test into the node's record."""
         row, record = self.record.nodes[node.number], self.record
         row[TEST], row[FEATURE], row[FIRST], row[BRANCHES] = test.kind, feature, len(record.nodes), len(counts)
         row[LEFT], row[RIGHT], row[MISSING_TO], row[LEVELS] = test.code, test.next, test.to, len(record.marks)

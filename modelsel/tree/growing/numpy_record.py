@@ -32,6 +32,7 @@ class NodeRecords:
     mimics: list[tuple[int, SurrogateSplit]] = field(default_factory=list)
 
     def add(self, parent: int, depth: int, counts: Floats) -> int:
+        """Add a node; return its number."""
         row = [0] * RECORD
         row[PARENT], row[DEPTH] = parent, depth
         self.nodes.append(row)

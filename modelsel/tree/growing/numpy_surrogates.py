@@ -52,6 +52,7 @@ def mimics(others: Iterable[tuple[int, NodeColumn, bool]], branch: Integers, wei
 
 
 def _mimic(feature: int, column: NodeColumn, cut: bool, branch: Integers, weight: Floats) -> SurrogateSplit | None:
+    """Find a feature's surrogate that agrees with the test more often than its larger branch does."""
     known = column.known & (branch >= 0)
     flat = column.codes[known].astype(np.int64) * 2 + branch[known]
     table: Floats = np.bincount(flat, weight[known], 2 * column.levels).reshape(-1, 2).astype(np.float64)
@@ -75,6 +76,7 @@ def _cut(feature: int, table: Floats, whole: float, met: Codes) -> SurrogateSpli
 
 
 def _sides(feature: int, table: Floats, whole: float) -> SurrogateSplit | None:
+    """Send each level to the side of its larger weight."""
     present = table.sum(axis=1) > 0
     if not present.any():
         return None

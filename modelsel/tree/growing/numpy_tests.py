@@ -60,6 +60,7 @@ def _information(table: Floats, lost: Floats, growth: GrowthParams) -> float:
 
 
 def _threshold(column: Filled, lost: Floats, criterion: Criterion, growth: GrowthParams) -> Test | None:
+    """Find the best threshold."""
     if len(column.present) < 2:
         return None
     left = np.cumsum(column.table[column.present], axis=0)
@@ -78,6 +79,7 @@ def _threshold(column: Filled, lost: Floats, criterion: Criterion, growth: Growt
 
 
 def _equality(column: Filled, lost: Floats, criterion: Criterion, growth: GrowthParams) -> Test | None:
+    """Find the best level against the rest."""
     present = np.flatnonzero(column.table.sum(axis=1) > 0)
     if len(present) < 2:
         return None
@@ -93,6 +95,7 @@ def _equality(column: Filled, lost: Floats, criterion: Criterion, growth: Growth
 
 
 def _multiway(column: Filled, lost: Floats, criterion: Criterion, growth: GrowthParams) -> Test | None:
+    """Score the test with a branch per level."""
     own = column.table[column.present]
     own_branch = growth.missing == "branch" and lost.sum() > 0
     if own_branch:
@@ -105,6 +108,7 @@ def _multiway(column: Filled, lost: Floats, criterion: Criterion, growth: Growth
 
 
 def _subset(column: Filled, lost: Floats, criterion: Criterion, growth: GrowthParams) -> Test | None:
+    """Find the best subset of levels."""
     pieces, names = column.table[column.present], column.present
     if growth.missing == "branch" and lost.sum() > 0:  # missing is one level more
         pieces, names = np.vstack([pieces, lost]), np.append(names, len(column.table))

@@ -20,6 +20,7 @@ class WeightedRows:
 
     @classmethod
     def of(cls, task: Task, rows: Integers) -> "WeightedRows":
+        """Gather the distinct rows that have weight, ascending; a repeated row gets a larger weight."""
         if task.weights is None and (rows[1:] > rows[:-1]).all():
             return cls(task, rows, np.ones(len(rows)))
         repeats = np.bincount(rows, minlength=len(task)).astype(np.float64)

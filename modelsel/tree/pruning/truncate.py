@@ -111,6 +111,7 @@ def p_values(tree: DecisionTree) -> Floats:
 
 
 def _p_values(tree: DecisionTree) -> Floats:
+    """Compute the χ² p-value of each test; 1 without degrees of freedom."""
     inner = tree.test != LEAF
     square = np.zeros(len(tree))
     share = np.divide(tree.counts, tree.weight[:, None], out=np.zeros_like(tree.counts), where=tree.weight[:, None] > 0)

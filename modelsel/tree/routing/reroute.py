@@ -87,6 +87,7 @@ def _own(tree: DecisionTree, node: int) -> range:
 
 
 def _side(tree: DecisionTree, each: int, values: Floats, rows: Integers) -> Integers:
+    """Compute the side to which each row's surrogate value sends it; −1 where it cannot tell."""
     found = tree.surrogates
     assert found is not None
     value = values[rows, found.feature[each]]

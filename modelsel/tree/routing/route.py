@@ -119,6 +119,7 @@ def flat_subsets(tree: DecisionTree) -> tuple[Codes, NDArray[np.uint8]]:
 
 
 def _flat_surrogates(tree: DecisionTree, found: Surrogates | None) -> tuple[NDArray[np.generic], ...]:
+    """Flatten surrogates to arrays for the kernel."""
     levels = np.array([len(feature.levels) for feature in tree.features], np.int32)
     if found is None:
         nothing = np.zeros(0, np.int32)

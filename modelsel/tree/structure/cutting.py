@@ -141,6 +141,7 @@ def steps(cut: PrunedView, critical: Floats) -> Floats:
 
 
 def _ancestors(tree: DecisionTree, node: int) -> list[int]:
+    """List a node's ancestors, nearest first."""
     above = []
     while (node := int(tree.parent[node])) >= 0:
         above.append(node)

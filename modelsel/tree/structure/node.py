@@ -78,6 +78,7 @@ class DecisionTree:
 
     @cached_property
     def depth(self) -> NDArray[np.int32]:
+        """Compute the depth of every node."""
         above, depth = self.parent.copy(), (self.parent >= 0).astype(np.int32)
         while (above >= 0).any():  # the way up doubles each time
             depth += np.where(above >= 0, depth[above], 0).astype(np.int32)

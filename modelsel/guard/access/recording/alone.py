@@ -100,6 +100,7 @@ def tell_unremembered(session: LedgerSession, study: str) -> list[Finding]:
 
 
 def witness_unguarded(session: LedgerSession, subject: RowFingerprints) -> list[Finding]:
+    """Tell the anchors of rows that were opened without a guard."""
     facts = {"ledger": "none", "testset": subject.digest, "look": "0", "spent": "0", "n": str(len(subject.test.bound)),
              "head": f"unguarded:0:{secrets.token_hex(16)}", "policy": "off", "key": session.key.id}  # fmt: skip
     return session.witnesses.tell(facts)

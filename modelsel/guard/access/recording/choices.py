@@ -26,6 +26,7 @@ def select(
     selected: SelectionSummary,
     predictions: str | None,
 ) -> None:
+    """Record a study's choice and the rows it was made on, unless it stands there already."""
     facts = {"testset": subject.digest, "train": subject.train, "spec_id": sealing.spec_id, "study": sealing.study,
              "folder": sealing.folder, "key_id": session.key.id, **_measured(terms_of(session.policy, sealing)),
              **asdict(selected), **({"predictions": predictions} if predictions else {})}  # fmt: skip

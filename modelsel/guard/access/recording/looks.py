@@ -64,6 +64,7 @@ def asked_now(session: LedgerSession, ask: PreparedLook, home: Sequence[LedgerEn
 
 
 def elsewhere_now(session: LedgerSession, elsewhere: OtherLedgers, home: Sequence[LedgerEntry]) -> OtherLedgers:
+    """Return the home's and all shared ledgers as they are now, read under their locks."""
     entries = (entry for ledger in session.shared.ledgers for entry in History.of(ledger.entries()).entries)
     return replace(
         elsewhere,

@@ -50,6 +50,7 @@ def _seal(
     terms: Mapping[str, Any],
     declaration: Mapping[str, str],
 ) -> list[str]:
+    """Seal rows that were not sealed under a guard before; return the names of terms that were loosened since."""
     history = History.of(writing.entries())
     off, known = is_off(terms), history.seals.get(subject.digest)
     if known is None or (is_off(known.facts["terms"]) and not off):
@@ -66,6 +67,7 @@ def _seal(
 
 
 def _space(session: LedgerSession, sealing: TestSetDeclaration) -> int | None:
+    """Count the declared candidates, as the policy says how."""
     declared = session.policy.declared_space
     if declared == "auto":
         return len(set(sealing.candidates)) or None

@@ -13,6 +13,7 @@ from modelsel.ledger.entry import LedgerEntry
 
 
 def note(session: LedgerSession, facts: Mapping[str, Any]) -> LedgerEntry:
+    """Record a note."""
     entry = session.ledger.append("note", {**who(), **facts})
     session.remember_how_far()
     return entry

@@ -7,6 +7,7 @@ KIND = FindingKind("G040", "TOO_MANY_CANDIDATES", "medium", "declare fewer candi
 
 
 def finding(count: int, rows: int, margin: float, lead: float) -> Finding:
+    """Report a lead that chance alone may give to the best of so many candidates."""
     return KIND.finding(
         f"the best of {count} candidates on {rows} rows may lead by {margin:.3f} by chance, "
         f"and leads the majority class by {max(0.0, lead):.3f}"

@@ -13,6 +13,7 @@ def finding(keys: int) -> Finding:
 
 
 def merged_apart(looks: int, testset: str) -> Finding:
+    """Report that merged looks cannot be compared with these rows."""
     return KIND.finding(
         f"{looks} look(s) of another ledger that was merged in did not know of those at test set {testset[:8]}, and their rows "
         "cannot be compared with it (stored as a digest only, or under another key): if they are the same rows, its intervals "

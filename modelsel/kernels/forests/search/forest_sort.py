@@ -48,6 +48,7 @@ def sort(keys, spare, buckets, places, n, lowest, highest):
 
 @kernel(_nrt=False)
 def _insert(keys, n):
+    """Sort in place by insertion."""
     for i in range(1, n):
         key, j = keys[i], i
         while j > 0 and keys[j - 1] > key:

@@ -41,6 +41,7 @@ def usual(feature, drawn, words, total, real, columns, bits, settings, work, cel
 
 @kernel(forceinline=True, _nrt=False)
 def _by_bits(bits, feature, drawn, words, total, judge, bar, tie):
+    """Judge the only cut of a two-valued feature by counting bits."""
     n, least = len(drawn), judge[4]
     left, own, rows = of_bits(bits[0], bits[1][feature], drawn, words)
     if rows == 0 or rows == n:
@@ -55,6 +56,7 @@ def _by_bits(bits, feature, drawn, words, total, judge, bar, tie):
 
 @kernel(forceinline=True, _nrt=False)
 def _by_codes(codes, many, drawn, words, total, cells, judge, bar, tie, node):
+    """Find the best cut by a table of class weights per code; -1 where the table cannot hold the rows."""
     table, rows, firsts = cells[0], cells[1], cells[3]
     if not tally(codes, drawn, words, table, rows, many, len(total), judge[4]):
         return -1, bar, -1, -1, 0.0
@@ -69,6 +71,7 @@ def _by_codes(codes, many, drawn, words, total, cells, judge, bar, tie, node):
 
 @kernel(forceinline=True, _nrt=False)
 def _by_entries(codes, drawn, words, total, work, cells, judge, bar, tie, node):
+    """Find the best cut by sorting the rows' entries; -1 where a row has no value."""
     keys, spare, buckets, places = work[0], work[1], work[2], work[3]
     n, least, firsts = len(drawn), judge[4], cells[2]
     lowest, highest = gather(codes, drawn, words, keys)

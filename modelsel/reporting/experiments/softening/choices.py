@@ -26,6 +26,7 @@ def choices(results: Results, grid: SofteningGrid) -> list[dict[str, Any]]:
 
 
 def _set(grid: SofteningGrid, k: int, honest: tuple[int, int, int], interval: tuple[float, float]) -> dict[str, Any]:
+    """Describe both choices of one training set."""
     paper = _largest(grid.area[..., k], grid.splits[:, k])
     return {
         "set": k,

@@ -51,6 +51,7 @@ def judged(found: Mapping[str, SofteningGrid], data: str) -> Iterator[dict[str, 
 
 
 def _larger_and_worse(case: Case) -> Verdict:
+    """Judge: C4.5's trees are larger than CART's, and worse."""
     cart, c45 = case.cart, case.c45
     sizes = [float(np.median(grid.splits[grid.distinct])) for grid in (c45, cart)]
     areas = [float(grid.best_area("hard").mean()) for grid in (c45, cart)]
@@ -59,6 +60,7 @@ def _larger_and_worse(case: Case) -> Verdict:
 
 
 def _widest_hurts(case: Case) -> Verdict:
+    """Judge: on MAGIC the widest softening, DR(0), makes most trees worse."""
     cart = case.cart
     change = cart.pooled("DR(0)") - cart.pooled("hard")
     best = float((cart.best_area("DR(0)") - cart.best_area("hard")).mean())
@@ -97,6 +99,7 @@ def _counts(case: Case) -> tuple[dict[str, int], int, str]:
 
 
 def _half_range(case: Case) -> Verdict:
+    """Judge: DR(1) is best on the most trees, DR(2) next."""
     counts, trees, of = _counts(case)
     order = sorted(counts, key=lambda method: -counts[method])
     words = ", ".join(f"{method} {counts[method]}" for method in order if counts[method])
@@ -116,6 +119,7 @@ def _laplace(grid: SofteningGrid, method: str) -> Floats:
 
 
 def _laplace_on_hard(case: Case) -> Verdict:
+    """Judge: Laplace scores raise the areas of hard trees, mostly of C4.5's."""
     cart = _laplace(case.cart, "hard")
     figures = f"raised on {_share(cart > 0)} of the trees, {cart.mean():+.2f} on average"
     if "c45" not in case.found:
@@ -126,6 +130,7 @@ def _laplace_on_hard(case: Case) -> Verdict:
 
 
 def _laplace_on_soft(case: Case) -> Verdict:
+    """Judge: Laplace scores add nothing to softened trees."""
     gains = {method: float(_laplace(case.cart, method).mean()) for method in ("hard", "C4.5", "DR(1)", "DR(2)")}
     nothing = max(gains["DR(1)"], gains["DR(2)"]) <= NOTHING
     words = ", ".join(f"{gain:+.3f} on {method}" for method, gain in gains.items())
@@ -133,6 +138,7 @@ def _laplace_on_soft(case: Case) -> Verdict:
 
 
 def _laplace_never_worse(case: Case) -> Verdict:
+    """Judge: Laplace scores never make an area notably worse."""
     grid = case.cart
     change = np.array([_laplace(grid, method) for method in (*UNSOFTENED, *_searched(grid))])
     worse = f"at worst {change.min():+.2f}; worse by more than {NOTABLY:g} in {_share(change < -NOTABLY)} of the cases"
@@ -140,6 +146,7 @@ def _laplace_never_worse(case: Case) -> Verdict:
 
 
 def _against_start(case: Case) -> Verdict:
+    """Judge: which searched softenings are better than their start, DR(1)."""
     grid = case.cart
     share = {method: float((grid.pooled(method) > grid.pooled("DR(1)")).mean()) for method in SEARCHED}
     holds = (share["diff"] < 0.5, HALF[0] <= share["square"] <= HALF[1], share["exptr"] > 0.5, share["auc"] > 0.5)
@@ -148,6 +155,7 @@ def _against_start(case: Case) -> Verdict:
 
 
 def _order(case: Case) -> Verdict:
+    """Judge: the searched softenings stand in their published order."""
     grid = case.cart
     table = np.array([grid.pooled(method) for method in SEARCHED])
     mostly = (np.diff(table, axis=0) > 0).mean(axis=1)
@@ -164,6 +172,7 @@ def _every_c50_tree(case: Case) -> Verdict:
 
 
 def _far_smaller(case: Case) -> Verdict:
+    """Judge: a far smaller softened tree is as good as the best hard one."""
     grid = case.cart
     small, large = grid.smallest_not_worse(), grid.splits[grid.best("hard"), np.arange(grid.sets)]
     there = small >= 0

@@ -108,6 +108,7 @@ def method_of(softener: Any) -> str:
 
 
 def _grid(results: Results, trees: list[dict[tuple[int, int], int]]) -> SofteningGrid:
+    """Fill the arrays from the cells' columns."""
     scores, sets = results.book.scores.columns, len(results.book.work.resampling.folds)
     shape = (len(trees), len(METHODS), len(LEAVES))
     area, held_back = np.full((*shape, sets), np.nan), np.full((*shape, sets), np.nan)

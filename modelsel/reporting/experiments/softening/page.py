@@ -11,10 +11,12 @@ TAGS = {"reproduced": "winner-tag", "in part": "medium", "not reproduced": "high
 
 
 def html(one: Mapping[str, Any]) -> str:
+    """Write the section for the page."""
     return "".join(_parts(one))
 
 
 def _parts(one: Mapping[str, Any]) -> Iterator[str]:
+    """Yield its parts: findings, tables, charts, choices."""
     yield f"<p>{escape(' '.join(tables.said(one)))}</p>"
     yield f"<h3>Fourteen published findings</h3>{''.join(map(_finding, one['findings']))}"
     yield f"<h3>Sizes and areas of the hard trees</h3>{_table(tables.overview(one))}"
@@ -29,6 +31,7 @@ def _parts(one: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _finding(each: Mapping[str, Any]) -> str:
+    """Write a finding with its verdict."""
     tag = TAGS.get(each["verdict"], "info")
     return (
         f"<div class='finding'><div><span class='tag {tag}'>{escape(each['verdict'])}</span></div><div><p>({each['number']}) "
@@ -49,6 +52,7 @@ def _row(row: Sequence[str]) -> str:
 
 
 def _scatter(kinds: Mapping[str, Any]) -> str:
+    """Draw best hard against best softened trees."""
     drawn = {name: kind for name, kind in kinds.items() if all(each["soft"] is not None for each in kind["best"])}
     if not drawn:
         return "<p class='soft'>No softening was asked for.</p>"

@@ -52,6 +52,7 @@ def per_set(one: Mapping[str, Any], kind: str) -> Rows:
 
 
 def methods(one: Mapping[str, Any], kind: str) -> Rows:
+    """Make the rows of the table of softenings."""
     rows = [["softening", "best tree, mean over sets", "mean over trees", "less hard", "better on", "Laplace adds"]]
     for name, each in one["kinds"][kind]["methods"].items():
         laplace = "–" if each["laplace"] is None else f"{each['laplace']:+.3f}"
@@ -90,6 +91,7 @@ def price_of_peeking(one: Mapping[str, Any]) -> str:
 
 
 def findings(one: Mapping[str, Any]) -> Rows:
+    """Make the rows of the table of findings."""
     rows = [["", "published finding", "here", "figures"]]
     rows += [[f"({each['number']})", each["sentence"], each["verdict"], each["figures"]] for each in one["findings"]]
     return rows

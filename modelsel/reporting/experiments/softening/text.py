@@ -10,10 +10,12 @@ WIDTH = 108
 
 
 def text(one: Mapping[str, Any]) -> str:
+    """Write the section for the terminal."""
     return "\n\n".join(_blocks(one)) + "\n"
 
 
 def _blocks(one: Mapping[str, Any]) -> Iterator[str]:
+    """Yield its blocks: tables, then findings."""
     yield fill(" ".join(tables.said(one)), WIDTH)
     yield columns(tables.overview(one))
     for kind in one["kinds"]:
