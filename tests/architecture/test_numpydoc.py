@@ -29,7 +29,25 @@ BASES = [
     f"modelsel.{group}.base"
     for group in ("calibrator", "criterion", "decision", "distance", "learner", "measure", "preparer", "pruner", "scheme")
 ]
-PROTOCOLS = ("modelsel.core.protocols.Rule", "modelsel.tree.softening.soft.Softener")  # groups without a base
+PROTOCOLS = (  # groups without a base, and what a base stands for
+    "modelsel.core.protocols.Rule",
+    "modelsel.tree.softening.soft.Softener",
+    "modelsel.tree.growing.growth.Criterion",
+    "modelsel.tree.structure.evidence.Pruner",
+    "modelsel.tree.structure.evidence.PruningPath",
+)
+POLICIES = tuple(f"modelsel.guard.policy.{name}" for name in (
+    "ladder.Ladder", "off.Off", "strict.Strict", "thresholdout.Thresholdout", "warn.Warn"
+))  # fmt: skip
+JUDGED = (  # what the guard's policies are made of, read and give
+    "modelsel.guard.policy.base.Policy",
+    "modelsel.guard.policy.base.Justify",
+    "modelsel.guard.policy.base.Identity",
+    "modelsel.guard.policy.decision.judge",
+    "modelsel.guard.policy.decision.Question",
+    "modelsel.guard.policy.decision.Verdict",
+    "modelsel.tree.structure.evidence.PruningData",
+)
 WITHIN = (  # defined in a base's file, and not for plug-ins
     "modelsel.learner.base.SingleFit",
     "modelsel.preparer.base.SinglePreparer",
@@ -66,11 +84,13 @@ def offered(module: str) -> list[str]:
 
 OFFERED = [one for base in BASES for one in offered(base) if not one.startswith(WITHIN)]
 OFFERED += [one for path in PROTOCOLS for one in members(path)]
+OFFERED += [*JUDGED, *POLICIES]
 
 
 def missing(name: str) -> list[str]:
     found = [f"{code} {text}" for code, text in validate(name)["errors"] if code not in LEFT]
-    made_by_nobody = name in (*NOT_MADE_BY_PEOPLE, *PROTOCOLS, "modelsel.distance.base.Distance")  # has no arguments to tell
+    inherited = (*POLICIES, *PROTOCOLS, "modelsel.distance.base.Distance")  # no arguments, or those of the base
+    made_by_nobody = name in (*NOT_MADE_BY_PEOPLE, *inherited)
     return [one for one in found if not (made_by_nobody and one.startswith("PR01"))]
 
 

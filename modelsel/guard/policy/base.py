@@ -13,7 +13,20 @@ CATEGORIES = ("", "bug", CORRECTED, "new_data", "reviewer", "protocol", "other")
 
 @dataclass(frozen=True)
 class Justify:
-    """The reason for a further look; it is stored in the ledger, and the same text serves once."""
+    """The reason for a further look; it is stored in the ledger, and the same text serves once.
+
+    Parameters
+    ----------
+    category : str
+        One of `CATEGORIES`; empty where no reason is given.
+    text : str
+        The reason in words, 20 characters or more.
+
+    Examples
+    --------
+    >>> Justify("bug", "the target column was shifted by one row").category
+    'bug'
+    """
 
     nested = True
     category: str = one_of(*CATEGORIES)
@@ -22,7 +35,20 @@ class Justify:
 
 @dataclass(frozen=True)
 class Identity:
-    """Settings of how rows are recognised. `digest_only` keeps the least about them and recognises only the whole set."""
+    """Settings of how rows are recognised.
+
+    Parameters
+    ----------
+    key : str
+        The name of the key that hashes rows.
+    store : str
+        `full`, `sketch` or `digest_only`, which keeps the least about rows and recognises only the whole set.
+
+    Examples
+    --------
+    >>> Identity().store
+    'full'
+    """
 
     nested = True
     key: str = plain("user", help="the name of the key; guard.project names another one")
@@ -31,7 +57,48 @@ class Identity:
 
 @dataclass(frozen=True)
 class Policy:
-    """The settings of the gate; the kinds off, warn, strict, ladder, thresholdout differ in defaults and refusals."""
+    """The settings of the gate; the kinds off, warn, strict, ladder, thresholdout differ in defaults and refusals.
+
+    Parameters
+    ----------
+    release : str
+        What is shown of the score, and so what it costs: one of `RELEASES`.
+    resolution : float or str
+        `count` (the exact error count), `auto`, or a step in (0, 0.5].
+    delta : float
+        Probability in (0, 0.5] that any interval ever shown for these rows is wrong.
+    max_looks : int, optional
+        Looks that are allowed at one test set.
+    max_halfwidth : float, optional
+        The widest interval that a look may bring, as a half width in (0, 0.5].
+    quota : float, optional
+        Exact answers, or a half width below 1; then the ladder, then none.
+    declared_space : int or str, optional
+        The number of models declared beforehand; `auto` counts them in the plan.
+    target : float, optional
+        The score to be met, for `release=passfail`.
+    budget : int
+        Thresholdout: answers that may differ from cross-validation, at least 1.
+    sweep_test : bool
+        Whether every job of a sweep opens the test set.
+    remember : bool
+        False: nothing is kept of this study.
+    ledger : str
+        `user`, `project`, or an SQLAlchemy address.
+    project : str, optional
+        The name of another key than the person's own.
+    anchors : tuple of str
+        Names of the memories outside the ledger.
+    identity : Identity
+        How rows are recognised.
+    justify : Justify
+        The reason for a further look.
+
+    Examples
+    --------
+    >>> Policy(max_looks=3).release
+    'predicted'
+    """
 
     vetoes: ClassVar[bool] = False  # does a grave flag refuse the look
     rank: ClassVar[int] = 1  # how much a policy forbids; going down is a weakening

@@ -1,4 +1,4 @@
-"""May this look happen: a pure function of the question and the history."""
+"""Decide whether a look may happen: a pure function of the policy and of what is asked."""
 
 import re
 from dataclasses import dataclass
@@ -14,7 +14,20 @@ COUNTED = ("G012",)  # a further look is what max_looks, the board and the budge
 
 @dataclass(frozen=True)
 class Verdict:
-    """allow, flag (allowed, but something is to be said) or refuse, and the reason."""
+    """A policy's decision about a look.
+
+    Parameters
+    ----------
+    decision : str
+        `allow`, `flag` (allowed, but something is to be said) or `refuse`.
+    reason : str
+        Why; empty where there is nothing to say.
+
+    Examples
+    --------
+    >>> Verdict("allow").reason
+    ''
+    """
 
     decision: Literal["allow", "flag", "refuse"]
     reason: str = ""
@@ -22,9 +35,25 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Question:
-    """The facts that a policy judges: the look's index, the expected half width, findings, and justifications used before.
+    """The facts that a policy judges.
 
-    `exhausted` is the budget that was sealed, once it is used up.
+    Parameters
+    ----------
+    look : int
+        The look's index at these rows, 1 for the first.
+    halfwidth : float or None
+        The expected half width of its interval, in [0, 1].
+    findings : tuple of Finding
+        What was noticed before the look.
+    used_texts : tuple of str
+        Justifications that were used before.
+    exhausted : int
+        The budget that was sealed, once it is used up; else 0.
+
+    Examples
+    --------
+    >>> Question(look=2, halfwidth=0.04).findings
+    ()
     """
 
     look: int
@@ -35,7 +64,30 @@ class Question:
 
 
 def judge(policy: Policy, question: Question) -> Verdict:
-    """The verdict of a policy. A justification lifts the limit on looks and the veto of grave flags, never another one."""
+    """Judge a look by a policy.
+
+    A justification lifts the limit on looks and the veto of grave findings, never another refusal.
+
+    Parameters
+    ----------
+    policy : Policy
+        The settings in force.
+    question : Question
+        The look that is asked for.
+
+    Returns
+    -------
+    Verdict
+        The decision and its reason.
+
+    Examples
+    --------
+    >>> from modelsel.guard.policy.strict import Strict
+    >>> judge(Strict(), Question(look=1, halfwidth=0.04)).decision
+    'allow'
+    >>> judge(Strict(), Question(look=2, halfwidth=0.04)).decision
+    'refuse'
+    """
     if question.exhausted:
         return Verdict("refuse", f"all {question.exhausted} answers that may differ from cross-validation are used")
     if policy.max_halfwidth is not None and (question.halfwidth or 0.0) > policy.max_halfwidth:

@@ -8,7 +8,15 @@ from modelsel.guard.policy.base import RELEASES, Policy
 
 @dataclass(frozen=True)
 class Ladder(Policy):
-    """Only a board is shown, and it moves only when a model beats it by a step (Blum & Hardt 2015)."""
+    """Only a board is shown, and it moves only when a model beats it by a step (Blum & Hardt 2015).
+
+    Its settings are those of `Policy`.
+
+    Examples
+    --------
+    >>> Ladder().release
+    'ladder'
+    """
 
     vetoes = True
     rank = 2

@@ -7,6 +7,14 @@ from modelsel.guard.policy.base import Policy
 
 @dataclass(frozen=True)
 class Off(Policy):
-    """Nothing is refused or charged now; what was shown is on record, and later looks pay for it in full."""
+    """Nothing is refused or charged now; what was shown is on record, and later looks pay for it in full.
+
+    Its settings are those of `Policy`.
+
+    Examples
+    --------
+    >>> Off().rank < Policy().rank
+    True
+    """
 
     rank = 0

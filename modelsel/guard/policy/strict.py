@@ -8,7 +8,15 @@ from modelsel.guard.policy.base import Policy
 
 @dataclass(frozen=True)
 class Strict(Policy):
-    """One look; a further one needs a recorded justification, and a grave flag refuses it."""
+    """One look; a further one needs a recorded justification, and a grave flag refuses it.
+
+    Its settings are those of `Policy`.
+
+    Examples
+    --------
+    >>> Strict().max_looks
+    1
+    """
 
     vetoes = True
     rank = 2

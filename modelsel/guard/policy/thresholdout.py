@@ -8,7 +8,15 @@ from modelsel.guard.policy.base import RELEASES, Policy
 
 @dataclass(frozen=True)
 class Thresholdout(Policy):
-    """At most `budget` answers may differ from cross-validation's; no interval is certified."""
+    """At most `budget` answers may differ from cross-validation's; no interval is certified.
+
+    Its settings are those of `Policy`.
+
+    Examples
+    --------
+    >>> Thresholdout().release, Thresholdout().budget
+    ('thresholdout', 10)
+    """
 
     vetoes = True
     rank = 2

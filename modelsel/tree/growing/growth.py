@@ -16,14 +16,47 @@ def same(goodness: float, cost: float, exponent: float) -> float:  # noqa: ARG00
 
 
 class Criterion(Protocol):
-    """A score of splits; `criterion.base` has the defaults, so that a new one need only define its goodness."""
+    """A score of splits; `criterion.base` has the defaults, so that a new one need only define its goodness.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from modelsel.criterion.gini import Gini
+    >>> criterion: Criterion = Gini()
+    >>> float(criterion.goodness(np.array([[4.0, 0.0], [0.0, 4.0]])))
+    0.5
+    """
 
     def goodness(self, tables: Floats) -> Floats:
-        """Goodness of splits, from class weights of their branches (… × branches × classes); higher is better."""
+        """Compute the goodness of splits.
+
+        Parameters
+        ----------
+        tables : Floats
+            Class weights of the branches, … × branches × classes, at least 0.
+
+        Returns
+        -------
+        Floats
+            A number per table; higher is better.
+        """
         ...
 
     def worth(self, goodness: Floats, cost: Floats) -> Floats:
-        """Return the values that features compete with, from the goodness of their best tests and their costs."""
+        """Return the values that features compete with.
+
+        Parameters
+        ----------
+        goodness : Floats
+            Goodness of each feature's best test.
+        cost : Floats
+            Cost of each feature, above 0; 1 unless declared.
+
+        Returns
+        -------
+        Floats
+            Higher is better.
+        """
         ...
 
     @property
@@ -37,7 +70,9 @@ class Criterion(Protocol):
         ...
 
     @property
-    def exponent(self) -> float: ...
+    def exponent(self) -> float:
+        """The criterion's own parameter, as `worth_loop` reads it; 0 where it has none."""
+        ...
 
     @property
     def fused(self) -> int:

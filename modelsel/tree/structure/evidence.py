@@ -37,7 +37,24 @@ class Reroute(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class PruningData:
-    """The data of a pruner beyond the tree's own counts."""
+    """The data of a pruner beyond the tree's own counts.
+
+    Parameters
+    ----------
+    total : float
+        Training weight at the root, above 0: what risks are shares of.
+    pruning_counts : Floats, optional
+        Nodes × classes: weights of the rows held back from growing.
+    cost_matrix : Floats, optional
+        True class × predicted class, at least 0.
+    reroute : Reroute, optional
+        The rows that grew the tree, where a pruner may send them elsewhere.
+
+    Examples
+    --------
+    >>> PruningData(total=14.0).pruning_counts is None
+    True
+    """
 
     total: float  # training weight at the root: what risks are shares of
     pruning_counts: Floats | None = None  # nodes × classes: weights of the rows held back from growing (reduced error)
@@ -46,26 +63,91 @@ class PruningData:
 
 
 class PruningPath(Protocol):
-    """One grown tree, pruned at every strength."""
+    """One grown tree, pruned at every strength.
+
+    Examples
+    --------
+    >>> from modelsel.pruner.base import ConstantPath
+    >>> path: PruningPath = ConstantPath("a tree")
+    >>> path.cut(None)
+    'a tree'
+    """
 
     def cut(self, pruner: Any) -> PrunedView:
-        """The tree that `pruner` leaves; `pruner` has the `sharing()` of the one that made the path."""
+        """Return the tree that a pruner leaves.
+
+        Parameters
+        ----------
+        pruner : Pruner
+            One with the `sharing()` of the pruner that made the path.
+
+        Returns
+        -------
+        PrunedView
+            The pruned tree.
+        """
         ...
 
 
 class Pruner(Protocol):
-    """Grown tree in, smaller tree out; a frozen dataclass."""
+    """A pruner: a grown tree in, a smaller tree out. `pruner.base.Pruning` has the defaults, so that `path` is left to write.
+
+    Examples
+    --------
+    >>> from modelsel.pruner.cost_complexity import CostComplexity
+    >>> pruner: Pruner = CostComplexity(alpha=0.1)
+    >>> pruner.fit_key(), list(pruner.problems())
+    ({}, [])
+    """
 
     def fit_key(self) -> dict[str, Any]:
-        """Return what growing depends on: {} or, for reduced error, {"share": share held back for pruning}."""
+        """Return the settings that growing depends on.
+
+        Returns
+        -------
+        dict
+            Empty, or for rows that are held back from growing `{"share": their share}`.
+        """
         ...
 
     def sharing(self) -> tuple[Any, ...]:
-        """Pruners of equal sharing are answered by one path."""
+        """Return a key: pruners of equal keys are answered by one path.
+
+        Returns
+        -------
+        tuple
+            Any hashable values.
+        """
         ...
 
-    def path(self, cut: PrunedView, evidence: PruningData) -> PruningPath: ...
+    def path(self, cut: PrunedView, evidence: PruningData) -> PruningPath:
+        """Prune a tree for all pruners of this one's `sharing()`.
+
+        Parameters
+        ----------
+        cut : PrunedView
+            The grown tree, or a truncation of it by a stopping limit.
+        evidence : PruningData
+            What is known beyond the tree's own counts.
+
+        Returns
+        -------
+        PruningPath
+            Something that answers each of these pruners.
+        """
+        ...
 
     def problems(self, costs: bool = False) -> Iterable[str]:
-        """Reasons why this combination is not valid; `costs`: the leaves are labelled by a cost matrix."""
+        """List reasons why this combination is not valid.
+
+        Parameters
+        ----------
+        costs : bool
+            True where the leaves are labelled by a cost matrix.
+
+        Returns
+        -------
+        iterable of str
+            Sentences for the error message; none where all is well.
+        """
         ...
