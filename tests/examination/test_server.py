@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import mcp
 from starlette.testclient import TestClient
 
 import modelsel
-from modelsel.core.errors import ConfigurationError, DataError, RefusedError
+from modelsel.core.errors import ConfigurationError, DataError, Problem, RefusedError
 from modelsel.examination.asking.sit import ExamSession
 from modelsel.examination.server.askers import Askers
 from modelsel.examination.server.serve import application
@@ -53,6 +55,32 @@ def test_an_asker_gets_what_the_terms_say(client: TestClient, service: ExamServi
     assert (budget["answers"], budget["looks_left"]) == (1, 4)
     assert send(client, token, guess(service.exam).iloc[1:]).status_code == 422
     assert send(client, token, guess(service.exam, 2.0), rate="x", rows="3").status_code == 400
+
+
+@pytest.mark.slow
+def test_who_reads_does_not_wait_for_those_who_hand_in(
+    client: TestClient, service: ExamService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sixty answers stand in a row (more than a server has threads) while the first is being judged."""
+    judged, order = threading.Event(), []
+
+    def slow(_path: Path, asker: str, *_: Any) -> Any:
+        order.append(asker)
+        judged.wait(60)
+        raise RefusedError(Problem("MSEL-930", "no", "the exam", "wait"))
+
+    monkeypatch.setattr(service.exam, "answer", slow)
+    tokens = [service.askers.admit(f"asker {i}") for i in range(60)]
+    with ThreadPoolExecutor(61) as pool:
+        sent = [pool.submit(send, client, token, guess(service.exam)) for token in tokens]
+        try:
+            state = pool.submit(client.get, "/state").result(timeout=60)
+            board = pool.submit(client.get, "/board").result(timeout=60)
+        finally:
+            judged.set()
+        assert (state.json()["state"], board.json()) == ("open", [])
+        assert {one.result().status_code for one in sent} == {403}
+    assert sorted(order) == sorted(f"asker {i}" for i in range(60))
 
 
 @pytest.mark.slow

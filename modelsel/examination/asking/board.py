@@ -11,7 +11,7 @@ from math import log
 from typing import Any
 
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.examination.asking.sit import CLOSED, CLOSING, ExamSession, sat
+from modelsel.examination.asking.sit import CLOSED, CLOSING, ExamSession, is_closed, sat
 from modelsel.guard.identity.requests import Handed
 from modelsel.guard.reporting.audit import audit as guard_audit
 from modelsel.statistics.reuse.certificate import SpendingState, hoeffding, index_weight
@@ -21,15 +21,16 @@ APART, TOGETHER = "fewer errors", "cannot be told apart"
 
 def status(exam: ExamSession) -> dict[str, Any]:
     """The state of an exam: terms, answers and nats by asker, what all of them have spent, how wide a next interval is."""
-    looks, terms = exam.history(), exam.terms
+    looks, handed, terms = exam.history(), exam.handed(), exam.terms
+    closed = is_closed(looks)
     spent = sum(look["charge"] for look in looks)
     adaptive = len([look for look in looks if not look.get("commit")])
     nats = SpendingState(1 + adaptive, spent).nats(terms.facts["policy"]["intervals"])
     return {
-        "exam": terms.id, "name": terms.name, "state": "closed" if exam.closed else "open", "release": terms.release,
-        "measure": terms.facts["measure"]["kind"], "rows": terms.facts["rows"], "answers": len(exam.handed()),
-        "looks": len(looks), "spent": spent, "next": None if exam.closed else _next(exam, nats),
-        "per_asker": terms.facts["per_asker"], "askers": _askers(exam),
+        "exam": terms.id, "name": terms.name, "state": "closed" if closed else "open", "release": terms.release,
+        "measure": terms.facts["measure"]["kind"], "rows": terms.facts["rows"], "answers": len(handed),
+        "looks": len(looks), "spent": spent, "next": None if closed else _next(exam, nats),
+        "per_asker": terms.facts["per_asker"], "askers": _askers(handed, terms.facts["per_asker"]),
     }  # fmt: skip
 
 
@@ -38,11 +39,10 @@ def _next(exam: ExamSession, nats: float) -> dict[str, Any]:
     return {"nats": nats, "half": min(0.5, hoeffding(nats, len(exam.store.sealed)))}
 
 
-def _askers(exam: ExamSession) -> dict[str, dict[str, Any]]:
+def _askers(handed: list[dict[str, Any]], limits: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Answers and nats by asker, and what is left of their budget."""
-    limits = exam.terms.facts["per_asker"]
     found: dict[str, dict[str, Any]] = {}
-    for one in exam.handed():
+    for one in handed:
         mine = found.setdefault(one["asker"], {"answers": 0, "nats": 0.0})
         mine["answers"] += 1
         mine["nats"] += one["look"]["charge"] if "look" in one else 0.0

@@ -76,7 +76,7 @@ class ExamSession:
 
     @property
     def closed(self) -> bool:
-        return any(look["metric"] == CLOSING for look in self.history())
+        return is_closed(self.history())
 
     def answer(self, predictions: Any, asker: str, forecast: tuple[float, float] | None = None,
                allow: Callable[[Sequence[Mapping[str, Any]], float], str] | None = None) -> Shown:  # fmt: skip
@@ -131,7 +131,7 @@ class ExamSession:
 
     def _objections(self, mine: Sequence[Any], past: Sequence[Any], asker: str, worst: float, allow: Any) -> Iterator[str]:
         """Yield reasons why this asker may not look now; decided before labels are opened."""
-        if any(one["metric"] == CLOSING for one in past):
+        if is_closed(past):
             yield OVER
         own = [one for one in mine if one["config"]["asker"] == asker]
         limits = self.terms.facts["per_asker"]
@@ -170,6 +170,11 @@ class ExamSession:
 def most(terms: Terms) -> int:
     """The rows from which a file is no answer to an exam: all that there are, some unknown and repeated ones beside."""
     return 1000 + 2 * sum(map(int, terms.facts["rows"].values()))
+
+
+def is_closed(looks: Sequence[Mapping[str, Any]]) -> bool:
+    """Is the closing among the looks?"""
+    return any(look["metric"] == CLOSING for look in looks)
 
 
 def sat(look: Mapping[str, Any], exam: str) -> bool:

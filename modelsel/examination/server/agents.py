@@ -3,6 +3,7 @@
 import io
 import os
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -12,7 +13,7 @@ from mcp.server.mcpserver import Context
 from modelsel.core.errors import ModelselError
 from modelsel.examination.server.askers import Asker
 from modelsel.examination.server.service import ExamService, said
-from modelsel.examination.server.web import bearer, forecast_of
+from modelsel.examination.server.web import bearer, forecast_of, in_turn
 
 TOKEN = "MODELSEL_EXAM_TOKEN"  # noqa: S105  the name of a variable
 MOST = 2000  # rows that one call returns
@@ -40,7 +41,7 @@ class Tools:
         """Questions, as CSV: a token and features; `first` counts from 0."""
         return _part(self._service, "questions", first, rows)
 
-    def hand_in(
+    async def hand_in(
         self,
         predictions: dict[str, str],
         context: Context,
@@ -54,7 +55,8 @@ class Tools:
         """
         try:
             asker = self._asker(context)
-            return self._service.answer(asker, _csv(self._service, predictions), forecast_of(forecast_rate, forecast_rows))
+            forecast = forecast_of(forecast_rate, forecast_rows)
+            return await in_turn(partial(self._service.answer, asker, _csv(self._service, predictions), forecast))
         except ModelselError as error:
             return said(error)
 

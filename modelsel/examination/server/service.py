@@ -36,8 +36,9 @@ class ExamService:
     def __init__(self, folder: Path, rate: int = 20, calls: int = 240) -> None:
         """Open the exam in a folder, with its askers and rates."""
         self.exam = ExamSession(folder)
+        self._read = ExamSession(folder)  # nobody who reads waits for those who hand in
         self.askers = Askers(self.exam.store.folder)
-        self._turn = threading.Lock()
+        self._turn, self._reading = threading.Lock(), threading.Lock()
         self._answers, self._calls, self._failures, self._strangers = Rates(rate), Rates(calls), Rates(30), Rates(calls)
 
     @property
@@ -101,16 +102,16 @@ class ExamService:
 
     def board(self) -> list[dict[str, Any]]:
         """The board without digests: who has a guess of another's predictions could check it by them."""
-        with self._turn:
-            return [{name: value for name, value in line.items() if name != "answer"} for line in board(self.exam)]
+        with self._reading:
+            return [{name: value for name, value in line.items() if name != "answer"} for line in board(self._read)]
 
     def state(self) -> dict[str, Any]:
         """The state of the exam, without what each asker has used."""
         return {name: value for name, value in self._status().items() if name != "askers"}
 
     def _status(self) -> dict[str, Any]:
-        with self._turn:
-            return status(self.exam)
+        with self._reading:
+            return status(self._read)
 
 
 def _wait(seconds: float) -> None:

@@ -5,8 +5,10 @@ GET  /budget,  POST /answers?rate=&rows=                       with `Authorizati
 """
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
+from anyio import CapacityLimiter, to_thread
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
@@ -25,6 +27,14 @@ CODES = {2: 400, 3: 422, 4: 403}
 Handler = Callable[[Request], Awaitable[Response]]
 
 
+TURN = CapacityLimiter(1)
+
+
+async def in_turn(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Do what one asker wants, those before him first; who waits here takes no thread from those who read."""
+    return await to_thread.run_sync(work, limiter=TURN)
+
+
 def routes(service: ExamService) -> list[Route]:
     """The addresses of one exam."""
 
@@ -38,7 +48,7 @@ def routes(service: ExamService) -> list[Route]:
     async def answers(request: Request) -> Response:
         asker = service.known(bearer(request.headers.get("authorization")), _where(request))
         data = await _body(request, service.largest)
-        return JSONResponse(await run_in_threadpool(service.answer, asker, data, _forecast(request)))
+        return JSONResponse(await in_turn(partial(service.answer, asker, data, _forecast(request))))
 
     def gives(work: Callable[[], Any]) -> Handler:
         async def handler(_request: Request) -> Response:

@@ -14,12 +14,12 @@ def looks(session: LedgerSession, testset: str) -> list[dict[str, Any]]:
     `superseded` says what stands in place of index, spending and interval where looks that did not know of it were merged in.
     """
     history = History.of(session.ledger.entries())
-    beside = concurrent(history, testset, session.stored)
+    found = history.looks_at([testset])
+    later = superseded(found, concurrent(history, testset, session.stored))
     return [
-        {**look.facts, "status": look.status, "charge": look.price, "answer": dict(look.answer),
-         "superseded": superseded(look, beside)}
-        for look in history.looks_at([testset])
-    ]  # fmt: skip
+        {**look.facts, "status": look.status, "charge": look.price, "answer": dict(look.answer), "superseded": instead}
+        for look, instead in zip(found, later, strict=True)
+    ]
 
 
 def notes(session: LedgerSession, exam: str) -> list[dict[str, Any]]:

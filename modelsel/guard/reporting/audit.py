@@ -166,7 +166,7 @@ def _test_set(history: History, testset: str, load: Callable[[str], RowSet]) -> 
 def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Iterator[dict[str, Any]]:
     """Yield a line for each look, with what was changed since the one before."""
     before: Mapping[str, Any] | None = None
-    for look in looks:
+    for look, instead in zip(looks, superseded(looks, concurrent), strict=True):
         facts, answer = look.facts, look.answer
         yield {
             **_common(look.entry), "look": facts["look"], "replay": False, "status": look.status,
@@ -177,7 +177,7 @@ def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Ite
             "findings": facts["flags"], "justification": facts.get("justify"),
             "changes": differences(before, facts.get("config", {})) if before is not None else [],
             "charged": facts.get("charged", [look.testset]), "n_clean": facts.get("n_clean"),
-            "as_first": as_first(look), "superseded": superseded(look, concurrent),
+            "as_first": as_first(look), "superseded": instead,
         }  # fmt: skip
         before = facts.get("config", {})
 

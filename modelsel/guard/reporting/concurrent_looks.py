@@ -1,6 +1,7 @@
 """Looks that did not know of each other (two machines offline, then a merge) are recomputed: each as if after the other."""
 
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,24 @@ from modelsel.ledger.rows.row_set import RowSet, shared
 from modelsel.statistics.reuse.certificate import SpendingState
 
 
-def superseded(look: PastLook, looks: Iterable[PastLook]) -> dict[str, Any] | None:
-    """The later index, spending and interval of a look; None where every other look is known to be before or after it.
+def superseded(looks: Iterable[PastLook], beside: Iterable[PastLook]) -> list[dict[str, Any] | None]:
+    """Find each look's later index, spending and interval; None where every other look is known to be before or after it.
 
-    `looks` are those at the same rows and at rows that overlap. What one did not know of the other, nobody can say that it was
-    declared before the other's answer: both are adaptive then.
+    `beside` are the looks at the same rows and at rows that overlap. What one did not know of the other, nobody can say that
+    it was declared before the other's answer: both are adaptive then. Looks of one replica know of each other by their order.
     """
-    apart = [other for other in looks if other.id != look.id and not _knows(look, other) and not _knows(other, look)]
+    of_replica = defaultdict(list)
+    for other in beside:
+        of_replica[other.entry.replica].append(other)
+    return [
+        _superseded(look, [other for name, own in of_replica.items() if name != look.entry.replica for other in own])
+        for look in looks
+    ]
+
+
+def _superseded(look: PastLook, elsewhere: Sequence[PastLook]) -> dict[str, Any] | None:
+    """Count a look as if after each look of another replica that did not know of it, nor it of that one."""
+    apart = [other for other in elsewhere if _apart(look, other)]
     if not apart or look.status != "revealed":
         return None
     index, spent = int(look.facts["look"]) + len(apart), float(look.facts["spent"]) + sum(other.price for other in apart)
@@ -33,7 +45,7 @@ def beside(history: History, testset: str, load: Callable[[str], RowSet]) -> tup
     looks = history.looks_at([testset])
     apart = {
         other.testset for other in history.looks if other.testset != testset
-        and any(not _knows(look, other) and not _knows(other, look) for look in looks)
+        and any(_apart(look, other) for look in looks)
     }  # fmt: skip
     return history.looks_at([testset, *(other for other in apart if _share(history, testset, other, load))])
 
@@ -46,7 +58,7 @@ def incomparable(history: History, testset: str) -> int:
     looks = history.looks_at([testset])
     apart = [
         other for other in history.looks if other.testset != testset
-        and any(not _knows(look, other) and not _knows(other, look) for look in looks)
+        and any(_apart(look, other) for look in looks)
     ]  # fmt: skip
     return sum(not _comparable(history, testset, other.testset) for other in apart)
 
@@ -76,6 +88,11 @@ def as_first(look: PastLook) -> list[float] | None:
     """The interval the same answer would have had as a first look."""
     first = SpendingState(1, 0.0, look.facts.get("space"), bool(look.facts.get("member")))
     return _interval(look, first) if look.status == "revealed" else None
+
+
+def _apart(look: PastLook, other: PastLook) -> bool:
+    """Did neither know of the other?"""
+    return not _knows(look, other) and not _knows(other, look)
 
 
 def _knows(look: PastLook, other: PastLook) -> bool:
