@@ -136,7 +136,9 @@ def test_many_askers_and_a_server_that_is_killed(exam: Make, askers: int, each: 
     problems: list[Exception] = []
     with Serving(made.folder) as server:
         threads = [
-            threading.Thread(target=handing_in, args=(server, admitted.admit(f"asker {i}"), work[i], shown[i], problems))
+            threading.Thread(
+                target=handing_in, args=(server, admitted.admit(f"asker {i}"), work[i], shown[i], problems), daemon=True
+            )
             for i in range(askers)
         ]
         for thread in threads:
