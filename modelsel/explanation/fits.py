@@ -1,28 +1,32 @@
 """Fits that explaining a choice adds to a plan, beside those of the selection."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from modelsel.config.fields.explaining import ExplainSettings
+from modelsel.core.types import Candidate
+from modelsel.explanation.forest_importance import has_rows_out_of_bag
 from modelsel.explanation.learning_curve import RUNNERS_UP, SHARES
 
 
-def added(explain: ExplainSettings, curve: bool, folds: int, entries: int) -> Iterator[tuple[str, int]]:
+def added(explain: ExplainSettings, curve: bool, folds: int, candidates: Sequence[Candidate]) -> Iterator[tuple[str, int]]:
     """Yield the explanations that need fits, each with the largest number of fits.
 
-    >>> list(added(ExplainSettings(importance=True), False, 10, 3))
+    >>> list(added(ExplainSettings(importance=True), False, 10, ()))
     [('permutation importance of 1 candidate, with a noise column', 20)]
     """
     if explain.importance:
         many = len(explain.candidates)
         noise = ", with a noise column" if explain.noise else ""
         yield f"permutation importance of {many} candidate{'s' * (many > 1)}{noise}", many * folds * (1 + explain.noise)
+        if any(has_rows_out_of_bag(candidate.learner) for candidate in candidates):
+            yield f"impurity importance of {many} forest{'s' * (many > 1)}, on all development rows", many
     if explain.sets:
         yield "the winner's model of each fold, for prediction sets", folds
     if curve:
-        many = min(entries, 1 + RUNNERS_UP)
+        many = min(len({candidate.entry for candidate in candidates}), 1 + RUNNERS_UP)
         yield f"learning curve of {many} candidate{'s' * (many > 1)}", many * folds * (len(SHARES) - 1)
 
 
-def lines(explain: ExplainSettings, curve: bool, folds: int, entries: int) -> list[str]:
+def lines(explain: ExplainSettings, curve: bool, folds: int, candidates: Sequence[Candidate]) -> list[str]:
     """As `modelsel plan` prints them; none where nothing costs a fit."""
-    return [f"explain      {fits:,} fits more: {what}" for what, fits in added(explain, curve, folds, entries)]
+    return [f"explain      {fits:,} fit{'s' * (fits > 1)} more: {what}" for what, fits in added(explain, curve, folds, candidates)]

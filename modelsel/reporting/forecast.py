@@ -85,7 +85,7 @@ def forecast(config: Config) -> Forecast:
     shown = lines(plan, material.development, sealed, cost, outer=outer, measure=config.measure, quota=config.guard.quota)
     said = (
         *shown,
-        *explaining(config.explain, config.curve, plan.folds, len({candidate.entry for candidate in candidates})),
+        *explaining(config.explain, config.curve, plan.folds, candidates),
         exports.line(candidates),
         *filter(None, [counted_once(len(config.candidates), len(candidates))]),
         *map(told, found),

@@ -43,7 +43,10 @@ def test_the_importance_of_all_processes_is_the_same(modelsel):
 def test_a_plan_counts_the_fits_and_names_are_checked_before_any(modelsel):
     planned = modelsel("plan", "dataset=iris", "learner=cart", "explain.importance=true", "scheme.folds=5")
     assert "explain      10 fits more: permutation importance of 1 candidate, with a noise column" in planned.out
+    assert "impurity" not in planned.out
     assert "fits more" not in modelsel("plan", "dataset=iris", "learner=cart").out
+    forest = modelsel("plan", "dataset=iris", "learner=forest", "explain.importance=true").out
+    assert "explain      1 fit more: impurity importance of 1 forest, on all development rows" in forest
     wrong = modelsel("run", "dataset=iris", "learner=cart", "explain.candidates=[crat]")
     assert wrong.code == 2
     assert "unknown candidate 'crat', explain.candidates; did you mean 'cart'" in wrong.err
