@@ -34,7 +34,10 @@ class SweptAreas:
         first = 1 if classes == 1 else 0
         found = kernel.areas(*self._sorted, self.truth, np.ascontiguousarray(weights, np.float64), first, classes)
         found = np.where(self._undefined, np.nan, found)
-        return np.asarray(found[:, 0]) if classes == 1 else np.array([*map(self._by_share, found, weights)])
+        if classes == 1:
+            return np.asarray(found[:, 0])
+        share = np.array([np.bincount(self.truth, own, minlength=classes) for own in weights])
+        return mean_by_share(np.moveaxis(found, 1, -1), share[:, None])
 
     @cached_property
     def _sorted(self) -> tuple[Codes, Booleans]:
@@ -45,10 +48,6 @@ class SweptAreas:
     @cached_property
     def _undefined(self) -> Booleans:
         return np.stack([each.undefined for each in self.ranked])
-
-    def _by_share(self, areas: Floats, weights: Floats) -> Floats:
-        """Mean over classes (classes × candidates), as `multiclass_area` weighs them."""
-        return mean_by_share(areas.T, np.bincount(self.truth, weights, minlength=len(areas)).astype(np.float64))
 
 
 @dataclass(frozen=True)

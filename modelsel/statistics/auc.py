@@ -69,11 +69,13 @@ def multiclass_area(truth: Codes, ranked: tuple[SortedScores, ...], weights: Flo
 
 
 def mean_by_share(areas: Floats, share: Floats) -> Floats:
-    """Mean of the areas of classes (… × classes) by their weight; those without any count nothing."""
-    if not share.all():
-        present = np.flatnonzero(share)
-        areas, share = areas[..., present], share[present]
-    return np.asarray(np.einsum("...c,c->...", np.ascontiguousarray(areas), share / share.sum()))
+    """Mean of the areas of classes (… × classes) by their weight (… × classes); those without any count nothing."""
+    total, mean = share.sum(axis=-1), np.zeros(areas.shape[:-1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for c in range(areas.shape[-1]):  # a class after the other: the same sum for one weighting and for many
+            own = share[..., c]
+            mean = mean + np.where(own > 0, areas[..., c] * (own / total), 0.0)
+    return np.asarray(np.where(total > 0, mean, np.nan))
 
 
 def multiclass_auc(truth: Codes, scores: Floats, weights: Floats | None = None) -> Floats:

@@ -24,7 +24,8 @@ LARGEST = 1 << 27  # numbers that are held in memory at once; beyond, there is n
 
 
 NONE: Mapping[str, Measure] = {}
-Scored = Callable[[Floats], Floats]  # weights of a fold's rows -> a score per candidate
+Scored = Callable[[Floats], Floats]  # weightings × a fold's rows -> weightings × candidates
+TOGETHER = 32  # draws that are scored at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,13 +72,16 @@ def bbc_of_folds(
     scores, picked, tried = [], [], 0
     for counts in draws(size, _resamples(len(candidates) * len(rows) * classes), rng):
         chosen: list[tuple[int, Booleans]] = []
-        for draw in counts:
-            drawn = _board(board, candidates, usable, score.all(draw), score.repeat)
-            drawn = replace(drawn, beside={name: _spread(board, candidates, one.all(draw)) for name, one in others.items()})
-            tried += 1
-            if among(drawn, getattr(rule, "bounds", ())).eligible.any():
-                picked.append(rule.choose(drawn))
-                chosen.append((int(np.searchsorted(candidates, picked[-1])), draw == 0))
+        for start in range(0, len(counts), TOGETHER):
+            some = counts[start : start + TOGETHER]
+            boards = _boards(board, candidates, usable, score.all(some), score.repeat)
+            seen = {name: _spread(board, candidates, one.all(some)) for name, one in others.items()}
+            for i, draw in enumerate(some):
+                drawn = replace(boards[i], beside={name: means[i] for name, means in seen.items()})
+                tried += 1
+                if among(drawn, getattr(rule, "bounds", ())).eligible.any():
+                    picked.append(rule.choose(drawn))
+                    chosen.append((int(np.searchsorted(candidates, picked[-1])), draw == 0))
         scores.extend(score.left(chosen))
         for name, one in others.items():
             reached[name].extend(one.left(chosen))
@@ -89,7 +93,7 @@ def bbc_of_folds(
 
 
 class _Scores:
-    """Fold scores (folds × candidates) as a function of how often each unit is drawn."""
+    """Fold scores (draws × folds × candidates) as a function of how often each unit is drawn."""
 
     def __init__(
         self, folds: Sequence[FoldPredictions], measure: Any, classes: int, unit_of: Integers, weights: Floats | None
@@ -103,8 +107,8 @@ class _Scores:
         self._all = [_of_different(measure, fold, *found, classes) for fold, found in zip(folds, alike, strict=True)]
         self._ones: dict[int, list[Scored]] = {}
 
-    def all(self, draw: Floats) -> Floats:
-        return self._scores(self._all, draw)
+    def all(self, draws: Floats) -> Floats:
+        return self._under(self._all, draws)
 
     def left(self, chosen: Sequence[tuple[int, Booleans]]) -> list[float]:
         """Means over folds of the candidate that each draw chose, on the units that the draw left out."""
@@ -115,21 +119,13 @@ class _Scores:
             if candidate not in self._ones:
                 self._ones[candidate] = self._prepared(slice(candidate, candidate + 1))
             left = np.array([chosen[at][1] for at in places], np.float64)
-            for at, scores in zip(places, self._under(self._ones[candidate], left), strict=True):
+            for at, scores in zip(places, self._under(self._ones[candidate], left)[:, :, 0], strict=True):
                 means[at] = _mean(scores)
         return means
 
-    def _under(self, prepared: Sequence[Scored], weightings: Floats) -> Floats:
-        """Weightings × folds: the scores of one candidate."""
-        folds = []
-        for score, unit, own in zip(prepared, self._units, self._weights):
-            weights = np.ascontiguousarray(weightings[:, unit] * own)
-            many = getattr(score, "many", None)
-            folds.append((np.array([score(each) for each in weights]) if many is None else many(weights))[:, 0])
-        return np.stack(folds, axis=1)
-
-    def _scores(self, prepared: Sequence[Scored], draw: Floats) -> Floats:
-        return np.stack([score(draw[unit] * own) for score, unit, own in zip(prepared, self._units, self._weights)])
+    def _under(self, prepared: Sequence[Scored], draws: Floats) -> Floats:
+        each = zip(prepared, self._units, self._weights, strict=True)
+        return np.stack([score(np.ascontiguousarray(draws[:, unit] * own)) for score, unit, own in each], axis=1)
 
     def _prepared(self, which: slice) -> list[Scored]:
         return [_reweighted(self._measure, _cut(fold, which), self._classes) for fold in self._folds]
@@ -147,7 +143,7 @@ def _different(outputs: Outputs) -> tuple[Integers, Integers]:
 def _of_different(measure: Any, fold: FoldPredictions, first: Integers, like: Integers, classes: int) -> Scored:
     """Scores of all candidates, computed for those that differ."""
     score = _reweighted(measure, _cut(fold, first), classes)
-    return lambda weights: score(weights)[like]
+    return lambda weights: score(weights)[:, like]
 
 
 def _cut(fold: FoldPredictions, which: Any) -> FoldPredictions:
@@ -158,31 +154,33 @@ def _cut(fold: FoldPredictions, which: Any) -> FoldPredictions:
 def _reweighted(measure: Any, fold: FoldPredictions, classes: int) -> Scored:
     """Return a function from weights of rows to scores, by the measure's fast way where it has one."""
     if hasattr(measure, "reweighted"):
-        prepared: Scored = measure.reweighted(fold.truth, fold.outputs, classes)
-        return prepared
-    return lambda weights: np.asarray(measure.score(fold.truth, fold.outputs, weights, classes))
+        prepared = measure.reweighted(fold.truth, fold.outputs, classes)
+        many: Scored | None = getattr(prepared, "many", None)
+        return many or (lambda weights: np.stack([prepared(own) for own in weights]))
+    return lambda weights: np.stack([measure.score(fold.truth, fold.outputs, own, classes) for own in weights])
 
 
-def _board(board: Scoreboard, candidates: Integers, usable: Booleans, each: Floats, repeat: Integers) -> Scoreboard:
-    """The scoreboard of one draw: means of fold scores; se as sd over the folds of a repeat / √k, averaged over repeats."""
-    mean, se = np.full(len(board.ids), np.nan), np.full(len(board.ids), np.nan)
+def _boards(board: Scoreboard, candidates: Integers, usable: Booleans, each: Floats, repeat: Integers) -> list[Scoreboard]:
+    """A scoreboard per draw: means of fold scores; se as sd over the folds of a repeat / √k, averaged over repeats."""
+    se = np.full((len(each), len(board.ids)), np.nan)
     with warnings.catch_warnings(), np.errstate(invalid="ignore", divide="ignore"):
         warnings.simplefilter("ignore", RuntimeWarning)  # a mean over no defined fold is NaN, and that is what is meant
-        mean[candidates] = np.nanmean(each, axis=0)
         spreads = []
         for number in np.unique(repeat):
-            part = each[repeat == number]
-            spreads.append(np.nanstd(part, axis=0, ddof=1) / np.sqrt(np.isfinite(part).sum(axis=0)))
-        se[candidates] = np.nanmean(spreads, axis=0)
-    return replace(board, mean=mean, se=np.where(np.isfinite(se), se, 0.0), eligible=usable & np.isfinite(mean))
+            part = each[:, repeat == number]
+            spreads.append(np.nanstd(part, axis=1, ddof=1) / np.sqrt(np.isfinite(part).sum(axis=1)))
+        se[:, candidates] = np.nanmean(spreads, axis=0)
+    mean, se = _spread(board, candidates, each), np.where(np.isfinite(se), se, 0.0)
+    known = usable & np.isfinite(mean)
+    return [replace(board, mean=mean[i], se=se[i], eligible=known[i]) for i in range(len(each))]
 
 
 def _spread(board: Scoreboard, candidates: Integers, each: Floats) -> Floats:
-    """Means over folds of a measure that is defined, on the whole board."""
-    mean = np.full(len(board.ids), np.nan)
+    """Per draw, means over the folds where a measure is defined, on the whole board."""
+    mean = np.full((len(each), len(board.ids)), np.nan)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        mean[candidates] = np.nanmean(each, axis=0)
+        mean[:, candidates] = np.nanmean(each, axis=1)
     return mean
 
 
