@@ -4,14 +4,12 @@
 (where installed), `sequential`. Never fork. The answer does not depend on the pool.
 """
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Protocol
 
@@ -26,12 +24,12 @@ from modelsel.runner.evaluation.context import CellJob, RunContext
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.execution import cluster as clusters
 from modelsel.runner.execution.backend import Cluster
+from modelsel.runner.execution.delivery import MANY, deaths, one_by_one, results
 from modelsel.runner.execution.worker import (
     CellWorker,
     CompletedJob,
     perform_and_tell,
     perform_elsewhere,
-    perform_in_process,
     shipped,
 )
 from modelsel.runner.journal.journal import Journal
@@ -39,17 +37,12 @@ from modelsel.runner.journal.journal import Journal
 IN_THIS_PROCESS = ("threads", "sequential")
 STOP_WITHIN = 1.0  # seconds
 KINDS = (*IN_THIS_PROCESS, "processes", "dask", "ray", "spark")
-MANY = 1 << 30  # jobs on their way at once: as many as the pool likes
 
 
 class JobExecutor(Protocol):
     """Does all jobs."""
 
     def __call__(self, jobs: Iterable[CellJob], at_once: int = MANY) -> Iterator[CompletedJob]: ...
-
-
-class WorkerDied(Exception):  # noqa: N818  it is an event, not a mistake
-    """A worker process was lost, and with it whatever was not yet written."""
 
 
 @dataclass(frozen=True)
@@ -102,8 +95,9 @@ def opened(pool: Pool, work: RunContext, journal: Journal) -> Iterator[JobExecut
             stack.enter_context(_stopping(worker))
             yield partial(_here, worker) if pool.kind == "sequential" else partial(_in_threads, worker, pool.jobs)
         elif pool.kind == "processes":
-            path = stack.enter_context(shipped(work))
-            yield partial(_in_processes, (path, journal.folder), pool.jobs)
+            from modelsel.runner.execution.process_pool import processes  # imports joblib; the pool of threads does without
+
+            yield stack.enter_context(processes(stack.enter_context(shipped(work)), journal.folder, pool.jobs))
         else:
             cluster = stack.enter_context(clusters.opened(pool.kind, pool.scheduler, pool.jobs, work))
             yield partial(_on_cluster, cluster, journal)
@@ -139,53 +133,19 @@ def _in_threads(worker: CellWorker, workers: int, jobs: Iterable[CellJob], at_on
         executor.shutdown(wait=False, cancel_futures=True)
 
 
-def _in_processes(
-    worker: tuple[str, Path], workers: int, jobs: Iterable[CellJob], at_once: int = MANY
-) -> Iterator[CompletedJob]:
-    """Never in the parent itself: what kills a worker must not kill the study. One worker is one job on its way."""
-    from joblib import Parallel, parallel_config  # here and below: the pool of threads does without
-    from joblib.externals.loky.process_executor import BrokenProcessPool
-
-    ahead = min(2 * workers if workers > 1 else 1, at_once)
-    with parallel_config("loky", inner_max_num_threads=1):
-        results = _results(Parallel(max(workers, 2), **_one_by_one(ahead)), perform_in_process, worker, jobs)
-        with _deaths(lambda problem: isinstance(problem, BrokenProcessPool)):
-            yield from results
-
-
 def _on_cluster(cluster: Cluster, journal: Journal, jobs: Iterable[CellJob], at_once: int = MANY) -> Iterator[CompletedJob]:
     """Records travel back and are written here."""
     from joblib import Parallel
 
     with cluster.enter():
         if cluster.round is None:
-            parallel = Parallel(**_one_by_one("2*n_jobs" if at_once == MANY else at_once))
-            found = _results(parallel, perform_elsewhere, (cluster.work,), jobs)
+            parallel = Parallel(**one_by_one("2*n_jobs" if at_once == MANY else at_once))
+            found = results(parallel, perform_elsewhere, (cluster.work,), jobs)
         else:
             found = _in_rounds(min(cluster.round, at_once), cluster.work, jobs)
-        with _deaths(cluster.is_death):
+        with deaths(cluster.is_death):
             for done in found:
                 yield CompletedJob(done.job, done.result, journal.own.append_bytes(done.record))
-
-
-def _one_by_one(ahead: int | str) -> dict[str, Any]:
-    return {"return_as": "generator_unordered", "batch_size": 1, "pre_dispatch": ahead}
-
-
-def _results(
-    parallel: Any, perform: Callable[..., CompletedJob], shared: tuple[Any, ...], jobs: Iterable[CellJob]
-) -> Iterator[CompletedJob]:
-    """Yield results as workers finish; what is left is given up when the reader stops."""
-
-    from joblib import delayed
-
-    results = parallel(delayed(perform)(*shared, job) for job in jobs)
-    try:
-        yield from results
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # joblib warns of a generator that is not read to its end: we meant it
-            results.close()
 
 
 def _in_rounds(size: int, work: RunContext | Callable[[], RunContext], jobs: Iterable[CellJob]) -> Iterator[CompletedJob]:
@@ -199,17 +159,6 @@ def _in_rounds(size: int, work: RunContext | Callable[[], RunContext], jobs: Ite
                 if isinstance(found, Exception):
                     raise found
                 yield found
-
-
-@contextmanager
-def _deaths(is_death: Callable[[BaseException], bool]) -> Iterator[None]:
-    """Turn what a pool raises for a lost worker into `WorkerDied`."""
-    try:
-        yield
-    except (Exception, CancelledError) as problem:
-        if is_death(problem):
-            raise WorkerDied(str(problem)) from problem
-        raise
 
 
 @contextmanager

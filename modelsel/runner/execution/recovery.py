@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from modelsel.core.types import Status
 from modelsel.runner.evaluation.cell_result import CellResult
 from modelsel.runner.evaluation.context import CellJob, RunContext
-from modelsel.runner.execution.executors import JobExecutor, WorkerDied
+from modelsel.runner.execution.delivery import WorkerDied
+from modelsel.runner.execution.executors import JobExecutor
 from modelsel.runner.execution.worker import CompletedJob, job_name
 from modelsel.runner.journal.journal import Journal, record_of
 
@@ -60,9 +61,12 @@ class CrashRecovery:
                 yield found
         began = self.started() if self.started is not None else dict.fromkeys(sent, time.time())
         for name in [name for name in began if name in waiting]:
-            suspect = yield from self._spared(waiting.pop(name))
-            if suspect is not None:
+            job = waiting.pop(name)
+            suspect = yield from self._spared(job)
+            if suspect is job:
                 yield from self._alone(suspect, self._overdue(began[name]))
+            elif suspect is not None:  # whoever was condemned explains it
+                waiting[job_name(suspect)] = suspect
         yield from self._without_condemned(waiting)
 
     def _without_condemned(self, waiting: dict[str, CellJob]) -> Iterator[CompletedJob]:
@@ -78,6 +82,8 @@ class CrashRecovery:
             if member in self.condemned:
                 yield self._written(replace(job, members=(member,)), "skipped", self.condemned[member])
         kept = tuple(member for member in job.members if member not in self.condemned)
+        if kept == job.members:
+            return job
         return replace(job, members=kept) if kept else None
 
     def _alone(self, job: CellJob, overdue: bool) -> Iterator[CompletedJob]:

@@ -123,6 +123,11 @@ def perform_in_process(path: str, journal: Path, job: CellJob) -> CompletedJob:
     return worker.perform(job)
 
 
+def set_up(path: str, journal: Path) -> None:
+    """Make a worker process ready for the jobs of a run."""
+    _worker(path, journal)
+
+
 def perform_elsewhere(given: RunContext | Callable[[], RunContext], job: CellJob) -> CompletedJob:
     """A job on another machine: the record travels back and is written by the parent, on arrival."""
     with threadpool_limits(1):
