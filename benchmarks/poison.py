@@ -24,7 +24,7 @@ from tests.runner.studies import study
 FORTY, TURNS, MOST = 40, 5, 2.5
 BUDGET = 1.0  # seconds for a batch with one poisoned candidate
 DEATHS = (
-    "two deaths, of which the second tells who is guilty: a start of a worker (.3 s of a processor) is waited for once, the pool "
+    "two deaths, of which the second tells who is guilty: one start of a worker (.3 s of a processor) is waited for, the pool "
     "starts anew beside it; three fits and answers of .1 s one after the other; {clean:.2f} s where nobody is poisoned"
 )
 
