@@ -1,4 +1,4 @@
-"""What pools by joblib have in common: how jobs are handed out and results come back, and the death of a worker."""
+"""Shared parts of the pools that stand on joblib: handing jobs out, taking results in, and the death of a worker."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
