@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fi
 from modelsel.config.build import learner as build
 from modelsel.config.fields.setting import setting
 from modelsel.core.spec import flat, resolved
-from modelsel.core.types import Candidate, Feature, Floats, RowTable, Table, Task, positions
+from modelsel.core.types import Candidate, Feature, Floats, RowTable, Table, Task, UncheckedRows, positions
 from modelsel.dataset.tables.frame import as_pandas, described
 from modelsel.dataset.tables.frame import table as frame_table
 from modelsel.dataset.tables.in_memory import is_frame
@@ -350,8 +350,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if is_frame(X):
             validate_data(self, X, reset=False, skip_check_array=True)
             return told(frame_table(as_pandas(X), self.final_.features))
-        values = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
-        return _table(values, self.final_.features)
+        late = not self.final_.steps and getattr(self.final_.model, "looks_for_infinity", False)
+        values = validate_data(self, X, dtype=np.float64, ensure_all_finite=False if late else "allow-nan", reset=False)
+        return _table(values, self.final_.features, UncheckedRows if late else RowTable)
 
 
 def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[Task, NDArray[Any]]:
@@ -381,5 +382,5 @@ def _training(estimator: Any, X: Any, y: Any) -> tuple[Table, NDArray[Any]]:
     return _table(values, tuple(Feature(f"x{index}", "numeric") for index in range(values.shape[1]))), labels
 
 
-def _table(values: Floats, features: tuple[Feature, ...]) -> Table:
-    return RowTable(name="array", features=features, values=values, rows=np.arange(len(values)))
+def _table(values: Floats, features: tuple[Feature, ...], kind: type[RowTable] = RowTable) -> Table:
+    return kind(name="array", features=features, values=values, rows=np.arange(len(values)))

@@ -90,6 +90,11 @@ class Table:
         """The same values row by row, where they came so and were not turned."""
         return None
 
+    @property
+    def checked(self) -> bool:
+        """Nobody has to look for infinite values any more."""
+        return True
+
     @cached_property
     def schema_fingerprint(self) -> str:
         """Digest of names, kinds and levels of the features (costs are no part of the data)."""
@@ -114,6 +119,15 @@ class RowTable(Table):
         columns = by_columns(self.by_row)
         columns.flags.writeable = False
         return columns
+
+
+class UncheckedRows(RowTable):
+    """A table of rows in which whoever reads all of them also looks for infinite values."""
+
+    @property
+    def checked(self) -> bool:
+        """Nobody has looked yet."""
+        return False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

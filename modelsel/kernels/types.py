@@ -6,7 +6,7 @@ from numba import types
 
 from modelsel.kernels.layout import GrowthLimits, GrowthRules
 
-real, whole, word, nothing = types.float64, types.int64, types.uint64, types.void
+real, whole, word, nothing, truth = types.float64, types.int64, types.uint64, types.void, types.boolean
 reals = types.Array(types.float64, 1, "C")
 matrix = types.Array(types.float64, 2, "C")
 cube = types.Array(types.float64, 3, "C")

@@ -92,3 +92,18 @@ def test_an_array_and_its_columns_are_predicted_alike() -> None:
         model = classifier(learner).fit(values, target)
         by_row, by_column = (model.predict_proba(order(values)) for order in (np.ascontiguousarray, np.asfortranarray))
         np.testing.assert_array_equal(by_row, by_column)
+
+
+@pytest.mark.parametrize("depth", [0, 2, None])
+def test_infinity_in_any_row_or_column_is_refused_while_rows_go_down(depth: int | None) -> None:
+    """Also in a column that no test reads, and in the last row."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(600, 4))
+    fitted = classifier("tree", max_depth=depth).fit(X, (X[:, 0] > 0).astype(int))
+    assert len(fitted.predict(np.where(rng.random(X.shape) < 0.1, np.nan, X))) == len(X)
+    for row, column, value in ((0, 0, np.inf), (599, 3, -np.inf), (300, 2, np.inf)):
+        table = X.copy()
+        table[row, column] = value
+        for call in (fitted.predict, fitted.predict_proba):
+            with pytest.raises(ValueError, match="infinity"):
+                call(table)

@@ -4,7 +4,8 @@ A missing value goes to the child that the node names, or down all branches by t
 that is known sends it. A level that was not declared goes with the majority and is counted.
 
 Eight rows go down side by side, so that one waits for memory while the others move, over nodes of 32 bytes each (`pack`). A
-row that meets a test which its value alone does not answer ends in the sink and walks again by itself.
+row that meets a test which its value alone does not answer ends in the sink and walks again by itself. Rows of a table that
+came row by row are read where they lie; of others the tested columns are brought together.
 """
 
 import numpy as np
@@ -15,8 +16,10 @@ from modelsel.kernels.layout import BY_SURROGATES, DIVIDED, EQUALITY, LEAF, MULT
 
 LANES, ROWS = 8, 256  # rows side by side; rows that are brought together at a time
 BLIND = 3  # steps down before it is asked whether all have arrived
+SHALLOW = 8  # depth up to which nobody asks: all steps are taken
 WORD = 8  # numbers of 32 bits per packed node, of which the first two are its threshold
 COLUMN, LEFT, RIGHT, MISSING, HOW, AT = range(2, 8)  # MISSING after RIGHT after LEFT: the child is an offset
+DEPTH = AT  # of the tree, in the sink, which has no levels
 BY_VALUE, BY_LEVEL, BY_ONE = range(3)  # compare; look the child up; one level against the rest
 
 
@@ -47,17 +50,31 @@ def _columns(test, feature, features):
     return columns[:many].copy(), place
 
 
+@kernel()
+def _depth(first, child):
+    """The most tests on a way down; parents come before their children."""
+    depth, most = np.zeros(len(first) - 1, np.int32), 0
+    for node in range(len(depth)):
+        for k in range(first[node], first[node + 1]):
+            depth[child[k]] = depth[node] + 1
+            most = max(most, depth[child[k]])
+    return most
+
+
 @kernel(types.packed(
     types.fixed_bytes, types.fixed_codes, types.fixed_reals, types.fixed_codes, types.fixed_codes, types.fixed_codes,
-    types.fixed_codes, types.fixed_codes, types.fixed_flags, types.fixed_codes, types.codes, types.reals,
+    types.fixed_codes, types.fixed_codes, types.fixed_flags, types.fixed_codes, types.codes, types.reals, types.truth,
 ))  # fmt: skip
-def pack(test, feature, threshold, first, child, missing_to, majority, at, marks, levels, nodes, reals):
+def pack(test, feature, threshold, first, child, missing_to, majority, at, marks, levels, nodes, reals, in_place):
     """Write (nodes + 1) × WORD numbers, the last node being the sink; the columns that are tested, children by level.
 
-    nodes, reals: the same bytes, all 0.
+    nodes, reals: the same bytes, all 0; in_place: the nodes name columns of the table, not places among the tested ones.
     """
     sink, table, end = len(test), np.empty(_room(test, feature, levels), np.int32), 0
     columns, column = _columns(test, feature, len(levels))
+    if in_place:
+        column = np.arange(len(levels)).astype(np.int32)
+    nodes[sink * WORD + DEPTH] = _depth(first, child)
     for node in range(sink + 1):
         own, f = node * WORD, 0 if node == sink or test[node] == LEAF else feature[node]
         for k in (LEFT, RIGHT, MISSING):
@@ -85,64 +102,65 @@ def pack(test, feature, threshold, first, child, missing_to, majority, at, marks
     return columns, table
 
 
-@kernel()
-def _bring(values, by_row, rows, columns, block):
+@kernel(_nrt=False)
+def _bring(values, rows, columns, block):
     """The tested columns of some rows, row by row."""
-    if len(by_row):
-        for i in range(len(rows)):
-            source, own = by_row[np.uint64(rows[i])], block[i]
-            if len(columns) == len(source):  # packed in their order
-                for k in range(len(source)):
-                    own[k] = source[k]
-            else:
-                for k in range(len(columns)):
-                    own[k] = source[np.uint64(columns[k])]
-        return
     for k in range(len(columns)):
         source = values[columns[k]]
         for i in range(len(rows)):
             block[i, k] = source[np.uint64(rows[i])]
 
 
-@kernel()
+@kernel(_nrt=False)
+def _infinite(some):
+    """Is one of these numbers infinite?"""
+    found = 0
+    for i in range(len(some)):
+        found += int(abs(some[i]) == np.inf)
+    return found > 0
+
+
+@kernel(_nrt=False)
 def _below(nodes, reals, value, own):
     """The child of a node (its first number: `own`) that takes a value."""
     right = np.uint64(not value <= reals[own >> np.uint64(1)]) + np.uint64(value != value)
     return np.uint64(nodes[own + np.uint64(LEFT) + right])
 
 
-@kernel()
-def _by_thresholds(nodes, reals, block, first, width, at):
-    """LANES rows of the block down a tree of thresholds, all to a leaf or the sink; whether they are there is asked seldom."""
+@kernel(_nrt=False)
+def _by_thresholds(nodes, reals, flat, begin, depth, at):
+    """LANES rows down a tree of thresholds, all to a leaf or the sink; whether they are there is asked seldom."""
     for k in range(LANES):
         at[k] = 0
-    start, wide, moved = np.uint64(first * width), np.uint64(width), np.uint64(1)
+    blind, moved = depth if depth <= SHALLOW else BLIND, np.uint64(1)
     while moved != 0:
-        for _ in range(BLIND):
+        for _ in range(blind):
             for k in range(LANES):
                 own = at[k] * np.uint64(WORD)
-                value = block[start + np.uint64(k) * wide + np.uint64(nodes[own + np.uint64(COLUMN)])]
+                value = flat[begin[k] + np.uint64(nodes[own + np.uint64(COLUMN)])]
                 at[k] = _below(nodes, reals, value, own)
+        if depth <= SHALLOW:
+            return
         moved = np.uint64(0)
         for k in range(LANES):
             own = at[k] * np.uint64(WORD)
-            value = block[start + np.uint64(k) * wide + np.uint64(nodes[own + np.uint64(COLUMN)])]
+            value = flat[begin[k] + np.uint64(nodes[own + np.uint64(COLUMN)])]
             to = _below(nodes, reals, value, own)
             moved |= to ^ at[k]
             at[k] = to
 
 
-@kernel()
-def _by_any(nodes, reals, table, block, first, width, at, met):
+@kernel(_nrt=False)
+def _by_any(nodes, reals, table, flat, begin, at, met):
     """The same where some tests are by levels; met: rows that brought one that was not declared."""
     for k in range(LANES):
         at[k], met[k] = 0, 0
-    start, moved = first * width, True
+    moved = True
     while moved:
         moved = False
         for k in range(LANES):
             own = np.int64(at[k]) * WORD
-            value, how = block[start + k * width + nodes[own + COLUMN]], nodes[own + HOW]
+            value, how = flat[begin[k] + np.uint64(nodes[own + COLUMN])], nodes[own + HOW]
             if how == BY_VALUE or value != value:
                 to = nodes[own + LEFT + int(not value <= reals[own // 2]) + int(value != value)]
             elif how == BY_LEVEL:
@@ -155,6 +173,15 @@ def _by_any(nodes, reals, table, block, first, width, at, met):
                 to = nodes[own + LEFT] if value == reals[own // 2] else nodes[own + RIGHT]
             moved |= np.uint64(to) != at[k]
             at[k] = np.uint64(to)
+
+
+@kernel(_nrt=False)
+def _send(nodes, reals, table, flat, begin, at, met):
+    """LANES rows, which begin there among the numbers, each to a leaf or the sink."""
+    if len(table):
+        _by_any(nodes, reals, table, flat, begin, at, met)
+    else:
+        _by_thresholds(nodes, reals, flat, begin, nodes[len(nodes) - WORD + DEPTH], at)
 
 
 @kernel()
@@ -256,28 +283,35 @@ def _alone(i, row, values, by_row, tree, surrogates, shares, found, room, made):
 
 @kernel(types.routed(
     types.fixed_rows, types.fixed_rows, types.fixed_wholes, types.fixed_codes, types.fixed_reals, types.fixed_wholes,
-    types.fixed_codes, types.plain_tree, types.surrogates, types.fixed_reals,
+    types.fixed_codes, types.plain_tree, types.surrogates, types.fixed_reals, types.truth,
 ))  # fmt: skip
-def walk(values, by_row, rows, nodes, reals, columns, table, tree, surrogates, shares):
+def walk(values, by_row, rows, nodes, reals, columns, table, tree, surrogates, shares, checked):
     """Per fragment, row after row: position in `rows`, leaf, part of the weight; and how many rows met an unseen level.
 
     values: features × rows, or, where it has rows, by_row: rows × features. nodes, reals, columns, table: as packed. Positions
     and parts are left out where no row is divided, which is to say that they are 0, 1, 2 ... and 1. −1 rows: surrogates are
-    wanted, and were not given.
+    wanted, and were not given. −2: all rows are asked for in their order, not `checked` before, and one has infinity.
     """
     n, width, sink, whole = len(rows), len(columns), np.uint64(len(tree[0])), True
     found, made, unseen = (np.empty(0, np.int64), np.empty(n, np.int32), np.empty(0)), 0, 0
     room = np.empty(64, np.int64), np.empty(64)
-    block, at, met = np.zeros((ROWS, width)), np.zeros(LANES, np.uint64), np.zeros(LANES, np.uint8)
-    flat = np.zeros(1) if width == 0 else block.reshape(ROWS * width)
+    block, at, met = np.zeros((ROWS, max(width, 1))), np.zeros(LANES, np.uint64), np.zeros(LANES, np.uint8)
+    begin, brought, in_place = np.zeros(LANES, np.uint64), block.reshape(block.size), by_row.reshape(by_row.size)
     for low in range(0, n, ROWS):
         high = min(n, low + ROWS)
-        _bring(values, by_row, rows[low:high], columns, block)
+        if len(by_row) == 0:
+            _bring(values, rows[low:high], columns, block)
+        elif not checked and _infinite(in_place[low * by_row.shape[1] : high * by_row.shape[1]]):
+            return found[0], found[1], found[2], -2
         for first in range(0, high - low, LANES):
-            if len(table):
-                _by_any(nodes, reals, table, flat, first, width, at, met)
+            if len(by_row) == 0:
+                for k in range(LANES):
+                    begin[k] = (first + k) * width
+                _send(nodes, reals, table, brought, begin, at, met)
             else:
-                _by_thresholds(nodes, reals, flat, first, width, at)
+                for k in range(LANES):
+                    begin[k] = rows[min(low + first + k, high - 1)] * by_row.shape[1]
+                _send(nodes, reals, table, in_place, begin, at, met)
             start, many = low + first, min(LANES, high - low - first)
             lost = False
             for k in range(many):

@@ -55,6 +55,11 @@ class TreeModel:
         return self._route(table).unseen
 
     @property
+    def looks_for_infinity(self) -> bool:
+        """Rows that go down look at all their values on the way, so that a table need not be read twice."""
+        return self.widths is None
+
+    @property
     def n_leaves(self) -> int:
         return int(np.count_nonzero(self.cut.leaf))
 

@@ -15,17 +15,29 @@ from modelsel.tree.routing.numpy_router import walk
 from modelsel.tree.routing.routed import Routed, Undivided
 from modelsel.tree.structure.node import DecisionTree, PrunedView, Surrogates
 
+NO_ROWS: Floats = np.empty((0, 0))
+INFINITE = -2  # what the kernel answers to infinity in a table that nobody has checked
+TOO_LARGE = "Input X contains infinity or a value too large for dtype('float64')."  # as scikit-learn says it
+
 
 def route(tree: DecisionTree, table: Table, rows: Integers) -> Routed:
-    """Send rows of a table down a tree; features are read by position."""
+    """Send rows of a table down a tree; features are read by position.
+
+    Raises ValueError for a table that nobody has `checked` and that has infinite values.
+    """
     kernel = load("route")
+    if not table.checked and (kernel is None or len(rows) != len(table)) and np.isinf(table.values).any():
+        raise ValueError(TOO_LARGE)
     if kernel is None:
         return walk(tree, table, rows)
-    sent = _packed(tree, kernel)
     by_row = table.by_row
-    columns, by_row = (table.values.T, sent.no_rows) if by_row is None else (sent.no_rows, by_row)
+    sent = _packed(tree, kernel, in_place=by_row is not None)
+    columns, by_row = (table.values.T, NO_ROWS) if by_row is None else (NO_ROWS, by_row)
     rows = np.ascontiguousarray(rows, np.int64)
-    owner, leaf, part, unseen = kernel.walk(columns, by_row, rows, *sent.lanes, sent.plain, sent.surrogates, tree.share)
+    shares, checked = tree.share, table.checked
+    owner, leaf, part, unseen = kernel.walk(columns, by_row, rows, *sent.lanes, sent.plain, sent.surrogates, shares, checked)
+    if unseen == INFINITE:
+        raise ValueError(TOO_LARGE)
     if unseen < 0:  # a row has a hole, and nobody has looked for surrogates yet
         return _with_surrogates(tree, table, rows)
     if len(owner) < len(leaf):
@@ -78,20 +90,19 @@ def in_numpy(tree: DecisionTree, routed: Routed, target: Codes, weight: Floats) 
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """A tree as the compiled walk reads it: for rows side by side, and for a row alone."""
+    """A tree as the compiled walk reads it: for rows side by side (of columns brought together, or in place), and for a row."""
 
     lanes: tuple[NDArray[np.generic], ...]  # nodes, the same as reals, columns, children by level
     plain: tuple[NDArray[np.generic], ...]
     surrogates: tuple[NDArray[np.generic], ...]
-    no_rows: Floats
 
 
-_PACKED: WeakKeyDictionary[DecisionTree, Packed] = WeakKeyDictionary()
+_PACKED: WeakKeyDictionary[DecisionTree, dict[bool, Packed]] = WeakKeyDictionary()
 
 
-def _packed(tree: DecisionTree, kernel: ModuleType) -> Packed:
-    """Packed once per tree."""
-    found = _PACKED.get(tree)
+def _packed(tree: DecisionTree, kernel: ModuleType, in_place: bool) -> Packed:
+    """Packed once per tree and kind of table."""
+    found = _PACKED.setdefault(tree, {}).get(in_place)
     if found is None:
         at, marks = flat_subsets(tree)
         assert tree.missing_to is not None
@@ -101,9 +112,9 @@ def _packed(tree: DecisionTree, kernel: ModuleType) -> Packed:
         if waiting:  # a list that does not fit the nodes: the walk says that it wants them
             surrogates = surrogates[0], surrogates[2], *surrogates[2:]
         nodes = np.zeros((len(tree) + 1) * kernel.WORD, np.int32)
-        columns, table = kernel.pack(*plain, surrogates[0], nodes, nodes.view(np.float64))
+        columns, table = kernel.pack(*plain, surrogates[0], nodes, nodes.view(np.float64), in_place)
         lanes = nodes, nodes.view(np.float64), columns, table
-        found = _PACKED[tree] = Packed(lanes, plain, surrogates, np.empty((0, 0)))
+        found = _PACKED[tree][in_place] = Packed(lanes, plain, surrogates)
     return found
 
 
