@@ -25,7 +25,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """The public names and `__version__`, each found on first use."""
+    """Find a public name or `__version__` on first use."""
     import importlib
     import importlib.metadata
 

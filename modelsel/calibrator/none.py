@@ -11,7 +11,7 @@ from modelsel.core.types import Codes, Floats
 
 @dataclass(frozen=True)
 class None_(BaseCalibrator):  # noqa: N801
-    """A learner with it is the learner without it."""
+    """No calibration: a learner with it answers as the learner alone."""
 
     def fitted(self, scores: Floats, truth: Codes, weights: Floats) -> tuple[Floats, ...]:
         return (np.zeros(0),)

@@ -46,7 +46,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _start_recorder() -> None:
-    """Of a study that will be tracked: importing MLflow takes as long as a small study, so it begins now, beside it."""
+    """Start importing MLflow in another process where a study will be tracked: it takes as long as a small study."""
     from modelsel.record.mlflow.outbox import start_ahead
 
     start_ahead()

@@ -77,7 +77,7 @@ def _opens_every(outcome: StudySummary) -> bool:
 
 
 def _commit(outcomes: Sequence[StudySummary]) -> None:
-    """Write down all studies of one test set while no answer is known: each then pays for its place alone."""
+    """Commit to all studies of one test set while no answer is known: each then pays for its index alone."""
     from modelsel.final_test import resealed
     from modelsel.guard.gate import Gate
     from modelsel.record.folder import RunFolder

@@ -108,7 +108,7 @@ class Builder:
             return None
 
     def _allowed(self, found: Found, fields: Mapping[str, Slot]) -> Found:
-        """A part that asks for them is told which plugins the study allows."""
+        """Tell a part that asks for them which plug-ins the study allows."""
         if "plugins" not in fields or not self.plugins:
             return found
         return replace(found, values={**found.values, "plugins": self.plugins})
@@ -335,7 +335,7 @@ def _adjusted(
 
 
 def _operating(decision: Any, threshold: Any, measure: Any) -> Any:
-    """The decision that a threshold is short for; `path` serves the study's measure, where that reads classes."""
+    """Return the decision that `threshold` is short for; `path` takes the study's measure, where that reads classes."""
     if threshold is None or (decision is not None and kind_of(decision) == "costs" and threshold in (PATH, OUTER_PATH)):
         return decision
     if threshold not in (PATH, OUTER_PATH):
@@ -345,7 +345,7 @@ def _operating(decision: Any, threshold: Any, measure: Any) -> Any:
 
 
 def _crossing(adjustment: Any, scheme: Any) -> Any:
-    """An adjustment that learns from the scores of outer folds, with those of the study in it."""
+    """Return an adjustment that learns from outer folds, with the study's folds put into it."""
     if adjustment is None or adjustment.fold_scores == "inner" or adjustment.scheme is not None or scheme is None:
         return adjustment
     return replace(adjustment, scheme=scheme)

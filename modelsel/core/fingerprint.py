@@ -1,4 +1,4 @@
-"""Identities are hashes of values: canonical JSON, digests of arrays, and the random generators derived from them.
+"""Identities as hashes of values: canonical JSON, digests of arrays, and random generators derived from them.
 
 A digest is the SHA-256 of a canonical form, cut to 128 bits where people see it.
 """

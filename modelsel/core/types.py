@@ -198,7 +198,7 @@ def weights_of(sealed: Sealed) -> Floats | None:
 
 
 def holds_labels(sealed: Sealed) -> bool:
-    """Is this the handle that was sealed, and no copy of it?"""
+    """Say whether this is the handle that was sealed; a copy of it is not."""
     return sealed in _LABELS
 
 

@@ -51,13 +51,13 @@ def minus_log_p(square: float, freedom: int) -> float:
 
 
 def _top(half: float, shift: float, terms: int) -> float:
-    """Logarithm of the largest of half^(j + shift) / Γ(j + shift + 1), j = 0 … terms − 1."""
+    """Compute the logarithm of the largest of half^(j + shift) / Γ(j + shift + 1), j = 0 … terms − 1."""
     j = min(max(math.floor(half - shift), 0), terms - 1)
     return (j + shift) * math.log(half) - math.lgamma(j + shift + 1)
 
 
 def _series(half: float, shift: float, terms: int) -> float:
-    """Sum of those terms over the largest of them."""
+    """Compute the sum of those terms over the largest of them."""
     top = min(max(math.floor(half - shift), 0), terms - 1)
     total, term = 1.0, 1.0
     for j in range(top, 0, -1):

@@ -16,13 +16,13 @@ from modelsel.criterion.base import BaseCriterion, decrease, one_against_rest, s
 
 
 def impurity(weights: Floats) -> Floats:
-    """Of the weights of two classes (… × 2)."""
+    """Compute the impurity of the weights of two classes (… × 2)."""
     index: Floats = 2.0 * np.sqrt(shares(weights).prod(axis=-1))
     return index
 
 
 def dkm(table: Floats) -> float:
-    """Of one branches × classes table, in loops."""
+    """Compute the decrease for one branches × classes table, in loops."""
     branches, classes = table.shape
     total, mean = 0.0, 0.0
     for b in range(branches):

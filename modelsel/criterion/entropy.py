@@ -27,7 +27,7 @@ def entropy(weights: Floats) -> Floats:
 
 
 def gain(table: Floats) -> float:
-    """The same of one branches × classes table, in loops."""
+    """Compute the decrease of entropy for one branches × classes table, in loops."""
     branches, classes = table.shape
     total, bits = 0.0, 0.0
     for b in range(branches):

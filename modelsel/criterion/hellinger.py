@@ -16,7 +16,7 @@ from modelsel.criterion.base import BaseCriterion, one_against_rest
 
 
 def distance(tables: Floats) -> Floats:
-    """Between the two classes of … × branches × 2 tables."""
+    """Compute the distance between the two classes of … × branches × 2 tables."""
     n = tables.sum(axis=-2, keepdims=True)
     spread = np.sqrt(np.divide(tables, n, out=np.zeros_like(tables), where=n > 0))
     square = np.square(spread[..., 0] - spread[..., 1]).sum(axis=-1)
@@ -25,7 +25,7 @@ def distance(tables: Floats) -> Floats:
 
 
 def hellinger(table: Floats) -> float:
-    """Of one branches × classes table, in loops."""
+    """Compute the distance for one branches × classes table, in loops."""
     branches, classes = table.shape
     total, mean = 0.0, 0.0
     for b in range(branches):

@@ -15,7 +15,7 @@ from modelsel.criterion.entropy import entropy
 
 
 def uncertainty(table: Floats) -> float:
-    """Of one branches × classes table, in loops."""
+    """Compute the symmetric uncertainty of one branches × classes table, in loops."""
     branches, classes = table.shape
     total, joint, rows, columns = 0.0, 0.0, 0.0, 0.0
     for b in range(branches):

@@ -15,7 +15,7 @@ from modelsel.criterion.base import BaseCriterion, shares
 
 
 def twoing(table: Floats) -> float:
-    """Of one 2 × classes table, in loops."""
+    """Compute the twoing value of one 2 × classes table, in loops."""
     n = np.zeros(2)
     for b in range(2):
         for c in range(table.shape[1]):

@@ -11,7 +11,7 @@ from modelsel.decision.base import BaseDecision, Held
 
 @dataclass(frozen=True)
 class None_(BaseDecision):  # noqa: N801
-    """A learner with it is the learner without it."""
+    """No decision: a learner with it answers as the learner alone."""
 
     @property
     def inner(self) -> int:

@@ -25,7 +25,7 @@ class FittedEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = len(like.features)
 
     def fit(self, X: Any, y: Any) -> "FittedEstimator":
-        """Fitted it is already."""
+        """Return itself: the model is fitted already."""
         return self
 
     def predict(self, X: Floats) -> Codes:
@@ -60,5 +60,5 @@ def scorer(measure: Measure) -> Scorer:
 
 
 def _plain(like: Table) -> Table:
-    """Features without rows of their own."""
+    """Return an empty table of these features."""
     return Table(name=like.name, features=like.features, values=like.values[:0], rows=like.rows[:0])

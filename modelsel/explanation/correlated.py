@@ -41,7 +41,7 @@ def association(table: Table) -> Floats:
 
 
 def cramers_v(one: Floats, other: Floats) -> float:
-    """Of two columns of codes; 0 where one of them has a single value.
+    """Compute Cramér's V of two columns of codes; 0 where one of them has a single value.
 
     >>> cramers_v(np.array([0., 0, 1, 1]), np.array([1., 1, 0, 0]))
     1.0

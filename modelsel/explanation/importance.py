@@ -101,7 +101,7 @@ def summary(found: Sequence[FoldImportance], task: Task, asked: ImportanceReques
 
 
 def _means(found: Sequence[FoldImportance], what: str) -> Floats:
-    """Columns (or groups) × folds."""
+    """Average permutations: columns (or groups) × folds."""
     return np.array([getattr(one, what).mean(axis=1) for one in found]).T
 
 

@@ -1,4 +1,4 @@
-"""Would more rows help? The winner and the runners-up fitted on nested shares of each fold's analysis rows.
+"""Learning curves: the winner and the runners-up fitted on nested shares of each fold's analysis rows.
 
 Of every fold an eighth, a quarter, a half, three quarters and all of the analysis rows are fitted on, the smaller share within
 the larger, and judged on the same assessment rows. A share has the classes in proportion, keeps groups whole, and takes the

@@ -105,7 +105,7 @@ def _choices(many: int, some: Integers | int) -> Floats:
 
 
 def _corrected(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """With Holm's p, over all that were tested."""
+    """Add Holm's adjusted p-value to each tested slice."""
     tested = [line for line in lines if line["p"] is not None]
     for line, adjusted in zip(tested, holm([line["p"] for line in tested]), strict=True):
         line["adjusted"] = float(adjusted)

@@ -108,7 +108,7 @@ def public_name(kind: Any) -> str:
 
 
 def _offered(package: str, plugins: tuple[str, ...]) -> Library:
-    """A package that an entry point or the study's plugins vouch for."""
+    """Return a package that an entry point or the study's plug-ins name; any other is refused."""
     if package not in plugins and not any(package in (one.name, one.value) for one in metadata.entry_points(group=GROUP)):
         allowed = ", ".join(LIBRARIES)
         raise NotAllowedError(
@@ -118,7 +118,7 @@ def _offered(package: str, plugins: tuple[str, ...]) -> Library:
 
 
 def _vouched(package: str, named: str, plugins: tuple[str, ...]) -> bool:
-    """May a class that was found under one package's name come from another one?"""
+    """Say whether a class found under one package's name may come from another package."""
     if package == named:
         return True
     try:
@@ -137,7 +137,7 @@ def _version(distribution: str) -> str | None:
 
 
 def _brought(distribution: str, package: str, origin: str) -> bool:
-    """Is the file that would be imported the distribution's own? One installed for editing is taken at its word."""
+    """Say whether the file that would be imported is the distribution's own; an editable installation is believed."""
     found = metadata.distribution(distribution)
     if '"editable": true' in (found.read_text("direct_url.json") or ""):
         return True

@@ -22,7 +22,7 @@ NATIVE = (
 
 
 def takes_categories(kind: Any) -> bool:
-    """Is the class one that takes categories itself?"""
+    """Say whether the class takes categories itself."""
     return f"{kind.__module__}.{kind.__qualname__}" in NATIVE
 
 

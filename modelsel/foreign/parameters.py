@@ -38,7 +38,7 @@ class Params(Mapping[str, Any]):
 
 
 def is_plain(value: Any) -> bool:
-    """Can the value stand in a file?
+    """Say whether a value can be written to a file as plain data.
 
     >>> is_plain([1, {"a": None}]), is_plain(float("nan")), is_plain(object())
     (True, False, False)
@@ -71,7 +71,7 @@ def named(kind: Any) -> frozenset[str]:
 
 @cache
 def takes_more(kind: Any) -> bool:
-    """Does it take keyword arguments that its signature does not name?"""
+    """Say whether a class takes keyword arguments that its signature does not name."""
     return any(one.kind is inspect.Parameter.VAR_KEYWORD for one in inspect.signature(kind.__init__).parameters.values())
 
 

@@ -32,7 +32,7 @@ class NotStoredError(ValueError):
 
 
 def has_skops() -> bool:
-    """Is skops installed?"""
+    """Say whether skops is installed."""
     return find_spec("skops") is not None
 
 
@@ -80,7 +80,7 @@ def _strange(types: Iterable[str], plugins: tuple[str, ...]) -> list[str]:
 
 
 def _of_allowed(name: str, plugins: tuple[str, ...]) -> bool:
-    """Is it a class of an allowed package? Functions and modules are none."""
+    """Say whether a value is a class of an allowed package; functions and modules are not."""
     package, _, last = name.partition(".")[0], "", name.rpartition(".")[2]
     try:
         home_of(package, plugins)

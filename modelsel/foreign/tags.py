@@ -4,21 +4,21 @@ from typing import Any
 
 
 def takes_nan(made: Any) -> bool:
-    """Do an estimator's tags say that it takes NaN?"""
+    """Say whether an estimator's tags allow NaN."""
     from sklearn.utils import get_tags
 
     return bool(get_tags(made).input_tags.allow_nan)
 
 
 def takes_weights(made: Any) -> bool:
-    """Does its `fit` take weights of rows?"""
+    """Say whether an estimator's `fit` takes weights of rows."""
     from sklearn.utils.validation import has_fit_parameter
 
     return bool(has_fit_parameter(made, "sample_weight"))
 
 
 def is_classifier(made: Any) -> bool:
-    """Is it one by scikit-learn's conventions?"""
+    """Say whether an estimator is a classifier by scikit-learn's conventions."""
     from sklearn.base import is_classifier
 
     return bool(is_classifier(made))

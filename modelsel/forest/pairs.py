@@ -28,7 +28,7 @@ class Pairs:
 
     @classmethod
     def of(cls, cut: Integers, way: Integers, tree: TreeVotes) -> "Pairs":
-        """Prim's algorithm; what hangs nowhere costs its own votes, what differs from its base those of both."""
+        """Order the pairs by Prim's algorithm: each pair gets the base from which it differs least."""
         leaves = tree.leaves[:: max(1, -(-len(tree.leaves) // SAMPLE))]
         stands = np.array([tree.stands(int(leaf), int(cut.max()) + 1)[cut] for leaf in leaves]).T
         votes = (tree.lists.end - tree.lists.start)[way[:, None] * len(tree) + stands]

@@ -56,7 +56,7 @@ def sources(folder: Path) -> list[Path]:
 
 
 def kernel(signature: Any = None, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Decorator: compile at once and keep the machine code; without a signature, a piece that kernels are made of."""
+    """Decorate a function to be compiled at once and kept; without a signature it is a piece of other kernels."""
     import numba
 
     settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", **options}

@@ -41,7 +41,7 @@ def building() -> Path | None:
 
 
 def has(name: str) -> bool:
-    """Did compiled kernels of this file come along?"""
+    """Say whether compiled kernels of this file were shipped."""
     return usable() and any(folder().glob(f"{name}.*.nbi"))
 
 
@@ -57,7 +57,7 @@ def mark() -> None:
 
 @cache
 def usable() -> bool:
-    """Is there something, made from these sources by these tools, that this processor can run?"""
+    """Say whether shipped code was made from these sources by these tools, and this processor can run it."""
     mark = PLACE / "made_from"
     if not mark.is_file() or mark.read_text("ascii") != made_from():
         return False

@@ -114,6 +114,6 @@ upper = types.FunctionType(real(real, real, real, types.int32))  # the inverse o
 
 
 def raised(*arguments: Any) -> Any:
-    """Signature of pruning with raising: which nodes stand, which are leaves, under whom, class weights, was any raised."""
+    """Signature of pruning with raising: nodes that stand, leaves, parents, class weights, whether any was raised."""
     marks = types.Array(types.boolean, 1, "C")
     return types.Tuple((marks, marks, codes, matrix, types.boolean))(*arguments)

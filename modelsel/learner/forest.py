@@ -58,7 +58,7 @@ class Forest:
 
     @property
     def in_every_bag(self) -> bool:
-        """Do all trees see every row, so that none is ever out of bag?"""
+        """Say whether all trees see every row, so that none is ever out of bag."""
         return self.rows == "all" or self.rows == 1.0
 
     def fit_key(self) -> dict[str, Any]:

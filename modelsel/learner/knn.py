@@ -178,7 +178,7 @@ def _restored(description: Description) -> KnnModel:
 
 
 def _check_tables(metric: FittedDistance, stored: Floats) -> None:
-    """Codes that look up a table must lie inside it."""
+    """Check that codes which look up a table lie inside it."""
     for f in np.flatnonzero(metric.kinds == LEVELS):
         codes = stored[f][~np.isnan(stored[f])]
         if not np.isin(codes, np.arange(metric.sizes[f])).all():

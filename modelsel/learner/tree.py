@@ -93,7 +93,7 @@ class Tree:
         return replace(self, splits=splits if kinds & {"numeric", "ordered"} else replace(splits, threshold=default.threshold))
 
     def apart(self) -> dict[str, Any]:
-        """Return the settings that keep it from sharing a cell, though it shares the fit.
+        """Return the settings that keep it out of a common cell, though it shares the fit.
 
         Held-back rows that judge a tree have no part in softening it; those that prune it have. And a softening may be so dear
         that it is worth a cell of its own.
@@ -102,7 +102,7 @@ class Tree:
         return {**own, "judged": True} if self._judged else own
 
     def shortened(self) -> "Tree":
-        """Return the tree that a plan tries in its place: a dear softening cut short."""
+        """Return the tree that a plan tries in its place: one whose costly softening is cut short."""
         return replace(self, softener=self.softener.shortened()) if self._dear else self
 
     def times_as_long(self, leaves: float) -> float:
@@ -111,7 +111,7 @@ class Tree:
 
     @property
     def draws(self) -> bool:
-        """Are rows to be drawn that are held back from growing?"""
+        """Say whether rows are drawn that are held back from growing."""
         return self.pruner.fit_key().get("share") is not None
 
     @property

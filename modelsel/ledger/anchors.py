@@ -109,5 +109,5 @@ def _ours(facts: Mapping[str, str], key: str, others: Container[str]) -> bool:
 
 
 def in_git(folder: Path) -> bool:
-    """Is the folder inside a git work tree?"""
+    """Say whether the folder is inside a git work tree."""
     return any((parent / ".git").exists() for parent in (folder.absolute(), *folder.absolute().parents))

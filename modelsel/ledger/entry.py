@@ -62,7 +62,7 @@ class LedgerEntry:
 
     @cached_property
     def whole(self) -> bool:
-        """Does the hash cover these contents? Bytes in place of a text are none."""
+        """Say whether the hash covers these contents; bytes in place of a text are not covered."""
         texts = (self.replica, self.kind, self.body, self.prev, self.hash)
         return all(isinstance(text, str) for text in texts) and self.hash == entry_hash(
             self.prev, self.replica, self.seq, self.kind, self.body

@@ -48,12 +48,12 @@ def chain_of(public: str, salt: str) -> str:
 
 
 def belongs(replica: str, public: str) -> bool:
-    """Is this a chain of that key?"""
+    """Say whether a chain belongs to a key."""
     return len(replica) == 32 and chain_of(public, replica[:SALT]) == replica
 
 
 def verified(public: str, hash_: str, signature: str) -> bool:
-    """Did the key sign this hash? Whatever is no key or no signature did not."""
+    """Say whether a key signed this hash; False for anything that is no key or no signature."""
     try:
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).verify(bytes.fromhex(signature), _WHAT + hash_.encode())
     except (ValueError, InvalidSignature):

@@ -178,7 +178,7 @@ def _follows(last: LedgerEntry, entry: LedgerEntry) -> bool:
 
 
 def readable(entry: LedgerEntry) -> bool:
-    """Does it state facts at all?"""
+    """Say whether an entry states facts that can be read."""
     try:
         return isinstance(entry.facts, dict)
     except (ValueError, RecursionError):

@@ -18,7 +18,7 @@ ROOT = ""  # the group of the root's own settings
 
 @dataclass(frozen=True)
 class SettingEntry:
-    """One setting of a kind. `shared`: can candidates that differ in it alone be answered by one fit? None: no question."""
+    """One setting; `shared` says whether one fit answers candidates that differ in it alone (None: not a learner's)."""
 
     group: str
     kind: str
@@ -93,7 +93,7 @@ def _entry(group: str, kind: str, name: str, slot: Slot, cls: Any, comments: dic
 
 
 def _reads_better(slot: Slot, comment: str) -> bool:
-    """Is the comment of the yaml to be taken: where the field says nothing, or less."""
+    """Say whether the yaml's comment is shown: where the field has no help, or less."""
     return len(comment) > len(slot.limits.help)
 
 
@@ -136,7 +136,7 @@ def _written(value: Any) -> str:
 
 
 def _shared(group: str, cls: Any, name: str) -> bool | None:
-    """Is a setting a path parameter: absent from what the fit is keyed by?"""
+    """Say whether a setting is a path parameter, which is absent from the fit's key."""
     if group == "softener":
         return True  # a tree is softened after it was grown
     if group not in ("learner", "pruner") or any(slot.required for slot in slots(cls).values()):

@@ -29,7 +29,7 @@ class Batch:
 
     @property
     def place(self) -> str:
-        """Under which name the journal keeps it."""
+        """The name under which the journal keeps it."""
         return digest([self.growing, self.apart]) if self.apart else self.growing
 
 

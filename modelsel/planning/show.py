@@ -88,7 +88,7 @@ def best_of(candidates: int) -> float:
 
 
 def _luck(candidates: int, rows: int, luck: Luck, measure: str) -> Iterator[Finding]:
-    """Beside how far guessing is from perfect."""
+    """Say how much luck choosing the best of so many brings, beside how far guessing is from perfect."""
     gained = best_of(candidates) * luck.spread
     if gained > luck.reach / 10:
         scale = "" if measure == "error" else f" in {measure}"

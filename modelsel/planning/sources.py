@@ -43,7 +43,7 @@ def code(candidates: Sequence[Candidate]) -> str:
 
 @cache
 def own() -> str:
-    """Digest of our rooms."""
+    """Compute the digest of the package's own modules that a cell runs."""
     return _digest(file for room in ROOMS for file in _files(PACKAGE / room))
 
 

@@ -173,7 +173,7 @@ def _since(before: int, which: int) -> float:
 
 
 def _shortened(learner: Any) -> Any:
-    """The learner with what would take too long to be tried cut short."""
+    """Cut a learner's search short where trying it would take too long."""
     return learner.shortened() if hasattr(learner, "shortened") else learner
 
 
@@ -192,7 +192,7 @@ def _times(learner: Any, sizes: Floats) -> float:
 
 
 def _some(members: Sequence[Candidate], most: int) -> Sequence[Candidate]:
-    """Every so many-th of them, at most so many."""
+    """Take evenly spaced items, at most so many."""
     return members[:: -(-len(members) // most)]
 
 

@@ -42,7 +42,7 @@ def resolve(candidates: Sequence[Candidate], task: Task, seed: int, journal: Jou
 
 
 def is_family(candidate: Candidate) -> bool:
-    """Does it stand for candidates that only a fit can name?"""
+    """Say whether a candidate stands for several that only a fit can name."""
     return bool(getattr(candidate.learner, "is_family", False))
 
 

@@ -93,7 +93,7 @@ def outputs(fitted: Any, table: Table, scores: bool) -> Outputs:
 
 
 def _draws(learner: Any) -> bool:
-    """Does its fit draw numbers? What draws none needs no digest of its rows."""
+    """Say whether a candidate's fit draws random numbers, and so needs a digest of its rows."""
     return bool(getattr(learner, "draws", True))
 
 

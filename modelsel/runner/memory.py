@@ -5,7 +5,7 @@ import sys
 
 
 def give_back() -> None:
-    """glibc keeps what threads have freed, each thread for itself; elsewhere this does nothing."""
+    """Return memory that glibc's threads have freed and kept; elsewhere this does nothing."""
     if sys.platform == "win32":
         return  # there the process itself cannot be asked for its functions
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)

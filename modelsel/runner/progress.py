@@ -1,4 +1,4 @@
-"""Nobody who is told how a study gets on."""
+"""A progress that nobody is shown."""
 
 from typing import Self
 

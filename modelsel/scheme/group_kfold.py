@@ -11,4 +11,4 @@ class GroupKfold(Grouped):
     """Whole groups are dealt into `folds` parts of nearly equal numbers of rows."""
 
     def strata(self, task: Task) -> None:
-        """Classes do not matter."""
+        """Return None: classes are not balanced."""

@@ -11,5 +11,5 @@ class StratifiedGroupKfold(Grouped):
     """Groups, largest first, go where the squared deviation from the class proportions grows least."""
 
     def strata(self, task: Task) -> Codes:
-        """The classes."""
+        """Return the classes, which are balanced."""
         return task.target

@@ -29,7 +29,7 @@ class Adapter:
     harmless: frozenset[str] = frozenset()  # other parameters that leave the first k rounds what they are
 
     def shares(self, params: Mapping[str, Any]) -> bool:
-        """May candidates of these parameters share a fit?"""
+        """Say whether candidates of these parameters may share a fit."""
         known = set(params) <= self.harmless | {self.parameter}
         return known and self.is_valid(self.value(params)) and self.allows(params)
 
@@ -38,7 +38,7 @@ class Adapter:
         return True
 
     def is_valid(self, value: Any) -> bool:
-        """Is it a value that a shared fit can answer?"""
+        """Say whether a shared fit can answer this value."""
         return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
     def value(self, params: Mapping[str, Any]) -> Any:

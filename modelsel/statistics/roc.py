@@ -1,4 +1,4 @@
-"""The ROC curve: what share of either class scores at least a threshold, for every threshold there is.
+"""The ROC curve: the share of either class that scores at least a threshold, for every distinct threshold.
 
 false positive rate = share of negatives with s ≥ t, true positive rate = share of positives with s ≥ t, from (0, 0) at a
 threshold above all scores to (1, 1) at the least. Rows of equal score move together, so that the area counts ties half.

@@ -18,7 +18,7 @@ SECONDS = 60.0
 
 
 class RemoteExam(Exam):
-    """On a server."""
+    """An exam opened over HTTP, with the token that its examiner gave out."""
 
     def __init__(self, address: str, token: str | None) -> None:
         self.address = address

@@ -52,7 +52,7 @@ def under_the_open_run(config: Config, root: Path = ROOT) -> Config:
 
 
 def _absolute(address: str, path: Path | None) -> str:
-    """An address that means the same in any folder."""
+    """Make an address independent of the working folder."""
     return address if path is None else f"sqlite:///{path}"
 
 

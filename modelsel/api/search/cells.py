@@ -84,7 +84,7 @@ def of_results(results: Results) -> CandidateScores:
 
 
 def whole(resampling: Resampling, task: Task) -> bool:
-    """Each row that counts is assessed once in every repeat, by what was fitted on all others."""
+    """Say whether each row that counts is assessed once in every repeat, by a fit on all others."""
     counts = task.row_weights > 0
     times = np.zeros((len(task), resampling.repeats), np.int64)
     for fold in resampling.folds:
@@ -104,7 +104,7 @@ def _computed(work: RunContext, workers: int) -> Any:
 
 
 def _on_one_thread_each(found: Any) -> Any:
-    """Libraries with threads of their own get one: the cells are what is done side by side."""
+    """Limit libraries with threads of their own to one, as several cells are computed at a time."""
     with threadpool_limits(1):
         yield from found
 

@@ -45,7 +45,7 @@ def scoring_of(scoring: Any, measure: Any, builder: Builder | None = None) -> Sc
 
 
 def _unscored(scoring: Any) -> Iterator[Problem]:
-    """Several scorers, of which none could choose, and names that scikit-learn does not know."""
+    """Yield the problems of `scoring`: several scorers, or a name that scikit-learn does not know."""
     if isinstance(scoring, list | tuple | set | dict):
         fix = "give the one that is to choose"
         yield Problem("MSEL-815", f"{len(scoring)} scores cannot choose one candidate", "scoring", fix)
@@ -104,7 +104,7 @@ class Asked:
 
 
 class _Said(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A fitted classifier that has said already what it says of the rows."""
+    """A fitted classifier whose answers for the rows are known already."""
 
     def __init__(self, classes: int = 2, labels: Any = None, scores: Any = None) -> None:
         self.classes, self.labels, self.scores = classes, labels, scores

@@ -46,7 +46,7 @@ def _watch() -> None:
 
 
 def _stay(_number: int, _frame: object) -> None:
-    """The group is asked to end as a whole; this process goes with its command, or last."""
+    """Ignore the signal: the group is asked to end as a whole, and this process ends with its command, or last."""
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Does the declared rule, given the recorded fold scores, choose the recorded winner? Read off candidates.csv alone."""
+"""Check, from candidates.csv alone, that the declared rule chooses the recorded winner."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from modelsel.record.folder import RunFolder
 
 
 def replayed(folder: RunFolder) -> list[dict[str, str]]:
-    """A flag: critical where the record and the rule disagree, info where they agree."""
+    """Make the finding of a replay: critical where the record and the rule disagree, info where they agree."""
     outcome, again = folder.outcome(), winner(folder)
     if again == outcome.winner["id"]:
         message = f"the rule {outcome.rule} gives the recorded winner {again[:8]} again"

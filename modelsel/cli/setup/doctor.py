@@ -31,7 +31,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def lines(warmed: bool = False) -> Iterator[Line]:
-    """Everything that is looked at, in order."""
+    """Yield the checks in order: what was looked at, what was found, an exit code."""
     return chain(versions(), stores(), outbox(), runs(), ledger(), warm() if warmed else ())
 
 

@@ -116,14 +116,14 @@ def _told(of: OverSets, rope: float, alpha: float) -> Iterator[str]:
 
 
 def _too_few(sets: int, pairs: int, alpha: float) -> Iterator[str]:
-    """The smallest p-value of Wilcoxon's test over n data sets is 2^(1 - n)."""
+    """Say where data sets are too few: Wilcoxon's smallest p-value over n of them is 2^(1 − n)."""
     least = 2.0 ** (1 - sets)
     if least * pairs > alpha:
         yield f"{sets} data sets are too few for that test of {pairs} pairs: its smallest p-value is {least:.4f}."
 
 
 def _f(value: float) -> str:
-    """All data sets agree on the ranks where F is infinite."""
+    """Write F; it is infinite where all data sets agree on the ranks."""
     return f"{value:.2f}" if np.isfinite(value) else "∞"
 
 
@@ -177,7 +177,7 @@ def _over_folds(runs: Sequence[ComparedRun], first: str, second: str, rope: floa
 
 
 def _zeros(pairs: Sequence[SetPair]) -> Iterator[str]:
-    """Wilcoxon's test knows nothing of data sets on which two learners are equal."""
+    """Say on how many data sets two learners are equal, which Wilcoxon's test drops."""
     dropped = [pair for pair in pairs if pair.equal]
     if dropped:
         most = max(pair.equal for pair in dropped)

@@ -1,4 +1,4 @@
-"""Two learners on each data set by itself: on how many is one told apart as the better?
+"""Two learners on each data set by itself: the number of data sets on which one is told apart as the better.
 
 Corrected resampled t of the fold differences (Nadeau & Bengio 2003), Holm over all pairs of a data set. The counts are no
 test over data sets: they show where the ranks come from. A data set that was judged by one fold tells nobody apart.

@@ -66,7 +66,7 @@ def of_folder(folder: RunFolder) -> ComparedRun:
 
 
 def _best(rows: Sequence[Row], repeat: Integers, higher_is_better: bool) -> EntryResult:
-    """`rows` best first. Ties of a choice go to the simpler candidate: their order in rank would know the fold's score."""
+    """Score one entry by its nested choice on each fold; ties by complexity, since the rank knows the fold's score."""
     first, simpler = rows[0], sorted(rows, key=lambda row: (row.complexity, row.id))
     folds = score_choice(np.array([row.folds for row in simpler], np.float64), repeat, higher_is_better)
     return EntryResult(first.label, first.id, float(folds.mean()), folds, len(rows), first.complexity, first.unit)

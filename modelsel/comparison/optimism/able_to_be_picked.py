@@ -46,7 +46,7 @@ def pickable(results: Results, resampling: Resampling, seed: int) -> frozenset[i
 
 
 def _hoped(results: Results, members: Integers) -> Floats:
-    """Rows × members: the known losses, and each row's least possible loss where the fold was not done; means over repeats."""
+    """Compute rows × members: known losses, and each row's least possible loss where its fold was not computed."""
     work = results.book.work
     task, classes = work.task, len(work.task.classes)
     place = {int(member): at for at, member in enumerate(members)}

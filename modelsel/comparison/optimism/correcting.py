@@ -18,25 +18,25 @@ CAUTION = "near the floor BBC stays optimistic: candidates share the rows' chanc
 
 
 def near_floor(selection: Selection, floor: Iterable[float]) -> bool:
-    """Does the winner's corrected score lie within two standard errors of what guessing costs?"""
+    """Say whether the winner's corrected score lies within two standard errors of what guessing costs."""
     found = selection.corrected
     return found is not None and is_near(found["mean"], float(selection.board.se[selection.winner]), floor)
 
 
 def needs_nested(how: str, selection: Selection, near: bool) -> bool:
-    """Is the outer scheme to be gone through: always, but under `auto` where BBC can be trusted?"""
+    """Say whether the outer scheme is run: always, except under `auto` where BBC can be trusted."""
     return how != AUTO or near or selection.corrected is None
 
 
 def with_caution(selection: Selection, near: bool) -> Selection:
-    """The selection as it is, and near the floor what its correction is worth."""
+    """Add a caution to a selection whose corrected score lies near the floor."""
     if not near or selection.corrected is None:
         return selection
     return replace(selection, corrected={**selection.corrected, "caution": CAUTION})
 
 
 def with_nested(selection: Selection, found: NestedResult, how: str) -> Selection:
-    """The nested estimate in the place of BBC's, which stays beside it; `bbc` leaves the order as it is."""
+    """Put the nested estimate first and keep BBC's beside it; `bbc` keeps BBC's first."""
     if how == BBC and selection.corrected is not None:
         return selection
     own: dict[str, Any] = {key: getattr(found, key) for key in ("method", "mean", "low", "high", "label")}

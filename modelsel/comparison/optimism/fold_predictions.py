@@ -132,7 +132,7 @@ class _Scores:
 
 
 def _different(outputs: Outputs) -> tuple[Integers, Integers]:
-    """The first of all candidates that say the same, and whose like each candidate is: pruned trees often are each other's."""
+    """Group candidates that give equal answers: the first of each group, and the group of each candidate."""
     parts: list[NDArray[Any]] = [outputs.predicted] if outputs.scores is None else [outputs.predicted, outputs.scores]
     places: dict[bytes, int] = {}
     said = (blake2b(b"".join(part[i].tobytes() for part in parts), digest_size=16) for i in range(len(outputs.predicted)))
@@ -141,7 +141,7 @@ def _different(outputs: Outputs) -> tuple[Integers, Integers]:
 
 
 def _of_different(measure: Any, fold: FoldPredictions, first: Integers, like: Integers, classes: int) -> Scored:
-    """Scores of all candidates, computed for those that differ."""
+    """Score distinct answers once, and give each candidate the score of its answers."""
     score = _reweighted(measure, _cut(fold, first), classes)
     return lambda weights: score(weights)[:, like]
 

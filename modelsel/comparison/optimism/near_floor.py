@@ -1,4 +1,4 @@
-"""Is there little or nothing that was learnt: does a score lie within two standard errors of what guessing costs?"""
+"""Scores near the floor: within two standard errors of what guessing costs, so that little or nothing was learnt."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ REACH = 2.0  # standard errors
 
 
 def is_near(value: float, se: float | None, floor: Iterable[float]) -> bool:
-    """Does the value lie within two standard errors of any score of the floor?
+    """Say whether a value lies within two standard errors of any score of the floor.
 
     >>> is_near(0.46, 0.03, [0.5]), is_near(0.30, 0.03, [0.5])
     (True, False)

@@ -13,7 +13,7 @@ from modelsel.statistics.bootstrap import no_information_error, point632, point6
 
 
 def wanted(scheme: str, measure: str) -> bool:
-    """They are defined for error rates out of bag."""
+    """Say whether .632 estimates are defined: for error rates judged out of bag."""
     return scheme == "bootstrap" and measure == "error"
 
 
@@ -31,7 +31,7 @@ def with_point632(selection: Selection, task: Task, predicted: Codes) -> Selecti
 
 
 def estimates(task: Task, predicted: Codes, out_of_bag: float) -> dict[str, float]:
-    """Both estimates; training error and no-information error are those of the winner fitted on all rows, which `predicted`."""
+    """Compute both estimates; `predicted` are the answers of the winner fitted on all rows."""
     training = float(np.average(predicted != task.target, weights=task.weights))
     gamma = no_information_error(task.target, predicted, len(task.classes), task.weights)
     return {"point632": point632(training, out_of_bag), "point632_plus": point632_plus(training, out_of_bag, gamma)}

@@ -108,7 +108,7 @@ def _differences(results: Results, winner: int, ratio: float) -> Floats:
 
 
 def _withheld(dropped: int) -> Iterator[Finding]:
-    """Over those who are left alone the correction would be too small."""
+    """Yield a finding where candidates left a race: over the others the correction would be too small."""
     what = f"{dropped} candidates left the race without a mean: the winner's score is not corrected for having been chosen"
     yield Finding("NOT_CORRECTED", "info", what, "race.corrected=true finishes those that the correction reads; race=off all")
 
@@ -152,7 +152,7 @@ def _answered(results: Results, candidates: Integers) -> list[FoldPredictions]:
 
 
 def _beside(results: Results, winner: int) -> dict[str, Any]:
-    """Another estimate of the same thing: the cheap cross-check."""
+    """Compute another estimate of the same score, as a cheap cross-check."""
     return {"tibshirani": tibshirani(results.board, winner)}
 
 

@@ -1,4 +1,4 @@
-"""Did you mean: the nearest of the names that would have been right."""
+"""Suggestions for a misspelt name: the nearest of the names that would have been right."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

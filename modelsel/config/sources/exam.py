@@ -1,4 +1,4 @@
-"""`exam=DIR`: the data of a study are the development rows of an exam, and no row of them is sealed; the exam is its test."""
+"""`exam=DIR`: a study on the development rows of an exam, which takes the place of a sealed test set."""
 
 import json
 from collections.abc import Mapping

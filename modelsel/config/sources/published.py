@@ -1,4 +1,4 @@
-"""Is this a published experiment: one of the package's own, on the data that its file names, with no sealed rows?
+"""Recognise a published experiment: one of the package's own, on the data that its file names, without sealed rows.
 
 It shows what is in the literature and seals nothing; its choice is not written into the ledger. Another data set or split
 beside it makes it a study like any other.

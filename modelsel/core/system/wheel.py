@@ -19,7 +19,7 @@ DOORS = frozenset(
 
 
 def is_own(part: Any) -> bool:
-    """Are a part and all parts within it modelsel's own code, and no door to another's?
+    """Say whether a part and all parts within it are modelsel's own code, and import nobody else's.
 
     >>> from modelsel.core.spec import make
     >>> is_own(make("learner", "knn")), is_own(make("learner", "sklearn")), is_own(5)

@@ -18,7 +18,7 @@ from modelsel.criterion.cost_sensitive.base import PerCost
 
 
 def economy(goodness: float, cost: float, exponent: float) -> float:
-    """Of one feature."""
+    """Compute the economy of one feature."""
     return float((2.0**goodness - 1.0) / (cost + 1.0) ** exponent)
 
 

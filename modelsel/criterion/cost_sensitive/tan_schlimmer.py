@@ -16,7 +16,7 @@ from modelsel.criterion.cost_sensitive.base import PerCost
 
 
 def square_per_cost(goodness: float, cost: float, exponent: float) -> float:  # noqa: ARG001
-    """Of one feature."""
+    """Compute the square of the gain over the cost of one feature."""
     return goodness * goodness / cost
 
 

@@ -63,7 +63,7 @@ class Miniboone:
         return Loaded(replace(task, folds=self._folds(len(known))) if self.sets else task, said)
 
     def _folds(self, rows: int) -> Integers:
-        """Training sets that share no row, the same for every study; what no set of all learns from is assessed."""
+        """Draw training sets without common rows, the same for every study; rows in none of them are assessed."""
         drawn = generator(0, "miniboone training sets").permutation(rows)
         size = rows * LEARNT // USABLE
         sets, rest = np.split(drawn, [size * self.sets])

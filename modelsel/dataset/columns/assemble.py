@@ -108,7 +108,7 @@ def _left_out(column: RawColumn, settings: TableSettings) -> Finding | None:
 
 
 def _counts(column: RawColumn) -> bool:
-    """Whole numbers, each once."""
+    """List each whole number once."""
     if column.absent.any():
         return False
     found = column.numbers if column.numbers is not None else numbers(column.texts)

@@ -54,7 +54,7 @@ def read(texts: Sequence[str], decimal: str) -> tuple[Floats, str]:
 
 
 def in_thousands(texts: Sequence[str]) -> bool:
-    """May every comma part thousands, and not a number from its fraction?
+    """Say whether every comma may separate thousands instead of a fraction.
 
     >>> in_thousands(["1,234", "12"]), in_thousands(["1,234", "1,5"])
     (True, False)
@@ -63,13 +63,13 @@ def in_thousands(texts: Sequence[str]) -> bool:
 
 
 def with_comma(texts: Sequence[str]) -> bool:
-    """Do all texts that say no number say one when the comma is read as the decimal point?"""
+    """Say whether all texts that are no numbers become numbers when the comma is read as the decimal point."""
     odd = [text for text in texts if not _NUMBER.fullmatch(text)]
     return bool(odd) and all(_COMMA.fullmatch(text) for text in odd)
 
 
 def like_dates(texts: Sequence[str]) -> bool:
-    """Do all texts look like calendar dates?"""
+    """Say whether all texts look like calendar dates."""
     return bool(texts) and all(_DATE.fullmatch(text) for text in texts)
 
 

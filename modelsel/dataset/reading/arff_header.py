@@ -22,7 +22,7 @@ class Attribute:
 
     @property
     def unsaid(self) -> str:
-        """The value that a sparse row means by leaving the column out.
+        """The value of a cell that a sparse row leaves out.
 
         Empty for a string, where Weka's meaning depends on row order.
         """

@@ -31,7 +31,7 @@ _LISTENER: ContextVar[Say] = ContextVar("listener", default=lambda _: None)
 
 @contextmanager
 def told(say: Say) -> Iterator[None]:
-    """Within it, files that take long to read say how far they are."""
+    """Let files read within the block report how far they are."""
     token = _LISTENER.set(say)
     try:
         yield

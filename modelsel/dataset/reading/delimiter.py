@@ -16,7 +16,7 @@ LINES = 50
 
 
 def said(delimiter: str) -> str:
-    """The one character that is meant.
+    """Return the one character that a declared delimiter means.
 
     >>> said("tab"), said(";")
     ('\\t', ';')

@@ -52,7 +52,7 @@ class QuoteCheck:
         return self.whole and not self._open
 
     def _short(self, data: NDArray[np.uint8], quotes: Integers) -> bool:
-        """No record is longer than the longest cell that Python's reader takes, so that no cell is."""
+        """Say whether no record is longer than the longest cell that Python's reader takes."""
         ends = np.flatnonzero(data == ENDS[0])
         ends = ends[np.searchsorted(quotes, ends) % 2 == self._open]  # those outside of quotes
         lengths = np.diff(np.concatenate([[-1 - self._length], ends]))

@@ -29,7 +29,7 @@ _SEARCHES: OrderedDict[Hashable, Future[Neighbours]] = OrderedDict()
 
 @contextmanager
 def shared() -> Iterator[None]:
-    """Within it, in this thread, searches are remembered and found."""
+    """Remember searches within the block, in this thread, and find them again."""
     token = _SHARED.set(True)
     try:
         yield
@@ -38,7 +38,7 @@ def shared() -> Iterator[None]:
 
 
 def neighbours(metric: FittedDistance, stored: Floats, queries: Floats, count: int) -> Neighbours:
-    """As `nearest`, which has no say where a search of these very rows by the same differences is known."""
+    """Search as `nearest` does, unless these very rows were searched by the same differences already."""
     small = stored.shape[1] * queries.shape[1] < WORTH
     if small or not _SHARED.get() or not _by_numbers(metric, stored, queries):
         return nearest(metric, stored, queries, count)
@@ -70,7 +70,7 @@ def _forget(key: Hashable, failed: Future[Neighbours]) -> None:
 
 
 def _by_numbers(metric: FittedDistance, stored: Floats, queries: Floats) -> bool:
-    """Do differences of known numbers say all?"""
+    """Say whether the distance is made of differences of known numbers alone."""
     numbers = bool((metric.kinds == NUMBER).all()) and not metric.known_only
     return numbers and not (np.isnan(stored).any() or np.isnan(queries).any())
 

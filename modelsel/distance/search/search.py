@@ -124,7 +124,7 @@ def _confirmed(
 
 
 def _smallest(values: Floats, count: int) -> tuple[Integers, Floats]:
-    """Columns of the `count` smallest values of each row, and the largest value among them."""
+    """Return columns of the `count` smallest values of each row, and the largest value among them."""
     count = min(count, values.shape[1])
     kernels = compiler.load("neighbours")
     if kernels is not None:

@@ -35,7 +35,7 @@ def status(exam: ExamSession) -> dict[str, Any]:
 
 
 def _next(exam: ExamSession, nats: float) -> dict[str, Any]:
-    """At most so wide (half) would the interval of one more answer be."""
+    """Compute how wide, at most, the interval of one more answer would be (half of it)."""
     return {"nats": nats, "half": min(0.5, hoeffding(nats, len(exam.store.sealed)))}
 
 

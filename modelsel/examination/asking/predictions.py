@@ -178,7 +178,7 @@ def _labels(column: RawColumn, terms: Terms) -> Codes:
 
 
 def _whole(text: str) -> str:
-    """A class as it may be spelt: other programs write whole numbers with a point, and spaces beside.
+    """Rewrite a class as other programs spell it: without spaces, whole numbers without a point.
 
     >>> _whole(" 1.0"), _whole("yes "), _whole("1.05")
     ('1', 'yes', '1.05')

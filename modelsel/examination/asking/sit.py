@@ -115,7 +115,7 @@ class ExamSession:
         return self._shown(result, answer, asker)
 
     def _handed_in(self, answer: Answer, asker: str, allow: Any) -> Shown:
-        """Nothing is computed before the close: the answer is on record, and that is said."""
+        """Record an answer whose score is computed only when the exam closes, and say so."""
         if self.closed:
             raise RefusedError(Problem("MSEL-930", OVER, self.terms.name, "`modelsel exam board` shows what came out"))
         before = self.handed()
@@ -178,7 +178,7 @@ def is_closed(looks: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def sat(look: Mapping[str, Any], exam: str) -> bool:
-    """Is a look an answer to this exam?"""
+    """Say whether a look is an answer to this exam."""
     return bool((look.get("config") or {}).get("exam") == exam and "asker" in look["config"])
 
 

@@ -138,7 +138,7 @@ def _related(entry: LedgerEntry, sets: set[str], intents: set[str], exam: str) -
 
 
 def _noisy(entry: LedgerEntry) -> bool:
-    """Is it a seal with the seed of noise that answers may still be shown with?"""
+    """Say whether an entry is a seal with the seed of noise that further answers may be shown with."""
     return entry.kind == "seal" and entry.facts.get("terms", {}).get("release") == THRESHOLDOUT
 
 

@@ -33,7 +33,7 @@ def stamped(statement: bytes, address: str) -> bytes:
 
 
 def _granted(reply: bytes) -> bool:
-    """Is the status of a reply 0 or 1 (granted)? DER: a sequence that begins with a sequence that begins with an integer.
+    """Say whether the status of a DER-encoded reply is 0 or 1 (granted).
 
     The rest is not read here: authorities put certificates in an order that strict readers refuse; OpenSSL checks it.
 

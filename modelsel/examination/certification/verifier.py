@@ -83,7 +83,7 @@ def _members(path):
 
 
 def _json(data):
-    """JSON without NaN, infinities and repeated names: two readers would find two things in it."""
+    """Parse JSON; NaN, infinities and repeated names are refused, as readers differ on them."""
 
     def once(pairs):
         if len({name for name, _ in pairs}) < len(pairs):
@@ -206,7 +206,7 @@ def _claims(verdict, facts, entries):
 
 
 def _alone(verdict, place, look, looks, claim):
-    """Looks that neither knew of the claimed one nor were known to it were merged in; then another interval stands."""
+    """Check that the claimed interval allows for looks that were merged in and did not know of it."""
     sets = look.get("charged", [look["testset"]])
     apart = [one for there, one in looks.values() if there != place and one["testset"] in sets
              and not _known(place, look, there) and not _known(there, one, place)]  # fmt: skip
@@ -222,7 +222,7 @@ def _alone(verdict, place, look, looks, claim):
 
 
 def _known(place, look, there):
-    """Was an entry on record when a look began?"""
+    """Say whether an entry was on record when a look began."""
     return place[1] > there[1] if place[0] == there[0] else (look.get("seen") or {}).get(there[0], 0) >= there[1]
 
 
@@ -231,7 +231,7 @@ def _name(look):
 
 
 def _placed(verdict, place, look, looks, ends, entries, seals):
-    """Its index and what was spent are no less than the excerpt shows for the time when it was written."""
+    """Check that index and spending are no less than the entries on record when the look was written."""
     seen = look.get("seen") or {}
     seen = {**seen, place[0]: place[1] - 1}
     before = [
@@ -299,7 +299,7 @@ def _interval(verdict, look, answer, looks, ends):
 
 
 def _closed(verdict, claim, look, answer, looks):
-    """Every answer at its own index; counts alone can be recomputed."""
+    """Check that every answer of a close has its own index, and recompute the intervals of counts."""
     verdict.check(claim["answers"] == answer["answers"], f"{_name(look)}: the claim is the answer on record")
     handed = {(one.get("config") or {}).get("handed"): one for _, one in looks.values()}
     alone = -log(_weight(look["look"])) + look["spent"] + log(max(1, len(answer["answers"])))
@@ -317,7 +317,7 @@ def _closed(verdict, claim, look, answer, looks):
 
 
 def _priced(verdict, look, answer, seal):
-    """A price is no less than what was shown costs; 1 where that could be recomputed."""
+    """Check that a price is no less than what was shown costs; 1 where it was recomputed, else 0."""
     least = _least(verdict, look, answer, seal)
     if least is None:
         return 0
@@ -372,7 +372,7 @@ def _beta(a, b):
 
 
 def _about(verdict, facts, entries):
-    """The terms of an exam are those that its chain has, for these rows."""
+    """Check that the terms of an exam are those in its chain, for these rows."""
     if facts["kind"] != "exam":
         verdict.unknown.append("whether what the study says it declared is what it declared")
         return
@@ -383,7 +383,7 @@ def _about(verdict, facts, entries):
 
 
 def _cards(verdict, members, facts):
-    """The numbers of both cards are those of the claims."""
+    """Check that the numbers of both cards are those of the claims."""
     lines = []
     for claim in facts["claims"]:
         if claim.get("answers") is not None:

@@ -94,7 +94,7 @@ class Store:
         return {"name": self.terms.name, "features": self.terms.features, **arrays}
 
     def keep(self, name: str, outputs: Outputs, about: Mapping[str, Any]) -> bool:
-        """Keep the predictions of an answer before anything is computed from them; were they not there yet?"""
+        """Keep the predictions of an answer before anything is computed from them; True where they are new."""
         folder = self.folder / "answers"
         folder.mkdir(mode=0o700, exist_ok=True)
         path = folder / f"{name}.npz"

@@ -86,7 +86,7 @@ def bearer(header: str | None) -> str | None:
 
 
 class CallRates:
-    """In front of every address, that of agents too: so many calls a minute for an asker, or a stranger's machine."""
+    """Middleware of every address: it limits the calls a minute of an asker, or of a stranger's machine."""
 
     def __init__(self, app: ASGIApp, service: ExamService) -> None:
         self._app, self._service = app, service

@@ -34,7 +34,7 @@ class AnchorSet:
         return found
 
     def unremembered(self, study: str, at: str) -> list[Finding]:
-        """Say where a reviewer looks that nothing was kept of a study."""
+        """Write beside the runs that nothing was kept of a study."""
         found = []
         for anchor in self.anchors:
             try:

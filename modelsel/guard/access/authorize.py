@@ -32,7 +32,7 @@ from modelsel.statistics.reuse.certificate import interval
 
 
 def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Replayed | Refused:
-    """Steps 4 to 6 of a look."""
+    """Decide about a look under the ledger's lock: replay it, refuse it, or write its intent."""
     entries = writing.entries()
     history = History.of(entries)
     known = _answered_before(history, ask)
@@ -69,7 +69,7 @@ def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Repla
 
 
 def _answered_before(history: History, ask: PreparedLook) -> PastLook | None:
-    """The same predictions for the same rows have the same answer, under whatever specification; the latest one."""
+    """Find the latest answer to the same predictions for the same rows, under whatever specification."""
     mine = [look for look in history.looks_at([ask.subject.digest]) if look.status == "revealed" and not is_off(look.facts)]
     mine = [look for look in mine if look.id not in ask.doubted]
     same = (look for look in mine if ask.told_by(look.facts))
@@ -77,12 +77,12 @@ def _answered_before(history: History, ask: PreparedLook) -> PastLook | None:
 
 
 def relabelled(ask: PreparedLook) -> bool:
-    """Is it said that labels were corrected? Nothing that is kept could tell: whoever had it could guess labels by it."""
+    """Say whether the request states that labels were corrected; no digest of labels is kept that could tell."""
     return ask.policy.justify.category == CORRECTED
 
 
 def _of_that_correction(look: PastLook, ask: PreparedLook) -> bool:
-    """Was this look made after that very correction?"""
+    """Say whether a look was made after the very correction that is stated now."""
     return bool(look.facts.get("justify") == asdict(ask.policy.justify))
 
 
@@ -101,13 +101,13 @@ def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, know
 
 
 def _own(writing: WriteTransaction, look: PastLook) -> bool:
-    """Did this home write that look, or did people look before there were signatures?"""
+    """Say whether this home wrote a look, or the look is older than signatures."""
     read = writing.entries()
     return read.signers.get(look.entry.replica, read.me) == read.me
 
 
 def _interrupted(history: History, ask: PreparedLook, writing: WriteTransaction) -> PastLook | None:
-    """An unresolved look that asked the very same: it is resolved now, not counted again."""
+    """Find an unresolved look that asked the same question: it is resolved now instead of counted again."""
     sealing = ask.request.sealing
     for look in history.looks_at([ask.subject.digest]):
         asked = look.status == "open" and look.same_question(ask.subject.digest, ask.metric, sealing.spec_id, ask.subject.train)
@@ -118,7 +118,7 @@ def _interrupted(history: History, ask: PreparedLook, writing: WriteTransaction)
 
 
 def _resumed(writing: WriteTransaction, ask: PreparedLook, history: History, look: PastLook) -> ApprovedLook:
-    """The interrupted look goes on as it was: on the rows that were clean then, whatever has been done with them since."""
+    """Continue an interrupted look on the rows that were clean when it began."""
     position = position_of(writing, ask, history, until=look.entry)
     terms, past = in_force(position, (ask.foreseen or (0.5, 1))[0]), history.looks_at(position.charged)
     channel = _channel(ask, terms, past, int(position.rows.sum()), int(look.facts["look"]))
@@ -156,7 +156,7 @@ def _at_work(writing: WriteTransaction, ask: PreparedLook, history: History) -> 
 
 
 def _is_that(commit: LedgerEntry, ask: PreparedLook) -> bool:
-    """Is it the very model that was committed to? Its predictions say so, which were on record then."""
+    """Say whether the model is the one that was committed to, by its predictions on record."""
     return bool(commit.facts.get("predictions") == ask.predictions and commit.facts.get("measure") == ask.measure)
 
 
@@ -169,7 +169,7 @@ def memory_of(writing: WriteTransaction, history: History, key: IdentityKey, els
 
 
 def _hidden(ask: PreparedLook, terms: Mapping[str, Any]) -> str:
-    """Say why this measure may not be shown: a set sealed to show less than a count shows nothing else."""
+    """Say why this measure may not be shown; empty where it may."""
     release = terms["release"]
     if release == "better" and ask.request.sitting is None:
         return "these rows are those of an exam, which shows one bit for an answer: hand in predictions (modelsel exam answer)"

@@ -1,4 +1,4 @@
-"""Is the ledger the one that was left: its chains whole, as long as they were, and knowing every look its anchors saw?"""
+"""Check that the ledger is the one last seen: chains whole and as long as then, every look of its anchors there."""
 
 from collections.abc import Mapping, Sequence
 from math import log

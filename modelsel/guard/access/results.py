@@ -34,7 +34,7 @@ def refused(verdict: Refused, policy: Policy) -> TestResult:
 
 
 def unguarded(found: LabelSummary, policy: Policy, metric: str, codes: tuple[str, ...]) -> TestResult:
-    """The score as it is. No look number, no price and no interval: later looks pay."""
+    """Write an unguarded score as a test result: no look number, no price, no interval."""
     errors = found.errors if metric in ("error", "cost_matrix") else None
     return TestResult(
         score=found.score, errors=errors, n=found.n, look=0, replay=False, price=0.0, spent=0.0, interval=None,

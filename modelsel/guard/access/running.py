@@ -1,4 +1,4 @@
-"""Is a look that has no answer yet still at work, or did it die? Only one that died is charged for what it might have shown.
+"""Tell looks that are still being made from those that died without an answer, which are charged at their highest price.
 
 An answer is on record before it is shown, and another look's predictions are on record before that: they cannot depend on an
 answer that is still to come. A look of this home holds a lock for as long as its process lives; one of another home, whose
@@ -33,7 +33,7 @@ def at_work(home: Home) -> Iterator[str]:
 
 
 def alive(home: Home, look: PastLook, own: bool) -> bool:
-    """Is it at work now? `own` says that this home wrote it."""
+    """Say whether a look is still being made; `own`: it was begun by this home."""
     name = look.facts.get(NAMED)
     if look.status != "open" or not isinstance(name, str) or not name.isalnum():
         return False

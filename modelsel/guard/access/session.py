@@ -77,7 +77,7 @@ class LedgerSession:
 
     @property
     def apart(self) -> bool:
-        """Does the study write into another ledger than the home's, or under another key?"""
+        """Say whether the study writes into another ledger than the home's, or under another key."""
         return self.memory is not self.ledger or self.key != self.home.own()
 
     @cached_property

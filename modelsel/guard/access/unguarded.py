@@ -67,7 +67,7 @@ def shown(intent: Mapping[str, Any], found: LabelSummary, sealing: TestSetDeclar
 
 
 def _shown(look: PastLook, asked: tuple[str, str, int], score: float | None) -> bool:
-    """Was the whole number for these predictions shown before, with or without a guard? Corrected labels make another one."""
+    """Say whether the number for these predictions was shown before; corrected labels make another number."""
     facts = look.facts
     whole = look.answer.get("symbol") == "count" or is_off(facts)
     same = (facts["metric"], facts["predictions"], facts.get("n")) == asked and score in (None, look.answer.get("score"))

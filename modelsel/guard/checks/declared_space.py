@@ -107,7 +107,7 @@ def _how(ask: PreparedLook, history: History, seal: LedgerEntry, related: set[st
 
 
 def knows(look: PastLook, entry: LedgerEntry) -> bool:
-    """Was an entry on record when a look began? Of a look that was recovered, nobody can say."""
+    """Say whether an entry was on record when a look began; nobody knows that of a recovered look."""
     if look.status == "recovered":
         return False
     return _on_record(look.entry, entry)

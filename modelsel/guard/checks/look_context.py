@@ -41,7 +41,7 @@ class LookContext:
 
     @cached_property
     def droppable(self) -> bool:
-        """Do other test sets share so few rows that these can be left out?"""
+        """Say whether other test sets share so few rows that these can be left out."""
         foreign = [r for r in self.looked if not r.same]
         return all(r.exact for r in foreign) and _union(self.n, foreign).mean() <= DROPPABLE
 

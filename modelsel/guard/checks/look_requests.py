@@ -44,7 +44,7 @@ class PreparedLook:
     home: Home | None = None  # whose locks say which looks of its own are still at work
 
     def told_by(self, look: Mapping[str, Any]) -> bool:
-        """Did a look ask about these very predictions, by this measure?"""
+        """Say whether a look asked about these very predictions, by this measure."""
         return look["metric"] == self.metric and look["predictions"] in (self.predictions, self.former or self.predictions)
 
     @property
@@ -59,7 +59,7 @@ class PreparedLook:
 
     @property
     def counted(self) -> bool:
-        """Is the answer a plain error count?"""
+        """Say whether the answer is a plain error count."""
         return kind_of(self.request.sealing.measure) == "error" and self.request.sealing.development.weights is None
 
     @property

@@ -14,7 +14,7 @@ MOST = 10**15  # beyond, nobody counts
 
 
 def choices(history: History, testset: str) -> dict[str, Any] | None:
-    """All candidates of all studies, each study once; None where nobody chose.
+    """Count candidates of all studies, each study once; None where nobody chose.
 
     `bound`: half width that holds for all of them at once, √((ln K + ln 1/δ) / 2m); `luck`: by how much the best of K equally
     good ones is expected to look better; `carried`: how many candidates m rows carry within ±.05 (10^15 stands for

@@ -94,7 +94,7 @@ def ladder_steps(terms: Mapping[str, Any], n: int) -> int:
 
 
 def reached(quota: float, answers: int, half: float) -> bool:
-    """Is a quota used up after so many answers, when the next one would have this half width?
+    """Say whether a quota is used up after so many answers, when the next would have this half width.
 
     >>> reached(3, 2, 0.1), reached(3, 3, 0.1), reached(0.05, 1, 0.06)
     (False, True, True)
@@ -103,7 +103,7 @@ def reached(quota: float, answers: int, half: float) -> bool:
 
 
 def _fixed_before(position: LookContext) -> bool:
-    """Was this model declared, or committed to, before any answer was known? Then it was not chosen by looking."""
+    """Say whether a model was declared or committed to before any answer was known, and so not chosen by looking."""
     if position.standing.member:
         return True
     return position.commit is not None and not float(position.commit.facts["spent"])

@@ -131,7 +131,7 @@ def weaker(policies: Sequence[Mapping[str, Any]], now: Mapping[str, Any]) -> lis
 
 
 def _looser(before: float | None, now: float | None) -> bool:
-    """Does a quota leave more than it did? A number of answers and a half width cannot be compared: that is a change."""
+    """Say whether a quota allows more than before; what cannot be compared counts as looser."""
     return before is not None and (now is None or (before >= 1) != (now >= 1) or now > before)
 
 

@@ -104,7 +104,7 @@ class History:
         return tuple(_look(e, ends.get(e.brief["id"])) for e in self.entries if e.kind == "intent" or self.is_missing(e))
 
     def is_missing(self, entry: LedgerEntry) -> bool:
-        """Is this a look that an anchor saw, and that no merge has brought back?"""
+        """Say whether an entry is a look that an anchor saw, and that no merge has brought back."""
         return entry.kind == "recovered" and entry.facts["head"] not in self._places
 
     @cached_property
@@ -187,7 +187,7 @@ class History:
 
 
 def is_off(facts: Mapping[str, Any]) -> bool:
-    """Was this written under `guard=off`?"""
+    """Say whether facts were written under `guard=off`."""
     return facts.get("policy") == "off"
 
 

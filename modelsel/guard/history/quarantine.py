@@ -1,4 +1,4 @@
-"""Entries of a shared ledger that are not believed, and what they cost: they stop nobody, and hide nothing.
+"""Unsound entries of a shared ledger: they are not believed, they are charged, and they stop nobody's look.
 
 Beside what the chains show (`ledger.trust`), an entry is bad when it lacks a fact of its kind, answers another person's look,
 or states a lower price than its answer has. A bad entry is charged as a look at the highest price of the set that it names;
@@ -131,7 +131,7 @@ def _judged(read: TrustedEntries) -> list[LedgerEntry]:
 
 
 def all_fit(read: TrustedEntries) -> bool:
-    """May every entry be believed, also by what it states?"""
+    """Say whether every entry may be believed, also by what it states."""
     judged(read)
     return not read.memo["bad"]
 
@@ -205,7 +205,7 @@ def _known_before(read: TrustedEntries) -> SoundEntries | None:
 
 
 def _unfit(read: TrustedEntries, entries: Sequence[LedgerEntry], fit: SoundEntries) -> Iterator[RejectedEntry]:
-    """Sound as links of a chain, and yet not to be believed."""
+    """Yield entries that are sound links of a chain but cannot be believed."""
     well = []
     for entry in entries:
         lacking = [name for name, fits in FACTS.get(entry.kind, {}).items() if not fits(entry.facts.get(name))]

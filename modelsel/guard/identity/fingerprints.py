@@ -73,7 +73,7 @@ class RowFingerprints:
         return len(self.test.bound) + len(self.development.bound)
 
     def tells(self, name: str) -> bool:
-        """Do equal hashes of this kind mean the same row?"""
+        """Say whether equal hashes of this kind mean the same row."""
         return not self.cramped and self.u[name] >= IDENTIFIABLE
 
     def remembered(self, key: IdentityKey) -> Mapping[str, Hashes]:

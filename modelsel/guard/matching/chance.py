@@ -36,7 +36,7 @@ def expected(rows: Hashes, pool: Hashes, size: int) -> tuple[float, float]:
 
 
 def more_than_chance(rows: Hashes, stored: Hashes, own: Hashes, margin: float = MARGIN) -> bool:
-    """Do rows stand in a stored set more often than a fresh sample of the same kind would?
+    """Say whether rows stand in a stored set more often than a fresh sample of the same kind would.
 
     With q the share that `own` rows, as many as are stored, would repeat, and s its deviation, more is above
     q + max(margin, 3 s, 3 √(q (1 − q) / n)). Of a stored set larger than `own` as many rows as `own` has are thought drawn:

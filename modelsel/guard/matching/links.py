@@ -62,7 +62,7 @@ def _comparable(subject: RowFingerprints, entry: LedgerEntry, memory: RowSetInde
 def _one(
     subject: RowFingerprints, halves: Halves, theirs: Portrait, entry: LedgerEntry, memory: RowSetIndex, thorough: bool
 ) -> bool:
-    """Nearer than chance, and nearer than the rows that are matched make them?"""
+    """Say whether two tables are nearer than chance, and nearer than their matched rows alone would make them."""
     if subject.portrait is None or not likeness(subject.portrait, halves, theirs, 0, thorough).same:
         return False
     common = _common(subject, [memory.load(entry.facts[side]) for side in ("rows", "development")])

@@ -63,7 +63,7 @@ def once(entries: Sequence[LedgerEntry], keys: Container[str] | None = None) -> 
 
 
 def _seals(entry: LedgerEntry, testsets: set[str]) -> bool:
-    """Does an entry state terms of sets that the ledger at hand sealed itself?"""
+    """Say whether an entry states terms of sets that the ledger at hand sealed itself."""
     return entry.kind in ("seal", "policy_change") and entry.brief["testset"] in testsets
 
 

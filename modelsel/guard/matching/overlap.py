@@ -43,7 +43,7 @@ class Relation:
 
     @property
     def linked(self) -> bool:
-        """Is the table known, and none of its rows?"""
+        """Say whether the table was recognised without any of its rows."""
         return self.rows == 0
 
     def facts(self) -> dict[str, object]:
@@ -148,7 +148,7 @@ def _by_rows(
 
 
 def _stronger(first: Relation | None, second: Relation | None) -> Relation | None:
-    """The more telling one, unless the other matches many more rows."""
+    """Return the more telling of two matches, unless the other matches many more rows."""
     if first is None or second is None:
         return first or second
     return second if second.rows > MORE * first.rows else first
@@ -185,13 +185,13 @@ def _seen(name: str, subject: RowFingerprints, stored: RowSet) -> Booleans:
 
 
 def enough(rows: Hashes, own: Hashes, stored: Hashes, sketch: bool, margin: float = MARGIN) -> bool:
-    """More than chance? A sketch is all of a set up to its largest hash: there, among the rows up to that one."""
+    """Say whether the overlap is more than chance; a sketch is compared up to its largest hash."""
     last = stored.max() if sketch else np.iinfo(stored.dtype).max
     return more_than_chance(rows[rows <= last], stored, own[own <= last], margin)
 
 
 def _otherwise(testset: str, subject: RowFingerprints, stored: RowSet | None, key: IdentityKey) -> Relation | None:
-    """C2: values of nearly unique columns."""
+    """C2: match rows by values of nearly unique columns."""
     seen = _by_columns(subject, stored, key) if stored is not None else np.zeros(0, bool)
     return _relation(testset, "test", seen, stored, "C2") if seen.any() and stored is not None else None
 

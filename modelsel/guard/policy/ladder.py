@@ -1,4 +1,4 @@
-"""Only a board is shown, and it moves only when a model beats it by a step (Blum & Hardt 2015)."""
+"""The ladder policy: answers are released as a board that moves only when it is beaten by a step (Blum & Hardt 2015)."""
 
 from dataclasses import dataclass
 

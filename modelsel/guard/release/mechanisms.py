@@ -169,7 +169,7 @@ class LadderRelease(ReleaseMechanism):
 
 @dataclass(frozen=True)
 class Better(ReleaseMechanism):
-    """One bit: is it better than the best so far by more than a step? No count is shown; the first is the best so far.
+    """Release only whether an answer is better than the best so far by more than a step; the first is the best so far.
 
     `best` names the predictions that are the best so far; `errors` is their count, known only where labels are open.
     """

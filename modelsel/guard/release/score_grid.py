@@ -101,7 +101,7 @@ class ScoreGridRelease(ReleaseMechanism):
         return (classes - 1) * prices.full(self.n) if self.kind in CLASSWISE else 0.0
 
     def _half(self, truth: LabelSummary) -> float | None:
-        """c with half width √(c · nats), rounded up for the union over classes."""
+        """Compute c, where the half width is √(c · nats), rounded up for the union over classes."""
         present = [count for count in truth.classes if count]
         if self.kind in MEANS and self._bounded:
             return (self.bounds[1] - self.bounds[0]) ** 2 / (2 * truth.effective)

@@ -70,7 +70,7 @@ def _comparable(history: History, one: str, other: str) -> bool:
 
 
 def _share(history: History, one: str, other: str, load: Callable[[str], RowSet]) -> bool:
-    """Do two sealed sets share rows, more than by chance? Where that is not kept, or under another key, nobody can tell."""
+    """Say whether two sealed sets share rows by more than chance; False where their rows cannot be compared."""
     seals = [history.seals[name].facts for name in (one, other) if name in history.seals]
     if not _comparable(history, one, other):
         return False
@@ -96,7 +96,7 @@ def _apart(look: PastLook, other: PastLook) -> bool:
 
 
 def _knows(look: PastLook, other: PastLook) -> bool:
-    """Was the other one on record when this one was recorded?"""
+    """Say whether the other look was on record when this one was recorded."""
     if look.entry.replica == other.entry.replica:
         return look.entry.seq > other.entry.seq
     return bool(look.facts.get("seen", {}).get(other.entry.replica, 0) >= other.entry.seq)

@@ -70,7 +70,7 @@ def _half(limits: tuple[float, float]) -> float:
 
 
 def _stays(terms: Mapping[str, Any], n: int, past: Sequence[PastLook]) -> float:
-    """Nats of an answer by the ladder that moves nothing."""
+    """Compute the nats of a ladder's answer that moves nothing."""
     board = [str(look.answer.get("symbol")) for look in past if str(look.answer.get("symbol")).startswith("board")]
     moved = sum(not symbol.endswith("stays") for symbol in board)
     return prices.coin(1 + len(board), 1 + moved, improved=False) if past else prices.grid(ladder_steps(terms, n))
@@ -89,7 +89,7 @@ def budget(history: History, testset: str) -> dict[str, Any] | None:
 
 
 def _outlook(history: History, testset: str, usual: float | None) -> LookForecast | None:
-    """After the last look at these rows (and all that it was charged for), at its error rate or the usual one."""
+    """Describe the state after the last look at these rows and all that it was charged for."""
     seal, looks = history.seals.get(testset), history.looks_at([testset])
     if seal is None:
         return None

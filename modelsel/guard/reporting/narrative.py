@@ -67,7 +67,7 @@ def _summary(report: Mapping[str, Any]) -> str:
 
 
 def _whole(report: Mapping[str, Any]) -> str:
-    """Is all there? Chains that hold now say nothing of what was lost before."""
+    """Say whether the ledger is whole; chains that hold now tell nothing of what was lost before."""
     intact = report["ledger"]["intact"]
     lost = sorted({flag["code"] for flag in report["flags"]} & set(losses()))
     if intact and lost:

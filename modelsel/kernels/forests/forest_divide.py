@@ -40,7 +40,7 @@ def divide(codes, test, at, lost_to, marks, rows, spare, words, others):
 
 @kernel(forceinline=True, _nrt=False)
 def _place(side, row, word, ends, rows, spare, words, others):
-    """Written to both, kept in one: no row asks which way the last one went."""
+    """Write a row to both branches and keep it in one, so that no jump depends on the way of the last row."""
     first, second = ends
     rows[first], words[first] = row, word
     spare[second], others[second] = row, word

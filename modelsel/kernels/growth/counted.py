@@ -74,7 +74,7 @@ def _cuts(entries, least):
 
 @kernel(_nrt=False)
 def _differ(entries):
-    """Do any two values differ (a stretch at a time: most columns differ early)."""
+    """Say whether any two values differ (a stretch at a time: most columns differ early)."""
     differ = np.uint32(0)
     for first in range(1, len(entries), STRETCH):
         for i in range(first, min(first + STRETCH, len(entries))):

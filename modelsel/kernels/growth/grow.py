@@ -73,7 +73,7 @@ def _classes(rows, y, own):
 
 @kernel(_nrt=False)
 def _ones(weight):
-    """Do all rows weigh one."""
+    """Say whether all rows weigh one."""
     for i in range(len(weight)):
         if weight[i] != 1.0:
             return 0

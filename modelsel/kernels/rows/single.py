@@ -112,7 +112,7 @@ def _sifted(rows: Array, values: Array, many: int, count: int, bound: Array, spa
 
 @kernel(_nrt=False)
 def _any(bits: Array, most: int) -> Any:
-    """Is one of them no larger? By the sign of differences, eight of which are one instruction."""
+    """Say whether one of the values is no larger, by the signs of differences, eight in one instruction."""
     signs, beyond = np.int32(0), np.int32(most + 1)
     for j in range(len(bits)):
         signs |= bits[j] - beyond

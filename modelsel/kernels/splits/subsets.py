@@ -16,21 +16,21 @@ SHARE = 1  # column of the table after the weight of a level: what levels are so
 
 @kernel(_nrt=False)
 def copy(work, branch, table, level):
-    """A branch of one level (loops, as array expressions take seconds to compile)."""
+    """Copy a level's weights into a branch (in a loop, as array expressions take seconds to compile)."""
     for c in range(work.shape[1]):
         work[branch, c] = table[level, c]
 
 
 @kernel(_nrt=False)
 def add(work, branch, weights):
-    """A branch takes more."""
+    """Add a level's weights to a branch."""
     for c in range(work.shape[1]):
         work[branch, c] += weights[c]
 
 
 @kernel(_nrt=False)
 def rest(work, whole):
-    """The second branch has what the first has not; what rounding leaves of nothing is nothing."""
+    """Give the second branch what the first has not; what rounding leaves of nothing is nothing."""
     for c in range(len(whole)):
         left = whole[c] - work[0, c]
         work[1, c] = left if left >= TIE * whole[c] else 0.0
@@ -49,7 +49,7 @@ def keep(value, work, lost, rules, found):
 
 @kernel(_nrt=False)
 def _try(work, whole, lost, rules, limits, units, goodness, found):
-    """The test whose first branch is work[0], the rest being the second; is it admissible and the best so far?"""
+    """Keep the test whose branches are work[0] and the rest, if it is admissible and the best so far."""
     rest(work, whole)
     if min(total_of(work[0]), total_of(work[1])) < limits.min_leaf - 1e-9:
         return False

@@ -40,7 +40,7 @@ def _sums(branch, weight):
 
 @kernel(_nrt=False)
 def _lean(branch, weight, lean, pair):
-    """Per row its weight, less than nothing in the second branch, and (weight, weight in the second branch) as one number."""
+    """Write per row its weight, negative in the second branch, and both branches' weights as one number."""
     for i in range(len(branch)):
         w, b = np.int64(weight[i]), branch[i]
         known = np.int64(b >= 0)

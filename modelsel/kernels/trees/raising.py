@@ -100,7 +100,7 @@ def _place(top, start, sent, grown, standing, arrived, spare):
 
 @kernel(_nrt=False)
 def _send(top, start, sent, rows, grown, standing, arrived, spare):
-    """Rows of a slice go down from a node, to be counted at the leaves; were all of them whole?"""
+    """Send rows of a slice down from a node, to be counted at the leaves; returns whether all went whole."""
     (values, number, target, weight), (child, _, _, leaf), (order, _, many, counts) = rows, standing, arrived
     for node in range(top, top + grown[-1][top]):
         many[node] = 0

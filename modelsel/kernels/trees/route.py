@@ -152,7 +152,7 @@ def _by_thresholds(nodes, reals, flat, begin, depth, at):
 
 @kernel(_nrt=False)
 def _by_any(nodes, reals, table, flat, begin, at, met):
-    """The same where some tests are by levels; met: rows that brought one that was not declared."""
+    """Send rows down as `_by_thresholds` does where some tests are by levels; met: rows with an undeclared level."""
     for k in range(LANES):
         at[k], met[k] = 0, 0
     moved = True

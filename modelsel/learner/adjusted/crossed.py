@@ -107,7 +107,7 @@ def teaching(resampling: Resampling, rows: Integers, size: int) -> tuple[Fold, .
 
 
 def strangers(scheme: Any, task: Task, rows: Integers) -> str | None:
-    """Reason why the outer folds cannot teach on these rows."""
+    """Say why the outer folds cannot teach on these rows; None where they can."""
     try:
         teaching(_folds(scheme, task), np.asarray(rows), len(task))
     except ValueError as error:
@@ -137,12 +137,12 @@ def _folds(scheme: Any, task: Task) -> Resampling:
 
 
 def _seed(scheme: Any) -> int:
-    """Of a scheme that draws; the study put its own there."""
+    """Return the scheme's seed, which the study has put there; 0 for a scheme that draws nothing."""
     return int(getattr(scheme, "seed", None) or 0)
 
 
 def _once_each(resampling: Resampling) -> bool:
-    """Does each repeat assess every row once, in folds of several rows that analyse all the others."""
+    """Say whether each repeat assesses every row once, in folds of several rows that analyse all the others."""
     for repeat in {fold.repeat for fold in resampling.folds}:
         own = [fold for fold in resampling.folds if fold.repeat == repeat]
         assessed = np.sort(np.concatenate([fold.assessment for fold in own]))

@@ -126,7 +126,7 @@ class DecidedRecipe(DecidedModel):
 
 
 def _decision(said: Description) -> Any:
-    """The decision again; one that chose its point by a measure has no use for it any more."""
+    """Rebuild the decision; one that chose its point by a measure no longer needs that measure."""
     settings = {name: value for name, value in said.facts["settings"].items() if name not in ("kind", "measure", "scheme")}
     if "costs" in settings:
         settings["costs"] = tuple(tuple(row) for row in settings["costs"])

@@ -96,7 +96,7 @@ class TreePath:
         return TreeModel(cut, leaf_scores(cut, learner.leaf), learner.cost_matrix, widths)
 
     def standing(self, learner: Any) -> PrunedTree:
-        """The tree that is left for a learner."""
+        """Return the tree that is left for a learner."""
         return self._standings.of([learner])[0]
 
     def members(self, learner: Any) -> tuple[Any, ...]:
@@ -139,7 +139,7 @@ class TreePath:
 
     @property
     def _all_grew(self) -> bool:
-        """No row is held back that a tree of other nodes would have to be asked about."""
+        """Say whether no row was held back that a tree of other nodes would have to be asked about."""
         return self.evidence.pruning_counts is None or self.judging is not None
 
     def _by_counts(self, standing: PrunedTree) -> float:

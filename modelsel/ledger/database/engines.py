@@ -59,13 +59,13 @@ def prepared(engine: Engine, schema: MetaData, owner: str) -> Engine:
 
 
 def same_file(url: str, path: Path) -> bool:
-    """Does an address name this very file, by whatever way?"""
+    """Say whether an address names this very file, by whatever path."""
     parsed = _parsed(url)
     return parsed.get_backend_name() == "sqlite" and _file(parsed).resolve() == path.resolve()
 
 
 def is_there(engine: Engine, schema: MetaData) -> bool:
-    """Are the tables there already? Nothing is created, an empty file neither."""
+    """Say whether the tables exist already; nothing is created, not even an empty file."""
     if engine.dialect.name == "sqlite" and not _file(engine.url).is_file():
         return False
     return set(inspect(engine).get_table_names()) >= set(schema.tables) - NEWER
@@ -123,7 +123,7 @@ def _sqlite(url: URL) -> Engine:
 
 
 def on_network(path: Path, mounts: Path = Path("/proc/mounts")) -> bool:
-    """Does the file lie on a network file system, where shared memory and locks are not to be trusted?"""
+    """Say whether a file lies on a network file system, where shared memory and locks cannot be trusted."""
     try:
         lines = [line.split() for line in mounts.read_text().splitlines()]
     except OSError:

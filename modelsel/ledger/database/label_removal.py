@@ -1,4 +1,4 @@
-"""Row sets of earlier versions held a hash per row that depends on its label. Where a ledger is opened, these are removed.
+"""Remove hashes that depend on labels, which row sets of earlier versions held, when a ledger is opened.
 
 A row set is stored under the digest of its bytes, and entries of the chain name it. So it keeps its name, and a note in the
 chain states the digest of what is left of it. Digests of whole sets of labels stand in seals and intents of that time (`order`,

@@ -1,4 +1,4 @@
-"""A ledger of before there were signatures becomes one of today: its entries stay, and their heads are written down.
+"""Migrate a ledger written before entries were signed: its entries stay, and the heads of its chains are recorded.
 
 Who owns the tables does that, in one transaction: from then on an entry that nobody signed is bad, but for those up to these
 heads. The new primary keys leave no place that a forged entry or row set could occupy.
@@ -28,7 +28,7 @@ def migrate(connection: Connection, schema: MetaData) -> str:
 
 
 def owned(connection: Connection) -> bool:
-    """May this role change the tables? On a server only their owner may."""
+    """Say whether this role may change the tables; on a server only their owner may."""
     if connection.dialect.name != "postgresql":
         return True
     query = (

@@ -190,12 +190,12 @@ class Ledger:
         return found
 
     def marked(self, name: str) -> bool:
-        """Is something noted about the ledger as a whole?"""
+        """Say whether something is noted about the ledger as a whole."""
         with _translated(self.place), self._engine.connect() as connection:
             return connection.execute(select(ABOUT.c.value).where(ABOUT.c.name == name)).first() is not None
 
     def tidy(self) -> None:
-        """Leave nothing of what was removed in the file."""
+        """Rewrite an SQLite file, so that nothing of what was removed is left in it."""
         if self._engine.dialect.name == "sqlite":
             raw = self._engine.raw_connection()
             try:
@@ -255,7 +255,7 @@ class Ledger:
             done.append(step(WriteTransaction(connection, self, token)))
 
     def _arrived(self, token: str, give_up: float) -> bool:
-        """Is the transaction in the ledger? Asked until the server answers."""
+        """Say whether the transaction is in the ledger; the server is asked until it answers."""
         while True:
             try:
                 return any(str(entry.facts.get("id", "")).startswith(token) for entry in self.entries())
@@ -280,7 +280,7 @@ def _rowset(connection: Connection, digest: str) -> bytes:
 
 
 def _noted(connection: Connection, digest: str, found: str) -> bool:
-    """Does a note in the chain say that this is what was left of a row set?"""
+    """Say whether a note in the chain states that this is what was left of a row set."""
     query = select(ENTRIES.c.body).where(ENTRIES.c.kind == "note", ENTRIES.c.body.contains('"stripped"'))
     return any(json.loads(body).get("stripped", {}).get(digest) == found for body in connection.execute(query).scalars())
 

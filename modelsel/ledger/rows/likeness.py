@@ -1,4 +1,4 @@
-"""Are two tables one, although no row can be matched? Their portraits lie nearer than two samples of one source would.
+"""Recognise a table none of whose rows can be matched: its portrait lies nearer than two samples of one source would.
 
 Variables are matched first: by their names, by their shapes and by how strongly they hang together with others, then again and
 again by how they hang together with those that are matched (an assignment problem each time); numbers may be turned round.
@@ -238,7 +238,7 @@ def _fitting(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scal
 
 
 def _may_fit(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float, least: int) -> bool:
-    """Could `_fitting` leave so many variables? False only where none of its ways can.
+    """Say whether `_fitting` could leave so many variables; False only where it certainly cannot.
 
     What is left fits on the average of its own differences. So a variable that does not even with those that suit it best is
     not among it, and without that one others may not be either.

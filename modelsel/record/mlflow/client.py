@@ -236,7 +236,7 @@ class Client:
 
 
 def _abandoned(folder: Path) -> bool:
-    """Is nobody recording that folder? Of one that is not on this machine nobody can say."""
+    """Say whether nobody is recording that folder; unknown, so False, for a folder of another machine."""
     if not folder.is_dir():
         return False
     try:

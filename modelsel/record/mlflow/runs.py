@@ -189,7 +189,7 @@ def _common(outcome: StudySummary, details: Mapping[str, Any]) -> dict[str, str]
 
 
 def _remembered(config: Mapping[str, Any]) -> dict[str, str]:
-    """Said where nothing of the study was kept (`guard.remember=false`)."""
+    """Write the note that nothing of the study was kept (`guard.remember=false`)."""
     kept = (config.get("guard") or {}).get("remember", True)
     return {} if kept else {"modelsel.guard.remember": "false"}
 

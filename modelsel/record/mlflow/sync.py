@@ -110,7 +110,7 @@ def _written(runs: TrackedStudy, store: TrackingStore, writer: str, told: Told) 
 
 
 def _reason(error: Exception) -> str:
-    """One line of what went wrong; urllib3's story of a server that is not there in three words."""
+    """Put what went wrong into one line; a server that is not there in three words."""
     lines = [line for line in str(error).splitlines() if not line.startswith("(raised as a result of")] or [""]
     return "the server does not answer" if "ConnectionPool" in lines[0] else f"{type(error).__name__}: {lines[0][:300]}"
 

@@ -85,7 +85,7 @@ def signature(features: tuple[Feature, ...]) -> dict[str, str]:
 
 
 def _only_text(feature: Feature) -> bool:
-    """Can no table reader take these levels for numbers or truth values?
+    """Say whether no table reader can take these levels for numbers or truth values.
 
     >>> _only_text(Feature("sky", "nominal", ("sunny", "rain"))), _only_text(Feature("code", "nominal", ("1", "True")))
     (True, False)
@@ -94,7 +94,7 @@ def _only_text(feature: Feature) -> bool:
 
 
 def like_a_value(text: str) -> bool:
-    """Does it read as a number or a truth value?"""
+    """Say whether a text reads as a number or a truth value."""
     try:
         float(text)
     except ValueError:

@@ -73,7 +73,7 @@ def _kind(grid: SofteningGrid) -> dict[str, Any]:
 
 
 def _method(grid: SofteningGrid, method: str) -> dict[str, Any]:
-    """Mean area over the best trees and over all, what Laplace adds, on how many trees it is better than hard."""
+    """Sum up one softening: mean area over the best trees and over all, and on how many trees it is better than hard."""
     gain = grid.pooled(method) - grid.pooled("hard")
     laplace = grid.pooled(method, "laplace") - grid.pooled(method)
     return {

@@ -26,7 +26,7 @@ def curve(view: View) -> dict[str, Any]:
 
 
 def _answer(view: View, doubling: dict[str, Any]) -> str:
-    """Would more rows help: what the second half of them brought."""
+    """Say what the second half of the rows brought, and so whether more rows would help."""
     mean, low, high = doubling["mean"], doubling["low"], doubling["high"]
     if mean is None or low is None:
         return "These folds do not tell what the second half of the rows brought."

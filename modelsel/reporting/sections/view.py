@@ -68,7 +68,7 @@ class View(RecordedRun):
 
     @cached_property
     def higher(self) -> bool:
-        """Is a higher score better."""
+        """Say whether a higher score is better."""
         return bool(self.details.get("higher_is_better"))
 
     def reach(self, values: Sequence[float]) -> tuple[float, float]:

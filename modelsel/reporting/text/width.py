@@ -22,7 +22,7 @@ def sentence(result: TestResult) -> str:
 
 
 def _pays_for_space(result: TestResult, delta: float) -> bool:
-    """Is it wider than the look and what was spent before it make it?"""
+    """Say whether the interval is wider than the look's index and earlier spending make it."""
     assert result.interval is not None
     assert result.errors is not None
     low, high = interval(result.errors, result.errors, result.n, SpendingState(result.look, result.spent).nats(delta))

@@ -127,7 +127,7 @@ class PreparedBatch:
 
 
 def _invited(builder: CellResultBuilder, bench: PreparedBatch, member: int, limited: Limited) -> bool:
-    """Can it be fitted on just these rows? Otherwise it is skipped, with the reason; failing to say so is its own failure."""
+    """Say whether a candidate can be fitted on just these rows; otherwise mark it as skipped, or as failed."""
     candidate = bench.candidates[member]
     try:
         with limited():
@@ -166,7 +166,7 @@ def _fill(
 
 
 def unseen(candidate: Candidate) -> bool:
-    """Can rows be judged by a fit on the same rows: by trees that have not drawn them, or as nothing is learned of them?"""
+    """Say whether rows can be judged by a fit on themselves: out of bag, or by a learner that looks at no feature."""
     learner = candidate.learner
     return getattr(learner, "looks_at_nothing", False) or (
         not candidate.preparers and not getattr(learner, "in_every_bag", True)

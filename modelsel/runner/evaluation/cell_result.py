@@ -71,7 +71,7 @@ class CellResult:
 
     @property
     def has_rows(self) -> bool:
-        """Are predictions kept, and not only what the measure says of them?"""
+        """Say whether predictions are kept, and not only scores."""
         return bool(self.predicted.shape[1])
 
     @property

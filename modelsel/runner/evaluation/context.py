@@ -41,7 +41,7 @@ class RunContext:
 
     @cached_property
     def needs_scores(self) -> bool:
-        """Does any measure read class scores? Then every candidate is asked for them."""
+        """Say whether any measure reads class scores, so that every candidate is asked for them."""
         return any(measure.needs_scores for measure in (self.measure, *self.beside.values()))
 
     @cached_property
@@ -69,7 +69,7 @@ class RunContext:
         return tuple(self.plan.candidates[member] for member in job.members)
 
     def evaluate(self, job: CellJob, reached: Reached | None = None) -> CellResult:
-        """Do the job: see `cell.evaluate`."""
+        """Compute one job's cell: see `cell.evaluate`."""
         result = evaluate(
             self.task,
             self.resampling.folds[job.cell.fold],

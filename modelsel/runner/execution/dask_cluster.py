@@ -73,7 +73,7 @@ def _awaited(client: Any) -> None:
 
 
 def _answers(client: Any) -> bool:
-    """Does the scheduler answer now? What the client thinks of it lags behind."""
+    """Say whether the scheduler answers now; the client's own state lags behind."""
     with suppress(OSError):  # CommClosedError and TimeoutError are
         client.sync(client.scheduler.identity, callback_timeout=GONE_AFTER)
         return bool(client.status == "running")

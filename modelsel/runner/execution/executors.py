@@ -40,7 +40,7 @@ KINDS = (*IN_THIS_PROCESS, "processes", "dask", "ray", "spark")
 
 
 class JobExecutor(Protocol):
-    """Does all jobs."""
+    """Performs all jobs of a run."""
 
     def __call__(self, jobs: Iterable[CellJob], at_once: int = MANY) -> Iterator[CompletedJob]: ...
 
@@ -78,7 +78,7 @@ def chosen(pool: Any, limits: CellLimits, candidates: Iterable[Candidate] = ()) 
 
 
 def needs_process(candidate: Candidate) -> bool:
-    """Has it native code of others, or a part that is not of this package, at any depth?"""
+    """Say whether a part, at any depth, runs native code of others or comes from another package."""
     kinds = classes_in((candidate.learner, *candidate.preparers))
     return bool(candidate.learner.holds_gil) or not all(kind.__module__.startswith("modelsel.") for kind in kinds)
 
@@ -104,13 +104,13 @@ def opened(pool: Pool, work: RunContext, journal: Journal) -> Iterator[JobExecut
 
 
 def _here(worker: CellWorker, jobs: Iterable[CellJob], at_once: int = 1) -> Iterator[CompletedJob]:
-    """One after the other in this very thread: an interrupt is noticed between kernels."""
+    """Perform jobs one after the other in this thread; an interrupt is noticed between kernels."""
     assert at_once >= 1
     return map(worker.perform, jobs)
 
 
 def _in_threads(worker: CellWorker, workers: int, jobs: Iterable[CellJob], at_once: int = MANY) -> Iterator[CompletedJob]:
-    """A single worker is a thread too, so that an interrupt reaches a running kernel.
+    """Perform jobs in threads, even a single one, so that an interrupt reaches a running kernel.
 
     No joblib here: it looks for results every 10 ms, which is as long as a small cell takes.
     """
@@ -134,7 +134,7 @@ def _in_threads(worker: CellWorker, workers: int, jobs: Iterable[CellJob], at_on
 
 
 def _on_cluster(cluster: Cluster, journal: Journal, jobs: Iterable[CellJob], at_once: int = MANY) -> Iterator[CompletedJob]:
-    """Records travel back and are written here."""
+    """Perform jobs on a cluster; records travel back and are written here."""
     from joblib import Parallel
 
     with cluster.enter():

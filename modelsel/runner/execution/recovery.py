@@ -54,7 +54,7 @@ class CrashRecovery:
             yield job
 
     def _after_death(self, waiting: dict[str, CellJob], sent: Sequence[str]) -> Iterator[CompletedJob]:
-        """Settle what the dead worker may have been busy with; the rest stays in `waiting`, less what was condemned."""
+        """Settle the jobs that the dead worker may have been busy with; the others stay in `waiting`."""
         for name in [name for name in sent if name in waiting]:
             if (found := self.recovered(waiting[name])) is not None:
                 del waiting[name]
@@ -77,7 +77,7 @@ class CrashRecovery:
                 waiting[job_name(kept)] = kept
 
     def _spared(self, job: CellJob) -> Generator[CompletedJob, None, CellJob | None]:
-        """The job without those that were condemned on another fold: they are skipped on this one."""
+        """Return the job without candidates excluded on another fold, which are skipped; None where all are."""
         for member in job.members:
             if member in self.condemned:
                 yield self._written(replace(job, members=(member,)), "skipped", self.condemned[member])
@@ -87,7 +87,7 @@ class CrashRecovery:
         return replace(job, members=kept) if kept else None
 
     def _alone(self, job: CellJob, overdue: bool) -> Iterator[CompletedJob]:
-        """A suspect by itself; what is innocent of it where it dies. One that was overdue needs no second chance."""
+        """Run a suspect batch by itself; where its worker dies, exclude the candidate reached, or halve the batch."""
         careful = replace(job, one_by_one=len(job.members) > 1)
         if not (overdue and len(job.members) == 1):
             began = time.time()

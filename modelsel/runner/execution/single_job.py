@@ -122,7 +122,7 @@ def _opened(parcel: bytes | Failure) -> CallResult | Failure:
 
 
 def _in_a_thread(call: Call) -> CallResult | Failure:
-    """So that an interrupt reaches a running kernel."""
+    """Run a call in a thread, so that an interrupt reaches a running kernel."""
     stop.clear()
     executor = ThreadPoolExecutor(1)
     try:
@@ -155,7 +155,7 @@ def _on_the_cluster(cluster: Cluster) -> Any:
 
 
 def _perform(path: str) -> bytes | Failure:
-    """In a worker process of this machine, which reads the call from a file, its arrays where they lie."""
+    """Run a call in a worker process, which reads it from a file, its arrays memory-mapped."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
     with threadpool_limits(1):
         call: Call = received(path)

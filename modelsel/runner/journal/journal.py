@@ -132,7 +132,7 @@ class Journal:
 
 
 def _has_key(facts: Mapping[str, Any]) -> bool:
-    """Is it a record that can be looked up? Descriptions are read before checksums are, so that anything may stand there."""
+    """Say whether a record can be looked up; its description is read before its checksum, and may hold anything."""
     cell = facts.get("cell")
     return (
         facts.get("kind") in KEPT and isinstance(facts.get("key"), str)

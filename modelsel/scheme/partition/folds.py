@@ -61,7 +61,7 @@ def too_many_folds(task: Task, folds: int) -> Iterator[str]:
 
 
 def groups_ignored(task: Task, scheme: object) -> Iterator[str]:
-    """Rows of one group on both sides of a fold make the score too good, so that a scheme without groups is refused."""
+    """Yield a problem where the task has groups: on both sides of a fold they make the score too good."""
     if task.groups is not None:
         yield (
             f"the task has groups and scheme={kind_of(scheme)} would ignore them: use scheme=group_kfold or "

@@ -58,7 +58,7 @@ def contests(cut: PrunedView, task: Task, rows: Integers, criterion: Criterion, 
 
 
 def _same(grown: list[Floats], kept: Floats) -> bool:
-    """Did the test send the same weights of classes into the same branches."""
+    """Say whether the test sent the same class weights into the same branches."""
     return len(grown) == len(kept) and bool(np.allclose(grown, kept))
 
 

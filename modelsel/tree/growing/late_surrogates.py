@@ -1,4 +1,4 @@
-"""Surrogates that nobody has asked for yet: where nothing is missing they change no tree, and only rows with holes meet them.
+"""Surrogates found only when they are read: where nothing is missing they change no tree.
 
 A tree grown on complete columns keeps the rows that grew it, and finds the surrogates of the nodes that still stand when they
 are first read. What is sent elsewhere (pickled, described) has them found before.
@@ -95,7 +95,7 @@ class LateTree(DecisionTree):
 
     @property
     def waiting(self) -> bool:
-        """Nobody has asked yet."""
+        """Say whether the surrogates have not been found yet."""
         return "surrogates" not in vars(self)
 
     def __reduce__(self) -> Any:

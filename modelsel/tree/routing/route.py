@@ -46,7 +46,7 @@ def route(tree: DecisionTree, table: Table, rows: Integers) -> Routed:
 
 
 def _with_surrogates(tree: DecisionTree, table: Table, rows: Integers) -> Routed:
-    """The same when the tree has read its surrogates, and is packed anew."""
+    """Pack a tree again once it has found its surrogates."""
     assert isinstance(tree, LateTree)
     del _PACKED[tree]
     tree.find()

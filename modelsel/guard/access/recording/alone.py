@@ -24,7 +24,7 @@ from modelsel.ledger.entry import LedgerEntry
 
 
 def burn(session: LedgerSession, sealing: TestSetDeclaration, subject: RowFingerprints) -> list[Finding]:
-    """A look that releases everything."""
+    """Record a look that releases all labels."""
     price = len(subject.test.bound) * log(max(2, len(sealing.development.classes)))
 
     def step(writing: WriteTransaction) -> LedgerEntry:
@@ -40,7 +40,7 @@ def burn(session: LedgerSession, sealing: TestSetDeclaration, subject: RowFinger
 def tell(
     session: LedgerSession, sealing: TestSetDeclaration, subject: RowFingerprints, metric: str, price: float
 ) -> LedgerEntry:
-    """The intent of an answer that is about the labels alone, and no predictions."""
+    """Write the intent of an answer that is about the labels alone, without predictions."""
 
     def step(writing: WriteTransaction) -> LedgerEntry:
         facts = burned(subject, sealing, price, History.of(writing.entries()))
@@ -50,7 +50,7 @@ def tell(
 
 
 def told(session: LedgerSession, intent: LedgerEntry, facts: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The answer to such an intent: on record before it is shown."""
+    """Record the answer to such an intent before it is shown."""
     nothing = {"score": None, "errors": None, "interval": None, "released": None}
     shown = session.ledger.append("reveal", {**who(), "intent": intent.facts["id"], **nothing, **facts}).facts
     session.witness(intent, float(facts["price"]))

@@ -50,7 +50,7 @@ def commit(
     spec_ids: Sequence[str],
     elsewhere: OtherLedgers,
 ) -> None:
-    """Indices in the order given, after all that were assigned; what was spent until now is what they pay.
+    """Give studies the next free indices in the order given; each pays for what was spent until now.
 
     What is committed to are the predictions that the selection of each study put on record: an id alone fixes nothing.
     """

@@ -84,7 +84,7 @@ def _recall(session: LedgerSession, subject: RowFingerprints) -> list[Finding]:
 
 
 def _kin(session: LedgerSession, subject: RowFingerprints) -> dict[str, int]:
-    """Return the sizes of this test set and of those sealed here that share rows with it."""
+    """Count the rows of this test set, and of those sealed here that share rows with it."""
     history = History.of(session.ledger.entries())
     met = relations(subject, RowSetIndex(history, session.stored_here, session.key, session.hashes))
     others = {one.testset: int(history.seals[one.testset].facts["n"]) for one in met if one.testset in history.seals}

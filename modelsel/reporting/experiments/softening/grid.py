@@ -38,7 +38,7 @@ class SofteningGrid:
 
     @cached_property
     def distinct(self) -> Booleans:
-        """Trees × sets: is it the first of its size and hard area on the training set?"""
+        """Mask, trees × sets, of the first tree of its size and hard area on each training set."""
         found, hard = np.ones(self.splits.shape, bool), self.of("hard")
         for k in range(self.sets):
             seen: set[tuple[int, float]] = set()
@@ -70,7 +70,7 @@ class SofteningGrid:
         return np.where(good.any(axis=0), least, -1)
 
     def asked(self, *methods: str, leaves: tuple[str, ...] = LEAVES[:1]) -> bool:
-        """Is there a number for each tree, each of the methods and each of the leaf scores?"""
+        """Say whether there is a number for each tree with each of the methods and leaf scores."""
         return all(bool(np.isfinite(self.of(method, leaf)).all()) for method in methods for leaf in leaves)
 
 
