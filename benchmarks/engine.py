@@ -8,26 +8,20 @@ nodes of few rows have many tests of equal goodness: scikit-learn takes one at r
 checked test by test instead: at every node, scikit-learn's own search finds nothing better than the test that stands there.
 """
 
-import tempfile
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 from sklearn.model_selection import GridSearchCV, PredefinedSplit
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks._frame import Row, seconds, side_by_side
+from benchmarks._studies import alone, lock_share, study
 from modelsel.core.spec import make as part
 from modelsel.core.types import Candidate, Integers, Resampling, Task
 from modelsel.dataset.bundled.waveform import Waveform
 from modelsel.learner.tree import Tree
-from modelsel.measure.error import Error
-from modelsel.planning.make import make
 from modelsel.runner.aggregation.results import Results
-from modelsel.runner.execution.executors import Pool
 from modelsel.runner.final_fit import fit
-from modelsel.runner.journal.journal import Journal
-from modelsel.runner.run import run
 from modelsel.scheme.stratified_kfold import StratifiedKfold
 
 DEPTHS, SPLITS = [*range(1, 25), None], [*range(2, 42, 2)]
@@ -62,8 +56,6 @@ def rows() -> Iterable[Row]:
 
 def profile(task: Task, folds: Resampling, some: tuple[Candidate, ...]) -> str:
     """Where the time goes: what is not in kernels holds the interpreter lock, and a second thread does not help there."""
-    from benchmarks.pools import alone, lock_share
-
     spent = seconds(lambda: alone(task, folds, some))
     outside = lock_share(lambda: alone(task, folds, some))
     each = spent * outside / len(some) / len(folds.folds)
@@ -79,12 +71,6 @@ def space() -> tuple[Candidate, ...]:
         Candidate(Tree(criterion=part("criterion", criterion), max_depth=depth, min_split=split))
         for criterion in ("gini", "entropy") for depth in DEPTHS for split in SPLITS
     )  # fmt: skip
-
-
-def study(task: Task, folds: Resampling, some: tuple[Candidate, ...], workers: int = 2) -> Results:
-    """All of what the engine does for a study, the journal on disk."""
-    with tempfile.TemporaryDirectory() as folder, Journal(Path(folder)) as journal:
-        return run(make(some, task, folds), task, folds, Error(), Pool("threads", workers), journal)
 
 
 def same_as_a_loop(results: Results, task: Task, folds: Resampling) -> None:

@@ -1,27 +1,15 @@
 """What a second worker adds, and what a cell costs beside its fit."""
 
-import tempfile
-import time
-from collections.abc import Callable, Iterable
-from contextlib import ExitStack
-from pathlib import Path
-from unittest.mock import patch
+from collections.abc import Iterable
 
 import numpy as np
 
 from benchmarks._frame import Row, side_by_side
-from benchmarks.engine import study
-from modelsel.core.types import Candidate, Resampling, Task
+from benchmarks._studies import alone, lock_share, study
+from modelsel.core.types import Candidate
 from modelsel.dataset.bundled.waveform import Waveform
-from modelsel.kernels.compiler import load
 from modelsel.learner.majority import Majority
 from modelsel.learner.tree import Tree
-from modelsel.measure.error import Error
-from modelsel.planning.make import make
-from modelsel.runner.aggregation.results import Results
-from modelsel.runner.execution.executors import Pool
-from modelsel.runner.journal.journal import Journal
-from modelsel.runner.run import run
 from modelsel.scheme.repeated_kfold import RepeatedKfold
 from modelsel.scheme.stratified_kfold import StratifiedKfold
 
@@ -53,36 +41,6 @@ def two_threads(size: int) -> Row:
         goal=1.7,
         note=f"{held:.0%} of a cell's processor time is not in kernels: {2 / (1 + held):.2f} if all waited for it",
     )
-
-
-def alone(task: Task, folds: Resampling, some: tuple[Candidate, ...]) -> Results:
-    """The study in this very thread."""
-    with tempfile.TemporaryDirectory() as folder, Journal(Path(folder)) as journal:
-        return run(make(some, task, folds), task, folds, Error(), Pool("sequential"), journal)
-
-
-def lock_share(work: Callable[[], object]) -> float:
-    """Share of the thread's processor time that is spent outside the compiled growers and routers."""
-    inside = 0.0
-
-    def timed(kernel: Callable[..., object]) -> Callable[..., object]:
-        def run(*arguments: object) -> object:
-            nonlocal inside
-            start = time.thread_time()
-            try:
-                return kernel(*arguments)
-            finally:
-                inside += time.thread_time() - start
-
-        return run
-
-    with ExitStack() as stack:
-        for name, entry in (("grow_counted", "grow"), ("grow", "grow"), ("route", "walk")):
-            if (kernels := load(name)) is not None:
-                stack.enter_context(patch.object(kernels, entry, timed(getattr(kernels, entry))))
-        start = time.thread_time()
-        work()
-        return 1.0 - inside / (time.thread_time() - start)
 
 
 def a_cell() -> Row:

@@ -1,6 +1,8 @@
 """The house can be seen through: no circle of imports, no crowded folder, no private module across packages, each name once."""
 
 import ast
+import re
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -24,21 +26,23 @@ def modules(folder: str = "modelsel") -> dict[str, Path]:
 
 
 OWN = modules()
+MEASURED = modules("benchmarks")
 
 
-def imported(path: Path) -> Iterator[str]:
-    """Modules of the package that a file imports, wherever in the file."""
+def imported(path: Path, known: dict[str, Path] = OWN) -> Iterator[str]:
+    """Modules that a file imports, wherever in the file; names of `known` as modules."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             for name in node.names:
                 whole = f"{node.module}.{name.name}"
-                yield whole if whole in OWN else node.module
+                yield whole if whole in known else node.module
         elif isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
 
 
-def test_no_circle_of_imports_not_even_inside_functions() -> None:
-    graph = {name: {other for other in imported(path) if other in OWN and other != name} for name, path in OWN.items()}
+@pytest.mark.parametrize("own", [OWN, MEASURED], ids=["modelsel", "benchmarks"])
+def test_no_circle_of_imports_not_even_inside_functions(own: dict[str, Path]) -> None:
+    graph = {name: {other for other in imported(path, own) if other in own and other != name} for name, path in own.items()}
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as circle:
@@ -59,6 +63,28 @@ def test_no_private_module_is_imported_from_another_package(folder: str) -> None
             if other in OWN and last.startswith("_") and not last.startswith("__") and package != name.rpartition(".")[0]:
                 found.append(f"{name} imports {other}")
     assert found == []
+
+
+NAMED = re.compile(r"`([\w/.]+(?:/|\.py|\.md|\.toml))`")  # files and folders, as architecture.md names them
+PATTERNS = {"cli/COMMAND.py"}
+
+
+def test_every_place_that_the_page_of_architecture_names_is_there() -> None:
+    """Paths start at the root or at the package."""
+    places = set(NAMED.findall((ROOT / "docs" / "architecture.md").read_text("utf-8"))) - PATTERNS
+    assert len(places) > 40
+    assert {place for place in places if not any((root / place).exists() for root in (ROOT, ROOT / "modelsel"))} == set()
+
+
+def test_every_package_stands_in_the_picture_and_in_the_order_of_imports() -> None:
+    """The picture lists the packages as the import contract does, from the top down."""
+    picture = (ROOT / "docs" / "architecture.md").read_text("utf-8").split("```")[1]
+    layers = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"][0]["layers"]
+    level = {name: place for place, layer in enumerate(layers) for name in re.split(r"[ :|]+", layer)}
+    lines = [re.split(r"\s{2,}", line)[0].split(", ") for line in picture.strip().splitlines()]
+    assert {name for line in lines for name in line} == set(level)
+    assert [level[line[0]] for line in lines] == sorted(level[line[0]] for line in lines)
+    assert all(len({level[name] for name in line}) == 1 for line in lines)
 
 
 def test_a_public_class_name_stands_for_one_thing() -> None:

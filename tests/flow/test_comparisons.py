@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests import lookalikes
 from tests.openml_answers import Offline, served
 
 QUICK = ("scheme.folds=3",)
@@ -34,8 +35,9 @@ def test_which_learner_on_what_is_at_hand(modelsel: Any) -> None:
 
 
 @pytest.mark.slow
-def test_which_learner_reads_tables_of_a_folder(modelsel: Any, shared: Path) -> None:
-    folder = f"dataset.dir={shared / 'data'}"
+def test_which_learner_reads_tables_of_a_folder(modelsel: Any) -> None:
+    lookalikes.write("vote", Path()).with_suffix(".json").write_text(json.dumps(lookalikes.DESCRIBED["vote"]))
+    folder = "dataset.dir=."
     ran = modelsel("run", "experiment=which_learner", "dataset.which=monks_2,vote", folder, *QUICK)
     assert ran.code == 0, ran.err
     assert "passed over" not in ran.out

@@ -68,9 +68,9 @@ def disguised(source: Path, target: str, to: Path) -> None:
     ("name", "target"), [pytest.param("credit_g", "class", marks=pytest.mark.slow), ("tic_tac_toe", "Class"), ("vote", "Class")]
 )
 def test_a_second_split_of_the_same_rows_is_flagged_with_the_true_share(
-    modelsel: Any, shared: Path, name: str, target: str
+    modelsel: Any, table: Any, name: str, target: str
 ) -> None:
-    source = shared / "data" / f"{name}.csv"
+    source = table(name)
     first = modelsel(*study(source, target)).outcome
     disguised(source, target, Path("again.csv"))
     words = study("again.csv", target, "split.seed=5", "tracking=off")

@@ -13,9 +13,8 @@ SPACE = "space=[c45,cart,knn,naive_bayes]"
 @pytest.mark.parametrize(
     ("name", "target", "best"), [("credit_g", "class", 0.30), ("vote", "Class", 0.08), ("soybean", "class", 0.15)]
 )
-def test_tables_with_missing_values_and_many_classes(modelsel: Any, shared: Path, name: str, target: str, best: float) -> None:
-    path = shared / "data" / f"{name}.csv"
-    done = modelsel("run", "dataset=csv", f"dataset.path={path}", f"dataset.target={target}", SPACE)
+def test_tables_with_missing_values_and_many_classes(modelsel: Any, table: Any, name: str, target: str, best: float) -> None:
+    done = modelsel("run", "dataset=csv", f"dataset.path={table(name)}", f"dataset.target={target}", SPACE)
     assert done.code == 0, done.err
     assert done.outcome.candidates["failed"] == 0
     assert done.outcome.winner["cv"]["mean"] < best

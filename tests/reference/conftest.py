@@ -5,16 +5,50 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from modelsel.core.types import Feature, Task
+from modelsel.dataset.bundled.balloons import Balloons
+from modelsel.dataset.bundled.monks import Monks
 from modelsel.dataset.bundled.play_tennis import PlayTennis
 from modelsel.dataset.bundled.sklearn_bundled import SklearnBundled
+from modelsel.dataset.bundled.tic_tac_toe import TicTacToe
 from tests.conftest import FIGURES, SHARED
 
+Texts = list[tuple[str, ...]]  # per row the levels of the features, then the class
+
+
+def _texts(task: Task) -> Texts:
+    features = [[feature.levels[int(code)] for code in column] for feature, column in zip(task.features, task.values.T)]
+    return list(zip(*features, (task.classes[label] for label in task.target), strict=True))
+
+
+def _lenses() -> Texts:
+    """Contact lenses by the rules of Cendrowska (1987): soft, hard or none for each of 24 patients."""
+    rows = []
+    for patient in product(
+        ("young", "pre-presbyopic", "presbyopic"), ("myope", "hypermetrope"), ("no", "yes"), ("reduced", "normal")
+    ):
+        age, sight, astigmatic, tears = patient
+        soft = astigmatic == "no" and (age, sight) != ("presbyopic", "myope")
+        hard = (astigmatic == "yes" and age == "young") or (astigmatic == "yes" and sight == "myope")
+        rows.append((*patient, "none" if tears == "reduced" else "soft" if soft else "hard" if hard else "none"))
+    return rows
+
+
+MADE: dict[str, Callable[[], Texts]] = {  # by rule; data/NAME.json has the order of the collected file
+    "contact_lenses": _lenses,
+    "tic_tac_toe": lambda: _texts(TicTacToe().read()),
+    **{f"monks{problem}_train": lambda problem=problem: _texts(Monks(problem=problem).read()) for problem in (1, 2, 3)},
+    **{
+        f"balloons_{concept}": lambda concept=concept: _texts(Balloons(concept).read())
+        for concept in ("adult_and_stretch", "adult_or_stretch", "yellow_small", "yellow_small_or_adult_and_stretch")
+    },
+}
 BUNDLED = {
     "play_tennis": PlayTennis,
     **{f"sk_{name}": partial(SklearnBundled, name) for name in ("iris", "wine", "breast_cancer")},
@@ -63,9 +97,18 @@ def _read(name: str) -> Task:
         facts = json.loads((SHARED / "data" / f"{name}.json").read_text())
         with (SHARED / "data" / f"{name}.csv").open(newline="") as file:
             return _task(name, facts, list(csv.DictReader(file)))
-    if name not in BUNDLED:
-        pytest.skip(f"the table {name} is not there")
-    return _bundled(name, json.loads((FIGURES / "data" / f"{name}.json").read_text()))
+    facts = json.loads((FIGURES / "data" / f"{name}.json").read_text())
+    return _bundled(name, facts) if name in BUNDLED else _made(name, facts)
+
+
+def _made(name: str, facts: dict) -> Task:
+    """The rows of the collected file, in its order; a `flipped` one has the other class."""
+    made, columns = MADE[name](), [column["name"] for column in facts["columns"]]
+    rows = [dict(zip(columns, made[place], strict=True)) for place in facts["order"]]
+    classes = facts["columns"][-1]["values"]
+    for place in facts.get("flipped", ()):
+        rows[place][facts["target"]] = classes[1 - classes.index(rows[place][facts["target"]])]
+    return _task(name, facts, rows)
 
 
 def _bundled(name: str, facts: dict) -> Task:

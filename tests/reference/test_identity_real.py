@@ -1,7 +1,7 @@
-"""Real tables, re-seeded, shuffled and renamed, are recognised with the exact share of seen rows."""
+"""Tables, re-seeded, shuffled and renamed, are recognised with the exact share of seen rows."""
 
-import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,15 +9,20 @@ import pytest
 
 from modelsel.core.spec import make
 from modelsel.core.types import Task
+from modelsel.dataset.bundled.monks import Monks
 from modelsel.guard.reporting.audit import audit
+from tests.conftest import about
 from tests.guard.studies import Rule, Study, renamed, shuffled
 
-NAMES = ["credit_g", "tic_tac_toe", "vote", "kr_vs_kp", "monks1_test", "soybean", "balance_scale"]
+TARGETS = {
+    "credit_g": "class", "tic_tac_toe": "Class", "vote": "Class", "kr_vs_kp": "class", "soybean": "class",
+    "balance_scale": "class", "titanic": "Survived",
+}  # fmt: skip
+NAMES = ["monks1", "credit_g", "tic_tac_toe", "vote", "soybean", *about({"kr_vs_kp", "balance_scale"})]
 
 
-def load(shared: Path, name: str) -> Task:
-    target = json.loads((shared / "data" / f"{name}.json").read_text())["target"]
-    task: Task = make("dataset", "csv", path=str(shared / "data" / f"{name}.csv"), target=target).read()
+def load(path: Path) -> Task:
+    task: Task = make("dataset", "csv", path=str(path), target=TARGETS[path.stem]).read()
     return task
 
 
@@ -27,8 +32,8 @@ def contents(task: Task) -> Counter[bytes]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_a_new_split_of_a_shuffled_and_renamed_file(shared: Path, home: Path, name: str) -> None:
-    task = load(shared, name)
+def test_a_new_split_of_a_shuffled_and_renamed_file(table: Callable[[str], Path], home: Path, name: str) -> None:
+    task = Monks(problem=1).read() if name == "monks1" else load(table(name))
     first = Study(task, home)
     first.look()
     disguise = {feature.name: f"column {index}" for index, feature in enumerate(task.features) if index % 2 == 0}
@@ -42,9 +47,9 @@ def test_a_new_split_of_a_shuffled_and_renamed_file(shared: Path, home: Path, na
     assert {"G020", "G021"} <= set(result.flags)
 
 
-def test_a_table_of_few_different_rows_is_not_accused(shared: Path, home: Path) -> None:
+def test_a_table_of_few_different_rows_is_not_accused(table: Callable[[str], Path], home: Path) -> None:
     """titanic: 24 different rows in 2201. A new split looks like any fresh sample; that it is the same table is said."""
-    task = load(shared, "titanic")
+    task = load(table("titanic"))
     Study(task, home).look()
     gate = Study(task, home, split_seed=1, rule=Rule(1)).run()[1]
     graver = {finding.code for finding in gate.findings if finding.severity in ("high", "critical")}

@@ -88,8 +88,8 @@ def ties(learners, task, fold) -> np.ndarray:
 @pytest.mark.slow
 @pytest.mark.parametrize(("k", "p"), [(1, 2), (5, 1), (5, 2), (11, 2)])
 def test_row_by_row_only_ties_differ_from_scikit_learn(reference_task, reference_folds, k, p):
-    """segment_train, 1,500 rows: of equal votes scikit-learn takes the first class, here that of the nearest rows."""
-    task, fold = reference_task("segment_train"), reference_folds("segment_train")
+    """569 rows: of equal votes scikit-learn takes the first class, here that of the nearest rows."""
+    task, fold = reference_task("sk_breast_cancer"), reference_folds("sk_breast_cancer")
     own = crossed([Knn(k=k, distance=make("distance", "minkowski", p=p), normalise="none")], task, fold)[0]
     theirs, tied = np.empty(len(task), np.int64), np.zeros(len(task), bool)
     for number in np.unique(fold):

@@ -14,6 +14,7 @@ from modelsel.tree.routing.route import route
 RPART = [(((0, 5), (1, 0)), [2, 5, 5, 11, 12, 17, 29], 15.0), (((0, 1), (5, 0)), [1, 3, 5, 9, 12, 22, 29], 18.0)]
 
 
+@pytest.mark.about("kyphosis")
 @pytest.mark.parametrize(("loss", "leaves", "price"), RPART)
 def test_a_loss_per_true_class_is_a_weight_as_in_rpart(reference_task, loss, leaves, price) -> None:
     """rpart grows by priors altered by the loss (Breiman et al. 1984, section 4.4): a weight per row of the class."""

@@ -79,14 +79,14 @@ def test_posteriors_are_those_of_e1071(answers, reference_task):
 def test_the_whole_table_is_right_where_scikit_learn_is_asked(reference_task):
     from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
-    task = reference_task("mushroom")
+    task = reference_task("tic_tac_toe")
     known = np.flatnonzero(~np.isnan(task.values).any(axis=1))
     levels = [len(f.levels) for f in task.features]
     for alpha in (0.1, 1.0, 7.0):
         theirs = CategoricalNB(alpha=alpha, min_categories=levels).fit(task.values[known], task.target[known])
         ours = NaiveBayes(smoothing=alpha).fit(task, known, NOTHING)
         assert ours.scores(task)[known] == pytest.approx(theirs.predict_proba(task.values[known]), abs=1e-10)
-    iris = reference_task("iris")
+    iris = reference_task("sk_iris")
     theirs = GaussianNB(var_smoothing=0).fit(iris.values, iris.target)
     theirs.var_ *= 50 / 49  # scikit-learn divides by n, this by n - 1
     assert NaiveBayes().fit(iris, positions(iris), NOTHING).scores(iris) == pytest.approx(

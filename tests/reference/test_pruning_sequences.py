@@ -53,6 +53,7 @@ def leaves(rows, task, strengths, alpha) -> tuple[list[int], object]:
     return [model.n_leaves for model in models[1:]], models[0].cut.tree
 
 
+@pytest.mark.about("heart_statlog")
 def test_sequences_are_scikit_learns_where_no_tests_tie(reference_task, reference_folds) -> None:
     task, fold = reference_task("heart_statlog"), reference_folds("heart_statlog")
     values, target = task.values, task.target

@@ -16,6 +16,7 @@ from modelsel.core.types import Task, positions
 from modelsel.learner.tree import Splits, Tree
 from modelsel.tree.routing.reroute import position
 from modelsel.tree.structure.node import DecisionTree as Grown
+from tests.conftest import about
 
 # Rows of the node, feature tested, surrogates with threshold and agreement.
 RPART = {
@@ -58,7 +59,7 @@ RPART = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted(RPART))
+@pytest.mark.parametrize("name", about(RPART))
 def test_surrogates_are_those_of_rpart_in_its_order(reference_task, name: str) -> None:
     task = reference_task(name)
     gini = make("criterion", "gini")

@@ -10,16 +10,17 @@ import pytest
 
 from modelsel.core.types import positions
 from modelsel.learner.table import Table
+from tests.conftest import is_here
 
 NOTHING = np.random.default_rng(0)
 
 
 @pytest.mark.slow
-def test_hits_and_errors_per_fold_are_those_of_the_rote_learner(shared, reference, reference_task, reference_folds):
+def test_hits_and_errors_per_fold_are_those_of_the_rote_learner(reference, reference_task, reference_folds):
     results = json.loads((reference / "table_lookup.json").read_text())["results"]
     learner = Table(back_off="majority")
     for name, answer in results.items():
-        if not (shared / "data" / f"{name}.csv").is_file():
+        if not is_here(name):
             continue
         task, fold = reference_task(name), reference_folds(name)
         path = learner.fit_path(task, positions(task), NOTHING)

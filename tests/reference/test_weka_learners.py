@@ -117,6 +117,7 @@ def test_neighbours_with_wekas_conventions_are_ibks(enough, answers, reference_t
 
 
 @pytest.mark.slow
+@pytest.mark.about("segment_train")
 @pytest.mark.parametrize("k", [1, 5])
 def test_no_row_of_a_larger_table_differs_from_ibk(answers, reference_task, reference_folds, k):
     """segment_train, 1,500 rows, tied ones too."""

@@ -10,6 +10,7 @@ from modelsel.core.spec import make
 from modelsel.core.types import Task, positions
 from modelsel.learner.tree import Splits, Tree
 from modelsel.tree.structure.node import DecisionTree as Grown
+from tests.conftest import about
 from tests.reference.single_precision import C45 as Twin
 from tests.reference.single_precision import OneLevel, leaves, nodes
 
@@ -67,10 +68,9 @@ def test_j48_grows_the_same_trees(answers, reference_task) -> None:
     assert sets == {name for name, reference in answers("weka/*").items() if "J48_U_M2" in reference["jobs"]}
 
 
+@pytest.mark.about("glass")
 def test_where_it_differs_values_within_a_hundred_thousandth_are_one(answers, reference_task) -> None:
     reference = answers("weka/glass")
-    if not reference:
-        pytest.skip("no answers for glass")
     task, theirs = reference_task("glass"), printed(reference["glass"]["jobs"]["J48_U_M2"]["result"])
     twin = Twin(task, 2, np.float64, apart=1e-5)
     tree = twin.grown()
@@ -100,13 +100,11 @@ def one_level() -> Tree:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(LEVEL_BY_RATIO | {"glass"}))
+@pytest.mark.parametrize("name", about(LEVEL_BY_RATIO | {"glass"}))
 def test_where_it_takes_another_level_the_same_rules_give_its_tree_by_ratio_and_ours_by_gain(
     answers, reference_task, name
 ) -> None:
     reference = answers(f"weka/{name}")
-    if not reference:
-        pytest.skip(f"no answers for {name}")
     task, theirs = reference_task(name), printed(reference[name]["jobs"]["J48_B_U"]["result"])
     for by_ratio, apart, size in ((True, 1e-5, theirs), (False, 0.0, told(one_level(), task))):
         twin = OneLevel(task, 2, by_ratio, apart)
@@ -121,6 +119,7 @@ LYMPH = "22221111212212221221021122222111111121112112112221202121211101111121212
 
 
 @pytest.mark.slow
+@pytest.mark.about("credit_a")
 def test_levels_by_ratio_are_all_that_differs_on_credit_a(reference_task, reference_folds) -> None:
     """J48 chooses a feature's level by ratio as it does the feature; here by gain, as
     C4.5 chooses a cut (Quinlan 1993): release 8 has no such tests, so that neither is wrong. A twin that chooses levels by
@@ -135,6 +134,7 @@ def test_levels_by_ratio_are_all_that_differs_on_credit_a(reference_task, refere
         assert told(one_level(), some)[:3] != theirs
 
 
+@pytest.mark.about("lymph")
 def test_levels_by_ratio_are_all_that_differs_on_lymph(reference_task) -> None:
     task = reference_task("lymph")
     even, odd = positions(task)[::2], positions(task)[1::2]
