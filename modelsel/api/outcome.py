@@ -1,12 +1,10 @@
 """The result of a study, to be looked at, asked and used: the fields of study.json, and all of the run's folder."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
@@ -17,9 +15,10 @@ from modelsel.api.results.methods import methods
 from modelsel.api.results.model import StudyClassifier, fitted, labels
 from modelsel.api.results.plots import Plots
 from modelsel.api.results.specification import candidate, specification
+from modelsel.api.results.study_candidate import StudyCandidate
 from modelsel.core import outcome as core
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.types import Task
+from modelsel.core.types import Candidate, Task
 from modelsel.dataset.tables.untyped import UntypedTable
 from modelsel.record.content.candidates import Row
 from modelsel.record.folder import OUTCOME, RunFolder
@@ -190,7 +189,7 @@ class Outcome(core.StudySummary):
         """
         return Plots(self._folder)
 
-    def candidate(self, id: str | None = None) -> "StudyCandidate":
+    def candidate(self, id: str | None = None) -> StudyCandidate:
         """Return one candidate of the study.
 
         Parameters
@@ -213,7 +212,7 @@ class Outcome(core.StudySummary):
         >>> outcome.candidate().learner
         'tree'
         """
-        return StudyCandidate(self, self._row(id or self.winner["id"]))
+        return StudyCandidate(self._row(id or self.winner["id"]), self._folder, lambda: self.classes, self._fitted)
 
     def open_test(self, category: str = "", text: str = "") -> "Outcome":
         """Look once at the sealed test rows, under the study's policy.
@@ -372,6 +371,12 @@ class Outcome(core.StudySummary):
             raise ConfigurationError(Problem("MSEL-807", what, self.folder, "leaderboard lists their ids"))
         return found[0]
 
+    def _fitted(self, candidate: Candidate) -> StudyClassifier:
+        """Fit a candidate on all development rows of the study."""
+        from modelsel.runner.final_fit import fit
+
+        return self._estimator(fit(candidate, self._development, self.seed), candidate.spec)
+
     def _estimator(self, final: Any, spec: Mapping[str, Any]) -> StudyClassifier:
         missing = self._folder.config()["dataset"].get("missing", ())
         return fitted(final, spec, self.seed, self.classes, missing, content.by_estimator(self._folder))
@@ -388,98 +393,3 @@ class Outcome(core.StudySummary):
         from modelsel.reporting.card import card
 
         return card(self._folder)
-
-
-@dataclass(frozen=True, eq=False)
-class StudyCandidate:
-    """A candidate of a study, by `outcome.candidate(id)`.
-
-    Examples
-    --------
-    >>> outcome.candidate().scores.shape
-    (10,)
-    """
-
-    outcome: Outcome
-    row: Row
-
-    @property
-    def id(self) -> str:
-        """The candidate's id: a digest of its specification.
-
-        Examples
-        --------
-        >>> len(outcome.candidate().id)
-        16
-        """
-        return self.row.id
-
-    @property
-    def learner(self) -> str:
-        """The kind of its learner.
-
-        Examples
-        --------
-        >>> outcome.candidate().learner
-        'tree'
-        """
-        return self.row.learner
-
-    @property
-    def specification(self) -> dict[str, Any]:
-        """The learner with every setting fixed, as `conf/learner/` writes it.
-
-        Examples
-        --------
-        >>> outcome.candidate().specification["max_depth"]
-        1
-        """
-        return dict(candidate(self.row).spec)
-
-    @property
-    def scores(self) -> NDArray[np.float64]:
-        """The score on each fold.
-
-        Examples
-        --------
-        >>> outcome.candidate().scores.shape
-        (10,)
-        """
-        return np.array(self.row.folds)
-
-    @property
-    def predictions(self) -> pd.DataFrame:
-        """Out-of-fold predictions, where they are on record; KeyError otherwise.
-
-        Examples
-        --------
-        >>> outcome.candidate().predictions["predicted"].head(2).tolist()
-        ['No', 'No']
-        """
-        return frames.predictions(self.outcome._folder, self.outcome.classes, self.id)
-
-    def fit(self) -> StudyClassifier:
-        """Fit the candidate on all development rows of the study.
-
-        Returns
-        -------
-        StudyClassifier
-            A scikit-learn estimator that reads tables as the study did.
-
-        Raises
-        ------
-        ConfigurationError
-            Where the study's table was in memory and was not handed over again.
-
-        Examples
-        --------
-        >>> outcome.candidate().fit().predict(frame.head(2)).tolist()
-        ['No', 'No']
-        """
-        from modelsel.runner.final_fit import fit
-
-        made = candidate(self.row)
-        return self.outcome._estimator(fit(made, self.outcome._development, self.outcome.seed), made.spec)
-
-    def __repr__(self) -> str:
-        return f"<Candidate {self.id}: {self.row.label}, mean {self.row.mean:.4g}>"
