@@ -173,7 +173,7 @@ def most(terms: Terms) -> int:
 
 
 def is_closed(looks: Sequence[Mapping[str, Any]]) -> bool:
-    """Is the closing among the looks?"""
+    """Say whether the closing is among the looks."""
     return any(look["metric"] == CLOSING for look in looks)
 
 

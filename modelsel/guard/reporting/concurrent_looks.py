@@ -91,7 +91,7 @@ def as_first(look: PastLook) -> list[float] | None:
 
 
 def _apart(look: PastLook, other: PastLook) -> bool:
-    """Did neither know of the other?"""
+    """Say whether neither look knew of the other."""
     return not _knows(look, other) and not _knows(other, look)
 
 
