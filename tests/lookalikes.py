@@ -11,8 +11,8 @@ from pathlib import Path
 from modelsel.dataset.bundled.tic_tac_toe import TicTacToe
 
 DESCRIBED = json.loads((Path(__file__).parent / "figures" / "likenesses.json").read_text("utf-8"))
-LEANING = 0.8  # chance that one of the first columns says the class
-TELLING = 8
+LEANING = 0.9  # chance that one of the first columns says the class
+TELLING = 12
 
 
 def write(name: str, folder: Path) -> Path:

@@ -82,14 +82,8 @@ def answers(reference: Path) -> Callable[[str], dict[str, dict]]:
 
 @pytest.fixture(scope="session")
 def enough() -> Callable[[int, int], bool]:
-    """`enough(compared, 120)`: so many cases were met. With the bundled tables alone there are fewer, and some have none."""
-
-    def met(cases: int, least: int) -> bool:
-        if SHARED.is_dir():
-            return cases > least
-        return cases > 0 or pytest.skip("none of the tables that are here has such a case")
-
-    return met
+    """`enough(compared, 120)`: more cases were met than so many; with the tables that come along, at least one."""
+    return lambda cases, least: cases > (least if SHARED.is_dir() else 0)
 
 
 def _read(name: str) -> Task:

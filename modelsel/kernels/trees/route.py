@@ -113,7 +113,7 @@ def _bring(values, rows, columns, block):
 
 @kernel(_nrt=False)
 def _infinite(some):
-    """Is one of these numbers infinite?"""
+    """Say whether one of these numbers is infinite."""
     found = 0
     for i in range(len(some)):
         found += int(abs(some[i]) == np.inf)
