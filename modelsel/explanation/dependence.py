@@ -24,7 +24,7 @@ LINES = 30  # rows whose own course is kept
 
 
 def dependence(final: Final, task: Task, columns: Sequence[str], seed: int) -> list[dict[str, Any]]:
-    """Of some columns of the final model, in their order; grid, mean scores (grid × classes) and the course of some rows."""
+    """Compute the dependence on some columns: grid, mean scores (grid × classes) and the course of some rows."""
     rng = generator(seed, task.fingerprint, "dependence")
     rows = task.take(np.sort(rng.permutation(len(task))[:ROWS]))
     fitted = FittedEstimator(final, rows)

@@ -28,7 +28,7 @@ def added(explain: ExplainSettings, curve: bool, folds: int, candidates: Sequenc
 
 
 def lines(explain: ExplainSettings, curve: bool, folds: int, candidates: Sequence[Candidate]) -> list[str]:
-    """As `modelsel plan` prints them; none where nothing costs a fit."""
+    """Write the lines that `modelsel plan` prints; none where nothing costs a fit."""
     return [
         f"explain      {fits:,} fit{'s' * (fits > 1)} more: {what}" for what, fits in added(explain, curve, folds, candidates)
     ]

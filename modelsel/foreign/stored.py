@@ -48,7 +48,7 @@ def loaded(name: str, data: bytes, plugins: tuple[str, ...] = ()) -> Any:
 
 
 def skops(made: Any, plugins: tuple[str, ...] = ()) -> bytes:
-    """As skops writes it. Raises NotStoredError for what could not be read back."""
+    """Write an object by skops. Raises NotStoredError for what could not be read back."""
     if not has_skops():
         raise NotStoredError(f"a {type(made).__name__} is stored by skops: {INSTALL}")
     import skops.io

@@ -24,7 +24,7 @@ class VoteLists:
     shares: Integers
 
     def of_nodes(self, nodes: Integers) -> "VoteLists":
-        """Those of some nodes, one after the other."""
+        """Take the votes of some nodes, one after the other."""
         sizes = (self.end - self.start)[nodes]
         ends = np.cumsum(sizes).astype(np.int32)
         place = np.arange(sizes.sum()) + np.repeat(self.start[nodes] - (ends - sizes), sizes)
@@ -105,7 +105,7 @@ def bits(words: Words, cuts: int) -> Booleans:
 
 
 def first_stops(parent: Codes, stops: Words) -> Words:
-    """Of the cuts that end at a node those that end at no node above."""
+    """Keep, of the cuts that end at a node, those that end at no node above."""
     kernel = load("forest_nodes")
     if kernel is not None:
         kernel.first_stops(parent, stops)

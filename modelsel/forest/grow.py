@@ -60,5 +60,5 @@ def _compiled(
 
 
 def _no_goodness(table: Any) -> float:
-    """In the place of a criterion's own function where the kernel knows the formula."""
+    """Stand in for a criterion's own function where the kernel knows the formula."""
     return table[0, 0] * 0.0  # type: ignore[no-any-return]

@@ -23,7 +23,7 @@ class NodeLists:
 
     @classmethod
     def of(cls, nodes: NDArray[np.int32], first: Codes, classes: Codes, weights: Floats) -> "NodeLists":
-        """From the lists of the leaves; a node to which no row came has that of its nearest ancestor that has one."""
+        """Sum the lists of the leaves; a node to which no row came has those of its nearest ancestor that has some."""
         kernel = load("forest_nodes")
         if kernel is not None:
             return cls(*kernel.listed(nodes, first, classes, weights))
@@ -34,7 +34,7 @@ class NodeLists:
 
     @classmethod
     def from_dense(cls, counts: Floats) -> "NodeLists":
-        """From nodes × classes."""
+        """Make lists from nodes × classes."""
         node, classes = np.nonzero(counts)
         first = np.r_[0, np.cumsum(np.bincount(node, minlength=len(counts)))].astype(np.int32)
         return cls(first[:-1], first[1:], classes.astype(np.int32), counts[node, classes])

@@ -16,7 +16,7 @@ class ReleasedAnswer:
 
 @contextmanager
 def kept(test: TestResult | None = None) -> Iterator[ReleasedAnswer]:
-    """Around a look and everything that follows it; an error that leaves it carries the released answer as a note."""
+    """Keep the answer of a look within the block; an error that leaves it carries the released answer as a note."""
     released = ReleasedAnswer(test)
     try:
         yield released

@@ -111,7 +111,7 @@ class NaiveBayesPath:
         return Outputs(predicted, shares)
 
     def _blocks(self, smoothings: int, rows: int) -> Iterable[slice]:
-        """So many rows at a time that what is computed of them stays near; with densities of kept values, all at once."""
+        """Divide rows into blocks that stay in the cache; with densities of kept values, all rows at once."""
         each = CELLS // (smoothings * len(self.counted.class_weight)) if self.densities is None else rows
         return (slice(start, start + max(each, 256)) for start in range(0, rows, max(each, 256)))
 

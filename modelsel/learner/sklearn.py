@@ -95,7 +95,7 @@ class SklearnPath:
     seen: tuple[Task, Integers]  # what it was fitted on
 
     def outputs(self, learners: Sequence[Sklearn], table: Table, rows: Integers, scores: bool) -> Outputs:
-        """Without `predict_proba`, the predicted class has the whole score."""
+        """Compute answers; without `predict_proba` the predicted class has the whole score."""
         X, own = self.columns.matrix(table, rows), np.asarray(self.estimator.classes_, np.int64)
         predicted = np.asarray(self.estimator.predict(X), np.int32) if len(rows) else np.empty(0, np.int32)
         shape = (len(learners), len(rows))

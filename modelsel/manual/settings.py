@@ -127,7 +127,7 @@ def _value(cls: Any, names: list[str]) -> Any:
 
 
 def _written(value: Any) -> str:
-    """As YAML has it."""
+    """Write a value as YAML has it."""
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_written, value))}]"
     if value is None or isinstance(value, bool):

@@ -32,7 +32,7 @@ def _column(feature: Feature, like_: Floats, rows: int, rng: np.random.Generator
 
 
 def split(task: Task, share: float) -> tuple[Task, Integers, Integers]:
-    """As a fold would: analysis and assessment rows."""
+    """Divide rows as a fold would, into analysis and assessment rows."""
     rows = positions(task)
     cut = min(max(1, round(share * len(task))), len(task) - 1)
     return task, rows[:cut], rows[cut:]

@@ -56,7 +56,7 @@ class Plan:
 
     @property
     def inner(self) -> int:
-        """Of the fits needed, those inside analysis parts."""
+        """Count the needed fits that are made inside analysis parts."""
         return self.needed - 1 - len(self.cells)
 
     def _fits(self, member: int) -> int:

@@ -79,7 +79,7 @@ def _dearest(plan: Plan, costs: Sequence[float]) -> Batch:
 
 
 def _seconds(trials: Sequence[Trial], members: int, dear: bool) -> float:
-    """Of one cell; medians forgive what else the machine did, but dear batches differ in earnest: their mean is wanted."""
+    """Estimate the seconds of one cell: medians of usual batches, means of costly ones, which differ in earnest."""
     middle = fmean if dear else median
     return median(trial.fit for trial in trials) + members * middle(trial.answer for trial in trials) + OVERHEAD
 

@@ -48,7 +48,7 @@ class ErrorBased(CountsErrors):
         return replace(cut, leaf=cheaper_as_leaf(cut, estimate, SLACK))
 
     def _raised(self, cut: PrunedView, rows: Reroute) -> PrunedView:
-        """By the kernel where all rows go whole, else with the rows that are divided."""
+        """Prune with raising, by the kernel where all rows go whole, else with the rows that are divided."""
         whole = compiled(cut, rows, *charge(self.bound, self.confidence), SLACK) if isinstance(rows, RerouteState) else None
         return raised(cut, rows, self.estimate, SLACK) if whole is None else whole
 

@@ -28,7 +28,7 @@ class BaselineScore:
     reason: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """As in study.json."""
+        """Return it as study.json has it."""
         learner = kind_of(self.candidate.learner)
         return {"id": self.candidate.id, "learner": learner, "candidate": self.in_space, "cv": self.cv, "reason": self.reason}
 

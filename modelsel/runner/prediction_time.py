@@ -17,7 +17,7 @@ ENOUGH = 0.5  # seconds after which no further try is made
 
 
 def seconds(model: Final, table: Table) -> float:
-    """For 1,000 rows of the table, repeated in order where it has fewer."""
+    """Time the prediction of 1,000 rows of the table, repeated in order where it has fewer."""
     rows = np.resize(np.arange(len(table)), ROWS)
     some = Table(name=table.name, features=table.features, values=table.values[rows], rows=table.rows[rows])
     tries: list[float] = []
@@ -31,7 +31,7 @@ def seconds(model: Final, table: Table) -> float:
 
 
 def of_candidates(candidates: Sequence[Candidate], task: Task, seed: int) -> dict[str, float]:
-    """By id, each fitted on all rows of the task; one that cannot be fitted is left out."""
+    """Time candidates by id, each fitted on all rows of the task; one that cannot be fitted is left out."""
     found: dict[str, float] = {}
     for candidate in candidates:
         try:

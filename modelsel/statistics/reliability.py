@@ -43,7 +43,7 @@ class Reliability:
 
 
 def brier_parts(scores: Floats, truth: Codes) -> BrierParts:
-    """Of class scores, rows × classes: each class against the rest, added up (0 … 2, as the measure `brier`).
+    """Divide the Brier score of class scores: each class against the rest, added up (0 … 2, as the measure `brier`).
 
     >>> scores = np.array([[0.8, 0.2]] * 5 + [[0.3, 0.7]] * 5)
     >>> found = brier_parts(scores, np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 0]))  # 1 of 5 and 4 of 5 came true

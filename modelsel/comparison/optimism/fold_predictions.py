@@ -53,7 +53,7 @@ def bbc_of_folds(
     level: float = 0.95,
     beside: Mapping[str, Measure] = NONE,
 ) -> Corrected | None:
-    """As `bbc`, from answers instead of losses; `candidates` are the positions of the answering candidates on the board.
+    """Correct a score as `bbc` does, from answers instead of losses; `candidates`: positions of the answering ones.
 
     Measures `beside` the one that is corrected are computed in every draw too, for a rule that sets bounds to them. A draw in
     which nobody keeps the bounds has no choice and no score.

@@ -27,7 +27,7 @@ def columns(rows: int, sets: Iterable[tuple[Integers, Integers]]) -> Integers:
 
 
 def scaled(rows: int, scale: float) -> int:
-    """So many rows of a published size, at least 20.
+    """Scale a published number of rows, to at least 20.
 
     >>> scaled(12_000, 0.01), scaled(12_000, 1.0)
     (120, 12000)

@@ -33,7 +33,7 @@ class Openml(TableSettings):
     encoding: str = plain("utf-8", help="of the file: utf-8, latin-1, ...")
 
     def problems(self) -> Iterator[Problem]:
-        """Of the settings by themselves; against the columns once they are there."""
+        """Yield problems of the settings by themselves; those against the columns follow once they are there."""
         if (self.name is None) == (self.data_id is None):
             what = "no data set is named" if self.name is None else "both a name and a number are given"
             yield Problem("MSEL-301", what, "dataset.name", "set dataset.name and dataset.version, or dataset.data_id")
@@ -67,7 +67,7 @@ class Openml(TableSettings):
         return Loaded(loaded.task, (*_findings(description), *loaded.findings))
 
     def _with(self, said: Sequence[Mapping[str, Any]]) -> TableSettings:
-        """These settings with what OpenML says where they say nothing."""
+        """Fill these settings, where they say nothing, with what OpenML says."""
         unused = {str(column["name"]): "ignore" for column in said if any(column.get(mark) == "true" for mark in UNUSED)}
         roles = {self.target, *self.roles()}
         features = {**{name: kind for name, kind in unused.items() if name not in roles}, **self.features}

@@ -46,7 +46,7 @@ def distances(metric: FittedDistance, stored: Floats, queries: Floats) -> Floats
 
 
 def rounded(distance: Floats) -> Floats:
-    """To 40 binary digits (Veltkamp 1968), which is 12 decimal ones.
+    """Round to 40 binary digits (Veltkamp 1968), which is 12 decimal ones.
 
     >>> float(rounded(np.array([0.1 + 0.2]))[0]) == float(rounded(np.array([0.3]))[0])
     True

@@ -110,7 +110,7 @@ def _with_others(
 
 
 def _narrow(values: Floats) -> NDArray[np.float32]:
-    """In single precision, with columns of zeros up to a multiple of those that are summed together."""
+    """Convert to single precision, with columns of zeros up to a multiple of those that are summed together."""
     rows = -(-len(values) // TOGETHER) * TOGETHER
     narrow = np.zeros((rows, values.shape[1]), np.float32)
     narrow[: len(values)] = values

@@ -95,7 +95,7 @@ def _digest(terms: Terms, tokens: Any, outputs: Outputs) -> str:
 
 
 def _places(column: RawColumn, tokens: Any, terms: Terms) -> Any:
-    """For each of the exam's rows its place in the file."""
+    """Find the place in the file of each of the exam's rows."""
     text = column.as_text()
     assert text.codes is not None
     index = {token: number for number, token in enumerate(tokens.tolist())}

@@ -79,7 +79,7 @@ def recovered(ledger: Ledger, testset: str, n: int, seen: Seen) -> list[Finding]
 
 
 def _strange(entries: Sequence[LedgerEntry], seen: Seen) -> dict[str, tuple[str, Mapping[str, str]]]:
-    """Those that stand neither in the chains nor among what was recovered, by the head that they name."""
+    """Gather looks that stand neither in the chains nor among the recovered, by the head that they name."""
     lost = {str(entry.facts.get("head")) for entry in entries if entry.kind == "recovered"}
     known = lost | {entry.place for entry in entries}
     copied = {str(entry.facts["mirror"]["hash"]) for entry in entries if "mirror" in entry.facts}

@@ -29,7 +29,7 @@ def terms_for(position: LookContext) -> dict[str, Any]:
 
 
 def strictest(own: Mapping[str, Any], seals: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Of every term the strictest; noise and target of the earliest that has them (`seals` are in order).
+    """Take the strictest of every term; noise and target are those of the earliest seal that has them.
 
     >>> one = {"release": "ladder", "delta": 0.05, "steps": 20, "budget": 10, "noise": 1, "target": None, "quota": None}
     >>> other = {"release": "predicted", "delta": 0.1, "steps": None, "budget": 10, "noise": 2, "target": None, "quota": 3}

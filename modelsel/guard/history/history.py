@@ -226,7 +226,7 @@ def _look(intent: LedgerEntry, end: LedgerEntry | None) -> PastLook:
 
 
 def _ordered(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
-    """By number within a replica, whatever its clock said; between replicas by the latest time that each has stated."""
+    """Order entries by number within a replica; between replicas by the latest time that each has stated."""
     latest: dict[str, str] = {}
     stated: dict[tuple[str, int], str] = {}
     chains = sorted(sorted(entries, key=attrgetter("seq")), key=attrgetter("replica"))

@@ -44,7 +44,7 @@ class SideFingerprints:
         return self.arrays["bound"]
 
     def stored(self, names: Sequence[str], key: IdentityKey) -> RowSet:
-        """As they are remembered: sorted, large sets as sketches, quasi-key columns by their smallest values."""
+        """Reduce the hashes to what is stored: sorted, large sets as sketches, quasi-keys by their smallest values."""
         whole = RowSet({"n": len(self.bound), "names": list(names)}, {n: np.sort(a) for n, a in self.arrays.items()}).sketched()
         return RowSet(whole.facts, {**whole.arrays, **{f"key:{n}": np.sort(known(t, key)) for n, t in self.keys.items()}})
 

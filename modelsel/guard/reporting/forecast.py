@@ -60,7 +60,7 @@ def next_look(history: History, testset: str) -> dict[str, Any] | None:
 
 
 def _terms(history: History, testset: str, charged: Sequence[str]) -> dict[str, Any]:
-    """Those of the next look: the strictest of all sets whose answers are charged."""
+    """Return the terms of the next look: the strictest of all sets whose answers are charged."""
     every = [entry.facts["terms"] for name, entry in history.seals.items() if name in charged]
     return strictest(history.terms(testset), [terms for terms in every if not is_off(terms)])
 

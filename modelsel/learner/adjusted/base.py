@@ -73,7 +73,7 @@ class AdjustedLearner:
         return inner_fits(self.base, self.prepared_by, task, rows, self.inner, rng)
 
     def specification(self) -> dict[str, Any]:
-        """As it is written: the base's settings with the adjustment among them."""
+        """Return the specification as it is written: the base's settings with the adjustment among them."""
         return {**resolved(self.base), self.adjustment: resolved(getattr(self, self.adjustment))}
 
     def fit_key(self) -> dict[str, Any]:

@@ -61,7 +61,7 @@ class CrossedFits(InnerFits):
     seed: int
 
     def held(self, learners: Sequence[Any]) -> dict[Any, Floats]:
-        """By learner the scores of the analysis rows, rows × classes, each by the model of the outer fold of the row."""
+        """Compute by learner the scores of the analysis rows, each by the model of the outer fold of the row."""
         found = np.empty((len(learners), len(self.rows), len(self.task.classes)))
         for fold, (_, out) in zip(self.folds, self.parts, strict=True):
             found[:, out] = self._of(fold, learners)

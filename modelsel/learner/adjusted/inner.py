@@ -85,14 +85,14 @@ class InnerFits:
     rows: Integers
 
     def held(self, learners: Sequence[Any]) -> dict[Any, Floats]:
-        """By learner the scores of the analysis rows, rows × classes, each by the inner fit that did not see the row."""
+        """Compute by learner the scores of the analysis rows, each by the inner fit that did not see the row."""
         found = np.empty((len(learners), len(self.rows), len(self.task.classes)))
         for fit, (_, out) in zip(self.inner, self.parts, strict=True):
             found[:, out] = fit.scores(learners, self.task, self.rows[out])
         return dict(zip(learners, found, strict=True))
 
     def said(self, learners: Sequence[Any], table: Table, rows: Integers) -> dict[Any, Floats]:
-        """By learner the scores of some rows by the fit on all analysis rows."""
+        """Compute by learner the scores of some rows, by the fit on all analysis rows."""
         return dict(zip(learners, self.whole.scores(learners, table, rows), strict=True))
 
 

@@ -36,7 +36,7 @@ class Densities:
                 raise ValueError("naive_bayes: a class has a width and no points")
 
     def subset(self, own: Integers) -> "Densities":
-        """Those of some of the numeric features."""
+        """Take the densities of some of the numeric features."""
         first = np.cumsum(self.sizes) - self.sizes
         blocks = [np.arange(first[feature], first[feature] + self.sizes[feature]) for feature in own]
         where = np.concatenate([*blocks, np.empty(0)]).astype(np.int64)

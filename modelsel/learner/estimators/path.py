@@ -32,7 +32,7 @@ class EstimatorPath:
     _fitted: dict[Any, Any] = field(default_factory=dict)  # the widest fit so far, under its value
 
     def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
-        """Without `predict_proba`, the predicted class has the whole score."""
+        """Compute answers; without `predict_proba` the predicted class has the whole score."""
         answering, values = self._answering(learners), [self._value(learner) for learner in learners]
         return answering.outputs(values, table, rows, scores)
 

@@ -47,7 +47,7 @@ class ForestModel:
 
     @classmethod
     def of(cls, features: tuple[Feature, ...], classes: int, trees: Sequence[CutTree]) -> "ForestModel":
-        """From trees, cut back, with the votes of their leaves."""
+        """Put trees, cut back, together with the votes of their leaves."""
         cuts = cuts_of([(tree.nodes, tree.thresholds) for tree in trees], len(features))
         placed, marks, votes = [], 0, []
         for tree in trees:

@@ -16,7 +16,7 @@ class OutOfBagPath:
     path: Any  # ForestPath
 
     def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
-        """By the trees that have not drawn a row; by all of them where it has no weight, and so grew nothing."""
+        """Answer by the trees that have not drawn a row; by all of them for a row without weight."""
         own: Integers = self.path.ground.rows
         said, _ = self.path.out_of_bag(learners)
         if len(own) == len(rows):

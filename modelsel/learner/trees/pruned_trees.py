@@ -47,7 +47,7 @@ class PrunedTrees:
 
     @property
     def moved(self) -> Iterator[int]:
-        """Those whose nodes are others than the grown tree's."""
+        """List the trees whose nodes are others than the grown tree's."""
         return (i for i, standing in enumerate(self.different) if standing.cut.tree is not self.tree)
 
     def alike(self) -> Iterator[tuple[Integers, Codes, Codes]]:

@@ -44,7 +44,7 @@ class LedgerBytes:
         return (self.entries, self.signatures, self.about) == (other.entries, other.signatures, other.about)
 
     def first(self, counts: Mapping[str, int]) -> tuple["LedgerBytes", list[Row]]:
-        """So many first entries of each chain with their signatures, and the entries that follow."""
+        """Take the first entries of each chain with their signatures, and the entries that follow."""
         left = dict(counts)
         known: list[Row] = []
         fresh: list[Row] = []

@@ -125,7 +125,7 @@ class Reading:
 
 
 def signatures(connection: Connection, hashes: list[str] | None = None) -> Signed:
-    """Of some entries, or all."""
+    """Read the signatures of some entries, or of all."""
     query = select(*SIGNED) if hashes is None else select(*SIGNED).where(SIGNATURES.c.hash.in_(hashes))
     return _by_hash([tuple(row) for row in connection.execute(query)])
 

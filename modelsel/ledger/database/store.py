@@ -270,7 +270,7 @@ def _blobs(connection: Connection, digest: str) -> list[bytes]:
 
 
 def _rowset(connection: Connection, digest: str) -> bytes:
-    """Of what stands under a digest, that of which it is the digest, or which a note says is left of it."""
+    """Return the bytes of which this is the digest, or which a note says are left of it."""
     blobs = {hashlib.sha256(blob).hexdigest(): blob for blob in _blobs(connection, digest)}
     for found in (digest, *(found for found in blobs if found != digest)):
         if found in blobs and (found == digest or _noted(connection, digest, found)):

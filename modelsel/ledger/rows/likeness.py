@@ -104,7 +104,7 @@ class Halves:
 
 
 def likeness(ours: Portrait, halves: Halves, theirs: Portrait, common: int = 0, thorough: bool = True) -> Likeness:
-    """By value, and where that does not make them one, by rank; not thorough: variables are matched by their names alone."""
+    """Compare two portraits by value, else by rank; not thorough: variables are matched by their names alone."""
     found = NONE
     for view in VIEWS:
         found = max(found, _likeness(ours, halves, theirs, view, common, thorough), key=lambda one: (one.same, one.nats))
@@ -133,7 +133,7 @@ def _likeness(ours: Portrait, halves: Halves, theirs: Portrait, view: str, commo
 
 
 def _starts(ours: Portrait, theirs: Portrait, view: str, scale: float, thorough: bool) -> Iterator[Pairing]:
-    """By names, where there are equal ones; from there, and from what each variable is by itself, by what they are together."""
+    """Yield first pairings: by equal names, then by what each variable is by itself, and by what they are together."""
     _, left, right = np.intersect1d(ours.labels, theirs.labels, return_indices=True)
     if len(left) > 1:
         named = Pairing(left, right, np.ones(len(left)))
@@ -225,7 +225,7 @@ def _near(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: 
 
 
 def _fitting(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> Pairing:
-    """Without the variables that do not fit, the worst first."""
+    """Drop the variables that do not fit, the worst first."""
     while len(pairing) > 2:
         apart = _apart(pairing, ours, theirs, view, scale)
         there = np.isfinite(apart)

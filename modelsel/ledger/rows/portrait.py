@@ -64,7 +64,7 @@ class Portrait:
         return diagonal(self.links["value"])
 
     def stored(self) -> RowSet:
-        """As it is remembered: half of each symmetric table, in single precision, without what is absent."""
+        """Reduce to what is stored: half of each symmetric table, in single precision, without what is absent."""
         facts = {"n": self.n, "binary": "".join("01"[int(one)] for one in self.binary)}
         halves = {view: _half(links) for view, links in self.links.items()}
         there = {f"{view}:there": np.packbits(np.isfinite(half)) for view, half in halves.items()}
@@ -212,7 +212,7 @@ def _orientation(has: Booleans) -> bytes:
 
 
 def _evenly(found: list[tuple[str, Floats]]) -> list[tuple[str, Floats]]:
-    """Of very many those of the most and the least even shape: a copy has the same ones, but for a few."""
+    """Take, of very many levels, those of the most and the least even shape: a copy has nearly the same ones."""
     if len(found) <= MOST:
         return found
     order = np.argsort([np.nanmean(np.abs(_scaled(values[~np.isnan(values)]))) for _, values in found], kind="stable")

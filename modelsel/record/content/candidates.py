@@ -174,7 +174,7 @@ def _leading(header: Sequence[str], start: str) -> int:
 
 
 def _row(cells: Sequence[str], header: Sequence[str], fixed: Sequence[str], folds: int, measures: int) -> Row:
-    """By position: a parameter may be called like a fixed column."""
+    """Read a line by position, as a parameter may be called like a fixed column."""
     line = dict(zip(fixed, cells, strict=False))
     first, last = len(fixed) + folds, len(fixed) + folds + measures
     names, values, scores = header[last:], cells[last:], cells[len(fixed) : first]

@@ -41,7 +41,7 @@ def text(word: str) -> str:
 
 
 def _number(value: float) -> str:
-    """In exponents, which no system takes for a decimal of few places.
+    """Write a number with an exponent, which no system takes for a decimal of few places.
 
     >>> _number(0.25), _number(1e-20)
     ('0.25e0', '1e-20')
@@ -59,7 +59,7 @@ def _prediction(model: TreeModel) -> str:
 
 
 def _divided(model: TreeModel) -> Booleans:
-    """At which nodes a missing value goes down several branches: those that have training weight."""
+    """Say at which nodes a missing value goes down several branches: those with training weight."""
     tree = model.cut.tree
     assert tree.missing_to is not None
     several = [np.count_nonzero(tree.share[tree.children(node)] > 0) > 1 for node in range(len(tree))]

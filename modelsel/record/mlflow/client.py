@@ -129,7 +129,7 @@ class Client:
         return kept
 
     def _put_away(self, run_id: str) -> None:
-        """To MLflow's deleted runs, which no page shows and `mlflow gc` removes."""
+        """Move runs to MLflow's deleted ones, which no page shows and `mlflow gc` removes."""
         self.api.set_terminated(run_id, "KILLED")
         self.api.delete_run(run_id)
 
@@ -169,7 +169,7 @@ class Client:
             self.end(run_id, run)
 
     def renew(self, run_id: str, run: TrackedRun) -> None:
-        """As `complete`, for a run that may tell of an earlier look: MLflow never changes params, so they keep what they say.
+        """Complete a run that may tell of an earlier look; its params stay, as MLflow never changes them.
 
         What a later look says otherwise stands in the tag CHANGED.
         """
@@ -247,7 +247,7 @@ def _abandoned(folder: Path) -> bool:
 
 
 def _batches(metrics: list[Any], params: list[Any]) -> Iterator[tuple[list[Any], list[Any]]]:
-    """As few calls as MLflow's limits allow: 1,000 metrics and 100 params a call, 1,000 entities together."""
+    """Yield as few batches as MLflow's limits allow: 1,000 metrics and 100 params a call, 1,000 entities together."""
     rest = iter(_chunks(params, PARAMS))
     for some in _chunks(metrics, METRICS - PARAMS) or [[]]:
         yield some, next(rest, [])

@@ -32,13 +32,13 @@ class Document:
 
 
 def text(of: Document, tables: int | None = None) -> str:
-    """For the terminal: the first `tables` tables, then the sentences; a star marks the best of a row."""
+    """Write it for the terminal: the first `tables` tables, then the sentences; a star marks the best of a row."""
     blocks = [*("\n".join(_lines(table)) for table in of.tables[:tables]), "\n".join(of.sentences)]
     return "\n\n".join(blocks)
 
 
 def markdown(of: Document, picture: str = "") -> str:
-    """For documentation; `picture` is the file name of the picture beside it."""
+    """Write it for documentation; `picture` is the file name of the picture beside it."""
     image = [f"![{of.picture.title}]({picture})"] if of.picture and picture else []
     said = "\n".join(f"- {sentence}" for sentence in of.sentences)
     return "\n\n".join([f"# {of.title}", of.lead, said, *image, *("\n".join(_pipes(table)) for table in of.tables)]) + "\n"

@@ -29,7 +29,7 @@ def section(view: View) -> dict[str, Any]:
 
 
 def _pictures(view: View, pairs: list[dict[str, Any]]) -> dict[str, str]:
-    """For wide windows and for narrow ones."""
+    """Draw the intervals for wide windows and for narrow ones."""
     return {name: _picture(view, pairs, lanes) if pairs else "" for name, lanes in (("svg", WIDE), ("narrow", NARROW))}
 
 

@@ -32,7 +32,7 @@ def _drawn(view: View, rows: list[Row], lanes: Lanes) -> str:
 
 
 def chosen(view: View) -> list[Row]:
-    """At most SHOWN of the best, and the best of each entry wherever it stands."""
+    """Choose at most SHOWN of the best, and the best of each entry wherever it stands."""
     wanted = {row.id for row in (*view.ranked[:SHOWN], *view.best_of_each)} | {view.winner.id}
     return [row for row in view.ranked if row.id in wanted]
 

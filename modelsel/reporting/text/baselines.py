@@ -47,7 +47,7 @@ def lines(outcome: StudySummary) -> list[BaselineLine]:
 
 
 def beside(outcome: StudySummary) -> list[BaselineLine]:
-    """Those with a score that the space does not list: they stand beside the candidates."""
+    """List the scores of the floor that the space does not list: they stand beside the candidates."""
     return [line for line in lines(outcome) if line.has_score and not line.is_candidate]
 
 

@@ -43,13 +43,13 @@ class Results:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Of statuses: ok, failed, skipped, and where there was a race, dropped."""
+        """Count the statuses: ok, failed, skipped, and where there was a race, dropped."""
         ok, skipped, dropped = (self.status.count(status) for status in ("ok", "skipped", "dropped"))
         counts = {"ok": ok, "failed": len(self.status) - ok - skipped - dropped, "skipped": skipped}
         return {**counts, "dropped": dropped} if dropped else counts
 
     def including(self, member: int) -> "Results":
-        """With the rows of this candidate too; where they were not kept, they are computed again, in this process."""
+        """Add the rows of a candidate; where they were not kept, they are computed again in this process."""
         if member in self.kept:
             return self
         at = int(np.searchsorted(self.kept, member))

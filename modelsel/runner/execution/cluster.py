@@ -13,7 +13,7 @@ from modelsel.runner.execution.backend import Cluster
 
 
 def opened(kind: str, scheduler: str | None, jobs: int, work: Any) -> AbstractContextManager[Cluster]:
-    """For as long as the pool is open. ConfigurationError when a package is missing or no scheduler answers."""
+    """Open a pool for the block. ConfigurationError when a package is missing or no scheduler answers."""
     if kind == "dask":
         from modelsel.runner.execution.dask_cluster import dask_cluster  # here and below: each imports joblib
 

@@ -149,7 +149,7 @@ def _on_cluster(cluster: Cluster, journal: Journal, jobs: Iterable[CellJob], at_
 
 
 def _in_rounds(size: int, work: RunContext | Callable[[], RunContext], jobs: Iterable[CellJob]) -> Iterator[CompletedJob]:
-    """For backends that give results only all at once: some jobs at a time, so that what is done is soon on record."""
+    """Send some jobs at a time to backends that give results all at once, so that what is done is soon on record."""
     from joblib import Parallel, delayed
 
     waiting = iter(jobs)

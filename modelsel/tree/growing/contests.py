@@ -74,7 +74,7 @@ def _rival(grower: Grower, feature: int, test: Test, goodness: float) -> SplitCa
 
 
 def _threshold(grower: Grower, feature: int, test: Test) -> float:
-    """As in the assembled tree: halfway, or the largest value below that any row has."""
+    """Place a threshold as the assembled tree does: halfway, or at the largest value below that any row has."""
     values, codes = grower.columns.values[feature], grower.columns.codes[feature, grower.chosen.rows]
     middle = midpoint(values[test.code], values[test.next])
     if grower.growth.threshold == "midpoint":

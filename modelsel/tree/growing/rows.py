@@ -45,7 +45,7 @@ class WeightedRows:
 
     @property
     def number(self) -> Codes:
-        """Of each data row among these, −1 where it is not."""
+        """The number of each data row among these, −1 where it is not."""
         number = np.full(len(self.task), -1, np.int32)
         number[self.rows] = np.arange(len(self.rows), dtype=np.int32)
         return number
