@@ -13,6 +13,7 @@ from modelsel.core.errors import ConfigurationError, ModelselError, StoreError
 from modelsel.core.spec import make
 from modelsel.guard.gate import Gate
 from modelsel.guard.history.history import History
+from modelsel.guard.identity.requests import Handed
 from modelsel.guard.policy.base import Justify
 from modelsel.ledger.anchors import LockFile
 from modelsel.statistics.reuse.certificate import SpendingState, interval
@@ -203,3 +204,16 @@ def test_a_justification_does_not_make_another_look_of_the_same(home: Path) -> N
     again = justified.look()
     assert again.replay
     assert (again.score, again.look, again.price) == (first.score, 1, 0.0)
+
+
+def test_a_look_after_the_close_of_an_exam_reads_the_reasons_of_looks_that_have_none(home: Path) -> None:
+    study = Study(numbers(), home, policy="strict", settings={"quota": None})
+    gate, sealing = study.gate(), study.sealing()
+    gate.close(sealing, [Handed("ann", study.rule(sealing.sealed))], 0.2)
+    (closed,) = History.of(study.gate().session.ledger.entries()).looks
+    assert closed.facts["justify"] is None
+    reason = {"quota": None, "justify": Justify("bug", "the label column was shifted by a row")}
+    other = study.but(rule=Rule(1))
+    assert other.look().refused
+    assert other.but(settings=reason).look().look == 2
+    assert "used" in other.but(rule=Rule(2), settings=reason).look().refused

@@ -15,8 +15,8 @@ from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.checklist import items
 from modelsel.ledger.database.label_removal import LOOKED_THROUGH
 from modelsel.ledger.home import Home
+from modelsel.ledger.portraits.portrait import variables
 from modelsel.ledger.rows.matching import Sketch, _likenesses
-from modelsel.ledger.rows.portrait import variables
 from tests.guard.studies import Rule, Study, numbers
 
 SEALED: dict[str, Any] = {"delta": 0.05, "rank": 1, "max_looks": None}

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from modelsel.core.errors import LedgerError
 from modelsel.guard.policy.base import Identity
 from modelsel.guard.reporting.audit import audit
+from modelsel.ledger.database import reading
 from modelsel.ledger.home import Home
 from tests.guard.studies import Rule, Study, numbers
 
@@ -168,6 +170,48 @@ def team(home: Path, tmp_path: Path) -> tuple[Study, Study]:
 def test_looks_of_others_in_a_ledger_that_the_home_knows_count(home: Path, tmp_path: Path) -> None:
     study, _ = team(home, tmp_path)
     assert study.look().look == 2
+
+
+@pytest.fixture
+def examined(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many entries were examined, each time that all of a ledger were; judgements are kept from four entries on."""
+    times: list[int] = []
+    real = reading.examined
+    monkeypatch.setattr(reading, "FEWEST", 4)
+    monkeypatch.setattr(reading, "FURTHER", 4)
+    monkeypatch.setattr(reading, "examined", lambda entries, *other: (times.append(len(entries)), real(entries, *other))[1])
+    return times
+
+
+@pytest.mark.slow
+def test_looks_of_others_are_examined_once(home: Path, tmp_path: Path, examined: list[int]) -> None:
+    study, _ = team(home, tmp_path)
+    assert study.look().look == 2
+    examined.clear()
+    assert study.but(rule=Rule(2)).look().look == 3
+    assert not examined
+    shutil.rmtree(home / "judged")
+    assert study.but(rule=Rule(3)).look().look == 4
+    assert len(examined) == 2  # the home's and the team's
+
+
+@pytest.mark.slow
+def test_looks_of_others_that_were_changed_are_examined_again(home: Path, tmp_path: Path, examined: list[int]) -> None:
+    study, _ = team(home, tmp_path)
+    study.look()
+    with sqlite3.connect(tmp_path / "team.db") as raw:
+        raw.execute("DROP TRIGGER entries_no_update")
+        raw.execute("UPDATE entries SET body = replace(body, '\"price\"', '\"prize\"') WHERE kind = 'reveal'")
+    raw.close()
+    shutil.copytree(home, tmp_path / "without")
+    shutil.rmtree(tmp_path / "without" / "judged")
+    examined.clear()
+    one, gate = study.but(rule=Rule(2)).run()
+    assert len(examined) == 1
+    other, without = study.but(rule=Rule(2), home=tmp_path / "without").run()
+    assert len(examined) > 2
+    assert (one.look, one.spent, one.interval) == (other.look, other.spent, other.interval)
+    assert {finding.code for finding in gate.findings} == {finding.code for finding in without.findings}
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelsel.ledger.entry import LedgerEntry, broken, entry_hash, follow, genesis, heads
+from modelsel.ledger.entry import BRIEF, LedgerEntry, broken, entry_hash, follow, genesis, heads
 
 
 def chain(length: int, replica: str = "r1") -> list[LedgerEntry]:
@@ -85,3 +85,20 @@ def test_entries_begin_at_their_replica() -> None:
 def test_an_unknown_kind_is_refused() -> None:
     with pytest.raises(ValueError, match="unknown kind"):
         follow(None, "r1", "peek", {})
+
+
+def test_of_two_entries_at_one_place_the_first_is_the_head() -> None:
+    one, other = follow(None, "r1", "note", {"text": "one"}), follow(None, "r1", "note", {"text": "other"})
+    assert heads([one, other]) == {"r1": one}
+    assert heads([other, one, *chain(3, "r2")])["r1"] is other
+
+
+@pytest.mark.parametrize(
+    ("justify", "said"), [(None, ""), ({}, ""), ("a text", ""), ({"text": "labels were wrong"}, "labels were wrong")]
+)
+def test_the_brief_of_a_look_without_a_reason_has_no_text(justify: object, said: str) -> None:
+    """The close of an exam states `null`."""
+    assert follow(None, "r1", "intent", {"justify": justify, "names": ["a", "b"], "terms": None}).brief == {
+        **dict.fromkeys(BRIEF), "id": None, "width": 2, "off": False, "said": said,
+    }  # fmt: skip
+    assert follow(None, "r1", "seal", {"terms": {"policy": "off"}, "names": "ab"}).brief["off"]

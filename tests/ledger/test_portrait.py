@@ -1,5 +1,8 @@
 """Portraits are aggregates that survive what a table may be dressed in; two samples of one source differ in them."""
 
+from dataclasses import replace
+from math import log
+
 import numpy as np
 import pytest
 
@@ -7,8 +10,8 @@ from benchmarks._disguise_tables import drawn as drawn_table
 from benchmarks.guard_disguises import DISGUISES
 from modelsel.core.types import Feature, Task
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.rows.likeness import Halves, Likeness, likeness
-from modelsel.ledger.rows.portrait import Portrait, drawn, variables
+from modelsel.ledger.portraits.likeness import Halves, Likeness, likeness
+from modelsel.ledger.portraits.portrait import Portrait, Variables, drawn, variables
 from modelsel.ledger.rows.row_set import RowSet
 
 KEY = IdentityKey(b"k" * 32)
@@ -72,6 +75,59 @@ def test_what_is_stored_holds_no_value_and_little() -> None:
     values = set(task.values.astype("<f4").ravel().tolist()) - {0.0, 1.0}
     kept = np.concatenate([stored.arrays[view] for view in ("value", "rank")]).astype("<u8").view("<f4")
     assert not values & set(kept.tolist())
+
+
+def test_every_choice_is_paid_for() -> None:
+    mine, halves = portrait(drawn_table(400, "rrrrr", 3))
+    count, least = len(mine), -log(1e-300) - log(4)  # nothing is left of the differences; the view was chosen
+    assert likeness(mine, halves, mine).nats == pytest.approx(least)
+    renamed = replace(mine, labels=np.arange(count, dtype=np.uint64))
+    assert likeness(mine, halves, renamed).nats == pytest.approx(least - count * log(2 * count))
+    assert not likeness(mine, halves, renamed, thorough=False).variables
+    links = {view: one.copy() for view, one in mine.links.items()}
+    for one in links.values():
+        one[0], one[:, :, 0] = np.where(np.isfinite(one[0]), 0.9, np.nan), np.where(np.isfinite(one[:, :, 0]), 0.9, np.nan)
+    found = likeness(mine, halves, replace(mine, links=links))
+    assert found.variables == count - 1
+    assert found.nats == pytest.approx(least - log(count))  # one of so many was left out
+
+
+def test_levels_of_which_one_follows_from_another_tell_nothing_of_tables() -> None:
+    rng = np.random.default_rng(0)
+    some, others = rng.random(400) < 0.5, rng.random(400) < 0.5
+    rare = np.arange(400) % 25 == 0
+    columns = (some, some | others, ~(some & others), some & others, others, rare, rng.normal(size=400))
+    found = Variables(np.column_stack(columns).astype(float), np.arange(7) < 6, 3, tuple("abcdefg"))
+    crossing = Halves(found, "seed").crossing
+    assert crossing.diagonal().all()
+    assert crossing[6].all()  # a number
+    assert crossing[0].tolist() == [True, False, False, False, True, True, True]
+    assert not crossing[1, 4]  # implied
+    assert not crossing[2, 3]  # excluded
+    assert np.array_equal(crossing, crossing.T)
+    seldom = np.arange(400) % 10 == 0  # a row of both would be met 1.6 times
+    few = Variables(
+        np.column_stack([rare, seldom | (np.arange(400) == 25), some]).astype(float), np.ones(3, bool), 3, tuple("abc")
+    )
+    assert Halves(few, "seed").crossing.tolist() == [[True, False, True], [False, True, True], [True, True, True]]
+
+
+def test_where_more_rows_are_common_than_can_be_nothing_is_said() -> None:
+    mine, halves = portrait(drawn_table(400, "rrrr", 3))
+    assert likeness(mine, halves, mine, common=400).variables == 0
+    assert likeness(mine, halves, mine, common=399).same
+
+
+def test_numbers_come_first_and_every_level_is_binary() -> None:
+    rng = np.random.default_rng(0)
+    values = np.column_stack([rng.integers(0, 3, 200), rng.normal(size=(200, 2))])
+    features = (Feature("city", "nominal", ("a", "b", "c")), Feature("x", "numeric"), Feature("y", "numeric"))
+    target = np.zeros(200, np.int32)
+    found = variables(Task(name="t", features=features, values=values, rows=np.arange(200), classes=("0", "1"), target=target))
+    assert found is not None
+    assert found.labels == ("x", "y", "city=a", "city=b", "city=c")
+    assert found.binary.tolist() == [False, False, True, True, True]
+    assert found.orders == 3
 
 
 def test_nearly_unique_levels_and_few_rows_take_no_part() -> None:

@@ -3,6 +3,7 @@
 import multiprocessing
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,28 @@ def test_entries_stay_and_cannot_be_changed(server: Server) -> None:
     for statement in ("UPDATE entries SET body = 'x'", "DELETE FROM entries", "TRUNCATE entries", "DELETE FROM rowsets"):
         with pytest.raises(DBAPIError, match="append-only"), engine.begin() as connection:
             connection.execute(text(statement))
+
+
+@pytest.mark.slow
+def test_two_homes_that_open_it_first_give_it_one_name(server: Server) -> None:
+    """The second is held while the first has written a name that it has not committed."""
+    Ledger.open(server.url, "r-first").close()
+    engine = create_engine(server.url.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.begin() as connection:
+        connection.execute(text("ALTER TABLE about DISABLE TRIGGER about_fixed"))
+        named = connection.execute(text("DELETE FROM about WHERE name = 'ledger' RETURNING value")).scalar()
+        connection.execute(text("ALTER TABLE about ENABLE TRIGGER about_fixed"))
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT INTO about%'"
+    with ThreadPoolExecutor(1) as second:
+        with engine.connect() as first, engine.connect() as watching, first.begin():
+            first.execute(text("INSERT INTO about (name, value) VALUES ('ledger', :name)"), {"name": named})
+            opened = second.submit(Ledger.open, server.url, "r-second")
+            while not watching.execute(text(waiting)).scalar() and not opened.done():
+                watching.rollback()
+                time.sleep(0.01)
+            assert not opened.done()
+        assert opened.result(timeout=60).id == named
+    engine.dispose()
 
 
 @pytest.mark.slow

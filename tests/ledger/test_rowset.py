@@ -38,6 +38,14 @@ def test_bytes_that_are_no_set_are_a_ledger_error(blob: bytes) -> None:
         RowSet.unpack(blob)
 
 
+def test_the_largest_hash_of_a_sketch_counts() -> None:
+    sketch = np.array([1, 2, 3], np.uint64)
+    assert containment(np.array([3], np.uint64), sketch) == 1
+    assert containment(np.array([3, 4, 4], np.uint64), sketch) == 1  # nothing is known of 4
+    assert containment(np.array([4], np.uint64), sketch) == 0
+    assert containment(sketch, sketch[:0]) == 0
+
+
 @pytest.mark.parametrize("share", [0.0, 0.111, 0.5, 1.0])
 def test_a_sketch_estimates_containment(share: float) -> None:
     rng = np.random.default_rng(0)

@@ -93,7 +93,7 @@ def test_both_writers_read_back_equal(folder, server):
 
 def test_concurrent_first_starts_all_succeed(server, tmp_path):
     url = database(server, "together")
-    code = "import sys, os; from pathlib import Path; from modelsel.record import mlflow_store as m; m.quieten(os.environ); " \
+    code = "import sys, os; from pathlib import Path; from modelsel.record.mlflow import store as m; m.quieten(os.environ); " \
            "m.prepare(m.at(sys.argv[1], Path('runs')))"  # fmt: skip
     started = [
         subprocess.Popen([sys.executable, "-c", code, url], stderr=subprocess.PIPE, cwd=tmp_path, env={**os.environ}, text=True)

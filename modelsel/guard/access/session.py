@@ -88,7 +88,7 @@ class LedgerSession:
     @cached_property
     def shared(self) -> SharedLedgers:
         """Other ledgers of the registry that hold looks of others."""
-        return SharedLedgers.of(self.home, {self.ledger.id, self.memory.id})
+        return SharedLedgers.of(self.home, {self.ledger.id, self.memory.id}, judged_of(self.home))
 
     @property
     def ledgers(self) -> tuple[Ledger, ...]:
@@ -171,7 +171,14 @@ class LedgerSession:
         mark(self.home, self.ledger, self.url)
         registered(self.home, self.ledger, self.key.id)
         self.hashes.keep()
-        self.ledger.keep_judged(all_fit)
+        for ledger in self._open:
+            ledger.keep_judged(all_fit)
+
+    @property
+    def _open(self) -> tuple[Ledger, ...]:
+        """The ledgers that were read; nothing is opened for this."""
+        known = [ledger for name in ("ledger", "memory") if (ledger := vars(self).get(name)) is not None]
+        return tuple(dict.fromkeys((*known, *(self.shared.ledgers if "shared" in vars(self) else ()))))
 
 
 def url_of(setting: str, runs: Path, home: Home) -> str:

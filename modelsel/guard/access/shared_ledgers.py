@@ -7,6 +7,7 @@ from modelsel.core.errors import LedgerError, ModelselError, Problem
 from modelsel.core.types import Finding
 from modelsel.guard.findings.ledger_state import ledger_unreached
 from modelsel.ledger.database.engines import shown
+from modelsel.ledger.database.judged import JudgedEntries
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.home import Home
 from modelsel.ledger.signatures import Signer
@@ -20,13 +21,13 @@ class SharedLedgers:
     unreached: tuple[Finding, ...]
 
     @classmethod
-    def of(cls, home: Home, but: Collection[str]) -> "SharedLedgers":
-        """Open what the registry lists as holding looks of others, but for some."""
+    def of(cls, home: Home, but: Collection[str], judged: JudgedEntries | None = None) -> "SharedLedgers":
+        """Open what the registry lists as holding looks of others, but for some; `judged` as of the ledger in use."""
         ledgers, unreached = [], []
         for id_, known in home.state().get("registry", {}).items():
             if known["others"] and id_ not in but:
                 try:
-                    ledgers.append(_opened(known["url"], id_, home.signer()))
+                    ledgers.append(_opened(known["url"], id_, home.signer(), judged))
                 except ModelselError as error:
                     unreached.append(ledger_unreached.finding(known["url"], error.problems[0].what))
         return cls(tuple(ledgers), tuple(unreached))
@@ -45,9 +46,9 @@ def registered(home: Home, ledger: Ledger, key_id: str) -> None:
         known["others"] = others
 
 
-def _opened(url: str, id_: str, signer: Signer) -> Ledger:
+def _opened(url: str, id_: str, signer: Signer, judged: JudgedEntries | None) -> Ledger:
     """Open a ledger and check that it is the one that was registered."""
-    ledger = Ledger.existing(url, signer)
+    ledger = Ledger.existing(url, signer, judged)
     if ledger.id != id_:
         raise LedgerError(Problem("MSEL-509", "another ledger stands there", url, "restore the one that was there"))
     ledger.entries()

@@ -87,7 +87,11 @@ class History:
         if history is None or not all_fit(read) or len(read) != len(history.entries) + len(read.fresh):
             return None
         times = [history.latest, *(str(entry.brief.get("at") or "") for entry in read.fresh)]
-        return cls((*history.entries, *read.fresh)) if all(one < other for one, other in pairwise(times)) else None
+        if not all(one < other for one, other in pairwise(times)):
+            return None
+        found = cls((*history.entries, *read.fresh))
+        found.__dict__["latest"] = times[-1]
+        return found
 
     @cached_property
     def latest(self) -> str:

@@ -10,11 +10,11 @@ import numpy as np
 from modelsel.core.types import Booleans, Integers, Table
 from modelsel.guard.identity.requests import TestSetDeclaration
 from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.portraits.portrait import Portrait, Variables, drawn, variables
 from modelsel.ledger.rows.channels import FINE, KEPT, quasi_keys, ranked
 from modelsel.ledger.rows.identity import Hashes, TokenTable, bound, columns, feature_tokens, met, set_digest, tally, unbound
 from modelsel.ledger.rows.matching import Sketch, keyed, matched, settled, sketches
 from modelsel.ledger.rows.order import Order
-from modelsel.ledger.rows.portrait import Portrait, Variables, drawn, variables
 from modelsel.ledger.rows.row_set import RowSet, identifiability
 from modelsel.ledger.rows.sorting import ascending
 

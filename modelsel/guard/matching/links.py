@@ -12,9 +12,10 @@ import numpy as np
 from modelsel.guard.identity.fingerprints import RowFingerprints
 from modelsel.guard.matching.overlap import Relation, RowSetIndex
 from modelsel.ledger.entry import LedgerEntry
+from modelsel.ledger.portraits.likeness import Halves, likeness
+from modelsel.ledger.portraits.portrait import Portrait
+from modelsel.ledger.portraits.sifting import may_be_one
 from modelsel.ledger.rows.identity import Hashes
-from modelsel.ledger.rows.likeness import Halves, likeness
-from modelsel.ledger.rows.portrait import Portrait
 from modelsel.ledger.rows.row_set import RowSet, shared
 
 LINK = "C6"
@@ -36,9 +37,11 @@ def links(subject: RowFingerprints, memory: RowSetIndex, found: Sequence[Relatio
     used = [(place, entry, role) for place, entry in enumerate(seals) if (role := _role(entry, memory))]
     if memory.ahead is not None:
         memory.ahead([entry.brief["portrait"] for _, entry, _ in used])
-    for place, entry, role in used:
-        theirs = Portrait.of(memory.load(entry.brief["portrait"]))
-        if _one(subject, halves, theirs, entry, memory, thorough=place < THOROUGH):
+    portraits = [Portrait.of(memory.load(entry.brief["portrait"])) for _, entry, _ in used]
+    near = may_be_one(subject.portrait, portraits) if subject.portrait else np.zeros(len(used), bool)
+    for (place, entry, role), theirs, by_name in zip(used, portraits, near):
+        thorough = place < THOROUGH
+        if (thorough or by_name) and _one(subject, halves, theirs, entry, memory, thorough, bool(by_name)):
             nowhere = np.zeros(len(subject.test.bound), bool)
             yield Relation(entry.brief["testset"], role, 0, 0.0, nowhere, exact=False, channel=LINK)
 
@@ -60,10 +63,16 @@ def _comparable(subject: RowFingerprints, entry: LedgerEntry, memory: RowSetInde
 
 
 def _one(
-    subject: RowFingerprints, halves: Halves, theirs: Portrait, entry: LedgerEntry, memory: RowSetIndex, thorough: bool
+    subject: RowFingerprints,
+    halves: Halves,
+    theirs: Portrait,
+    entry: LedgerEntry,
+    memory: RowSetIndex,
+    thorough: bool,
+    by_name: bool,
 ) -> bool:
     """Say whether two tables are nearer than chance, and nearer than their matched rows alone would make them."""
-    if subject.portrait is None or not likeness(subject.portrait, halves, theirs, 0, thorough).same:
+    if subject.portrait is None or not likeness(subject.portrait, halves, theirs, 0, thorough, by_name).same:
         return False
     common = _common(subject, [memory.load(entry.facts[side]) for side in ("rows", "development")])
     return common == 0 or likeness(subject.portrait, halves, theirs, common, thorough).same

@@ -122,7 +122,7 @@ class Ledger:
             return cls(prepared(engine_of(url), SCHEMA, signer.public if signer else ""), url, replica, signer, judged)
 
     @classmethod
-    def existing(cls, url: str, signer: Signer | None = None) -> "Ledger":
+    def existing(cls, url: str, signer: Signer | None = None, judged: JudgedEntries | None = None) -> "Ledger":
         """Open to read only what is there. ConfigurationError where no ledger is."""
         with _translated(shown(url)):
             engine = engine_of(url)
@@ -130,7 +130,7 @@ class Ledger:
                 raise ConfigurationError(
                     Problem("MSEL-273", "no ledger is there", shown(url), "name a ledger's file or address")
                 )
-            return cls(prepared(engine, SCHEMA, ""), url, "reader", signer)
+            return cls(prepared(engine, SCHEMA, ""), url, "reader", signer, judged)
 
     def entries(self, anew: bool = False) -> TrustedEntries:
         """Entries of all replicas, by replica and seq: those that may be believed, the others aside (`TrustedEntries.bad`).

@@ -10,8 +10,9 @@ _KEYS = {
     "signatures": "hash = NEW.hash AND signer = NEW.signer AND signature = NEW.signature",
     "about": "name = NEW.name",
 }
-NAME_ONCE = (
-    "INSERT INTO about (name, value) SELECT 'ledger', :value WHERE NOT EXISTS (SELECT 1 FROM about WHERE name = 'ledger')"
+NAME_ONCE = (  # of two homes at once on a server the second waits for the first, and takes its name
+    "INSERT INTO about (name, value) SELECT 'ledger', :value WHERE NOT EXISTS (SELECT 1 FROM about WHERE name = 'ledger') "
+    "ON CONFLICT DO NOTHING"
 )
 _REFUSAL = "the ledger is append-only"
 

@@ -12,42 +12,25 @@ freedom as the correlations of the halves leave (k²/Σ r²: too few, if anythin
 subsets of the variables is paid for.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, lgamma, log
+from math import lgamma, log
 
 import numpy as np
 from scipy.special import gammainc
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.types import Booleans, Floats, Integers
-from modelsel.ledger.rows.portrait import ORDERS, VIEWS, Portrait, Variables, diagonal
+from modelsel.ledger.portraits.features import ORDERS
+from modelsel.ledger.portraits.pairing import ODD, Pairing, starts
+from modelsel.ledger.portraits.portrait import VIEWS, Portrait, Variables, diagonal
+from modelsel.ledger.portraits.sifting import CAP, FIT, can_fit, excess, least_of
 
 NEAR = 0.3  # q from which tables are not one
 SURE = 14.0  # nats beyond all that was chosen
 HALVES, SAMPLE = 64, 1000
-ROUNDS, CAP = 8, 4.0
-FIT = 0.6  # mean squared difference, in variances, from which a variable does not fit
-SLACK = 1e-9  # of sums in another order
 PROBE, FAR = 8, 1.2  # halves drawn first; q from which, by these, tables are not one
 TOGETHER = 5.0  # rows that two levels must be expected to share
-ODD = np.array([-1.0, 1.0, -1.0])  # how features change when a variable is turned round
-
-
-@dataclass(frozen=True, eq=False)
-class Pairing:
-    """Our variables, theirs, and by which sign."""
-
-    ours: Integers
-    theirs: Integers
-    signs: Floats
-
-    def __len__(self) -> int:
-        return len(self.ours)
-
-    def keep(self, which: Integers) -> "Pairing":
-        return Pairing(self.ours[which], self.theirs[which], self.signs[which])
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,24 +86,31 @@ class Halves:
         return np.asarray((one - other) * (half / 2) ** 0.5, np.float32)
 
 
-def likeness(ours: Portrait, halves: Halves, theirs: Portrait, common: int = 0, thorough: bool = True) -> Likeness:
-    """Compare two portraits by value, else by rank; not thorough: variables are matched by their names alone."""
+def likeness(
+    ours: Portrait, halves: Halves, theirs: Portrait, common: int = 0, thorough: bool = True, named: bool = True
+) -> Likeness:
+    """Compare two portraits by value, and where that does not make them one, by rank.
+
+    Not `thorough`: variables are matched by their names alone; not `named`: names alone are known not to make them one.
+    """
     found = NONE
     for view in VIEWS:
-        found = max(found, _likeness(ours, halves, theirs, view, common, thorough), key=lambda one: (one.same, one.nats))
+        found = max(found, _likeness(ours, halves, theirs, view, common, thorough, named), key=lambda one: (one.same, one.nats))
         if found.same:
             break
     return found
 
 
-def _likeness(ours: Portrait, halves: Halves, theirs: Portrait, view: str, common: int, thorough: bool) -> Likeness:
+def _likeness(
+    ours: Portrait, halves: Halves, theirs: Portrait, view: str, common: int, thorough: bool, named: bool
+) -> Likeness:
     """Pair the columns of two portraits from several starts, and judge the best pairing."""
     scale = 1 / ours.n + 1 / theirs.n - 2 * common / (ours.n * theirs.n)
     if scale <= 0:
         return NONE
     best = NONE
-    for start in _starts(ours, theirs, view, scale, thorough):
-        least = max(2, ceil(min(len(ours), len(theirs)) / 2))
+    for start in starts(ours, theirs, view, scale, thorough, named):
+        least = least_of(len(ours), len(theirs))
         if not _may_fit(start, ours, theirs, view, scale, least):
             continue
         pairing = _fitting(start, ours, theirs, view, scale)
@@ -130,79 +120,6 @@ def _likeness(ours: Portrait, halves: Halves, theirs: Portrait, view: str, commo
         if best.same:
             break
     return best
-
-
-def _starts(ours: Portrait, theirs: Portrait, view: str, scale: float, thorough: bool) -> Iterator[Pairing]:
-    """Yield first pairings: by equal names, then by what each variable is by itself, and by what they are together."""
-    _, left, right = np.intersect1d(ours.labels, theirs.labels, return_indices=True)
-    if len(left) > 1:
-        named = Pairing(left, right, np.ones(len(left)))
-        yield named
-        if thorough:
-            yield _settled(named, ours, theirs, view, scale)
-    if thorough:
-        yield _settled(_assigned(*_alone(ours, theirs, view, scale)), ours, theirs, view, scale)
-
-
-def _assigned(cost: Floats, signs: Floats) -> Pairing:
-    """Assign columns to one another at the least cost."""
-
-    from scipy.optimize import linear_sum_assignment
-
-    left, right = linear_sum_assignment(cost)
-    return Pairing(left, right, signs[left, right])
-
-
-def _alone(ours: Portrait, theirs: Portrait, view: str, scale: float) -> tuple[Floats, Floats]:
-    """Cost of every pair of variables by their shape and by the profile of their correlations, and the better sign."""
-    profiles = [_profile(portrait.links[view]) for portrait in (ours, theirs)]
-    apart = _squares(profiles[0], profiles[1]) / scale
-    means = [diagonal(portrait.links[view]) for portrait in (ours, theirs)]
-    shapes = [_squares(means[0] * sign, means[1]) / scale for sign in (np.ones(ORDERS), ODD)]
-    return apart + np.minimum(*shapes), np.where(shapes[1] < shapes[0], -1.0, 1.0)
-
-
-def _squares(a: Floats, b: Floats) -> Floats:
-    """Mean squared difference of every row of one with every row of the other, of what both have."""
-    found: Floats = ((np.nan_to_num(a)[:, None] - np.nan_to_num(b)[None]) ** 2).mean(axis=2)
-    return found
-
-
-def _profile(links: Floats) -> Floats:
-    """Quantiles of the strength with which a variable hangs together with the others."""
-    strength = np.nan_to_num(np.abs(links[:, 0, :, 0]))
-    profile: Floats = np.quantile(strength, np.linspace(0.3, 1, 8), axis=1).T
-    return profile
-
-
-def _settled(start: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> Pairing:
-    """Assigned anew by how variables hang together with those that are matched, until nothing changes."""
-    pairing = start
-    for _ in range(ROUNDS):
-        costs = np.stack([_together(pairing, ours, theirs, view, scale, sign) for sign in (1.0, -1.0)])
-        again = _assigned(costs.min(axis=0), np.where(costs[1] < costs[0], -1.0, 1.0))
-        if np.array_equal(again.theirs, pairing.theirs) and np.array_equal(again.signs, pairing.signs):
-            break
-        pairing = again
-    return pairing
-
-
-def _together(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float, sign: float) -> Floats:
-    """Cost of matching each of ours, by this sign, with each of theirs: how it goes with those matched."""
-    used = 1 if ours.orders == 1 or theirs.orders == 1 else ORDERS
-    turned = np.where(pairing.signs[:, None] < 0, ODD, 1.0)[:, :used]  # matched × orders
-    left = ours.links[view][:, :used, pairing.ours, :used] * turned
-    left = left * (ODD[:used] if sign < 0 else np.ones(used))[:, None, None]
-    right = theirs.links[view][:, :used, pairing.theirs, :used]
-    matched = np.isfinite(left)[:, None] & np.isfinite(right)[None]
-    own = (pairing.ours[None] == np.arange(len(ours))[:, None])[:, None] | (
-        pairing.theirs[None] == np.arange(len(theirs))[:, None]
-    )[None]
-    matched &= ~own[:, :, None, :, None]
-    apart = np.minimum((left[:, None] - right[None]) ** 2 / scale, CAP)
-    total = np.where(matched, apart, 0).sum(axis=(2, 3, 4))
-    cost: Floats = total / np.maximum(1, matched.sum(axis=(2, 3, 4)))
-    return cost
 
 
 def _apart(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> Floats:
@@ -238,27 +155,9 @@ def _fitting(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scal
 
 
 def _may_fit(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float, least: int) -> bool:
-    """Say whether `_fitting` could leave so many variables; False only where it certainly cannot.
-
-    What is left fits on the average of its own differences. So a variable that does not even with those that suit it best is
-    not among it, and without that one others may not be either.
-    """
-    apart = _apart(pairing, ours, theirs, view, scale)
-    there = np.isfinite(apart)
-    over = np.where(there, np.minimum(apart, CAP) - FIT, 0).sum(axis=(1, 3))  # variables × variables: above the mean that fits
-    if least == 2:  # two are left however each of them fits: together they must be near
-        pairs = np.diag(over)[:, None] + np.diag(over) + over + over.T
-        if (pairs[np.triu_indices(len(over), 1)] <= SLACK).any():
-            return True
-        least = 3
-    while len(over) >= least:
-        others = np.sort(over + np.diag(np.full(len(over), np.inf)), axis=1)[:, :-1]
-        best = np.diag(over) + others[:, : least - 1].sum(axis=1) + np.minimum(others[:, least - 1 :], 0).sum(axis=1)
-        fits = best <= SLACK
-        if fits.all():
-            return True
-        over = over[np.ix_(fits, fits)]
-    return False
+    """Say whether `_fitting` could leave so many variables; False only where it certainly cannot."""
+    over = excess(_apart(pairing, ours, theirs, view, scale))[None]
+    return bool(can_fit(over, np.ones((1, len(pairing)), bool), np.array([least]))[0])
 
 
 def _judged(pairing: Pairing, ours: Portrait, theirs: Portrait, halves: Halves, view: str, scale: float) -> Likeness:

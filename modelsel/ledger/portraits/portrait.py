@@ -5,22 +5,23 @@ of few rows take no part, so that nearly unique columns have none). Each variabl
 orthogonal to each other and standardised:
 
     by value    tanh z, exp(−z²/2), sin 2z      z = (x − mean)/deviation: the same in any unit
-    by rank     u, u², u³                       u = middle rank: the same under any increasing map
+    by rank     u, u², u³                       u = middle rank: the same under any increasing map (`ledger.portraits.features`)
 
 What is remembered are the means of the features by value, the shares of levels (the shape of a variable), and the
-correlations of features of different variables. They are sums over all rows of a table in units of its own: no value, and of no
-row. Two samples of one source differ in them by their standard errors, a copy of a table does not (`ledger.rows.likeness`).
+correlations of features of different variables. They are sums over all rows of a table in units of its own: no value, and of
+no row. Two samples of one source differ in them by their standard errors, a copy does not (`ledger.portraits.likeness`).
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 from modelsel.core.types import Booleans, Feature, Floats, Integers, Table
 from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.portraits.features import ORDERS, Told, level, levels_of_many, scaled, told, told_of_many
 from modelsel.ledger.rows.identity import Hashes, text_tokens
 from modelsel.ledger.rows.matching import keyed
 from modelsel.ledger.rows.order import Dense, Order
@@ -28,14 +29,12 @@ from modelsel.ledger.rows.row_set import RowSet
 
 FEWEST = 60  # rows below which a table has no portrait
 MOST = 40  # features of a portrait
-ORDERS, LARGE = 3, 100_000  # features of a variable; rows from which it has one
+LARGE = 100_000  # rows from which a variable has one feature
+AT_ONCE = 2000  # rows up to which many columns are reckoned together
 BY_NUMBERS = 30  # of which of numbers, where these have more than one
 FEW, SOME = 10, 1000  # distinct numbers up to which they are levels too; rows that are looked at first
 RARE, RARE_SHARE = 10, 0.02  # rows, and share, that a level needs on either side
-FLAT = 1e-3  # remaining variance from which a feature says nothing of its own
 VIEWS = ("value", "rank")
-
-Told = tuple[tuple[float, Floats], ...]  # mean and standardised values of the features of a variable
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +56,12 @@ class Portrait:
     def orders(self) -> int:
         """The most features that a variable has."""
         return max(1, int(np.isfinite(self.shapes).sum(axis=1).max(initial=1)))
+
+    @cached_property
+    def profiles(self) -> dict[str, Floats]:
+        """By view, quantiles of the strength with which each variable hangs together with the others."""
+        strengths = {view: np.nan_to_num(np.abs(links[:, 0, :, 0])) for view, links in self.links.items()}
+        return {view: np.quantile(one, np.linspace(0.3, 1, 8), axis=1).T for view, one in strengths.items()}
 
     @property
     def shapes(self) -> Floats:
@@ -98,15 +103,15 @@ class Variables:
         means = np.full((count, ORDERS), np.nan)
         places: list[int] = []
         features = np.empty((len(self), len(values)))
-        for index in range(count):
-            for order, (mean, feature) in enumerate(self._told(values[:, index], index, view, rows is None, known)):
+        for index, found_of_it in self._every(values, view, rows is None, known):
+            for order, (mean, feature) in enumerate(found_of_it):
                 means[index, order] = mean
                 if feature.any():
                     features[len(places)] = feature
                     places.append(index * ORDERS + order)
         found = np.full((count * ORDERS, count * ORDERS), np.nan)
-        told = features[: len(places)]
-        found[np.ix_(places, places)] = told @ told.T / max(1, len(values))
+        kept = features[: len(places)]
+        found[np.ix_(places, places)] = kept @ kept.T / max(1, len(values))
         links: Floats = found.reshape(count, ORDERS, count, ORDERS)
         each = np.arange(count)
         links[each, :, each] = np.nan
@@ -118,26 +123,28 @@ class Variables:
         """The most features that there may be."""
         return int(np.where(self.binary, 1, self.orders).sum())
 
+    def _every(self, values: Floats, view: str, all_rows: bool, known: dict[int, Told] | None) -> Iterator[tuple[int, Told]]:
+        """Each variable with the mean and the standardised values of its features; many at once where there are few rows."""
+        one_by_one = np.arange(len(self.binary))
+        if not all_rows and len(values) <= AT_ONCE:
+            whole = np.isfinite(values).all(axis=0)
+            numbers, levels = np.flatnonzero(whole & ~self.binary), np.flatnonzero(whole & self.binary)
+            columns = np.ascontiguousarray(values.T)
+            yield from zip(numbers.tolist(), told_of_many(columns[numbers], view, self.orders))
+            yield from zip(levels.tolist(), levels_of_many(columns[levels]))
+            one_by_one = np.flatnonzero(~whole)
+        for index in one_by_one.tolist():
+            yield index, self._told(values[:, index], index, view, all_rows, known)
+
     def _told(self, values: Floats, index: int, view: str, all_rows: bool, known: dict[int, Told] | None) -> Told:
         """Compute a variable's features; those of a binary variable are kept, as all views share them."""
         if not self.binary[index]:
-            return tuple(self._features(values, index, view, all_rows))
+            return told(values, view, self.orders, self.dense[index] if all_rows and self.dense else None)
         if known is None:
-            return (_level(values),)
+            return level(values)
         if index not in known:
-            known[index] = (_level(values),)
+            known[index] = level(values)
         return known[index]
-
-    def _features(self, values: Floats, index: int, view: str, all_rows: bool) -> Iterator[tuple[float, Floats]]:
-        """Mean and standardised values of each feature of a column of numbers, nought where a row has none."""
-        there = ~np.isnan(values)
-        whole = bool(there.all())
-        kept = values if whole else values[there]
-        by_value = view == "value"
-        ranks = self.dense[index] if all_rows and whole and self.dense else None
-        raw = _by_value(_scaled(kept), self.orders) if by_value else _by_rank(kept, ranks, self.orders)
-        for one, feature in zip(raw, _orthogonal(raw)):
-            yield float(one.mean()) if by_value else np.nan, _spread(feature, there, whole)
 
 
 def variables(table: Table, order: Order | None = None) -> Variables | None:
@@ -190,8 +197,8 @@ def _levels(table: Table) -> Iterator[tuple[str, Booleans]]:
     """A variable per level, also of columns of few numbers, that enough rows have and enough have not."""
     least = max(RARE, RARE_SHARE * len(table))
     for feature, values in zip(table.features, table.values.T):
-        for name, level in _few(feature, values):
-            has = values == level
+        for name, code in _few(feature, values):
+            has = values == code
             if least <= np.count_nonzero(has) <= len(has) - least:
                 yield f"{feature.name}={name}", has
 
@@ -212,10 +219,10 @@ def _orientation(has: Booleans) -> bytes:
 
 
 def _evenly(found: list[tuple[str, Floats]]) -> list[tuple[str, Floats]]:
-    """Take, of very many levels, those of the most and the least even shape: a copy has nearly the same ones."""
+    """Take, of very many columns, those of the most and the least even shape: a copy has nearly the same ones."""
     if len(found) <= MOST:
         return found
-    order = np.argsort([np.nanmean(np.abs(_scaled(values[~np.isnan(values)]))) for _, values in found], kind="stable")
+    order = np.argsort([np.nanmean(np.abs(scaled(values[~np.isnan(values)]))) for _, values in found], kind="stable")
     return [found[index] for index in sorted([*order[: MOST // 2], *order[-(MOST // 2) :]])]
 
 
@@ -223,56 +230,6 @@ def _commonest(found: list[tuple[str, Booleans]], room: int) -> list[tuple[str, 
     """Levels that come nearest to half of the rows."""
     order = np.argsort([abs(np.count_nonzero(has) / len(has) - 0.5) for _, has in found], kind="stable")[: max(0, room)]
     return [found[index] for index in sorted(order)]
-
-
-def _scaled(values: Floats) -> Floats:
-    deviation = values.std() if len(values) else 0.0
-    scaled: Floats = (values - values.mean()) / deviation if deviation else np.zeros(len(values))
-    return scaled
-
-
-def _by_value(z: Floats, orders: int) -> tuple[Floats, ...]:
-    features = (np.tanh, lambda z: np.exp(-z * z / 2), lambda z: np.sin(2 * z))
-    return tuple(feature(z) for feature in features[:orders])
-
-
-def _by_rank(values: Floats, ranks: Dense | None, orders: int) -> tuple[Floats, ...]:
-    u = (ranks or Dense.of(values)).middle
-    return tuple(u if power == 1 else u**power for power in range(1, orders + 1))
-
-
-def _level(values: Floats) -> tuple[float, Floats]:
-    """Of two values the share of the greater, less ½; and both standardised, nought where there is none."""
-    high, there = values == np.nanmax(values, initial=-np.inf), ~np.isnan(values)
-    count = int(there.sum())
-    share = int(high.sum()) / count if count else 0.5
-    if count == 0 or share == 1:
-        return share - 0.5, np.zeros(len(values))
-    deviation = (share * (1 - share)) ** 0.5
-    standard: Floats = np.where(high, (1 - share) / deviation, -share / deviation)
-    return share - 0.5, standard if count == len(values) else np.where(there, standard, 0)
-
-
-def _spread(feature: Floats, there: Booleans, whole: bool) -> Floats:
-    """Nought where a row has no value."""
-    if whole:
-        return feature
-    spread = np.zeros(len(there))
-    spread[there] = feature
-    return spread
-
-
-def _orthogonal(raw: Sequence[Floats]) -> Iterator[Floats]:
-    """Each standardised and without what the ones before it say; zero where nothing is left."""
-    done: list[Floats] = []
-    for feature in raw:
-        spread = feature.std()
-        rest = feature - feature.mean()
-        for one in done:
-            rest = rest - (rest @ one / len(one)) * one
-        left = rest.std() if len(rest) else 0.0
-        done.append(rest / left if left > FLAT**0.5 * spread and spread > 0 else np.zeros(len(feature)))
-        yield done[-1]
 
 
 def diagonal(links: Floats) -> Floats:
@@ -283,14 +240,14 @@ def diagonal(links: Floats) -> Floats:
 
 def _half(links: Floats) -> Floats:
     flat = links.reshape(links.shape[0] * ORDERS, -1)
-    half: Floats = flat[np.triu_indices(len(flat))]
+    half: Floats = flat[_above(len(flat))]
     return half
 
 
 def _whole(there: Hashes, stored: Hashes, count: int) -> Floats:
     """Rebuild a symmetric array from the stored part above its diagonal."""
     size = count * ORDERS
-    above = np.triu_indices(size)
+    above = _above(size)
     present = np.unpackbits(there.astype("<u8").view(np.uint8))[: len(above[0])].astype(bool)
     half = np.full(len(above[0]), np.nan)
     half[present] = stored.astype("<u8").view("<f4")[: present.sum()]
@@ -298,6 +255,11 @@ def _whole(there: Hashes, stored: Hashes, count: int) -> Floats:
     out[above] = half
     out.T[above] = half
     return out.reshape(count, ORDERS, count, ORDERS)
+
+
+@lru_cache(maxsize=2 * MOST)
+def _above(size: int) -> tuple[Integers, Integers]:
+    return np.triu_indices(size)
 
 
 def _packed(values: np.ndarray[Any, Any]) -> Hashes:

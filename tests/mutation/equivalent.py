@@ -1,0 +1,55 @@
+"""Mutants that no test can kill, since they change no answer, each named by a part of its line and its change, with the reason.
+
+They are left out before a sample is drawn. Where the line is gone, or no longer has such an operator, the run says so.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from mutation.operators import ROOT, Mutant
+
+SIGN = "a sign is −1 or 1: to divide by it is to multiply by it, and it is never nought"
+CACHE = "it decides what is kept or read again, never what is said"
+SPEED = "both ways give the same, from which size on decides about time alone"
+TEXT = "the wording of a message"
+CONTINUOUS = "a mean of squares of real numbers meets its limit in no table"
+
+EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
+    ("modelsel/ledger/portraits/likeness.py", "turned = np.where(pairing.signs[:, None] < 0", "Lt -> LtE", SIGN),
+    ("modelsel/ledger/portraits/likeness.py", "(left * turned[:, :, None, None] * turned - right)", "Mult -> Div", SIGN),
+    ("modelsel/ledger/portraits/likeness.py", "within = (diagonal(left) * turned", "Mult -> Div", SIGN),
+    ("modelsel/ledger/portraits/likeness.py", "if mean[worst] <= FIT", "LtE -> Lt", CONTINUOUS),
+    ("modelsel/ledger/portraits/likeness.py", "self.near < NEAR and self.nats > SURE", "Lt -> LtE", CONTINUOUS),
+    ("modelsel/ledger/portraits/likeness.py", "self.near < NEAR and self.nats > SURE", "Gt -> GtE", CONTINUOUS),
+    ("modelsel/ledger/portraits/likeness.py", "< FIT:", "Lt -> LtE", CONTINUOUS),
+    ("modelsel/ledger/portraits/pairing.py", "np.where(pairing.signs < 0, self._with_turned", "Lt -> LtE", SIGN),
+    ("modelsel/ledger/portraits/pairing.py", "np.where(pairing.signs < 0, self._with_turned", "Mult -> Div", SIGN),
+    ("modelsel/ledger/portraits/pairing.py", "self._apart(one, right) - unknown", "Mult -> Div", SIGN),
+    ("modelsel/ledger/portraits/portrait.py", "@lru_cache(maxsize=", "Mult -> Div", CACHE),
+    ("modelsel/ledger/rows/sorting.py", ">= MANY", "GtE -> Gt", SPEED),
+    ("modelsel/ledger/rows/hash_index.py", "if len(other.halves) < 2 * len(part.halves)", "Mult -> Div", CACHE),
+    ("modelsel/ledger/rows/hash_index.py", "if len(other.halves) < 2 * len(part.halves)", "Lt -> LtE", CACHE),
+    ("modelsel/ledger/rows/hash_index.py", "<= LARGE and digest not in self._fresh", "LtE -> Lt", CACHE),
+    ("modelsel/ledger/rows/unpacked.py", "while self._size > MOST", "Gt -> GtE", CACHE),
+    ("modelsel/ledger/database/reading.py", "max(FEWEST, self._kept + FURTHER)", "Lt -> LtE", CACHE),
+    ("modelsel/ledger/database/store.py", 'cause = getattr(error, "orig", None) or error', "Or -> And", TEXT),
+)
+
+
+def without(found: Sequence[Mutant]) -> list[Mutant]:
+    """The mutants but for the equivalent ones; ValueError where one that is named is not among them."""
+    named = {one: [mutant for mutant in found if _is(mutant, one)] for one in EQUIVALENT}
+    gone = [one for one, there in named.items() if not there and any(mutant.place == one[0] for mutant in found)]
+    if gone:
+        raise ValueError(f"no such operator any more: {gone}")
+    known = {mutant for there in named.values() for mutant in there}
+    return [mutant for mutant in found if mutant not in known]
+
+
+def _is(mutant: Mutant, named: tuple[str, str, str, str]) -> bool:
+    place, part, change, _ = named
+    return (mutant.place, mutant.change) == (place, change) and any(part in line for line in _lines(mutant))
+
+
+def _lines(mutant: Mutant) -> Iterator[str]:
+    text = (ROOT / mutant.place).read_text("utf-8").splitlines()
+    yield from text[mutant.first - 1 : mutant.last]
