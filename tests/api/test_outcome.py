@@ -30,6 +30,24 @@ def test_the_leaderboard_is_a_frame_best_first(outcome: modelsel.Outcome) -> Non
 
 
 @pytest.mark.slow
+def test_a_part_that_a_candidate_does_not_have_is_called_none_and_a_chosen_threshold_path(people: pd.DataFrame) -> None:
+    space = {
+        "bayes": {"learner": "naive_bayes", "sweep": {"calibrator": ["none", "platt"], "preparer": ["none", "impute"]}},
+        "tree": {"learner": "cart", "sweep": {"threshold": [0.3, "path"], "max_depth": [2, None]}},
+    }
+    found = modelsel.run(people, target="left", space=space, final_test=False, **QUICK)
+    board = found.leaderboard
+    bayes, trees = board[board["entry"] == "bayes"], board[board["entry"] == "tree"]
+    assert set(bayes["calibrator"]) == {"none", "platt"}
+    assert set(bayes["preparer"]) == {"none", "impute"}
+    assert trees["max_depth"].isna().sum() == 2  # a number that is not there is no word
+    page = (Path(found.folder) / "report.html").read_text("utf-8")
+    for words in ("calibrator=none", "preparer=none", "threshold=path", "threshold=0.3", "bayes: calibrator"):
+        assert words in page
+    assert "decision.at" not in page.partition("Reproduce")[0]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["stratified_kfold", "holdout"])
 def test_the_error_of_a_difference_stands_in_frame_file_report_and_terminal(scheme: str, people: pd.DataFrame) -> None:
     space = {"tree": {"learner": "cart", "sweep": {"max_depth": [1, 4]}}, "knn": {"sweep": {"k": [1, 3]}}}

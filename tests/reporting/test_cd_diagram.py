@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modelsel.reporting.charts.cd_diagram import FILE, SIDE, WIDTH, diagram
@@ -34,6 +34,7 @@ def test_demsar_s_four_learners_hang_on_one_bar() -> None:
 
 
 @pytest.mark.slow
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=12), st.integers(2, 40))
 def test_the_axis_holds_every_rank_best_to_the_right(shares: list[float], sets: int) -> None:
     k = len(shares)

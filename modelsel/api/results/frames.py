@@ -7,7 +7,7 @@ import pandas as pd
 
 from modelsel.api.results.specification import value
 from modelsel.core.types import Integers
-from modelsel.record.content.candidates import Row, varied
+from modelsel.record.content.candidates import OPTIONAL_PARTS, Row, varied
 from modelsel.record.folder import RunFolder
 from modelsel.record.tables.columns import TABLES
 from modelsel.record.tables.rows import tables as table_rows
@@ -88,6 +88,11 @@ def _source_rows(folder: RunFolder) -> Integers:
     return rows
 
 
+def _read(name: str, text: str) -> Any:
+    """`none` is no value, but of a part it is a name."""
+    return text if name in OPTIONAL_PARTS else value(text)
+
+
 def _order(row: Row) -> tuple[bool, int]:
     return row.rank == 0, row.rank
 
@@ -96,7 +101,7 @@ def _line(row: Row, telling: dict[str, str], names: list[str], tied: bool) -> di
     """Make a candidate's row of the leaderboard."""
     return {
         "rank": row.rank or None, "id": row.id, "entry": row.label, "learner": row.learner,
-        **{name: value(telling[name]) if name in telling else None for name in names},
+        **{name: _read(name, telling[name]) if name in telling else None for name in names},
         "mean": row.mean, "se": row.se, "difference_se": row.difference_se, **row.measures,
         **{f"fold_{i:02d}": score for i, score in enumerate(row.folds)},
         "complexity": row.complexity, "unit": row.unit, "status": row.status, "tied": tied,

@@ -7,7 +7,7 @@ parameter that a candidate does not have is empty, one that is None is `none`.
 import csv
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import StringIO
@@ -23,6 +23,8 @@ FIXED = (
     "id", "entry", "learner", "status", "rank", "mean", "se", "difference_se", "complexity", "unit", "training_error", "reason",
 )  # fmt: skip
 OLDER = tuple(name for name in FIXED if name != "difference_se")  # of files of earlier versions
+OPTIONAL_PARTS = ("calibrator", "decision", "preparer")  # of a learner; one that is not there is called `none`
+NONE = "none"
 MEASURE = "measure."  # before the name of a measure beside the one that chose
 RISKY = ("=", "+", "-", "@", "\t", "\r", "'")
 
@@ -148,11 +150,13 @@ def varied(table: Sequence[Row]) -> dict[str, dict[str, str]]:
     for row in table:
         by_label.setdefault(row.label, []).append(row)
     names = {label: differing([row.parameters for row in rows]) for label, rows in by_label.items()}
-    return {row.id: {name: row.parameters[name] for name in _ordered(row) if name in names[row.label]} for row in table}
+    return {row.id: _telling(row, names[row.label]) for row in table}
 
 
-def _ordered(row: Row) -> list[str]:
-    return sorted(row.parameters, key=lambda name: name.startswith("preparer"))
+def _telling(row: Row, names: Set[str]) -> dict[str, str]:
+    """A part that only others of its entry have is `none` here."""
+    own = {**row.parameters, **{part: NONE for part in OPTIONAL_PARTS if part not in row.parameters}}
+    return {name: own[name] for name in sorted(own, key=lambda name: name.startswith("preparer")) if name in names}
 
 
 def differing(parameters: Sequence[Mapping[str, Any]]) -> set[str]:

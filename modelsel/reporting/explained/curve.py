@@ -6,7 +6,8 @@ from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text.words import interval, number, score
 
-WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 620, 330, 58, 12, 280
+WIDE, NARROW = 940, 330
+HEIGHT, LEFT, TOP, BOTTOM = 330, 58, 12, 280
 APART = 5.0  # pixels between the intervals of two candidates at the same share
 
 
@@ -17,7 +18,8 @@ def curve(view: View) -> dict[str, Any]:
         return {}
     lines = [{"name": view.called(one["candidate"]), **one} for one in found["candidates"]]
     return {
-        "svg": _drawn(view, found["rows"], lines),
+        "svg": _drawn(view, found["rows"], lines, WIDE),
+        "narrow": _drawn(view, found["rows"], lines, NARROW),
         "legend": [{"name": line["name"], "series": series} for series, line in enumerate(lines)],
         "rows": [number(round(rows)) for rows in found["rows"]],
         "lines": [_row(line) for line in lines],
@@ -48,16 +50,16 @@ def _ends(one: dict[str, Any]) -> list[float] | None:
     return None if one["low"] is None else [one["low"], one["high"]]
 
 
-def _drawn(view: View, rows: list[float], lines: list[dict[str, Any]]) -> str:
+def _drawn(view: View, rows: list[float], lines: list[dict[str, Any]], width: int) -> str:
     """Draw the mean scores and their intervals by rows to fit on."""
     reach = [end for line in lines for one in line["points"] for end in (one["mean"], one["low"], one["high"])]
     low = min((value for value in reach if value is not None), default=0.0)
     high = max((value for value in reach if value is not None), default=1.0)
     room = (high - low) * 0.04 or 0.5
-    across = Scale.of(rows, LEFT, WIDTH - 20, log=False, zero=True)
+    across = Scale.of(rows, LEFT, width - 20, log=False, zero=True)
     up = Scale(low - room, high + room, BOTTOM, TOP)
-    plot = Plot(WIDTH, HEIGHT, f"{view.outcome.measure} by rows to fit on")
-    plot.axis_left(up, LEFT, WIDTH - 20)
+    plot = Plot(width, HEIGHT, f"{view.outcome.measure} by rows to fit on")
+    plot.axis_left(up, LEFT, width - 20)
     plot.axis_below(across, TOP, BOTTOM, "rows to fit on")
     for series, line in enumerate(lines):
         shift = APART * (series - (len(lines) - 1) / 2)

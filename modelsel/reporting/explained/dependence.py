@@ -7,6 +7,7 @@ from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.sections.view import View
 
 CLASSES = 6
+LETTER = 8.0  # pixels of a wide one
 WIDTH, LEFT, TOP, BOTTOM, HEIGHT = 330, 48, 12, 180, 215
 
 
@@ -20,7 +21,8 @@ def _panel(view: View, one: dict[str, Any]) -> dict[str, Any]:
     classes = [str(name) for name in view.outcome.task["classes"]]
     shown = [1] if len(classes) == 2 else list(range(min(len(classes), CLASSES)))
     places = one["grid"] if one["kind"] == "numeric" else list(range(len(one["grid"])))
-    across, up = Scale.of(places, LEFT, WIDTH - 14, log=False), Scale(0.0, 1.0, BOTTOM, TOP)
+    side = 14 if one["kind"] == "numeric" else 32  # room for half of the last level's name
+    across, up = Scale.of(places, LEFT, WIDTH - side, log=False), Scale(0.0, 1.0, BOTTOM, TOP)
     plot = Plot(WIDTH, HEIGHT, f"partial dependence on {one['column']}")
     plot.axis_left(up, LEFT, WIDTH - 14)
     _below(plot, one, across, places)
@@ -44,6 +46,7 @@ def _below(plot: Plot, one: dict[str, Any], across: Scale, places: list[float]) 
         plot.axis_below(across, TOP, BOTTOM, "", 5)
         return
     every = -(-len(places) // 6)
+    letters = min(9, int((across(every) - across(0)) / LETTER)) if len(places) > every else 9
     for at, name in enumerate(one["levels"]):
         if at % every == 0:
-            plot.text(across(at), BOTTOM + 15, name if len(name) <= 9 else f"{name[:8]}…", "tick", "middle")
+            plot.text(across(at), BOTTOM + 15, name if len(name) <= letters else f"{name[: letters - 1]}…", "tick", "middle")

@@ -36,6 +36,7 @@ def _part(view: View, one: dict[str, Any]) -> dict[str, Any]:
         "together": [_row(", ".join(line["columns"]), line) for line in one["together"][:SHOWN]],
         "noise": None if one["noise"] is None else f"{score(one['noise']['mean'])} {_ends(one['noise'])}",
         "more": max(0, len(one["columns"]) - SHOWN),
+        "no_noise": one.get("no_noise"),
         "repeats": one["repeats"],
     }
 
@@ -55,7 +56,7 @@ def _drawn(view: View, lines: list[dict[str, Any]], noise: dict[str, Any] | None
     scale = Scale.of([0.0, *ends], lanes.left, lanes.width - lanes.right, log=False)
     bottom = 14 + lanes.row * len(lines)
     plot = Plot(lanes.width, bottom + 40, "permutation importance of the columns, with intervals over folds")
-    plot.axis_below(scale, 6, bottom, f"{view.outcome.measure}: how much worse when the column is shuffled", lanes.ticks)
+    plot.axis_below(scale, 6, bottom, f"how much worse {view.outcome.measure} gets", lanes.ticks)
     plot.line(scale(0.0), 6, scale(0.0), bottom, "grid")
     if noise is not None:
         plot.line(scale.within(noise["mean"]), 6, scale.within(noise["mean"]), bottom, "guide")

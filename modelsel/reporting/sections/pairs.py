@@ -39,7 +39,7 @@ def _picture(view: View, pairs: list[dict[str, Any]], lanes: Lanes) -> str:
     scale = Scale.of([0.0, *ends], lanes.left, lanes.width - lanes.right, log=False)
     bottom = 12 + lanes.row * len(pairs)
     plot = Plot(lanes.width, bottom + 40, "differences to the winner with their intervals")
-    label = f"difference in {view.outcome.measure} to {view.called(pairs[0]['first'])}"
+    label = f"difference in {view.outcome.measure}"
     plot.axis_below(scale, 6, bottom, label[: lanes.letters], lanes.ticks)
     plot.line(scale(0), 4, scale(0), bottom, "guide")
     for i, pair in enumerate(pairs):

@@ -46,13 +46,17 @@ def _near_the_winner(view: View) -> set[str]:
 def _entry(view: View, entry: str) -> list[dict[str, str]]:
     rows = [row for row in view.ranked if row.label == entry]
     names = list(dict.fromkeys(name for row in rows for name in view.varied[row.id]))
-    return [{"title": f"{entry}: {name}", "svg": _slice(view, entry, name, rows)} for name in names if _values(rows, name)]
+    return [
+        {"title": f"{entry}: {name}", "svg": _slice(view, entry, name, rows)}
+        for name in names
+        if len(_values(view, rows, name)) > 1
+    ]
 
 
-def _values(rows: Sequence[Row], name: str) -> list[str]:
-    """The different values, numbers in order, when there are at least two."""
-    found = list(dict.fromkeys(row.parameters[name] for row in rows if name in row.parameters))
-    return sorted(found, key=_order) if len(found) > 1 else []
+def _values(view: View, rows: Sequence[Row], name: str) -> list[str]:
+    """The different values, numbers in order."""
+    found = dict.fromkeys(view.varied[row.id][name] for row in rows if name in view.varied[row.id])
+    return sorted(found, key=_order)
 
 
 def _order(value: str) -> tuple[int, float, str]:
@@ -70,8 +74,9 @@ def _number(value: str) -> float | None:
 
 def _slice(view: View, entry: str, name: str, rows: Sequence[Row]) -> str:
     """Draw scores against one setting, with the best of each value."""
-    rows = [row for row in rows if name in row.parameters]
-    values, series = _values(rows, name), view.entries.index(entry)
+    rows = [row for row in rows if name in view.varied[row.id]]
+    own = [view.varied[row.id][name] for row in rows]
+    values, series = _values(view, rows, name), view.entries.index(entry)
     numbers = [_number(value) for value in values]
     known = [n for n in numbers if n is not None]
     continuous = len(known) == len(values) and len(values) > 6
@@ -80,17 +85,18 @@ def _slice(view: View, entry: str, name: str, rows: Sequence[Row]) -> str:
         across = Scale.of(known, LEFT + 10, WIDTH - RIGHT - 6)
         plot.axis_below(across, TOP, BOTTOM, name, 5)
         at = {value: across(float(value)) for value in values}
-        points = [(at[row.parameters[name]], up.within(row.mean)) for row in rows]
+        points = [(at[value], up.within(row.mean)) for row, value in zip(rows, own, strict=True)]
     else:
         at = _columns(plot, values, name)
         aside = 0.0 if known else 1.0  # a mark beside a number would be read as another number
         points = [
-            (at[row.parameters[name]] + aside * _aside(i, len(values)), up.within(row.mean)) for i, row in enumerate(rows)
+            (at[value] + aside * _aside(i, len(values)), up.within(row.mean))
+            for i, (row, value) in enumerate(zip(rows, own, strict=True))
         ]
     plot.marks(thin(points), series, "faint")
     means: dict[str, list[float]] = {value: [] for value in values}
-    for row in rows:
-        means[row.parameters[name]].append(row.mean)
+    for row, value in zip(rows, own, strict=True):
+        means[value].append(row.mean)
     best = [(at[value], up.within(_best(view, means[value]))) for value in values]
     if known:
         plot.path(best, f"trend s{series % 8}")

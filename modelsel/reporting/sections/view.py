@@ -11,7 +11,7 @@ from modelsel.core.selection import Assessed
 from modelsel.record.content.candidates import Row, varied
 from modelsel.record.model.model import Predictor, load
 from modelsel.record.recorded_run import RecordedRun
-from modelsel.reporting.text.words import settings
+from modelsel.reporting.text.words import called, settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +63,8 @@ class View(RecordedRun):
 
     @cached_property
     def varied(self) -> dict[str, dict[str, str]]:
-        """Candidate id to the parameters that tell it from the others of its entry."""
-        return varied(self.rows)
+        """Candidate id to the parameters that tell it from the others of its entry, as people write them."""
+        return {name: dict(called(*one) for one in own.items()) for name, own in varied(self.rows).items()}
 
     @cached_property
     def higher(self) -> bool:

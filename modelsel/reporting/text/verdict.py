@@ -12,7 +12,7 @@ from modelsel.record.folder import RunFolder
 from modelsel.reporting.text import baselines, width
 from modelsel.reporting.text.difference import next_best
 from modelsel.reporting.text.terminal import duration
-from modelsel.reporting.text.words import interval, number, ordinal, percent, plural, score, settings
+from modelsel.reporting.text.words import called, interval, number, ordinal, percent, plural, score, settings
 
 LABEL = 17
 WIDTH = 110
@@ -48,7 +48,7 @@ def headline(outcome: StudySummary) -> str:
 def winner(outcome: StudySummary, table: Sequence[Row]) -> list[str]:
     """The winner by name, what tells it from the rest of its entry, who cannot be told from it, and how far the next is."""
     won = outcome.winner
-    telling = settings(varied(table).get(won["id"], {}))
+    telling = settings(dict(called(*one) for one in varied(table).get(won["id"], {}).items()))
     size = sized(won["complexity"]["value"], won["complexity"]["name"])
     same = len(won.get("indistinguishable", ()))
     equal = f"the data cannot tell {plural(same, 'other candidate')} from it" if same else ""

@@ -93,6 +93,17 @@ def brief(value: str) -> str:
         return value
 
 
+def called(name: str, value: str) -> tuple[str, str]:
+    """Write a setting as people write it in a space, where that is another word.
+
+    >>> called("decision.at", "none"), called("decision.at", "0.3"), called("k", "3")
+    (('threshold', 'path'), ('threshold', '0.3'), ('k', '3'))
+    """
+    if name != "decision.at":
+        return name, value
+    return "threshold", "path" if value == "none" else value
+
+
 def settings(parameters: Mapping[str, str]) -> str:
     """Write settings as `name=value`, separated by commas.
 
