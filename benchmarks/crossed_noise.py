@@ -1,6 +1,6 @@
 """Thresholds and calibrators taught by other outer folds, on pure noise: nothing is there to be gained.
 
-    python -m benchmarks.crossed_noise [--runs 200] [--rows 100]
+    python -m benchmarks.crossed_noise [--runs 200] [--rows 100] [--folds unstratified] [--scores "naive Bayes"]
 
 Two classes of equal chance, five normal columns that know nothing of them. The learners' fits are the package's own; what is
 learnt for a fold comes from inner folds of its analysis rows (`inner`) or from the scores of the other outer folds (`outer`),
@@ -58,10 +58,14 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--rows", type=int, default=100)
+    parser.add_argument("--folds", choices=SCHEMES, help="only these outer folds (default: both)")
+    parser.add_argument("--scores", choices=LEARNERS, help="only the scores of this learner (default: all)")
     args = parser.parse_args()
+    schemes = [(name, kind) for name, kind in SCHEMES.items() if args.folds in (None, name)]
+    learners = [(name, learner) for name, learner in LEARNERS.items() if args.scores in (None, name)]
     print(f"{args.runs} tables of {args.rows} rows; error, balanced error, log loss (± of the first two at most)\n")
     print("| 10 folds | scores | learnt | inner | outer | ± |\n|---|---|---|---|---|---|")
-    for (folds, kind), (of, learner), (learnt, setting) in itertools.product(SCHEMES.items(), LEARNERS.items(), LEARNT.items()):
+    for (folds, kind), (of, learner), (learnt, setting) in itertools.product(schemes, learners, LEARNT.items()):
         scheme, (group, own) = {"kind": kind, "folds": 10, "seed": 0}, next(iter(setting.items()))
         cells, spread = [], 0.0
         for crossing in ({}, {"fold_scores": "outer", "scheme": scheme}):

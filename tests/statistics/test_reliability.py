@@ -4,8 +4,15 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.optimize import isotonic_regression
 from scipy.stats import binom
+from sklearn.calibration import calibration_curve
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.isotonic import IsotonicRegression
+from sklearn.metrics import brier_score_loss
+from sklearn.model_selection import cross_val_predict
+from sklearn.naive_bayes import GaussianNB
 
 from modelsel.core.spec import make
 from modelsel.core.types import Outputs
@@ -91,6 +98,59 @@ def test_the_parts_are_those_of_another_tool() -> None:
     found = brier_parts(np.column_stack([1 - score, score]), y)
     said = (found.miscalibration, found.discrimination, found.uncertainty, found.brier)
     assert said == pytest.approx([2 * one for one in THEIRS], abs=1e-12)
+
+
+TABLES = {"breast_cancer": load_breast_cancer, "wine": load_wine, "iris": load_iris}
+
+
+def out_of_fold(table: str) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of scikit-learn's naive Bayes for rows that it did not see."""
+    X, y = TABLES[table](return_X_y=True)
+    return cross_val_predict(GaussianNB(), X, y, cv=5, method="predict_proba"), y.astype(np.int32)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_parts_of_real_tables_are_those_by_scikit_learn(table: str) -> None:
+    """Its isotonic regression repairs each class's scores, its Brier score judges before and after."""
+    scores, truth = out_of_fold(table)
+    found, expected = brier_parts(scores, truth), np.zeros(4)
+    for one in range(scores.shape[1]):
+        score, came_true = scores[:, one], truth == one
+        values, place = np.unique(score, return_inverse=True)  # its own takes scores that nearly tie for one
+        share, rows = np.bincount(place, came_true) / np.bincount(place), np.bincount(place)
+        order = np.arange(len(values))
+        repaired = IsotonicRegression().fit(order, share, sample_weight=rows).predict(order)[place]
+        shares = np.full(len(truth), came_true.mean())
+        before, best, without = (brier_score_loss(came_true, said) for said in (score, repaired, shares))
+        expected += before - best, without - best, without, before
+    assert found.miscalibration > 1e-4
+    said = (found.miscalibration, found.discrimination, found.uncertainty, found.brier)
+    assert said == pytest.approx(expected.tolist(), abs=1e-9)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_bins_of_real_tables_are_scikit_learns(table: str) -> None:
+    scores, truth = out_of_fold(table)
+    found = reliability(scores[:, 1], truth == 1)
+    share, score = calibration_curve(truth == 1, scores[:, 1], n_bins=10, strategy="quantile")
+    np.testing.assert_allclose(found.share, share, atol=1e-12)
+    np.testing.assert_allclose(found.score, score, atol=1e-12)
+
+
+@pytest.mark.skipif(not hasattr(stats, "poisson_binom"), reason="SciPy has it since 1.15")
+@pytest.mark.parametrize("table", TABLES)
+def test_the_bands_of_real_tables_are_scipys_quantiles(table: str) -> None:
+    """Of the sum of draws with the bin's scores as chances."""
+    scores, truth = out_of_fold(table)
+    score = np.clip(scores[:, 1], 1e-6, 1 - 1e-6)  # a chance of 0 or 1 has no tail
+    found = reliability(score, truth == 1)
+    edges = np.unique(np.quantile(score, np.linspace(0, 1, 11))[1:-1])
+    number = np.searchsorted(edges, score)
+    tail = 0.025 / len(found.rows)
+    for at, held in enumerate(np.unique(number)):
+        upto = stats.poisson_binom(score[number == held]).cdf(np.arange((number == held).sum() + 1))
+        assert found.low[at] == np.searchsorted(upto, tail, side="right") / (len(upto) - 1)
+        assert found.high[at] == np.searchsorted(upto, 1 - tail, side="left") / (len(upto) - 1)
 
 
 def test_rising_means_are_scipys_isotonic_regression() -> None:
