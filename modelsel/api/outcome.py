@@ -14,7 +14,7 @@ from modelsel.api.results.exporting import exported_model
 from modelsel.api.results.methods import methods
 from modelsel.api.results.model import StudyClassifier, fitted, labels
 from modelsel.api.results.plots import Plots
-from modelsel.api.results.specification import candidate, specification
+from modelsel.api.results.specification import candidate, plugins_of, specification
 from modelsel.api.results.study_candidate import StudyCandidate
 from modelsel.core import outcome as core
 from modelsel.core.errors import ConfigurationError, Problem
@@ -176,7 +176,7 @@ class Outcome(core.StudySummary):
         steps = tuple(zip(kinds, predictor.steps, strict=True))
         kind = getattr(predictor.model, "made_by", won.learner)  # a learner around that of the row
         final = Final(predictor.features, predictor.classes, steps, kind, predictor.model)
-        return self._estimator(final, candidate(won).spec)
+        return self._estimator(final, candidate(won, plugins_of(self._folder)).spec)
 
     @property
     def plot(self) -> Plots:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.spec import class_of, one_of, optional_part, resolved, whole
+from modelsel.core.spec import class_of, one_of, optional_part, optional_whole, resolved, whole
 from modelsel.core.types import Booleans, Codes, Description, Floats
 
 
@@ -57,9 +57,8 @@ class Calibration:
         """
         spec = resolved(self.calibrator)
         arrays = {f"learnt{place}": one for place, one in enumerate(self.learnt)}
-        return Description(
-            str(spec["kind"]), {"settings": {k: v for k, v in spec.items() if k not in ("kind", "scheme")}}, arrays
-        )
+        settings = {name: value for name, value in spec.items() if name not in ("kind", "scheme", "scheme_seed")}
+        return Description(str(spec["kind"]), {"settings": settings}, arrays)
 
 
 def restored(description: Description) -> Calibration:
@@ -83,6 +82,8 @@ class BaseCalibrator:
         `inner`, or `outer`: the scores of the other outer folds teach, which are fewer fits.
     scheme : object, optional
         The outer folds; a study puts its own here.
+    scheme_seed : int, optional
+        Seed of the outer folds where their scheme has none of its own; a study puts its own here.
 
     Examples
     --------
@@ -94,6 +95,7 @@ class BaseCalibrator:
     folds: int = whole(5, least=2, help="inner folds of the analysis rows, whose models give the scores that it learns from")
     fold_scores: str = one_of("inner", "outer", identity=False, help="whose scores teach: inner folds or the other outer ones")
     scheme: Any = optional_part("scheme", help="the outer folds; a study puts its own here where fold_scores is outer")
+    scheme_seed: int | None = optional_whole(least=0, help="seed of outer folds whose scheme has none, put here by a study")
 
     def fit(self, scores: Floats, truth: Codes, weights: Floats) -> Calibration:
         """Learn from class scores of rows that the model behind them did not see.
@@ -163,6 +165,8 @@ class ClassByClass(BaseCalibrator):
         `inner`, or `outer`: the scores of the other outer folds teach, which are fewer fits.
     scheme : object, optional
         The outer folds; a study puts its own here.
+    scheme_seed : int, optional
+        Seed of the outer folds where their scheme has none of its own; a study puts its own here.
 
     Examples
     --------

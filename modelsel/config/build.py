@@ -4,7 +4,7 @@
 `Swept` turn one part into a set of `Options`; without any there is exactly one.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -53,6 +53,7 @@ class Builder:
     problems: list[Problem] = field(default_factory=list)
     measure: Any = None  # of the study, where it is known: what thresholds serve
     scheme: Any = None  # of the study, its seed in it: the outer folds that may teach calibrators and thresholds
+    seed: int = 0  # of the study: what a scheme without a seed of its own draws from
 
     def part(self, group: str, value: Any, where: str) -> Any:
         """The part that a name or mapping describes; None after a problem."""
@@ -81,7 +82,8 @@ class Builder:
             found, own = self._with_steps(found, settings, where) if group == LEARNER else (found, settings)
             own = {key: value for key, value in own.items() if key in fields}
             used.update(own, {STEPS_SAID} & set(settings))
-            sets.append(self._combined(_maker(group, found, self.measure, self.scheme), fields, found.values, own, where))
+            made = _maker(group, found, self.measure, (self.scheme, self.seed))
+            sets.append(self._combined(made, fields, found.values, own, where))
         for key in sorted(set(settings) - used):
             self._unknown(key, group, chosen or (base,), where)
         return sets[0] if len(sets) == 1 else Either(tuple(sets)) if sets else only(None)
@@ -257,12 +259,15 @@ class Builder:
             self.problems.append(problem)
 
 
-def learner(name: str | Mapping[str, Any], overrides: Mapping[str, object] | None = None) -> tuple[Any, tuple[Any, ...]]:
+def learner(
+    name: str | Mapping[str, Any], overrides: Mapping[str, object] | None = None, plugins: Sequence[str] = ()
+) -> tuple[Any, tuple[Any, ...]]:
     """A learner of `conf/learner/` with some settings changed, and its preparation steps.
 
-    `overrides` are dotted (`pruner.confidence`) or nested. Raises ConfigurationError that names every problem.
+    `overrides` are dotted (`pruner.confidence`) or nested; `plugins` are parts of other packages that are allowed. Raises
+    ConfigurationError that names every problem.
     """
-    builder = Builder(Folders.of())
+    builder = Builder(Folders.of(), tuple(plugins))
     spec = merge({KIND: name} if isinstance(name, str) else name, nested(overrides or {}))
     built = builder.part(LEARNER, spec, LEARNER)
     ConfigurationError.raise_if(builder.problems)
@@ -308,7 +313,7 @@ def _slots_of(group: str, cls: Any) -> Mapping[str, Slot]:
     return {PREPARER: STEPS, **({} if issubclass(cls, Calibrated | Decided) else ADJUSTED), **slots(cls)}
 
 
-def _maker(group: str, found: Found, measure: Any = None, scheme: Any = None) -> Any:
+def _maker(group: str, found: Found, measure: Any, outer: tuple[Any, int]) -> Any:
     """Return what makes the part: its class, with what else it needs to know."""
     cls: Any = found.cls
     if group in CLASSES:
@@ -317,18 +322,18 @@ def _maker(group: str, found: Found, measure: Any = None, scheme: Any = None) ->
         return cls
     if issubclass(cls, Calibrated | Decided):
         return lambda preparer=(), **settings: (cls(**settings), preparer)
-    return partial(_adjusted, cls, measure, scheme)
+    return partial(_adjusted, cls, measure, outer)
 
 
 def _adjusted(
-    cls: Any, measure: Any, scheme: Any, preparer: tuple[Any, ...] = (), calibrator: Any = None, decision: Any = None,
-    threshold: Any = None, **settings: Any,
+    cls: Any, measure: Any, outer: tuple[Any, int], preparer: tuple[Any, ...] = (), calibrator: Any = None,
+    decision: Any = None, threshold: Any = None, **settings: Any,
 ) -> tuple[Any, tuple[Any, ...]]:  # fmt: skip
     """Learner and steps; behind a calibrator or a decision the learner fits its steps itself, inside the inner folds."""
     learner, steps = cls(**settings), preparer
     if calibrator is not None and kind_of(calibrator) != NO:
-        learner, steps = Calibrated(learner, steps, _crossing(calibrator, scheme)), ()
-    decision = _crossing(_operating(decision, threshold, measure), scheme)
+        learner, steps = Calibrated(learner, steps, _crossing(calibrator, *outer)), ()
+    decision = _crossing(_operating(decision, threshold, measure), *outer)
     if decision is not None and kind_of(decision) != NO:
         learner, steps = Decided(learner, steps, decision), ()
     return learner, steps
@@ -344,11 +349,12 @@ def _operating(decision: Any, threshold: Any, measure: Any) -> Any:
     return make(DECISION, THRESHOLD, fold_scores="outer" if threshold == OUTER_PATH else "inner", **serves)
 
 
-def _crossing(adjustment: Any, scheme: Any) -> Any:
-    """Return an adjustment that learns from outer folds, with the study's folds put into it."""
+def _crossing(adjustment: Any, scheme: Any, seed: int) -> Any:
+    """Return an adjustment that learns from outer folds, with the study's folds and their seed put into it."""
     if adjustment is None or adjustment.fold_scores == "inner" or adjustment.scheme is not None or scheme is None:
         return adjustment
-    return replace(adjustment, scheme=scheme)
+    given = seed if seed and not hasattr(scheme, "seed") else None
+    return replace(adjustment, scheme=scheme, scheme_seed=given)
 
 
 def _in_order(**steps: Any) -> tuple[Any, ...]:

@@ -152,7 +152,8 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
     builder.plugins = root.plugins if root else ()
     parts = {group: builder.part(group, settings.get(group, ABSENT.get(group)), group) for group in PARTS}
     builder.measure = parts["measure"]
-    builder.scheme = _with_seed(parts["scheme"], root.seed if root else 0)
+    builder.seed = root.seed if root else 0
+    builder.scheme = _with_seed(parts["scheme"], builder.seed)
     outer, interval = _outer(settings.get(OUTER), builder)
     if parts["dataset"] is not None:
         builder.problems.extend(parts["dataset"].problems())

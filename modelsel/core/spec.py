@@ -64,6 +64,12 @@ def whole(default: Any, *, least: int | None = None, most: int | None = None, he
     return number(default, least=least, most=most, help=help)
 
 
+def optional_whole(*, least: int | None = None, help: str = "") -> Any:
+    """An integer field or None; None is left out of the specification."""
+    limits = FieldLimits(least=least, help=help)
+    return dataclasses.field(default=None, metadata={"limits": limits, "optional": True})
+
+
 def one_of(*words: str, default: str | None = None, help: str = "", identity: bool = True) -> Any:
     """A field that takes one of some words; the first is the default unless said. `identity`: is it part of ids."""
     limits = FieldLimits(words=words, help=help)

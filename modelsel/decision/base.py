@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.spec import one_of, optional_part, whole
+from modelsel.core.spec import one_of, optional_part, optional_whole, whole
 from modelsel.core.types import Codes, Floats, Outputs, Table
 
 Held = tuple[Floats, Codes, Floats]  # scores, truth and weights of the rows that one inner fit did not see
@@ -28,6 +28,8 @@ class BaseDecision:
         Whose scores choose: those of the inner folds, or those of the study's other outer folds.
     scheme : Scheme, optional
         The outer folds; a study puts its own here where `fold_scores` is outer.
+    scheme_seed : int, optional
+        Seed of the outer folds where their scheme has none of its own; a study puts its own here.
 
     Examples
     --------
@@ -39,6 +41,7 @@ class BaseDecision:
     folds: int = whole(5, least=2, help="inner folds of the analysis rows, on which the operating point is chosen")
     fold_scores: str = one_of("inner", "outer", identity=False, help="whose scores choose: inner folds or the other outer ones")
     scheme: Any = optional_part("scheme", help="the outer folds; a study puts its own here where fold_scores is outer")
+    scheme_seed: int | None = optional_whole(least=0, help="seed of outer folds whose scheme has none, put here by a study")
 
     @property
     def inner(self) -> int:

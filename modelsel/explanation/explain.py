@@ -20,9 +20,11 @@ from modelsel.explanation.forest_importance import forest_importance, has_rows_o
 from modelsel.explanation.learning_curve import RunPlan, learning_curve, runners
 from modelsel.explanation.prediction_sets import fold_model
 from modelsel.explanation.weak_slices import declared, weak_slices
+from modelsel.learner.adjusted.crossed import taught_by
 from modelsel.runner.execution.single_job import Failure
 from modelsel.runner.final_fit import Final
 
+NO_NOISE = "it learns from the study's own folds, which a table with one column more does not have"
 Apart = Callable[..., Any]  # a function and its arguments, called where cells are computed: its result, or the Failure
 
 
@@ -83,8 +85,11 @@ def _importance(of: StudyToExplain, settings: ExplainSettings, member: int) -> d
     from modelsel.explanation.importance import FoldImportance, ImportanceRequest, fold_importance, summary  # scikit-learn's
 
     candidate = of.selection.candidates[member]
-    asked = ImportanceRequest(of.measure, of.seed, settings.repeats, together(of.task, settings.together), settings.noise)
+    noise = settings.noise and taught_by(candidate.learner) is None
+    asked = ImportanceRequest(of.measure, of.seed, settings.repeats, together(of.task, settings.together), noise)
     who = {"candidate": candidate.id, "entry": candidate.entry}
+    if noise != settings.noise:
+        who["no_noise"] = NO_NOISE
     folds: list[FoldImportance] = []
     for fold in of.resampling.folds:
         done = of.apart(fold_importance, candidate, of.task, fold, asked)

@@ -1,5 +1,8 @@
 """Calibrators and thresholds taught by the other outer folds: loops written here and scikit-learn say the same; refusals."""
 
+import importlib.metadata
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +17,15 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 from sklearn.naive_bayes import GaussianNB
 
 import modelsel
+from modelsel.config.build import Builder
 from modelsel.config.build import learner as build
+from modelsel.config.sources.folders import Folders
 from modelsel.core.errors import ConfigurationError
+from modelsel.core.spec import snake, whole
 from modelsel.core.types import Feature, Task, positions
 from modelsel.learner.adjusted import crossed
 from modelsel.planning.make import make as planned
+from modelsel.scheme.base import BaseScheme
 from modelsel.scheme.stratified_kfold import StratifiedKfold
 
 TABLES = {"iris": load_iris, "wine": load_wine, "breast_cancer": load_breast_cancer}
@@ -193,6 +200,65 @@ def test_without_a_study_and_behind_inner_folds_it_is_refused() -> None:
     both, _ = build({"kind": "naive_bayes", "calibrator": outer, "decision": {"kind": "threshold", "scheme": SCHEME}})
     task = task_of("iris")
     assert 0 < both.fit(task, positions(task), np.random.default_rng(0)).learnt[0] < 1
+
+
+@dataclass(frozen=True)
+class Dealt(BaseScheme):
+    """A plug-in's: it draws, and has no seed of its own."""
+
+    folds: int = whole(4, least=2)
+
+    def pairs(self, task: Task, rng: np.random.Generator) -> Iterator[tuple[Any, Any]]:
+        number = rng.permutation(len(task)) % self.folds
+        for fold in range(self.folds):
+            yield number != fold, number == fold
+
+
+@dataclass(frozen=True)
+class DealtBySeed(Dealt):
+    """With one."""
+
+    seed: int | None = whole(None, least=0)
+
+
+class Entry:
+    def __init__(self, kind: type) -> None:
+        self.name, self.kind = snake(kind.__name__), kind
+
+    def load(self) -> type:
+        return self.kind
+
+
+@pytest.fixture
+def plugged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both are there as an installed package has them."""
+    found = {"modelsel.scheme": [Entry(Dealt), Entry(DealtBySeed)]}
+    real = importlib.metadata.entry_points
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: found.get(group) or real(group=group))
+
+
+@pytest.mark.parametrize("scheme", ["dealt", "dealt_by_seed", {"kind": "dealt_by_seed", "seed": 11}])
+def test_a_scheme_of_a_plug_in_teaches_whether_or_not_it_has_a_seed(plugged: None, scheme: Any) -> None:
+    space = {"bayes": {"learner": "naive_bayes", "threshold": "outer_path"}}
+    more = {**STUDY, "scheme": scheme, "seed": 7, "plugins": ["dealt", "dealt_by_seed"]}
+    found = modelsel.run(frame_of("iris"), target="target", space=space, measure="balanced_error", **more)
+    assert found.candidates["ok"] == 1
+    text = (Path(found.folder) / "candidates.csv").read_text("utf-8")
+    assert ("decision.scheme_seed" in text) == (scheme == "dealt")
+    assert len(found.model.predict(frame_of("iris"))) == 150
+    assert len(found.candidate().fit().predict(frame_of("iris").drop(columns="target"))) == 150
+
+
+def test_a_scheme_without_a_seed_draws_what_it_draws_in_the_study() -> None:
+    task = task_of("iris")
+    builder = Builder(Folders.of(), scheme=Dealt(), seed=7)
+    learner, _ = builder.part("learner", {**BAYES, "decision": {"kind": "threshold", "fold_scores": "outer"}}, "learner")
+    for fold in Dealt().instantiate(task, 7).folds:
+        assert learner.refusal(task, fold.analysis) is None
+    assert "these are others" in str(learner.refusal(task, Dealt().instantiate(task, 8).folds[0].analysis))
+    assert [one.tolist() for one in (fold.analysis for fold in DealtBySeed(seed=7).instantiate(task, 0).folds)] == [
+        one.tolist() for one in (fold.analysis for fold in DealtBySeed().instantiate(task, 7).folds)
+    ]
 
 
 def test_inner_folds_have_the_ids_that_they_had() -> None:

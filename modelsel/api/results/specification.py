@@ -1,7 +1,7 @@
 """Build a recorded candidate again from its text in candidates.csv; its id says whether it was read back right."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from modelsel.config.build import learner as build
@@ -9,29 +9,35 @@ from modelsel.config.sources.merge import nested
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Candidate
 from modelsel.record.content.candidates import Row
+from modelsel.record.folder import RunFolder
 
 WORDS = {"none": None, "true": True, "false": False}
 
 
-def candidate(row: Row) -> Candidate:
+def candidate(row: Row, plugins: Sequence[str] = ()) -> Candidate:
     """The candidate of a row; ConfigurationError where what is built is not what was recorded (another version, a plugin)."""
-    made = Candidate(*_built(row), entry=row.entry)
+    made = Candidate(*_built(row, plugins), entry=row.entry)
     if made.id != row.id:
         fix = "run the study again with this version"
         raise ConfigurationError(Problem("MSEL-805", "its parameters mean something else here", f"candidate {row.id}", fix))
     return made
 
 
-def _built(row: Row) -> tuple[Any, tuple[Any, ...]]:
+def plugins_of(folder: RunFolder) -> tuple[str, ...]:
+    """Return the parts of other packages that a run's study allowed."""
+    return tuple(folder.config().get("plugins") or ())
+
+
+def _built(row: Row, plugins: Sequence[str]) -> tuple[Any, tuple[Any, ...]]:
     """Learner and steps; `none` is no value, and where a value is needed the word."""
     try:
-        return build(specification(row))
+        return build(specification(row), None, plugins)
     except ConfigurationError as error:
         wanted = {problem.where.removeprefix("learner.") for problem in error.problems}
         words = frozenset(name for name in wanted if row.parameters.get(name) == "none")
         if not words:
             raise
-        return build(specification(row, words))
+        return build(specification(row, words), None, plugins)
 
 
 def specification(row: Row, words: Collection[str] = ()) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from modelsel.api.results import frames
 from modelsel.api.results.model import StudyClassifier
-from modelsel.api.results.specification import candidate
+from modelsel.api.results.specification import candidate, plugins_of
 from modelsel.core.types import Candidate
 from modelsel.record.content.candidates import Row
 from modelsel.record.folder import RunFolder
@@ -62,7 +62,7 @@ class StudyCandidate:
         >>> outcome.candidate().specification["max_depth"]
         1
         """
-        return dict(candidate(self.row).spec)
+        return dict(candidate(self.row, plugins_of(self.folder)).spec)
 
     @property
     def scores(self) -> NDArray[np.float64]:
@@ -104,7 +104,7 @@ class StudyCandidate:
         >>> outcome.candidate().fit().predict(frame.head(2)).tolist()
         ['No', 'No']
         """
-        return self.fitted(candidate(self.row))
+        return self.fitted(candidate(self.row, plugins_of(self.folder)))
 
     def __repr__(self) -> str:
         return f"<Candidate {self.id}: {self.row.label}, mean {self.row.mean:.4g}>"

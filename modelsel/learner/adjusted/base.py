@@ -50,9 +50,10 @@ class AdjustedLearner:
         return int(getattr(self.base, "fits", 1)) * (2 if self.crossing is not None else 1 + self.inner)
 
     @property
-    def crossing(self) -> Any:
+    def crossing(self) -> crossed.OuterFolds | None:
         """The outer folds that teach in the place of inner ones, None without."""
-        return getattr(self, self.adjustment).scheme
+        own = getattr(self, self.adjustment)
+        return None if own.scheme is None else crossed.OuterFolds.of(own)
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         """Reasons of the base and its steps; an open family, whose members would be other ones in each fold; outer folds."""
@@ -79,7 +80,7 @@ class AdjustedLearner:
     def fit_key(self) -> dict[str, Any]:
         """All adjustments with as many inner folds, over all bases that one fit answers."""
         steps = [resolved(step) for step in self.prepared_by]
-        own = {"crossed": resolved(self.crossing)} if self.crossing is not None else {}
+        own = {"crossed": self.crossing.specification()} if self.crossing is not None else {}
         return {"base": [kind_of(self.base), self.base.fit_key()], "steps": steps, "folds": self.inner, **own}
 
     def refusal(self, task: Task, rows: Integers) -> str | None:

@@ -51,6 +51,30 @@ class RememberedScores:
 SCORES = RememberedScores()
 
 
+@dataclass(frozen=True)
+class OuterFolds:
+    """The folds of a study: its scheme, and the seed that it draws from."""
+
+    scheme: Any
+    seed: int = 0
+
+    @classmethod
+    def of(cls, adjustment: Any) -> "OuterFolds":
+        """Read what a calibrator or a decision holds. A seed of the scheme's own comes first."""
+        own = getattr(adjustment.scheme, "seed", None)
+        return cls(adjustment.scheme, int(adjustment.scheme_seed or 0 if own is None else own))
+
+    def on(self, task: Task) -> Resampling:
+        """The folds of these rows."""
+        found: Resampling = self.scheme.instantiate(task, self.seed)
+        return found
+
+    def specification(self) -> dict[str, Any]:
+        """The scheme, and the seed beside it where it has none of its own."""
+        spec = resolved(self.scheme)
+        return spec if "seed" in spec else {**spec, "drawn_from": self.seed}
+
+
 @dataclass(frozen=True, eq=False)
 class CrossedFits(InnerFits):
     """The fit on the analysis rows, and the outer folds that score them; `parts` has the positions of each fold's rows."""
@@ -81,16 +105,16 @@ class CrossedFits(InnerFits):
 
 
 def crossed_fits(
-    learner: Any, steps: Sequence[Any], task: Task, rows: Integers, scheme: Any, rng: np.random.Generator
+    learner: Any, steps: Sequence[Any], task: Task, rows: Integers, outer: OuterFolds, rng: np.random.Generator
 ) -> CrossedFits:
     """Fit on the analysis rows of one of the scheme's folds, or on all rows. ValueError for other rows."""
     rows = np.asarray(rows)
-    folds = teaching(_folds(scheme, task), rows, len(task))
+    folds = teaching(outer.on(task), rows, len(task))
     place = np.full(len(task), -1)
     place[rows] = np.arange(len(rows))
     parts = tuple((np.flatnonzero(place[fold.analysis] >= 0), place[fold.assessment]) for fold in folds)
     whole = prepared_fit(learner, steps, task, rows, int(rng.integers(2**63)))
-    return CrossedFits(whole, (), parts, task, rows, learner, tuple(steps), folds, _seed(scheme))
+    return CrossedFits(whole, (), parts, task, rows, learner, tuple(steps), folds, outer.seed)
 
 
 def teaching(resampling: Resampling, rows: Integers, size: int) -> tuple[Fold, ...]:
@@ -106,20 +130,30 @@ def teaching(resampling: Resampling, rows: Integers, size: int) -> tuple[Fold, .
     return tuple(fold for fold in resampling.folds if fold.repeat == own.repeat and fold.index != own.index)
 
 
-def strangers(scheme: Any, task: Task, rows: Integers) -> str | None:
+def taught_by(learner: Any) -> OuterFolds | None:
+    """Return the outer folds that teach a learner, or one that it adjusts; None without."""
+    while learner is not None:
+        if (found := getattr(learner, "crossing", None)) is not None:
+            return found  # type: ignore[no-any-return]
+        learner = getattr(learner, "base", None)
+    return None
+
+
+def strangers(outer: OuterFolds, task: Task, rows: Integers) -> str | None:
     """Say why the outer folds cannot teach on these rows; None where they can."""
     try:
-        teaching(_folds(scheme, task), np.asarray(rows), len(task))
+        teaching(outer.on(task), np.asarray(rows), len(task))
     except ValueError as error:
         return str(error)
     return None
 
 
-def problems(scheme: Any, task: Task | None, what: str, stratified: bool) -> Iterator[str]:
+def problems(outer: OuterFolds | None, task: Task | None, what: str, stratified: bool) -> Iterator[str]:
     """Reasons why outer folds cannot teach: no study, rows not assessed once each, folds of one row, other proportions."""
-    if scheme is None:
+    if outer is None:
         yield f"{what}.fold_scores: outer reads the folds of a study, and there is none here: use inner"
         return
+    scheme = outer.scheme
     called = f"{what}.fold_scores: outer with scheme={kind_of(scheme)}"
     in_proportion = kind_of(scheme).startswith("stratified") or getattr(scheme, "stratify", False)
     if stratified and not in_proportion:
@@ -127,18 +161,8 @@ def problems(scheme: Any, task: Task | None, what: str, stratified: bool) -> Ite
             f"{called}: a class that is missing among the rows left out is frequent among those fitted on, so that scores tell "
             "labels where folds do not hold the classes in proportion: use stratified_kfold, or fold_scores: inner"
         )
-    elif task is not None and not any(True for _ in scheme.problems(task)) and not _once_each(_folds(scheme, task)):
+    elif task is not None and not any(True for _ in scheme.problems(task)) and not _once_each(outer.on(task)):
         yield f"{called}: its folds must assess every row once, several at a time: use stratified_kfold, or fold_scores: inner"
-
-
-def _folds(scheme: Any, task: Task) -> Resampling:
-    found: Resampling = scheme.instantiate(task, _seed(scheme))
-    return found
-
-
-def _seed(scheme: Any) -> int:
-    """Return the scheme's seed, which the study has put there; 0 for a scheme that draws nothing."""
-    return int(getattr(scheme, "seed", None) or 0)
 
 
 def _once_each(resampling: Resampling) -> bool:

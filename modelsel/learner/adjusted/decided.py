@@ -14,7 +14,10 @@ import numpy as np
 from modelsel.core.spec import class_of, kind_of, part, resolved
 from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
 from modelsel.learner.adjusted.base import AdjustedLearner, AdjustedModel, AdjustedPath
+from modelsel.learner.adjusted.crossed import OuterFolds
 from modelsel.learner.adjusted.inner import part_of, steps_of
+
+USED = ("kind", "measure", "scheme", "scheme_seed")  # what an operating point was chosen with
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,9 @@ class Decided(AdjustedLearner):
         return int(self.decision.inner) if self.crossing is None else 0
 
     @property
-    def crossing(self) -> Any:
+    def crossing(self) -> OuterFolds | None:
         """The outer folds that choose in the place of inner ones; None without, and where nothing is to be chosen."""
-        return self.decision.scheme if self.decision.inner else None
+        return super().crossing if self.decision.inner else None
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         """Reasons of the base, its steps and the decision; an open family; outer folds."""
@@ -127,7 +130,7 @@ class DecidedRecipe(DecidedModel):
 
 def _decision(said: Description) -> Any:
     """Rebuild the decision; one that chose its point by a measure no longer needs that measure."""
-    settings = {name: value for name, value in said.facts["settings"].items() if name not in ("kind", "measure", "scheme")}
+    settings = {name: value for name, value in said.facts["settings"].items() if name not in USED}
     if "costs" in settings:
         settings["costs"] = tuple(tuple(row) for row in settings["costs"])
     return class_of("decision", said.kind)(**settings)
