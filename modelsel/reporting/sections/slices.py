@@ -44,6 +44,7 @@ def _near_the_winner(view: View) -> set[str]:
 
 
 def _entry(view: View, entry: str) -> list[dict[str, str]]:
+    """Draw a panel per setting of which an entry has several values."""
     rows = [row for row in view.ranked if row.label == entry]
     names = list(dict.fromkeys(name for row in rows for name in view.varied[row.id]))
     return [
