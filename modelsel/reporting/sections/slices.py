@@ -56,8 +56,13 @@ def _entry(view: View, entry: str) -> list[dict[str, str]]:
 
 def _values(view: View, rows: Sequence[Row], name: str) -> list[str]:
     """The different values, numbers in order."""
-    found = dict.fromkeys(view.varied[row.id][name] for row in rows if name in view.varied[row.id])
-    return sorted(found, key=_order)
+    found = dict.fromkeys(_value(view, row, name) for row in rows)
+    return sorted((value for value in found if value is not None), key=_order)
+
+
+def _value(view: View, row: Row, name: str) -> str | None:
+    """Return what a candidate has for a setting; None where it has none."""
+    return view.varied.get(row.id, row.parameters).get(name)
 
 
 def _order(value: str) -> tuple[int, float, str]:
@@ -75,8 +80,8 @@ def _number(value: str) -> float | None:
 
 def _slice(view: View, entry: str, name: str, rows: Sequence[Row]) -> str:
     """Draw scores against one setting, with the best of each value."""
-    rows = [row for row in rows if name in view.varied[row.id]]
-    own = [view.varied[row.id][name] for row in rows]
+    told = [(row, value) for row in rows if (value := _value(view, row, name)) is not None]
+    rows, own = [row for row, _ in told], [value for _, value in told]
     values, series = _values(view, rows, name), view.entries.index(entry)
     numbers = [_number(value) for value in values]
     known = [n for n in numbers if n is not None]
