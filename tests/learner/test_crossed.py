@@ -234,7 +234,7 @@ def plugged(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both are there as an installed package has them."""
     found = {"modelsel.scheme": [Entry(Dealt), Entry(DealtBySeed)]}
     real = importlib.metadata.entry_points
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: found.get(group) or real(group=group))
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **asked: found.get(asked.get("group")) or real(**asked))
 
 
 @pytest.mark.parametrize("scheme", ["dealt", "dealt_by_seed", {"kind": "dealt_by_seed", "seed": 11}])
