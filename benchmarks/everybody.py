@@ -3,8 +3,8 @@
 Ten even steps of rounds, 20 to 200: the least that a loop can cost beside one fit is Σ rounds / max rounds = 5.5; the goal is
 .8 of that. Processor time, one thread on either side, one turn, the same score of every candidate; levels are codes to both.
 
-    python -m benchmarks everybody              five tables of ../shared/data, 2,000 rows of each
-    MODELSEL_ROWS=0 MODELSEL_TABLES=magic04 ... whole tables, some tables
+    python -m benchmarks everybody              five tables of ../shared/data, 2,000 rows of each, two folds
+    MODELSEL_ROWS=0 MODELSEL_TABLES=magic04 MODELSEL_FOLDS=5 ... whole tables, some tables, more folds
 """
 
 import os
@@ -56,10 +56,10 @@ def contestants() -> Iterable[tuple[str, Any, Any, dict[str, list[int]]]]:
 def rows() -> Iterable[Row]:
     warnings.simplefilter("ignore")
     some = os.environ.get("MODELSEL_TABLES", ",".join(TABLES)).split(",")
-    most = int(os.environ.get("MODELSEL_ROWS", ROWS))
+    most, many = int(os.environ.get("MODELSEL_ROWS", ROWS)), int(os.environ.get("MODELSEL_FOLDS", FOLDS))
     for table in some:
         X, y = sample(table, most)
-        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+        folds = StratifiedKFold(many, shuffle=True, random_state=0)
         for name, space, estimator, grid in contestants():
             ours = SelectionCV({"x": space}, cv=folds, refit=False)
             theirs = GridSearchCV(estimator, grid, cv=folds, refit=False)
@@ -67,7 +67,7 @@ def rows() -> Iterable[Row]:
                 ours.fit(X[::7], y[::7])
                 us, them = processor(lambda: ours.fit(X, y)), processor(lambda: theirs.fit(X, y))  # noqa: B023
             assert np.allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], rtol=0, atol=1e-12)
-            said = f"{name}, ten numbers of rounds × {FOLDS} folds, {table} {len(X):,} × {X.shape[1]}"
+            said = f"{name}, ten numbers of rounds × {many} folds, {table} {len(X):,} × {X.shape[1]}"
             equal = "accuracies of all candidates (1e-12)"
             yield Row(said, "GridSearchCV, the same estimator and folds", (them / us,), us, them, equal, goal=LEAST)
 

@@ -47,6 +47,8 @@ def class_of(name: str, plugins: tuple[str, ...] = ()) -> Any:
         if error.name and not where.startswith(error.name):
             raise NotAllowedError(f"{name}: importing it needs {error.name}, which is not installed") from error
         raise NotAllowedError(f"{package} has no module {where!r}") from error
+    except (Exception, SystemExit) as error:
+        raise NotAllowedError(f"{name}: importing {where} ended with {type(error).__name__}: {error}") from error
     found = getattr(module, last, None)
     if not inspect.isclass(found) or not _vouched(found.__module__.partition(".")[0], package, plugins):
         raise NotAllowedError(f"{where} has no class {last!r}{near(last, vars(module))}")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from modelsel.core.types import Scoreboard
+from modelsel.core.types import Floats, Integers, Scoreboard
 from modelsel.rule import simplest
 
 
@@ -17,6 +17,10 @@ class Best(simplest.Bounded):
 
     def choose(self, board: Scoreboard) -> int:
         return simplest.best(self.feasible(board))
+
+    def choose_each(self, board: Scoreboard, means: Floats) -> Integers:
+        """Choices of `choose` from each row of means, resamples × candidates; without bounds."""
+        return simplest.best_each(board, means)
 
     def limit(self, cost: float, se: float) -> float:
         """The greatest cost that can win where the least is `cost`, with its standard error."""

@@ -5,13 +5,13 @@ says which unit is compared.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from modelsel.core.spec import plain
-from modelsel.core.types import Booleans, Resampling, Scoreboard
+from modelsel.core.types import Booleans, Floats, Integers, Resampling, Scoreboard
 from modelsel.rule import bounds as bounds_module
 
 
@@ -42,6 +42,17 @@ def best(board: Scoreboard) -> int:
     tied = np.flatnonzero(cost == cost.min())
     unit = board.unit[tied[0]]
     return min((i for i in tied.tolist() if board.unit[i] == unit), key=lambda i: (_complexity(board, i), i))
+
+
+def best_each(board: Scoreboard, means: Floats) -> Integers:
+    """Choices of `best` from each row of means, resamples × candidates; one by one only where there are ties."""
+    cost = replace(board, mean=means).cost
+    choices: Integers = cost.argmin(axis=1)
+    least = cost.min(axis=1, keepdims=True)
+    alone = np.isfinite(least[:, 0]) & ((cost == least).sum(axis=1) == 1)
+    for row in np.flatnonzero(~alone).tolist():
+        choices[row] = best(replace(board, mean=means[row]))
+    return choices
 
 
 def simplest(board: Scoreboard, among: Booleans, unit: str) -> int:

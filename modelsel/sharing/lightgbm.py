@@ -1,11 +1,29 @@
-"""LightGBM: any number of rounds by the first trees of a longer fit, but for `dart`, which changes trees that it has."""
+"""LightGBM: any number of rounds by the first trees of a longer fit, but for `dart`, which changes trees that it has.
 
+Its `predict` begins at the first tree, whatever it said before: ten even numbers of rounds would cost 5.5 times the longest, on
+ten thousand rows more than the fit. So each row is sent down each tree once, and leaf values are added in LightGBM's order,
+which gives its sums to the last bit. Shares of the classes are
+
+    two classes   1 / (1 + exp(−sum))        more   exp(sum_k − max) / Σ exp(sum_j − max)
+
+with the exponential of the C library, LightGBM's own (NumPy's may differ in the last bit). Where LightGBM says something else
+of a few rows, and for averaged (`rf`) and linear trees, it is asked for each number of rounds.
+"""
+
+import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from modelsel.core.types import Floats
 from modelsel.sharing.adapter import Adapter, Answer
 
 GROWING = ("gbdt", "gbrt", "rf", "random_forest", "goss")
+SUMMED = ("gbdt", "gbrt", "goss")
+TRIED = 64  # rows on which LightGBM is asked too
+OVERFLOW = math.log(sys.float_info.max)  # exp of more is no finite number
 
 
 class Lightgbm(Adapter):
@@ -36,9 +54,59 @@ class Lightgbm(Adapter):
         return own
 
     def answers(self, estimator: Any, values: Sequence[Any], X: Any, scores: bool) -> Iterator[Answer]:
+        found = _added(estimator, values, X) if _is_sum(estimator) else None
         for value in values:
-            shares = estimator.predict_proba(X, num_iteration=value)
+            shares = estimator.predict_proba(X, num_iteration=value) if found is None else found[value]
             yield estimator.classes_[shares.argmax(axis=1)], shares if scores else None
+
+
+def _is_sum(estimator: Any) -> bool:
+    """True where its answer for a row is the sum of one value per tree."""
+    params = estimator.get_params()
+    return params["boosting_type"] in SUMMED and not params.get("linear_tree")
+
+
+def _added(estimator: Any, values: Sequence[int], X: Any) -> dict[int, Floats] | None:
+    """Shares after each number of rounds; None where LightGBM says something else of the first rows."""
+    booster, many = estimator.booster_, estimator.booster_.num_model_per_iteration()
+    leaves = np.ascontiguousarray(booster.predict(X, pred_leaf=True, num_iteration=max(values), num_threads=1).T)
+    leaves = leaves.reshape(-1, many, len(X))
+    found, sums = {}, np.zeros((many, len(X)))
+    for rounds, trees in enumerate(leaves, 1):
+        for place, reached in enumerate(trees):
+            sums[place] += _outputs(booster, (rounds - 1) * many + place, reached)
+        if rounds in values:
+            found[rounds] = _shares(sums)
+    last = _shares(sums)
+    found |= {value: last for value in values if value > len(leaves)}  # it ran out of splits
+    told = estimator.predict_proba(X[:TRIED], num_iteration=max(values))
+    return found if np.array_equal(last[:TRIED], told) else None
+
+
+def _outputs(booster: Any, tree: int, reached: Any) -> Floats:
+    leaves = range(int(reached.max()) + 1)
+    values: Floats = np.array([booster.get_leaf_output(tree, leaf) for leaf in leaves]).take(reached)
+    return values
+
+
+def _shares(sums: Floats) -> Floats:
+    """Rows × classes from classes × rows of sums."""
+    if len(sums) == 1:
+        second = 1.0 / (1.0 + _exp(-sums[0]))
+        return np.vstack((1.0 - second, second)).transpose()
+    grown = _exp(sums - sums.max(axis=0))
+    total = np.zeros(sums.shape[1])
+    for one in grown:  # one after the other, as LightGBM adds
+        total += one
+    shares: Floats = (grown / total).transpose()
+    return shares
+
+
+def _exp(numbers: Floats) -> Floats:
+    """By the C library, number by number; infinite where it overflows."""
+    plain = np.minimum(numbers, OVERFLOW).ravel().tolist()
+    found = np.fromiter(map(math.exp, plain), np.float64, numbers.size).reshape(numbers.shape)
+    return np.where(numbers > OVERFLOW, np.inf, found)
 
 
 SHARING = Lightgbm()

@@ -101,6 +101,15 @@ def test_unassessed_rows_and_gaps_take_no_part() -> None:
     assert holed.same == 0.0
 
 
+@pytest.mark.parametrize(("near", "cells"), [(1, 1 << 22), (100, 700), (1 << 17, 1 << 22)])
+def test_draws_are_the_same_however_few_are_made_at_a_time(near: int, cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("modelsel.comparison.optimism.bbc.NEAR", near)
+    monkeypatch.setattr("modelsel.comparison.optimism.bbc.CELLS", cells)
+    drawn = np.random.default_rng(2).integers(37, size=(90, 37))
+    expected = [np.bincount(one, minlength=37) for one in drawn]
+    assert np.array_equal(np.concatenate(list(draws(37, 90, np.random.default_rng(2)))), expected)
+
+
 def test_a_single_unit_cannot_be_corrected() -> None:
     losses = np.zeros((10, 2))
     assert bbc(losses, board_of(losses), BEST, winner=0, groups=np.zeros(10, int), rng=np.random.default_rng(0)) is None

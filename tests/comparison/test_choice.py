@@ -30,6 +30,15 @@ def test_folds_tell_candidates_apart_by_the_corrected_test_and_holm() -> None:
     assert [i + 1 for i in np.flatnonzero(holm(p) > 0.05)] == [1]
 
 
+def test_who_left_a_race_counts_in_the_correction_and_is_listed_by_nobody() -> None:
+    base, further = np.full(10, 0.2), 0.02 + 0.015 * np.linspace(-1, 1, 10)
+    board = board_of(np.array([base, base + further, np.full(10, np.nan)]), eligible=[True, True, False])
+    p = float(corrected_t(further, 1 / 9).p)
+    assert 0.05 / 31 < p < 0.05
+    assert indistinguishable(board, 0, 1 / 9) == ()
+    assert indistinguishable(board, 0, 1 / 9, more=30) == (1,)
+
+
 def test_a_higher_score_is_no_nearer_than_a_lower_cost() -> None:
     rng = np.random.default_rng(1)
     folds = rng.normal(0.3, 0.03, (6, 10))

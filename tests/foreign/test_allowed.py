@@ -9,6 +9,7 @@ import pytest
 
 from modelsel.foreign import allowed
 from modelsel.foreign.allowed import NotAllowedError, class_of, home_of
+from modelsel.learner.estimator import Estimator
 
 RUNS = "import pathlib; pathlib.Path('RAN').write_text('ran')\nfrom sklearn.dummy import DummyClassifier as Own\n"
 
@@ -110,3 +111,13 @@ def test_an_installed_package_is_allowed_by_the_plugins_of_a_study(installed):
 def test_an_installed_package_is_allowed_by_its_entry_point(installed):
     (installed / "entry_points.txt").write_text("[modelsel.estimators]\nownlearners = ownlearners\n")
     assert class_of("ownlearners.Own").__name__ == "Own"
+
+
+@pytest.mark.parametrize("ends", ["raise RuntimeError('no licence')", "import sys; sys.exit('no licence')", "None.absent"])
+def test_a_plug_in_that_cannot_be_imported_is_a_problem_of_its_entry_and_no_crash(installed, ends):
+    (installed / "entry_points.txt").write_text("[modelsel.estimators]\nownlearners = ownlearners\n")
+    (installed.parent / "ownlearners" / "__init__.py").write_text(ends)
+    said = [*Estimator("ownlearners.Own").problems()]
+    assert len(said) == 1
+    assert re.match(r"ownlearners\.Own: importing ownlearners ended with (RuntimeError|SystemExit|AttributeError): ", said[0])
+    assert "ownlearners" not in sys.modules

@@ -9,6 +9,9 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import modelsel
+from modelsel.config.build import Builder
+from modelsel.config.expand import expand
+from modelsel.config.sources.folders import Folders
 from modelsel.core.errors import ConfigurationError
 from modelsel.foreign.written import NotPlainError, space
 
@@ -17,6 +20,21 @@ def test_an_estimator_with_its_grid_is_an_entry_without_defaults():
     made = space({"svm": (SVC(C=2.0, kernel="rbf"), {"gamma": np.array([0.1, 1.0])}), "cart": "cart"})
     learner = {"kind": "estimator", "estimator": "sklearn.svm.SVC", "params": {"C": 2.0}}
     assert made == {"svm": {"learner": learner, "sweep": {"params.gamma": [0.1, 1.0]}}, "cart": "cart"}
+
+
+def test_an_object_and_its_recipe_in_a_file_are_one_candidate_and_other_parameters_another():
+    builder = Builder(Folders.of())
+    learner = {"kind": "estimator", "estimator": "sklearn.svm.SVC", "params": {"C": 2.0}}
+    spaces = (
+        space({"a": (SVC(C=2.0), {"gamma": [0.1, 1.0]})}),
+        {"a": {"learner": learner, "sweep": {"params.gamma": "choice(0.1, 1.0)"}}},
+        space({"a": (SVC(C=3.0), {"gamma": [0.1, 1.0]})}),
+    )
+    made, written, other = ({one.id for one in expand(each, builder).candidates} for each in spaces)
+    assert builder.problems == []
+    assert made == written
+    assert len(made) == 2
+    assert not made & other
 
 
 def test_a_list_of_grids_is_their_union():

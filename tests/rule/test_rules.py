@@ -1,5 +1,6 @@
 """What every rule in conf/rule/ promises."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,9 @@ from modelsel.core.types import Fold, Resampling, Scoreboard
 
 CONF = Path(__file__).parents[2] / "conf" / "rule"
 SPECS = {path.stem: {"kind": path.stem, **yaml.safe_load(path.read_text())} for path in sorted(CONF.glob("*.yaml"))}
+
+
+BEST = make("rule", "best")
 
 
 def board(
@@ -114,3 +118,20 @@ def test_fewest_leaves_within_looks_at_trees_only() -> None:
     of = board([0.109, 0.105, 0.10], [3, 1, 50], ["leaves", "rows", "rows"])
     assert choose("fewest_leaves_within", of) == 0
     assert choose("fewest_leaves_within", of, margin=0.005) == 2
+
+
+@pytest.mark.parametrize("higher", [False, True])
+def test_the_best_of_many_rows_of_means_is_that_of_each_row(higher: bool) -> None:
+    rng = np.random.default_rng(3)
+    means = rng.integers(0, 4, (200, 6)) / 4 + np.where(rng.random((200, 6)) < 0.3, 1e-14, 0.0)  # ties, some but for rounding
+    means[:, 4] = np.nan
+    shown = Scoreboard(
+        ids=tuple("abcdef"), folds=np.zeros((6, 2)), mean=means[0], se=np.zeros(6), higher_is_better=higher,
+        complexity=np.array([3.0, 2.0, np.nan, 2.0, 1.0, 0.5]), unit=("leaves", "rows", "leaves", "leaves", "rows", "rows"),
+        eligible=np.array([True, True, True, True, False, True]),
+    )  # fmt: skip
+    found = BEST.choose_each(shown, means)
+    assert found.tolist() == [BEST.choose(replace(shown, mean=own)) for own in means]
+    assert len(set(found.tolist())) > 2
+    with pytest.raises(ValueError, match="no candidate is eligible"):
+        BEST.choose_each(replace(shown, eligible=np.zeros(6, bool)), means)

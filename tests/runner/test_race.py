@@ -166,6 +166,17 @@ def test_no_answer_scores_better_than_the_best_that_a_race_reckons_with(kind, we
         assert (got <= limit + 1e-12).all() if measure.higher_is_better else (got >= limit - 1e-12).all()
 
 
+def test_a_race_by_costs_that_may_be_negative_has_the_winner_of_the_full_study(tmp_path):
+    measure, rule, dropped = make("measure", "cost_matrix", costs=((-1.0, 2.0), (3.0, -0.5))), make("rule", "best"), 0
+    for seed in range(4):
+        whole = raced(tmp_path, None, seed, measure, name=f"whole{seed}")
+        fast = raced(tmp_path, rule, seed, measure, name=f"fast{seed}")
+        assert rule.choose(fast.board) == rule.choose(whole.board)
+        assert np.nanmin(whole.board.folds) < 0.5
+        dropped += fast.status.count("dropped")
+    assert dropped > 0
+
+
 @dataclass(frozen=True)
 class MiddleOne:
     """A rule of somebody's own, which nobody can foresee."""

@@ -1,7 +1,8 @@
 """One fit says, bit for bit, what separate fits say, for every adapter; where its conditions do not hold nothing is shared."""
 
+import math
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from modelsel.core.types import Candidate, Feature, Task
 from modelsel.foreign.parameters import settled
 from modelsel.learner.estimator import Estimator
 from modelsel.planning.batch import batches
+from modelsel.planning.make import make
+from tests import doubles
 
 SKLEARN = "sklearn.ensemble."
 LIGHTGBM, XGBOOST, CATBOOST = "lightgbm.LGBMClassifier", "xgboost.XGBClassifier", "catboost.CatBoostClassifier"
@@ -171,6 +174,17 @@ def test_what_is_not_vouched_for_is_fitted_by_itself(case):
     assert len(batches([Candidate(learner) for learner in case.learners])) == len(case.values)
 
 
+def test_a_plan_counts_the_fits_that_are_shared_and_those_that_are_not():
+    work = task()
+
+    def fits(case: Case) -> tuple[int, int]:
+        plan = make([Candidate(learner) for learner in case.learners], work, doubles.folds(work, 3))
+        return plan.needed, plan.naive
+
+    assert fits(Case(SKLEARN + "GradientBoostingClassifier")) == (3 + 1, 5 * 3 + 1)  # and the final fit
+    assert fits(Case("sklearn.svm.SVC", parameter="C")) == (5 * 3 + 1, 5 * 3 + 1)
+
+
 def test_early_stopping_did_stop_early_in_these_tests():
     work = task()
     stopped = GradientBoostingClassifier(n_estimators=60, n_iter_no_change=3, validation_fraction=0.3, random_state=1)
@@ -222,3 +236,58 @@ def test_catboost_fits_anew_from_two_hundred_rounds_on_where_nobody_says_the_ste
     assert len(batches([Candidate(one) for one in spelt])) == 1
     compared(Case(CATBOOST, (20, 60, 100, 150, 199), said, "iterations"), work)
     compared(Case(CATBOOST, (200, 201, 210, 220, 240), said, "iterations"), work)
+
+
+BOOSTED = [case for case in SHARED if case.estimator in (LIGHTGBM, XGBOOST)]
+
+
+@pytest.mark.parametrize("case", BOOSTED, ids=str)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_without_scores_the_predicted_classes_are_the_same(case, classes):
+    installed(case)
+    learners, work = case.learners, task(classes)
+    said = [
+        learners[0].fit_path(work, ANALYSIS, np.random.default_rng(5)).outputs(learners, work, ASSESSMENT, scores)
+        for scores in (False, True)
+    ]
+    assert said[0].scores is None
+    assert np.array_equal(said[0].predicted, said[1].predicted)
+
+
+def test_lightgbm_is_asked_once_for_the_leaves_and_answers_itself_where_sums_are_not_its_own(monkeypatch):
+    lightgbm, adapter = pytest.importorskip("lightgbm"), pytest.importorskip("modelsel.sharing.lightgbm")
+    learners, work = Case(LIGHTGBM).learners, task(3)
+    path = learners[0].fit_path(work, ANALYSIS, np.random.default_rng(5))
+    right = path.outputs(learners, work, ASSESSMENT, True)
+    asked: list[tuple[int, bool]] = []
+    predict = lightgbm.Booster.predict
+
+    def noted(self, data, *more, **words):
+        asked.append((len(data), bool(words.get("pred_leaf"))))
+        return predict(self, data, *more, **words)
+
+    monkeypatch.setattr(lightgbm.Booster, "predict", noted)
+    path.outputs(learners, work, ASSESSMENT, True)
+    assert asked == [(80, True), (adapter.TRIED, False)]
+    asked.clear()
+    monkeypatch.setattr(adapter, "_exp", lambda numbers: np.nextafter(np.exp(numbers), 2))  # another last bit
+    other = path.outputs(learners, work, ASSESSMENT, True)
+    assert [one for one in asked if one == (80, False)] == [(80, False)] * len(learners)
+    assert np.array_equal(other.scores, right.scores)
+
+
+def test_the_exponential_of_any_number_is_the_c_library_s_and_infinite_beyond_its_range():
+    adapter = pytest.importorskip("modelsel.sharing.lightgbm")
+    assert adapter._exp(np.array([0.0, -800.0, 1.0, 709.0, 710.0, np.inf])).tolist() == [
+        1.0, 0.0, math.exp(1.0), math.exp(709.0), math.inf, math.inf,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [LIGHTGBM, XGBOOST, SKLEARN + "RandomForestClassifier"])
+def test_where_the_analysis_rows_have_one_class_it_has_the_whole_score(name):
+    pytest.importorskip(name.partition(".")[0])
+    work = replace(task(2, weighted=False), target=np.ones(240, np.int32))
+    learners = [Estimator(name, {"n_estimators": value}) for value in (3, 5)]
+    said = learners[0].fit_path(work, ANALYSIS, np.random.default_rng(5)).outputs(learners, work, ASSESSMENT, True)
+    assert (said.predicted == 1).all()
+    assert (said.scores == [0.0, 1.0]).all()

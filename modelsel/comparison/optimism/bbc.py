@@ -9,7 +9,7 @@ Rows that no fold assessed take no part. Counts of draws times the loss matrix g
 Source: Tsamardinos, Greasidou & Borboudakis (2018), Machine Learning 107.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from modelsel.core.types import Floats, Integers, Scoreboard
 
 RESAMPLES = 1000
 CELLS = 1 << 22  # draws × units that are held at a time
+NEAR = 1 << 17  # of these, drawn and counted at a time: what stays near the processor
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +69,9 @@ def bbc(
     scores, picked = [], []
     for counts in draws(len(of.weight), resamples, rng):
         mean, se = _in_bag(of, counts, getattr(rule, "needs_se", False))
-        for draw, own_mean, own_se in zip(counts, mean, se):
-            choice = rule.choose(_board(board, of, own_mean, own_se))
+        for draw, choice in zip(counts, _choices(rule, board, of, mean, se)):
             picked.append(choice)
-            scores.append(_out_of_bag(of, draw == 0, choice))
+            scores.append(_out_of_bag(of, np.flatnonzero(draw == 0), choice))
     return summary(np.array(scores), np.array(picked), winner, level)
 
 
@@ -88,12 +88,21 @@ def draws(size: int, resamples: int, rng: np.random.Generator) -> Iterator[Float
     block = max(1, CELLS // size)
     done = 0
     while done < resamples:
-        many = min(block, resamples - done)
-        drawn = rng.integers(size, size=(many, size)) + np.arange(many)[:, None] * size
-        counts = np.bincount(drawn.ravel(), minlength=many * size).reshape(many, size)
-        counts = counts[(counts == 0).any(axis=1)]
+        counts = _drawn(size, min(block, resamples - done), rng)
+        left = (counts == 0).any(axis=1)
+        counts = counts if left.all() else counts[left]
         done += len(counts)
-        yield counts.astype(np.float64)
+        yield counts
+
+
+def _drawn(size: int, many: int, rng: np.random.Generator) -> Floats:
+    """Counts of some resamples; the draws are those of one call, however few are made at a time."""
+    counts, piece = np.empty((many, size)), max(1, NEAR // size)
+    for start in range(0, many, piece):
+        part = counts[start : start + piece]
+        drawn = rng.integers(size, size=part.shape) + np.arange(len(part))[:, None] * size
+        part[:] = np.bincount(drawn.ravel(), minlength=part.size).reshape(part.shape)
+    return counts
 
 
 def _in_bag(of: Units, counts: Floats, with_error: bool) -> tuple[Floats, Floats]:
@@ -107,13 +116,24 @@ def _in_bag(of: Units, counts: Floats, with_error: bool) -> tuple[Floats, Floats
     return mean, np.sqrt(np.maximum(square, 0.0)) / weight
 
 
-def _board(board: Scoreboard, of: Units, mean: Floats, se: Floats) -> Scoreboard:
-    """The scoreboard as the drawn rows show it; candidates without row losses cannot be picked."""
-    whole, error = np.full(len(board.ids), np.nan), np.full(len(board.ids), np.nan)
-    whole[of.candidates], error[of.candidates] = mean, se
-    return replace(board, mean=whole, se=error, eligible=of.usable)
+def _choices(rule: Rule, board: Scoreboard, of: Units, mean: Floats, se: Floats) -> Sequence[int]:
+    """Choices of the rule from the drawn rows; candidates without row losses cannot be picked."""
+    boards, whole, error = replace(board, eligible=of.usable), _spread(board, of, mean), _spread(board, of, se)
+    own_class = vars(type(rule))  # a subclass may choose otherwise
+    if "choose_each" in own_class and not getattr(rule, "bounds", ()):
+        return list(map(int, own_class["choose_each"](rule, boards, whole)))
+    return [rule.choose(replace(boards, mean=own, se=own_se)) for own, own_se in zip(whole, error)]
 
 
-def _out_of_bag(of: Units, left: NDArray[np.bool_], choice: int) -> float:
+def _spread(board: Scoreboard, of: Units, values: Floats) -> Floats:
+    """Resamples × all candidates, NaN for those without row losses."""
+    whole = np.full((len(values), len(board.ids)), np.nan)
+    whole[:, of.candidates] = values
+    return whole
+
+
+def _out_of_bag(of: Units, left: Integers, choice: int) -> float:
+    """Mean of the choice's losses over the units that were left out."""
     column = int(np.searchsorted(of.candidates, choice))
-    return float(of.total[left, column].sum(dtype=np.float64) / of.weight[left].sum())
+    weight = float(len(left)) if of.equal else of.weight.take(left).sum()
+    return float(of.total[:, column].take(left).sum(dtype=np.float64) / weight)

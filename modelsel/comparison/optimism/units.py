@@ -1,6 +1,7 @@
 """Units of a bootstrap of the loss matrix: rows, or whole groups, with their weighted sums of losses."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,11 @@ class Units:
     weight: Floats
     candidates: Integers
     usable: Booleans
+
+    @cached_property
+    def equal(self) -> bool:
+        """True where every unit counts once."""
+        return bool((self.weight == 1.0).all())
 
 
 def units(losses: NDArray[Any], eligible: Booleans, groups: Integers | None, weights: Floats | None) -> Units:

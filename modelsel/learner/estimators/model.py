@@ -67,7 +67,7 @@ class Answering:
     def _shares(self, own: Floats | None, predicted: Codes) -> Floats:
         """Spread the scores over all classes; without scores the predicted class has 1."""
         shares = np.zeros((len(predicted), self.classes))
-        if own is None:
+        if own is None or len(self.own) == 1:
             shares[np.arange(len(predicted)), predicted] = 1.0
             return shares
         shares[:, self.own] = own
