@@ -1,7 +1,8 @@
 """Building a wheel compiles the kernels into it, so that a first study does not wait half a minute for a compiler.
 
-`MODELSEL_WHEEL=pure` builds one for every platform, without machine code; so does a platform other than x86-64 Linux, and a
-compilation that fails says why. A wheel with machine code is of one platform and one minor version of Python.
+`MODELSEL_WHEEL=pure` builds one for every platform, without machine code; so does a platform other than x86-64 Linux. A
+compilation that fails ends the build and says why: pip hides warnings, and a wheel without machine code looks like any other.
+A wheel with machine code is of one platform and one minor version of Python.
 """
 
 import os
@@ -39,8 +40,8 @@ class CompiledKernels(BuildHookInterface):  # type: ignore[type-arg]
         ready = Path(self.place, "ready")
         problem = compiled(Path(self.root), ready)
         if problem:
-            self.app.display_warning(f"kernels were not compiled, the wheel is pure: {problem}")
-            return
+            shutil.rmtree(self.place, ignore_errors=True)
+            raise RuntimeError(f"kernels were not compiled: {problem}\nMODELSEL_WHEEL=pure builds a wheel without machine code")
         build_data["force_include"][str(ready)] = "modelsel/kernels/ready"
         build_data.update(pure_python=False, infer_tag=True)
 

@@ -33,6 +33,7 @@ def settings() -> dict[str, Any]:
         "min_reported_time": 3600,
         "show_memory": False,
         "show_signature": False,
+        "write_computation_times": False,
         "download_all_examples": False,
         "plot_gallery": "True",
     }

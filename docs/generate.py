@@ -15,7 +15,7 @@ from modelsel.cli.dispatch import main
 from modelsel.cli.parsing.help import COMMANDS, EXITS
 from modelsel.config.sources.folders import Folders, shipped
 from modelsel.core.spec import GROUPS
-from modelsel.manual import editor, messages, pages, settings
+from modelsel.manual import editor, json_schema, messages, pages, settings
 from modelsel.manual.settings import ROOT, SettingEntry
 
 ROOT_FOLDER = Path(__file__).resolve().parents[1]
@@ -39,7 +39,7 @@ def write(folder: Path) -> list[Path]:
         if not place.exists() or place.read_text("utf-8") != text:  # Sphinx reads again only what has changed
             place.write_text(text, "utf-8")
     (folder / "schema").mkdir(exist_ok=True)
-    schemas = {f"schema/{name}": schema for name, schema in editor.schemas().items()}
+    schemas = {f"schema/{name}": schema for name, schema in {**editor.schemas(), **json_schema.schemas()}.items()}
     for name, schema in schemas.items():
         (folder / f"{name}.json").write_text(json.dumps(schema, indent=1), "utf-8")
     _remove_older(folder, {*(f"{name}.md" for name in written | codes), *(f"{name}.json" for name in schemas)})
@@ -117,11 +117,14 @@ def errors_page() -> str:
     lines += [f"- [{code}](codes/{code}.md): {meaning}" for code, (_, meaning) in pages.errors().items()]
     lines += ["", "## Findings", ""]
     lines += [f"- [{code}](codes/{code}.md): {_title(code)}" for code in pages.findings()]
-    return "\n".join([*lines, "", "```{toctree}", ":hidden:", ":glob:", "", "codes/*", "```", ""])
+    listed = [f"{code} <codes/{code}>" for code in (*pages.errors(), *pages.findings())]
+    return "\n".join([*lines, "", "```{toctree}", ":hidden:", "", *listed, "```", ""])
 
 
 def _title(code: str) -> str:
-    """The first words of a finding's section: its bold name, or its first sentence."""
+    """What an error means; the first words of a finding's section: its bold name, or its first sentence."""
+    if code in pages.errors():
+        return pages.errors()[code][1]
     text = pages.of_code(code).means
     named = re.match(r"\*\*(.+?)\*\*", text)
     return named[1] if named else re.sub(r"^\(.*?\) ", "", " ".join(text.split())).partition(". ")[0].rstrip(".")
@@ -132,11 +135,11 @@ def code_page(code: str) -> str:
     page = pages.of_code(code)
     says = [*_says(messages.templates().get(code, ()))]
     parts = {
-        "What it means": [page.means], "Why it matters": [page.why], "An example": [page.example],
-        "What it says, and what to do": [*([page.do] if page.do else []), *says] or ["What is wrong and where; mend it there."],
-        "How to silence it": [page.silence],
+        "What it means": [page.means], "Why it matters": [_sentence(page.why)], "An example": [_sentence(page.example)],
+        "What it says, and what to do": [*filter(None, [_sentence(page.do)]), *says] or ["What is wrong, and where."],
+        "How to silence it": [_sentence(page.silence)],
     }  # fmt: skip
-    lines = [f"# {code}", ""]
+    lines = [f"# {code}: {_title(code)}", ""]
     for heading, text in parts.items():
         lines += [
             f"## {heading}",
@@ -145,6 +148,10 @@ def code_page(code: str) -> str:
             "",
         ]
     return "\n".join([*lines, f"In a terminal: `modelsel explain {code}`.", ""])
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _says(found: Iterable[messages.MessageTemplate]) -> Iterator[str]:

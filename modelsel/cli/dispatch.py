@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from types import ModuleType
 
 from modelsel.cli import PARTS
-from modelsel.cli.parsing.errors import reported
+from modelsel.cli.parsing.errors import read_up, reported
 from modelsel.cli.parsing.help import COMMANDS, text
 from modelsel.core.errors import BAD_CONFIGURATION, OK, Problem
 
@@ -38,7 +38,8 @@ def main(words: Sequence[str] | None = None) -> int:
         return _version()
     name, *rest = words
     if name not in COMMANDS:
-        print(_unknown(name), file=sys.stderr)
+        problem = _unknown(name)
+        print(problem, read_up([problem]), sep="\n", file=sys.stderr)
         return BAD_CONFIGURATION
     if name == "run" and not any(word.startswith(("-", "tracking", "+tracking")) for word in rest):
         _start_recorder()

@@ -63,7 +63,7 @@ def predicted(folder: Any, path: Path, explain: bool = False, sets: float | None
     dataset = folder.config()["dataset"]
     rows = read_like(path, predictor.features, ids=listed(dataset.get("id")), **inherited(path, dataset))
     for finding in rows.findings:
-        print(f"{finding.message}; {finding.do}", file=sys.stderr)
+        print(f"{finding.code}: {finding.message}; {finding.do}", file=sys.stderr)
     _remember(folder, rows.table)
     more = {"path": paths(predictor, rows.table)} if explain else {}
     if sets is not None:

@@ -1,5 +1,6 @@
 """The page of a word: an error's code, a finding's, a group, a kind, a setting. Plain text for a terminal."""
 
+import re
 from collections.abc import Iterable, Iterator
 
 from modelsel.config.sources.folders import Folders, shipped
@@ -40,7 +41,11 @@ def page(word: str) -> str:
     <BLANKLINE>
       why     Entries are told apart by their names in every table.
     <BLANKLINE>
-      example In Python, two spaces with an entry of the same name: `space=["trees", {"stopped": "cart"}]`.
+      example A space of your own that names an entry as another space does:
+    <BLANKLINE>
+            $ mkdir -p conf/space
+            $ printf 'cart: {learner: knn}\\n' > conf/space/mine.yaml
+            $ modelsel plan dataset=iris --config-dir conf 'space=[cart,mine]'
     <BLANKLINE>
       silence It cannot be silenced: the command stops, so that nothing is computed that was not meant.
     """
@@ -71,7 +76,7 @@ def _case(page: CodePage) -> Iterator[str]:
     """Yield the reason why an error matters, an example that raises it, and the way to silence it."""
     raised = [line for line in page.example.splitlines() if not line.startswith("```")]
     for name, lines in (("why", [page.why]), ("example", raised), ("silence", [page.silence])):
-        yield from ("", *(f"  {name if first else '':<7} {line}" for first, line in _counted(lines)))
+        yield from ("", *(f"  {name if first else '':<7} {line}".rstrip() for first, line in _counted(lines)))
 
 
 def _counted(lines: list[str]) -> Iterator[tuple[bool, str]]:
@@ -87,8 +92,10 @@ def _messages(code: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Markdown as text: no asterisks, indented."""
-    return "\n".join(f"  {line}".rstrip() for line in text.replace("**", "").replace("*", "").splitlines())
+    """Markdown as text, indented: no asterisks but in code, which is indented further."""
+    blocks = re.split(r"^```\w*\n", text, flags=re.MULTILINE)  # words and code by turns
+    lines = [(place % 2 == 1, line) for place, block in enumerate(blocks) for line in block.splitlines()]
+    return "\n".join(f"{'      ' if code else '  '}{line if code else line.replace('*', '')}".rstrip() for code, line in lines)
 
 
 def _names(word: str) -> Iterator[str]:

@@ -102,8 +102,8 @@ def raised_by() -> dict[str, str]:
 
 
 def _parts(section: str) -> dict[str, str]:
-    """Name of each part of a section to its text; what stands before the first has no name. Commands are an example."""
-    marked = section.replace("```console", "*Example:*\n```console")
+    """Name of each part of a section to its text; what stands before the first has no name. Commands alone are an example."""
+    marked = section if "*Example:*" in section else section.replace("```console", "*Example:*\n```console", 1)
     split = re.split(r"^\*(Why it matters|Example|Do|Silence):\*", marked, flags=re.MULTILINE)
     named = {name: text.strip() for name, text in zip(split[1::2], split[2::2], strict=True)}
     return {"": split[0].strip(), **dict.fromkeys(("Why it matters", "Example", "Do", "Silence"), ""), **named}

@@ -35,7 +35,7 @@ def dead_links(page: Path) -> list[str]:
     for link in LINK.findall(text):
         place, _, anchor = link.partition("#")
         if re.match(r"[a-z]+:", link) or (DOCS / "reference") in (page.parent / place).resolve().parents:
-            continue  # another site, or a generated page: test_reference.py looks for that one
+            continue  # another site, or a generated page: tests/manual/test_links.py looks for that one
         target = (page.parent / place).resolve() if place else page
         if not target.exists() or (anchor and anchor not in anchors(target.read_text("utf-8"))):
             dead.append(link)

@@ -46,7 +46,7 @@ def test_every_command_is_a_file_with_a_help_of_its_own(modelsel: Command, name:
 )
 def test_an_unknown_command_is_said(modelsel: Command, word: str, said: str) -> None:
     ran = modelsel(word)
-    assert (ran.code, ran.out, ran.err.strip()) == (2, "", said)
+    assert (ran.code, ran.out, ran.err.splitlines()) == (2, "", [said, "`modelsel explain MSEL-250` says more"])
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_errors_of_modelsel_are_their_problems_and_their_exit_code(capsys: pytes
         raise DataError(Problem("MSEL-1", "a", "b", "c"), Problem("MSEL-2", "d"))
 
     assert errors_module.reported(unusable) == 3
-    assert capsys.readouterr().err == "MSEL-1: a, b; c\nMSEL-2: d\n"
+    assert capsys.readouterr().err == "MSEL-1: a, b; c\nMSEL-2: d\n`modelsel explain MSEL-1` says more; so for MSEL-2\n"
 
 
 def test_an_interrupt_ends_with_130_and_says_how_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
-"""Every code has a page of five parts, and the commands that a page shows raise its code."""
+"""Every code has a page of five parts, and the commands and the Python that a page shows raise its code."""
 
 import importlib.util
+import json
 import re
 import shlex
 import subprocess
@@ -14,7 +15,27 @@ from modelsel.manual import messages, pages
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("What it means", "Why it matters", "An example", "What it says, and what to do", "How to silence it")
-TYPED = [code for code in pages.errors() if "```console" in pages.raised_by().get(code, "")]
+CODES = [*pages.errors(), *pages.findings()]
+TYPED = [code for code in CODES if "```" in pages.of_code(code).example]
+BLOCK = re.compile(r"^```(console|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+NOT_TYPED = {  # why nothing on a page is run, to its codes
+    "a defect of modelsel's": "MSEL-001",
+    "a package that is missing": "MSEL-256 MSEL-289 MSEL-533 MSEL-621 MSEL-952 MSEL-965",
+    "a network, or a server that answers so": "MSEL-307 MSEL-309 MSEL-633 MSEL-634 MSEL-635 MSEL-961 "
+    "MSEL-962 MSEL-963 FROM_OPENML OPENML_STATUS G077 G078",
+    "a cluster": "MSEL-534 MSEL-536",
+    "a disk that is full, or lies": "MSEL-602 MSEL-604 MSEL-906 MSEL-912",
+    "several people, machines or homes": "MSEL-275 MSEL-505 MSEL-509 MSEL-510 MSEL-822 G074 G079",
+    "files that are damaged in a certain way": "MSEL-503 MSEL-504 MSEL-905 MSEL-907 MSEL-908 MSEL-909",
+    "code of one's own: a plug-in, a call of what is not public": "MSEL-405 MSEL-521 MSEL-523 MSEL-531 MSEL-532 G032",
+    "another version of modelsel or of a library": "MSEL-805 G010",
+    "a process that is killed, or a clock that is set back": "G060 G075",
+    "memory that suffices for folds alone": "MSEL-705 MSEL-706 WINNER_NOT_FITTED",
+    "data that are not at hand, or made for it": "MSEL-308 ROWS_LEFT_OUT G011 G031 G041 MSEL-703 MSEL-708",
+    "very many looks": "G050 G051",
+    "nobody has written an example that runs": "MSEL-209 MSEL-622 MSEL-623 MSEL-624 MSEL-625 MSEL-626 "
+    "MSEL-701 MSEL-964 G061 G071",
+}
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +54,7 @@ def missing(page: str) -> list[str]:
     return [part for part in PARTS if len(found.get(part, "").strip()) < 8]
 
 
-@pytest.mark.parametrize("code", [*pages.errors(), *pages.findings()])
+@pytest.mark.parametrize("code", CODES)
 def test_a_page_has_its_five_parts(generate: ModuleType, code: str) -> None:
     assert missing(generate.code_page(code)) == []
 
@@ -54,8 +75,9 @@ def test_it_is_said_what_to_do(code: str) -> None:
     assert pages.of_code(code).do or pages.of_code(code).silence or any(one.fix for one in says)
 
 
-def test_most_examples_are_typed_by_the_tests() -> None:
-    assert len(TYPED) > 0.5 * len(pages.errors())
+def test_what_is_not_typed_has_a_reason() -> None:
+    reasons = [code for codes in NOT_TYPED.values() for code in codes.split()]
+    assert sorted(reasons) == sorted(set(CODES) - set(TYPED))
 
 
 @pytest.fixture
@@ -72,23 +94,61 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return work
 
 
-def typed(code: str, capfd: pytest.CaptureFixture[str]) -> str:
-    """What the last command of a page's example says."""
+def typed(page: str, capfd: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch) -> str:
+    """What the last command of a page, or its last Python, says or raises."""
     said = ""
-    (block,) = re.findall(r"```console\n(.*?)```", pages.raised_by()[code], re.DOTALL)
-    for line in re.findall(r"^\$ (.*)$", block, re.MULTILINE):
-        capfd.readouterr()
-        if line.startswith("modelsel ") and "$(" not in line and "*" not in line:
-            main(shlex.split(line)[1:])
-        elif line.startswith("modelsel "):
-            main(subprocess.run(["bash", "-c", f"printf '%s\\n' {line}"], capture_output=True, text=True).stdout.split()[1:])
-        else:
-            subprocess.run(["bash", "-c", line], check=True)
-        said = "".join(capfd.readouterr())
+    for language, block in BLOCK.findall(page):
+        lines = [block] if language == "python" else re.findall(r"^\$ (.*)$", block, re.MULTILINE)
+        for line in lines:
+            capfd.readouterr()
+            raised = _python(line) if language == "python" else _shell(line, patch)
+            said = "".join(capfd.readouterr()) + raised
     return said
+
+
+def _python(text: str) -> str:
+    """Run Python as a script would, and return the error that it ends with."""
+    try:
+        exec(compile(text, "page", "exec"), {"__name__": "__main__"})
+    except Exception as error:
+        return str(error)
+    return ""
+
+
+def _shell(line: str, patch: pytest.MonkeyPatch) -> str:
+    """Type a line; `export` holds for the lines below it."""
+    if line.startswith("export "):
+        name, _, value = line.removeprefix("export ").partition("=")
+        patch.setenv(name, value.replace("$PWD", str(Path.cwd())))
+    elif line.startswith("modelsel ") and "$(" not in line and "*" not in line:
+        main(shlex.split(line)[1:])
+    elif line.startswith("modelsel "):
+        main(subprocess.run(["bash", "-c", f"printf '%s\\n' {line}"], capture_output=True, text=True).stdout.split()[1:])
+    else:
+        subprocess.run(["bash", "-c", line], check=True)
+    return ""
+
+
+def on_record() -> set[str]:
+    """Codes in the studies of this folder: those that only inform stand in the report and in study.json."""
+    found = [json.loads(path.read_text("utf-8")) for path in Path("runs").glob("*/*/study.json")]
+    flags = [flag for one in found if one["test"] for flag in one["test"]["flags"]]
+    return {*flags, *(finding["code"] for one in found for finding in one["findings"])}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("code", TYPED)
-def test_the_example_raises_the_code(code: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert f"{code}:" in typed(code, capfd)
+def test_the_example_raises_the_code(
+    code: str, folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = typed(pages.of_code(code).example, capfd, monkeypatch)
+    assert re.search(rf"\b{code}\b", said) or (code in pages.findings() and code in on_record()), said[-1500:]
+
+
+@pytest.mark.slow
+def test_an_example_that_raises_nothing_is_found(
+    folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = "```console\n$ modelsel plan loans.csv default\n```\n\n```python\nprint(1 + 1)\n```"
+    assert typed(page, capfd, monkeypatch) == "2\n"
+    assert on_record() == set()

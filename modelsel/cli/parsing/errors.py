@@ -4,7 +4,7 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from modelsel.core.errors import INTERNAL, INTERRUPTED, ModelselError, Problem, meant
 from modelsel.core.system.interrupts import interruptible, leave
@@ -39,7 +39,19 @@ def said(error: BaseException) -> int:
         return INTERRUPTED
     text = str(error) if isinstance(error, ModelselError) else str(_internal(error))
     print(clean("\n".join((text, *getattr(error, "__notes__", ())))), file=sys.stderr)
+    if isinstance(error, ModelselError):
+        print(read_up(error.problems), file=sys.stderr)
     return error.exit_code if isinstance(error, ModelselError) else INTERNAL
+
+
+def read_up(problems: Iterable[Problem]) -> str:
+    """Name the command that prints the pages of codes.
+
+    >>> read_up([Problem("A-1", "no setting"), Problem("A-2", "no number"), Problem("A-2", "too large")])
+    '`modelsel explain A-1` says more; so for A-2'
+    """
+    first, *others = dict.fromkeys(problem.code for problem in problems)
+    return f"`modelsel explain {first}` says more" + (f"; so for {', '.join(others)}" if others else "")
 
 
 def clean(text: str) -> str:

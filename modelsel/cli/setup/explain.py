@@ -13,7 +13,9 @@ def main(words: Sequence[str]) -> int:
     """Run `modelsel explain`: print a page of the manual, or a JSON schema."""
     parser = Arguments("explain", MORE)
     parser.add_argument("word", metavar="CODE|SETTING", nargs="?", help="a code, a setting, a group or a name of its files")
-    parser.add_argument("--schema", metavar="GROUP", help="a JSON schema for editors: of a group, space, experiment")
+    parser.add_argument(
+        "--schema", metavar="GROUP", help="a JSON schema: of a group, space, experiment, or of what is written (study, audit)"
+    )
     args = parser.parse_args(words)
     if args.schema:
         print(json.dumps(schema(args.schema), indent=1))
@@ -36,13 +38,13 @@ def explained(word: str) -> str:
 
 
 def schema(group: str) -> dict[str, object]:
-    """The JSON schema of a group's files; ConfigurationError for an unknown group."""
+    """The JSON schema of a group's files, or of an output; ConfigurationError for an unknown name."""
     from modelsel.config.fields.suggest import near
     from modelsel.core.errors import ConfigurationError, Problem
-    from modelsel.manual.editor import schemas
+    from modelsel.manual import editor, json_schema
 
-    known = schemas()
+    known = {**editor.schemas(), **json_schema.schemas()}
     if group not in known:
-        what, where = f"{group!r} is no group", "`modelsel explain --schema`"
+        what, where = f"{group!r} is no group and no output", "`modelsel explain --schema`"
         raise ConfigurationError(Problem("MSEL-251", what, where, near(group, known)))
     return known[group]

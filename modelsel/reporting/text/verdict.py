@@ -14,6 +14,7 @@ from modelsel.reporting.text.difference import next_best
 from modelsel.reporting.text.terminal import duration
 from modelsel.reporting.text.words import called, interval, number, ordinal, percent, plural, score, settings
 
+GRAVE = ("medium", "high", "critical")
 LABEL = 17
 WIDTH = 110
 
@@ -129,9 +130,11 @@ def look(result: TestResult) -> str:
 
 
 def findings(outcome: StudySummary) -> list[str]:
-    """List findings of medium severity and above, with what to do."""
-    graver = [f for f in outcome.findings if f["severity"] in ("medium", "high", "critical")]
-    return [f"{f['code']} ({f['severity']}): {f['message']}{'; ' + f['do'] if f.get('do') else ''}" for f in graver]
+    """List findings of medium severity and above, with what to do, and the command that prints the page of the gravest."""
+    graver = [f for f in outcome.findings if f["severity"] in GRAVE]
+    said = [f"{f['code']} ({f['severity']}): {f['message']}{'; ' + f['do'] if f.get('do') else ''}" for f in graver]
+    gravest = max(graver, key=lambda f: GRAVE.index(f["severity"]), default={})
+    return [*said, f"what a code means: `modelsel explain {gravest['code']}`"] if graver else []
 
 
 def ledger(outcome: StudySummary, audit: Mapping[str, Any]) -> list[str]:

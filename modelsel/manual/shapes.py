@@ -1,0 +1,305 @@
+"""The shapes of what modelsel writes as JSON, as types: `modelsel.manual.json_schema` makes schemas of them.
+
+Where a part of the package has a type for what it writes, it is used; the others are described here. `object` stands for a
+value whose shape depends on the study: settings of a learner, say.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, NotRequired, TypedDict
+
+from modelsel.core.outcome import TestResult
+from modelsel.core.types import Finding
+
+Number = float | None
+Span = tuple[float, float]
+
+
+class TaskShape(TypedDict):
+    """The data of a study and their split."""
+
+    name: str
+    rows: int
+    development_rows: int
+    test_rows: int
+    features: int
+    classes: list[str]
+    fingerprint: str
+
+
+class SchemeShape(TypedDict):
+    """How candidates were judged."""
+
+    name: str
+    folds: int
+    fingerprint: str
+
+
+class CountsShape(TypedDict):
+    """How many candidates there were, by what became of them."""
+
+    declared: int
+    distinct: int
+    ok: int
+    failed: int
+    skipped: int
+    dropped: NotRequired[int]
+
+
+class FitsShape(TypedDict):
+    """Fits that were made, and those of separate fits."""
+
+    needed: int
+    naive: int
+
+
+class SizeShape(TypedDict):
+    """The size of a model, in the unit that is named."""
+
+    name: str
+    value: Number
+
+
+class ScoreShape(TypedDict):
+    """A score over folds."""
+
+    mean: Number
+    se: Number
+    folds: NotRequired[list[Number]]
+
+
+class CorrectedShape(TypedDict):
+    """The winner's score without the luck of the choice."""
+
+    method: Literal["bbc", "nested"]
+    mean: float
+    low: float
+    high: float
+    same: NotRequired[float]
+    resamples: NotRequired[int]
+    reached: NotRequired[Mapping[str, object]]
+    feasible: NotRequired[float]
+    tibshirani: NotRequired[Number]
+    bbc: NotRequired[Mapping[str, object]]
+    label: NotRequired[str]
+    caution: NotRequired[str]
+
+
+class RefitFailureShape(TypedDict):
+    """Why the winner could not be fitted on all development rows."""
+
+    status: str
+    reason: str
+
+
+class WinnerShape(TypedDict):
+    """Who was chosen, and how good it is."""
+
+    id: str
+    learner: str
+    entry: str
+    parameters: Mapping[str, object]
+    complexity: SizeShape
+    cv: ScoreShape
+    measures: Mapping[str, Number]
+    indistinguishable: list[str]
+    corrected: CorrectedShape | None
+    never_out_of_bag: NotRequired[int]
+    failure: NotRequired[RefitFailureShape]
+
+
+class FailureShape(TypedDict):
+    """A candidate that did not finish: failed, or skipped."""
+
+    id: str
+    status: str
+    reason: str
+
+
+class FloorShape(TypedDict):
+    """What guessing scores."""
+
+    id: str
+    learner: str
+    candidate: bool
+    cv: ScoreShape | None
+    reason: str
+
+
+class NestedShape(TypedDict):
+    """The whole selection inside outer folds."""
+
+    method: str
+    mean: float
+    low: float
+    high: float
+    label: str
+    scores: list[Number]
+    winners: list[str]
+    agreement: float
+
+
+class ClosedShape(TypedDict):
+    """Why the test was left closed, and the command that opens it."""
+
+    reason: str
+    open: str
+
+
+class StudyShape(TypedDict):
+    """study.json."""
+
+    schema: int
+    modelsel: str
+    study: str
+    spec_id: str
+    seed: int
+    task: TaskShape
+    scheme: SchemeShape
+    measure: str
+    rule: str
+    candidates: CountsShape
+    fits: FitsShape
+    winner: WinnerShape
+    test: TestResult | None
+    failures: list[FailureShape]
+    seconds: Mapping[str, float]
+    folder: str
+    findings: list[Finding]
+    floor: NotRequired[list[FloorShape]]
+    nested: NotRequired[NestedShape]
+    grave: NotRequired[list[str]]
+    closed: NotRequired[ClosedShape]
+
+
+class LedgerShape(TypedDict):
+    """Where the ledger is, and whether it is whole (null: not asked)."""
+
+    url: str
+    entries: int
+    intact: bool | None
+    head: str | None
+    id: NotRequired[str]
+    chain: NotRequired[str]
+    replicas: NotRequired[int]
+    anchors: NotRequired[list[str]]
+    freed_of_labels: NotRequired[int]
+    digests_of_labels: NotRequired[int]
+
+
+class EntryShape(TypedDict):
+    """What every line of an audit says of its entry in the ledger."""
+
+    seq: int
+    replica: str
+    at: str
+    study: str | None
+    spec_id: str | None
+    user: str | None
+    host: str | None
+    folder: str | None
+
+
+class LookShape(EntryShape):
+    """A look at a test set, or a replay of its answer."""
+
+    look: int
+    replay: bool
+    status: str
+    score: Number
+    errors: int | None
+    interval: Span | None
+    price: float
+    spent: float
+    overlap: list[object]
+    flags: list[str]
+    changes: list[str]
+    n: NotRequired[int | None]
+    n_clean: NotRequired[int | None]
+    release: NotRequired[str | None]
+    policy: NotRequired[str | None]
+    cv_mean: NotRequired[Number]
+    metric: NotRequired[str]
+    findings: NotRequired[list[Finding]]
+    justification: NotRequired[Mapping[str, object] | None]
+    charged: NotRequired[list[str]]
+    as_first: NotRequired[Span | None]
+    superseded: NotRequired[Mapping[str, object] | None]
+
+
+class RefusalShape(EntryShape):
+    """A look that was refused."""
+
+    reason: str
+    flags: list[str]
+
+
+class TestSetShape(TypedDict):
+    """All that touched one test set."""
+
+    id: str
+    rows: int
+    looks: list[LookShape]
+    sealed: Mapping[str, object]
+    policies: list[Mapping[str, object]]
+    refusals: list[RefusalShape]
+    spent: float
+    studies: int
+    candidates: int
+    choices: Mapping[str, Number] | None
+    siblings: list[Mapping[str, object]]
+    next: Mapping[str, object] | None
+    budget: Mapping[str, object] | None
+
+
+class AuditShape(TypedDict):
+    """What `modelsel audit --json` prints."""
+
+    ledger: LedgerShape
+    test_sets: list[TestSetShape]
+    flags: list[Finding]
+    state: str
+    contacts: NotRequired[list[Mapping[str, object]]]
+    next: NotRequired[Mapping[str, object] | None]
+    at: NotRequired[str]
+    reforms: NotRequired[Mapping[str, Mapping[str, object]]]
+
+
+class AskerShape(TypedDict):
+    """What one asker has used, and has left."""
+
+    answers: int
+    nats: float
+    looks_left: int | None
+    nats_left: Number
+
+
+class ExamStatusShape(TypedDict):
+    """What `modelsel exam status --json` prints."""
+
+    exam: str
+    name: str
+    state: Literal["open", "closed"]
+    release: str
+    measure: str
+    rows: int
+    answers: int
+    looks: int
+    spent: float
+    next: Mapping[str, float] | None
+    per_asker: Mapping[str, Number]
+    askers: Mapping[str, AskerShape]
+
+
+class BoardLineShape(TypedDict):
+    """A line of what `modelsel exam board --json` prints."""
+
+    number: int
+    asker: str
+    at: str
+    answer: str
+    score: Number
+    interval: Span | None
+    said: str
+    look: int | None
+    beside: str | None
+    errors: NotRequired[int | None]
