@@ -27,7 +27,7 @@ class TaskShape(TypedDict):
 
 
 class SchemeShape(TypedDict):
-    """How candidates were judged."""
+    """The folds by which candidates were judged."""
 
     name: str
     folds: int
@@ -35,7 +35,7 @@ class SchemeShape(TypedDict):
 
 
 class CountsShape(TypedDict):
-    """How many candidates there were, by what became of them."""
+    """Numbers of candidates, by what became of them."""
 
     declared: int
     distinct: int
@@ -85,14 +85,14 @@ class CorrectedShape(TypedDict):
 
 
 class RefitFailureShape(TypedDict):
-    """Why the winner could not be fitted on all development rows."""
+    """The reason that the winner could not be fitted on all development rows."""
 
     status: str
     reason: str
 
 
 class WinnerShape(TypedDict):
-    """Who was chosen, and how good it is."""
+    """The candidate that was chosen, and its scores."""
 
     id: str
     learner: str
@@ -116,7 +116,7 @@ class FailureShape(TypedDict):
 
 
 class FloorShape(TypedDict):
-    """What guessing scores."""
+    """The score of guessing."""
 
     id: str
     learner: str
@@ -139,7 +139,7 @@ class NestedShape(TypedDict):
 
 
 class ClosedShape(TypedDict):
-    """Why the test was left closed, and the command that opens it."""
+    """The reason that the test was left closed, and the command that opens it."""
 
     reason: str
     open: str
@@ -172,7 +172,7 @@ class StudyShape(TypedDict):
 
 
 class LedgerShape(TypedDict):
-    """Where the ledger is, and whether it is whole (null: not asked)."""
+    """The ledger's address, and whether it is whole (null: not asked)."""
 
     url: str
     entries: int
@@ -187,7 +187,7 @@ class LedgerShape(TypedDict):
 
 
 class EntryShape(TypedDict):
-    """What every line of an audit says of its entry in the ledger."""
+    """Facts of an entry in the ledger that every line of an audit repeats."""
 
     seq: int
     replica: str
@@ -252,7 +252,7 @@ class TestSetShape(TypedDict):
 
 
 class AuditShape(TypedDict):
-    """What `modelsel audit --json` prints."""
+    """The output of `modelsel audit --json`."""
 
     ledger: LedgerShape
     test_sets: list[TestSetShape]
@@ -265,7 +265,7 @@ class AuditShape(TypedDict):
 
 
 class AskerShape(TypedDict):
-    """What one asker has used, and has left."""
+    """The budget of one asker, used and left."""
 
     answers: int
     nats: float
@@ -274,7 +274,7 @@ class AskerShape(TypedDict):
 
 
 class ExamStatusShape(TypedDict):
-    """What `modelsel exam status --json` prints."""
+    """The output of `modelsel exam status --json`."""
 
     exam: str
     name: str
@@ -291,7 +291,7 @@ class ExamStatusShape(TypedDict):
 
 
 class BoardLineShape(TypedDict):
-    """A line of what `modelsel exam board --json` prints."""
+    """A line of `modelsel exam board --json`."""
 
     number: int
     asker: str
