@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from modelsel.core.types import Feature, Table
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.rows.identity import bound, columns, number_tokens, set_digest, text_tokens, unbound
+from modelsel.ledger.rows.identity import bound, columns, feature_tokens, number_tokens, set_digest, text_tokens, unbound
 
 KEY = IdentityKey(b"k" * 32)
 
@@ -118,3 +118,24 @@ def test_an_unseen_level_is_not_a_missing_one() -> None:
     values[:, 2] = [0, 3, np.nan]  # 3 = len(levels): not among the declared ones
     cells = columns(replace(table, values=values)).tokens[:, 2]
     assert len(set(cells.tolist())) == 3
+
+
+def test_a_number_that_rounds_up_to_the_next_power_is_one_with_what_rounds_down_to_it() -> None:
+    up, down, apart = number_tokens(np.array([0.99999996, 1.0000001, 1.00002]), 6)
+    assert up == down
+    assert up != apart
+
+
+def test_a_missing_value_is_missing_in_every_kind_of_column() -> None:
+    feature = Feature("c", "nominal", ("red", "blue"))
+    red, blue, unseen, missing = feature_tokens(feature, np.array([0.0, 1.0, 2.0, np.nan]), 6)
+    assert missing == number_tokens(np.array([np.nan]), 6)[0]
+    assert len({red, blue, unseen, missing}) == 4
+    assert (red, blue) == tuple(text_tokens(("red", "blue"), 6))
+
+
+@pytest.mark.parametrize("text", ["1_000", "inf", "nan", "infinity", "1e", "+", "0x10"])
+def test_what_is_no_number_in_plain_notation_is_a_text(text: str) -> None:
+    numbers = {int(one) for one in number_tokens(np.array([1000.0, np.inf, -np.inf, np.nan, 1.0, 16.0, 0.0]), 6)}
+    assert int(text_tokens([text], 6)[0]) not in numbers
+    assert text_tokens(["1000", "+1e3"], 6).tolist() == number_tokens(np.array([1000.0, 1000.0]), 6).tolist()

@@ -104,6 +104,11 @@ def test_entries_whose_bytes_are_the_same_are_not_examined_again(team: Team, exa
     assert len(examined) == 2
 
 
+def test_who_owns_a_ledger_is_read_with_it(team: Team) -> None:
+    assert team.opened().entries().owner == team.home.signer().public
+    assert team.opened(team.other).entries().owner == team.home.signer().public
+
+
 def _stated(entry: LedgerEntry) -> dict[str, Any]:
     return {name: value for name, value in entry.brief.items() if value}
 

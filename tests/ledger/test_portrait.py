@@ -11,7 +11,7 @@ from benchmarks.guard_disguises import DISGUISES
 from modelsel.core.types import Feature, Task
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.likeness import Halves, Likeness, likeness
-from modelsel.ledger.portraits.portrait import Portrait, Variables, drawn, variables
+from modelsel.ledger.portraits.portrait import MOST, Portrait, Variables, drawn, variables
 from modelsel.ledger.rows.row_set import RowSet
 
 KEY = IdentityKey(b"k" * 32)
@@ -90,6 +90,48 @@ def test_every_choice_is_paid_for() -> None:
     found = likeness(mine, halves, replace(mine, links=links))
     assert found.variables == count - 1
     assert found.nats == pytest.approx(least - log(count))  # one of so many was left out
+
+
+def test_half_of_the_variables_have_to_fit() -> None:
+    mine, halves = portrait(drawn_table(400, "rrrrrr", 3))
+    for others, fit in ((3, 3), (4, 0)):
+        links = {view: one.copy() for view, one in mine.links.items()}
+        for one in links.values():
+            for index in range(others):
+                one[index] = np.where(np.isfinite(one[index]), 0.9 - 0.3 * index, np.nan)
+                one[:, :, index] = np.where(np.isfinite(one[:, :, index]), 0.9 - 0.3 * index, np.nan)
+        assert likeness(mine, halves, replace(mine, links=links), thorough=False).variables == fit
+
+
+@pytest.mark.parametrize(("numbers", "orders"), [(1, 3), (10, 3), (11, 2), (15, 2), (16, 1)])
+def test_many_numbers_have_fewer_features_each(numbers: int, orders: int) -> None:
+    rng = np.random.default_rng(0)
+    levels = tuple("abcdefghij")
+    values = np.column_stack([rng.normal(size=(400, numbers)), rng.integers(0, 10, (400, 4))])
+    features = tuple(
+        Feature(f"x{i}", "numeric" if i < numbers else "nominal", levels[: 10 * (i >= numbers)]) for i in range(numbers + 4)
+    )
+    target = np.zeros(400, np.int32)
+    found = variables(Task(name="t", features=features, values=values, rows=np.arange(400), classes=("0", "1"), target=target))
+    assert found is not None
+    assert found.orders == orders
+    assert len(found) == MOST  # levels have the room that numbers leave
+    assert found.binary.sum() == MOST - orders * numbers
+
+
+@pytest.mark.parametrize(("levels", "part"), [(40, True), (41, False)])
+def test_columns_of_many_levels_take_no_part(levels: int, part: bool) -> None:
+    rng = np.random.default_rng(0)
+    codes = np.where(rng.random(400) < 0.5, 0, np.arange(400) % levels)
+    features = (
+        Feature("city", "nominal", tuple(f"c{i}" for i in range(levels))),
+        Feature("x", "numeric"),
+        Feature("y", "numeric"),
+    )
+    values, target = np.column_stack([codes, rng.normal(size=(400, 2))]), np.zeros(400, np.int32)
+    found = variables(Task(name="t", features=features, values=values, rows=np.arange(400), classes=("0", "1"), target=target))
+    assert found is not None
+    assert ("city=c0" in found.labels) == part
 
 
 def test_levels_of_which_one_follows_from_another_tell_nothing_of_tables() -> None:
