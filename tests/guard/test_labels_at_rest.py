@@ -17,7 +17,7 @@ from modelsel.core.types import Task
 from modelsel.guard.gate import Gate
 from modelsel.guard.identity import fingerprints
 from modelsel.guard.reporting.audit import audit
-from modelsel.ledger.database.label_removal import labelled, strip
+from modelsel.ledger.database.label_removal import LOOKED_THROUGH, labelled, strip
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.home import Home
 from modelsel.ledger.rows.identity import Hashes, TokenTable, bound, columns, text_tokens
@@ -170,3 +170,11 @@ def test_no_file_of_a_study_gives_a_label_away(tmp_path: Path, monkeypatch: pyte
     for array in (task.target, task.target[sealed]):
         for form in (np.int8, np.int32, np.int64, np.float64):
             assert np.ascontiguousarray(array, form).tobytes() not in everything
+
+
+def test_a_ledger_that_was_looked_through_is_marked(tmp_path: Path) -> None:
+    ledger = Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}", "r1")
+    assert not ledger.marked(LOOKED_THROUGH)
+    assert strip(ledger) == 0
+    assert ledger.marked(LOOKED_THROUGH)
+    assert strip(ledger) == 0
