@@ -16,10 +16,10 @@ from modelsel.guard.kept import kept
 from modelsel.guard.reporting.audit import audit
 from modelsel.record.folder import ROOT, RunFolder
 from modelsel.record.mlflow.track import Tracker
-from modelsel.record.refit import ready
+from modelsel.record.refit import answered, ready
 from modelsel.reporting import page
 from modelsel.runner.progress import QUIET
-from modelsel.study.look import outputs, selected
+from modelsel.study.look import selected
 
 
 def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, progress: Progress = QUIET) -> StudySummary:
@@ -36,7 +36,8 @@ def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, p
     gate = Gate(policy, folder.root, tracker.anchors)
     model = ready(folder, progress.say, sealing.development)
     chosen = selected(outcome.winner["id"], outcome.winner["cv"]["mean"], folder.assessed(), outcome.candidates["distinct"])
-    result = gate.look(LookRequest(sealing, chosen, lambda table: outputs(model, table, sealing.measure)))
+    scores = sealing.measure.needs_scores
+    result = gate.look(LookRequest(sealing, chosen, lambda table: answered(folder, model, table, scores)))
     with kept(result):
         tested = replace(outcome, test=_kept(outcome.test, result))
         folder.amend(tested, audit(gate, sealing))

@@ -10,11 +10,12 @@ from modelsel.api.documented import documented_as
 from modelsel.api.outcome import Outcome
 from modelsel.api.progress import progress
 from modelsel.api.results.mlflow_models import under_the_open_run
+from modelsel.cli.parsing.table_words import is_table
 from modelsel.config.compose import Config, compose, recompose
-from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.dataset.formats.memory import NAME
 from modelsel.dataset.reading.bytes import told
-from modelsel.dataset.tables.in_memory import OF_A_TASK, given
+from modelsel.dataset.tables.in_memory import OF_A_TASK, MemoryTable, UnreadColumnsError, given
 from modelsel.dataset.tables.read_table import kind_of_file
 from modelsel.dataset.tables.untyped import UntypedTable, hold
 from modelsel.record.folder import RunFolder
@@ -34,7 +35,7 @@ def run(
     Parameters
     ----------
     *overrides : str
-        As on the command line (`"space=trees"`, `"scheme.folds=5"`); the first may be the data.
+        As on the command line (`"space=trees"`, `"scheme.folds=5"`); the first may be the data, a table or the path of a file.
     data : table, array, tuple, Task, str or Path, optional
         A pandas, Polars or PyArrow table, a NumPy array, `(X, y)`, a `Task`, or the path of a file. Without it `dataset` says.
     target, weights, groups, id : str or array-like, optional
@@ -179,16 +180,43 @@ def _composed(
 ) -> tuple[Config, UntypedTable | None]:  # fmt: skip
     """Compose a study from overrides, data and keywords; the second value is the table in memory, if it was one."""
     words, data = _sorted(overrides, data)
+    if isinstance(data, str | Path) and "target" not in roles and words and "=" not in words[0]:
+        roles = {**roles, "target": words.pop(0)}
     if config is not None:
         return _again(config, words, data, roles, config_dir, settings)
     if data is None:
         return compose(words, config_dir, _with(settings, roles)), None
     if isinstance(data, str | Path):
         return compose(words, config_dir, _with(settings, {"kind": kind_of_file(data), "path": str(data), **roles})), None
-    taken = given(data, **roles)
-    table = hold(taken.table)
-    composed = compose(words, config_dir, _with(settings, {"kind": NAME, "content": table.content, **taken.roles}))
+    try:
+        taken = given(data, **roles)
+    except UnreadColumnsError as error:
+        also = _problems_of(error.rest, words, config_dir, settings) if error.rest else ()
+        raise DataError(*error.problems, *also) from None
+    composed, table = _on(taken, words, config_dir, settings)
     return replace(composed, notes=(*taken.notes, *composed.notes)), table
+
+
+def _on(
+    taken: MemoryTable, words: Sequence[str], config_dir: str | None, settings: Mapping[str, Any]
+) -> tuple[Config, UntypedTable]:
+    """Hold a table, and compose a study on it."""
+    table = hold(taken.table)
+    return compose(words, config_dir, _with(settings, {"kind": NAME, "content": table.content, **taken.roles})), table
+
+
+def _problems_of(
+    rest: MemoryTable, words: Sequence[str], config_dir: str | None, settings: Mapping[str, Any]
+) -> tuple[Problem, ...]:
+    """Find what else is wrong with a table of which some columns cannot be read, so that all is said at once."""
+    try:
+        composed, _table = _on(rest, words, config_dir, settings)  # held until its rows were looked at
+        composed.dataset.load()
+    except DataError as error:
+        return error.problems
+    except ConfigurationError:  # a target, or a setting, of one of those columns
+        return ()
+    return ()
 
 
 def _again(
@@ -213,6 +241,8 @@ def _sorted(overrides: Sequence[Any], data: Any) -> tuple[list[str], Any]:
     if first is not None and data is not None:
         raise ConfigurationError(Problem("MSEL-809", "the data are given twice", "run", "hand them over once"))
     words = list(overrides if first is None else overrides[1:])
+    if data is None and first is None and words and isinstance(words[0], str) and is_table(words[0]):
+        first = words.pop(0)  # as on the command line: FILE, then overrides
     strange = [type(word).__name__ for word in words if not isinstance(word, str)]
     if strange:
         fix = "overrides are texts like 'space=trees'; settings go by keyword"

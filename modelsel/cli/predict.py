@@ -53,7 +53,7 @@ def predicted(folder: Any, path: Path, explain: bool = False, sets: float | None
     """Predictions of a run's final model for the rows of a file; what is noticed about them is said on stderr."""
     from modelsel.dataset.columns.settings import listed
     from modelsel.dataset.tables.prediction_rows import read_like
-    from modelsel.record.refit import ready
+    from modelsel.record.refit import answered, ready
 
     if not path.is_file():
         raise ConfigurationError(
@@ -68,8 +68,10 @@ def predicted(folder: Any, path: Path, explain: bool = False, sets: float | None
     more = {"path": paths(predictor, rows.table)} if explain else {}
     if sets is not None:
         more["set"] = in_sets(folder, rows.table, sets)
-    labels, scores = predictor.predict(rows.table).tolist(), predictor.scores(rows.table).tolist()
-    return Predicted(predictor.classes, labels, scores, rows.ids, more)
+    said = answered(folder, predictor, rows.table, scores=True)
+    assert said.scores is not None, "they were asked for"
+    labels = [predictor.classes[place] for place in said.predicted[0].tolist()]
+    return Predicted(predictor.classes, labels, said.scores[0].tolist(), rows.ids, more)
 
 
 def _remember(folder: Any, table: Any) -> None:

@@ -74,7 +74,7 @@ def _remedy(text: str, known: Sequence[str] = ()) -> str:
     if text.startswith("-"):
         return "options stand before overrides; see --help"
     if "=" not in text:
-        return f"write {text}=VALUE; a table is named first: FILE TARGET, then overrides"
+        return f"write {text}=VALUE; a table is named first: FILE TARGET, then overrides (in Python: data=FILE, target=NAME)"
     if "null" in text:
         return "write no limit as none: choice(none, 3, 5)"
     key, _, value = text.partition("=")

@@ -361,7 +361,14 @@ def _per_row(name: str) -> bool:
 
 
 def _cut(array: NDArray[Any] | None, rows: Integers) -> NDArray[Any] | None:
-    return None if array is None else array[rows]
+    """Some rows; of a matrix column by column, as it stands in memory, without another copy of it."""
+    if array is None or array.ndim == 1:
+        return None if array is None else array[rows]
+    places = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+    found = np.empty((len(places), array.shape[1]), array.dtype, order="F")
+    for column in range(array.shape[1]):
+        found[:, column] = array[:, column][places]
+    return found
 
 
 def by_columns(rows: NDArray[Any]) -> Floats:

@@ -3,6 +3,7 @@
 Only development rows are read. A part whose fits fail says why in its place (`failed`), and costs the study nothing else.
 """
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,8 @@ from modelsel.runner.final_fit import Final
 
 NO_NOISE = "it learns from the study's own folds, which a table with one column more does not have"
 Apart = Callable[..., Any]  # a function and its arguments, called where cells are computed: its result, or the Failure
+
+LOG = logging.getLogger("modelsel.study")  # goes to study.log
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +112,7 @@ def _slices(of: StudyToExplain, search: bool, groups: Sequence[str]) -> dict[str
     """Find where the winner fails, by its out-of-fold answers of the first repeat."""
     said, truth = of.selection.assessed.predicted[0], of.selection.assessed.truth
     known = np.flatnonzero(said >= 0)
-    task, wrong = of.task.take(known), said[known] != truth[known]
+    task, wrong = of.task if len(known) == len(of.task) else of.task.take(known), said[known] != truth[known]
     found = {"weak_slices": weak_slices(task, wrong, of.seed)} if search else {}
     return {**found, "declared_slices": declared(task, wrong, groups)} if groups else found
 
@@ -120,4 +123,8 @@ def _dependence(of: StudyToExplain, final: Final, importance: Sequence[dict[str,
 
     lines = importance[0].get("columns", ()) if importance else ()
     names = [line["column"] for line in lines] or [feature.name for feature in of.task.features]
-    return dependence(final, of.task, names[:COLUMNS], of.seed)
+    found = of.apart(dependence, final, of.task, names[:COLUMNS], of.seed)
+    if isinstance(found, Failure):
+        LOG.warning("no partial dependence: %s, %s", found.status, found.reason)
+        return []
+    return list(found)

@@ -84,16 +84,17 @@ class PriorDrawModel:
 
     def _draw(self, table: Table, rows: Integers) -> Codes:
         """Draw a class for each row from a hash of its values."""
-        uniform = _hashed(table.values[rows], self.key) / 2.0**64
+        uniform = _hashed(table.values, rows, self.key) / 2.0**64
         limits = np.cumsum(self.shares)
         drawn: Codes = np.minimum(np.searchsorted(limits, uniform, "right"), np.flatnonzero(self.shares)[-1]).astype(np.int32)
         return drawn
 
 
-def _hashed(values: Floats, key: int) -> NDArray[np.uint64]:
-    """A 64-bit hash of each row (the mixing of SplitMix64; Steele, Lea and Flood 2014)."""
-    state = np.full(len(values), key, np.uint64)
-    for column in (values + 0.0).T:  # −0.0 becomes 0.0
+def _hashed(values: Floats, rows: Integers, key: int) -> NDArray[np.uint64]:
+    """A 64-bit hash of some rows (the mixing of SplitMix64; Steele, Lea and Flood 2014), read column by column."""
+    state = np.full(len(rows), key, np.uint64)
+    for whole in values.T:
+        column = whole[rows] + 0.0  # −0.0 becomes 0.0
         bits = np.where(np.isnan(column), 1.0e308, column).view(np.uint64)
         state = _mixed(state ^ bits)
     return _mixed(state)

@@ -2,30 +2,40 @@
 
 A recipe (scikit-learn's models) is fitted on the development rows that the recorded configuration describes: the same data,
 read and split again. Their fingerprint has to be that of the record; whatever is fitted again is said.
+
+Fitting again and answering are jobs as the cells of the study were, under its limits: what is not this package's own code may
+crash, stall or fill the memory there, and the command says so and lives.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+from modelsel.config.fields.settings import LimitSettings
 from modelsel.config.reopen import reopen
-from modelsel.core.errors import ConfigurationError, DataError, Problem
-from modelsel.core.types import Task
+from modelsel.core.errors import ConfigurationError, DataError, NoCandidateError, Problem
+from modelsel.core.types import Outputs, Table, Task
 from modelsel.record.folder import RunFolder
-from modelsel.record.model.model import Predictor, load
+from modelsel.record.model.model import Predictor, describe, load
+from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits
+from modelsel.runner.execution.executors import IN_THIS_PROCESS, Pool
+from modelsel.runner.execution.single_job import Failure, apart
+from modelsel.runner.final_fit import outputs
 
 Say = Callable[[str], object]
+NATIVE = ("sklearn", "estimator")  # learners that call other people's compiled code
 
 
 def ready(folder: RunFolder, say: Say, development: Task | None = None) -> Predictor:
     """The model of a run; `development` spares reading the rows again where they are at hand.
 
     Raises DataError where the model is damaged or a recipe's rows or versions are others, ConfigurationError where its rows
-    cannot be read.
+    cannot be read, NoCandidateError where the fit fails.
     """
     predictor = load(folder.model, tuple(folder.config().get("plugins") or ()))
     if not predictor.is_recipe:
         return predictor
     rows = development_rows(folder) if development is None else development
-    fitted = predictor.refit(rows)
+    fitted = _refitted(folder, predictor, rows)
     again = f"fitted again on the {len(rows)} development rows of {rows.name}"
     say(f"the record holds the recipe of this {predictor.recipe}: {again}")
     return fitted
@@ -48,3 +58,50 @@ def development_rows(folder: RunFolder) -> Task:
 def _needed(folder: RunFolder, fix: str) -> Problem:
     what = "only a recipe of the model was kept, and the development rows to fit it on are not at hand"
     return Problem("MSEL-625", what, str(folder.path), fix)
+
+
+def _refitted(folder: RunFolder, predictor: Predictor, development: Task) -> Predictor:
+    """A recipe fitted again. Raises DataError for other rows or versions, NoCandidateError where the fit fails."""
+    found: Predictor = _job(folder, predictor, "could not be fitted again", Predictor.refit, development)
+    return found
+
+
+def answered(folder: RunFolder, predictor: Predictor, table: Table, scores: bool) -> Outputs:
+    """Classes, and scores where they are wanted. Raises NoCandidateError where the model gives none."""
+    found: Outputs = _job(folder, predictor, "gave no answers", outputs, table, scores)
+    return found
+
+
+def _job(folder: RunFolder, predictor: Predictor, failed: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call the function as a job; NoCandidateError where it fails."""
+    pool, limits = _place(folder, predictor)
+    done = apart(pool, limits, function, predictor, *arguments)
+    if isinstance(done, Failure):
+        fix = "the limits of the study hold here too; else mend the learner, and run the study again"
+        raise NoCandidateError(Problem("MSEL-709", f"the model {failed}: {done.status}, {done.reason}", str(folder.path), fix))
+    return done
+
+
+def _place(folder: RunFolder, predictor: Predictor) -> tuple[Pool, CellLimits]:
+    """A process where the study's pool would have chosen one, or had one; our own code is called in this very thread."""
+    config = folder.config()
+    kind = str((config.get("pool") or {}).get("kind", "auto"))
+    limit = LimitSettings(**(config.get("limit") or {}))
+    if kind in IN_THIS_PROCESS or (_own(predictor, describe(folder.model)) and not limit.any):
+        return Pool("sequential"), UNLIMITED
+    return Pool("processes", 1), CellLimits(limit.seconds, limit.bytes)
+
+
+def _own(predictor: Predictor, facts: Mapping[str, Any]) -> bool:
+    """Say whether all of it is this package's code, in which other people's libraries have no part."""
+    parts = (predictor.model, *predictor.steps)
+    ours = all(type(part).__module__.startswith("modelsel.") for part in parts)
+    return ours and not any(kind in NATIVE for kind in _kinds((facts["learner"], *facts["steps"])))
+
+
+def _kinds(said: Any) -> Sequence[str]:
+    """All kinds that a description names, at any depth."""
+    if isinstance(said, Mapping):
+        own = [str(said["kind"])] if "kind" in said else []
+        return [*own, *(kind for one in said.values() for kind in _kinds(one))]
+    return [kind for one in said for kind in _kinds(one)] if isinstance(said, list | tuple) else []

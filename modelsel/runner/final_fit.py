@@ -78,11 +78,23 @@ def fit(candidate: Candidate, task: Task, seed: int, rows: Integers | None = Non
 
 
 def fit_and_answer(
-    candidate: Candidate, task: Task, table: Table | None, seed: int, scores: bool
-) -> tuple[Final, Outputs | None]:
-    """The final model, and what it says of a table: one job of the pool."""
+    candidate: Candidate, task: Task, seed: int, scores: bool, *tables: Table
+) -> tuple[Final, tuple[Outputs, ...]]:
+    """The final model, and what it says of each table: one job of the pool.
+
+    A model that is not this package's own is described too, as it will be for the record: what crashes or raises there does
+    so in the job.
+    """
     final = fit(candidate, task, seed)
-    return final, None if table is None else outputs(final, table, scores)
+    if not type(final.model).__module__.startswith("modelsel."):
+        final.model.describe()
+    return final, tuple(outputs(final, table, scores) for table in tables)
+
+
+def answers(candidate: Candidate, task: Task, seed: int, scores: bool, *tables: Table) -> tuple[Outputs, ...]:
+    """Fit a candidate on all rows of the task, and ask it about each table."""
+    final = fit(candidate, task, seed)
+    return tuple(outputs(final, table, scores) for table in tables)
 
 
 def outputs(fitted: Any, table: Table, scores: bool) -> Outputs:

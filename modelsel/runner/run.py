@@ -12,6 +12,7 @@ import numpy as np
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.protocols import Measure, Progress
 from modelsel.core.system.interrupts import interruptible
+from modelsel.core.system.memory import give_back
 from modelsel.core.types import Resampling, Task
 from modelsel.planning.make import Plan
 from modelsel.runner.aggregation.racing import Race, Racing
@@ -24,7 +25,6 @@ from modelsel.runner.execution.executors import JobExecutor, Pool, chosen, opene
 from modelsel.runner.execution.recovery import CrashRecovery
 from modelsel.runner.execution.worker import CompletedJob
 from modelsel.runner.journal.journal import NEW, Journal, begun, reached
-from modelsel.runner.memory import give_back
 from modelsel.runner.progress import QUIET
 
 Order = Callable[[Sequence[CellJob]], Sequence[CellJob]]

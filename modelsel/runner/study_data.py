@@ -13,6 +13,7 @@ from modelsel.config.compose import BATES, Config
 from modelsel.config.fields.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import kind_of
+from modelsel.core.system.memory import give_back
 from modelsel.core.types import Candidate, Finding, Resampling, Sealed, Task, seal
 from modelsel.dataset.profile import profile
 from modelsel.dataset.reading.bytes import listener, told
@@ -54,9 +55,12 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     for finding in loaded.findings:
         if say and finding.code != EXPECTED:
             say(f"{finding.message}; {finding.do}")
-    _refuse(("split", config.split.problems(loaded.task)))
-    partition = config.split.partition(loaded.task)
-    development = loaded.task.take(partition.development)
+    task, findings = loaded.task, loaded.findings
+    _refuse(("split", config.split.problems(task)))
+    partition = config.split.partition(task)
+    development, test = task.take(partition.development), task.take(partition.test)
+    del task, loaded  # of a large table one copy is enough
+    give_back()
     outer = () if config.outer is None else config.outer.problems(development)
     _refuse(("scheme", _scheme(config, development)), ("outer", outer), *_invalid(config.candidates, development))
     resampling = config.scheme.instantiate(development, config.seed)
@@ -69,7 +73,7 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
         ("explain.sets", refusal(development, resampling) if config.explain.sets else ()),
     )
     _refuse(("rule", unbounded(config.measure, getattr(config.rule, "bounds", ()), development, resampling)))
-    return StudyData(development, seal(loaded.task.take(partition.test)), resampling, loaded.findings)
+    return StudyData(development, seal(test), resampling, findings)
 
 
 def _scheme(config: Config, task: Task) -> Iterator[str]:

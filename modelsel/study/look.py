@@ -7,7 +7,6 @@ from typing import Any
 from modelsel.config.compose import Config
 from modelsel.config.fields.settings import AUTO
 from modelsel.core.outcome import TestResult
-from modelsel.core.protocols import Measure
 from modelsel.core.selection import Assessed, Selection
 from modelsel.core.types import Candidate, Outputs, Table
 from modelsel.examination.asking.study_answer import sit
@@ -15,12 +14,10 @@ from modelsel.guard.gate import Gate
 from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow.track import Tracker
-from modelsel.record.model.model import Predictor
 from modelsel.runner.execution.single_job import Failure
 from modelsel.runner.final_fit import Final
-from modelsel.runner.final_fit import outputs as answered
 from modelsel.runner.study_data import StudyData
-from modelsel.study.winner import Fitted
+from modelsel.study.winner import Fitted, answered
 
 
 def seal(
@@ -84,7 +81,7 @@ def answer(exam: str, config: Config, selection: Selection, final: Final) -> Tes
     foreseen = None if chosen.cv_error is None else (chosen.cv_error, chosen.cv_rows)
 
     def predict(table: Table) -> Outputs:
-        return outputs(final, table, config.measure)
+        return answered(config, selection, final, table)
 
     return sit(Path(exam), config.name, final.features, final.classes, predict, foreseen)
 
@@ -94,8 +91,3 @@ def selected(winner: str, mean: float, assessed: Assessed, tried: int) -> Select
     there = assessed.predicted[0] >= 0
     wrong = assessed.predicted[0][there] != assessed.truth[there]
     return SelectionSummary(winner, mean, int(there.sum()), float(wrong.mean()) if len(wrong) else None, tried)
-
-
-def outputs(fitted: Final | Predictor, table: Table, measure: Measure) -> Outputs:
-    """Compute a fitted model's outputs for a raw table: classes, and scores where the measure reads them."""
-    return answered(fitted, table, measure.needs_scores)

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import modelsel
-from modelsel.comparison.optimism.point632 import wanted, with_point632
+from modelsel.comparison.optimism.point632 import with_point632
 from modelsel.comparison.winner.pairs import pairs
 from modelsel.config.compose import Config, compose
 from modelsel.core.outcome import StudySummary
 from modelsel.core.protocols import Progress
 from modelsel.core.spec import kind_of
+from modelsel.core.system.memory import give_back
 from modelsel.core.types import Candidate
 from modelsel.guard.kept import kept
 from modelsel.guard.reporting.audit import audit
@@ -52,8 +53,10 @@ class Clock:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
+        """Time a stage, and return the memory that it no longer needs."""
         began = time.monotonic()
         yield
+        give_back()
         self.stages[name] += time.monotonic() - began
 
     def read(self) -> dict[str, float]:
@@ -94,6 +97,7 @@ def _performed(
     if said := counted_once(len(config.candidates), len(told_apart(config.candidates, material.development.features))):
         progress.say(said)
     gate, sealing = seal(config, material, candidates, folder, tracker)
+    give_back()
     with clock.stage("select"), progress:
         results, selection, extra = select(config, material, plan, folder, progress)
     with clock.stage("final"):
@@ -102,8 +106,8 @@ def _performed(
         explained, folds = explain_choice(config, material, folder, selection, final)
     with kept() as released:
         with clock.stage("final"):
-            if wanted(material.resampling.scheme, kind_of(config.measure)) and not isinstance(final, Failure):
-                selection = with_point632(selection, material.development, final.model.predict(material.development))
+            if isinstance(final, Fitted) and final.own is not None:
+                selection = with_point632(selection, material.development, final.own.predicted[0])
             released.test = look(gate, sealing, selection, final, opens(config, material))
             if config.exam is not None and isinstance(final, Fitted) and config.final_test is not False:
                 released.test = answer(config.exam, config, selection, final.model)

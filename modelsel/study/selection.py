@@ -27,7 +27,7 @@ from modelsel.runner.progress import QUIET
 from modelsel.runner.run import run as run_plan
 from modelsel.runner.study_data import StudyData
 from modelsel.study.jobs import journal_of
-from modelsel.study.winner import fitted_outside
+from modelsel.study.winner import answered_outside
 
 
 def select(
@@ -71,9 +71,9 @@ def _beside(config: Config, task: Task, resampling: Resampling) -> Mapping[str, 
 
 def _nested(config: Config, task: Task, compute: RunPlan, journal: Journal) -> NestedResult:
     """The whole selection anew inside each outer fold."""
-    fitted = partial(fitted_outside, config)
+    answered = partial(answered_outside, config)
     selecting = SelectionProcedure(
-        config.candidates, config.scheme, config.measure, config.rule, config.seed, compute, journal, fitted
+        config.candidates, config.scheme, config.measure, config.rule, config.seed, compute, journal, answered
     )
     score = score_selection_by_bates if config.interval == BATES else score_selection
     return score(selecting, task, config.outer.instantiate(task, config.seed))

@@ -4,30 +4,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from modelsel.comparison.optimism.point632 import wanted
 from modelsel.config.compose import Config
 from modelsel.config.fields.settings import TrackingSettings
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Selection
-from modelsel.core.types import Candidate, Outputs, Task, positions
+from modelsel.core.spec import kind_of
+from modelsel.core.types import Candidate, Outputs, Table, Task, positions
 from modelsel.guard.identity.requests import TestSetDeclaration
 from modelsel.record.content.study_record import FinalModel
 from modelsel.reporting import show
 from modelsel.reporting.context import SectionContext
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.execution.single_job import Failure
-from modelsel.runner.final_fit import Final, fit, fit_and_answer
-from modelsel.runner.prediction_time import of_candidates, seconds
+from modelsel.runner.final_fit import Final, answers, fit_and_answer, outputs
+from modelsel.runner.prediction_time import ROWS, of_candidates, seconds
 from modelsel.runner.study_data import StudyData
 from modelsel.study.jobs import run_apart
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """The final model, and its answers for the sealed rows where there are any."""
+    """The final model, and its answers for the sealed rows and for its own, where there are any and they are wanted."""
 
     model: Final
     answers: Outputs | None
+    own: Outputs | None = None
 
 
 def fit_winner(
@@ -38,20 +41,37 @@ def fit_winner(
     sealing: TestSetDeclaration | None,
 ) -> Fitted | Failure:
     """The winner fitted on all development rows, and its answers for the sealed rows: a job of the pool like any other."""
-    table = sealing.sealed if sealing and len(sealing.sealed) else None
+    tables: list[Table] = [sealing.sealed] if sealing and len(sealing.sealed) else []
+    learnt = [material.development] if wanted(material.resampling.scheme, kind_of(config.measure)) else []
     winner, scores = candidates[selection.winner], config.measure.needs_scores
-    done = run_apart(config, fit_and_answer, candidates, winner, material.development, table, config.seed, scores)
-    return done if isinstance(done, Failure) else Fitted(*done)
+    asked = (*tables, *learnt)
+    done = run_apart(config, fit_and_answer, candidates, winner, material.development, config.seed, scores, *asked)
+    if isinstance(done, Failure):
+        return done
+    model, said = done
+    return Fitted(model, said[0] if tables else None, said[-1] if learnt else None)
 
 
-def fitted_outside(config: Config, candidate: Candidate, task: Task, seed: int) -> Final:
-    """The winner of an outer fold; raises NoCandidateError where it cannot be fitted."""
-    done = run_apart(config, fit, config.candidates, candidate, task, seed)
+def answered_outside(
+    config: Config, candidate: Candidate, task: Task, seed: int, scores: bool, *tables: Table
+) -> tuple[Outputs, ...]:
+    """Ask the winner of an outer fold about tables, a job of the pool; raises NoCandidateError where it cannot."""
+    done = run_apart(config, answers, config.candidates, candidate, task, seed, scores, *tables)
     if isinstance(done, Failure):
         what = f"the winner of an outer fold, {candidate.id}, could not be fitted: {done.status}, {done.reason}"
         raise NoCandidateError(Problem("MSEL-706", what, "outer", "mend it, or leave it out of the space"))
-    fitted: Final = done
-    return fitted
+    said: tuple[Outputs, ...] = done
+    return said
+
+
+def answered(config: Config, selection: Selection, final: Final, table: Table) -> Outputs:
+    """Ask the final model about a table, a job of the pool; raises NoCandidateError where it cannot."""
+    done = run_apart(config, outputs, selection.candidates, final, table, config.measure.needs_scores)
+    if isinstance(done, Failure):
+        what = f"the final model gave no answers: {done.status}, {done.reason}"
+        raise NoCandidateError(Problem("MSEL-710", what, table.name or "the rows", "mend it, or leave it out of the space"))
+    said: Outputs = done
+    return said
 
 
 def prediction_times(config: Config, task: Task, selection: Selection, final: Fitted | Failure) -> dict[str, float]:
@@ -61,7 +81,8 @@ def prediction_times(config: Config, task: Task, selection: Selection, final: Fi
     called = set(selection.assessed.ids[1:])
     others = tuple(candidate for candidate in selection.candidates if candidate.id in called)
     found = run_apart(config, of_candidates, others, others, task, config.seed) if others else {}
-    own = {selection.board.ids[selection.winner]: seconds(final.model, task)}
+    took = run_apart(config, seconds, selection.candidates, final.model, task.take(positions(task)[:ROWS]))
+    own = {} if isinstance(took, Failure) else {selection.board.ids[selection.winner]: took}
     return own if isinstance(found, Failure) else {**own, **found}
 
 

@@ -251,3 +251,40 @@ def test_an_estimator_that_stands_alone_is_told_where_it_belongs() -> None:
 
     with pytest.raises(ConfigurationError, match=r"MSEL-216.*\(DecisionTreeClassifier\(\), "):
         modelsel.SelectionCV(DecisionTreeClassifier(), cv=3).fit([[0.0], [1.0], [2.0], [3.0]] * 3, [0, 1, 0, 1] * 3)
+
+
+def test_all_that_is_wrong_with_a_table_in_memory_is_told_at_once(people: pd.DataFrame) -> None:
+    """Mixed cells and lists, which Arrow cannot take in, beside dates and infinite values, which are found in reading."""
+    rows = len(people)
+    table = people.assign(
+        mixed=[1, "x"] * (rows // 2), lists=[[1]] * rows, when=pd.date_range("2020-01-01", periods=rows),
+        far=[np.inf, *[1.0] * (rows - 1)],
+    )  # fmt: skip
+    for read in (lambda: modelsel.run(table, target="left", **QUICK), lambda: modelsel.read_table(table, target="left")):
+        with pytest.raises(DataError) as error:
+            read()
+        assert [problem.code for problem in error.value.problems] == ["MSEL-383", "MSEL-365", "MSEL-343", "MSEL-340"]
+        for name in ("mixed", "lists", "when", "far"):
+            assert f"column '{name}'" in str(error.value)
+
+
+def test_a_target_that_cannot_be_read_is_told_alone(people: pd.DataFrame) -> None:
+    table = people.assign(left=[1, "x"] * (len(people) // 2))
+    with pytest.raises(DataError, match=r"MSEL-383: cells of several types \(int, str\), column 'left'"):
+        modelsel.run(table, target="left", **QUICK)
+
+
+@pytest.mark.slow
+def test_a_file_is_handed_over_as_on_the_command_line(people: pd.DataFrame, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    people.to_csv("people.csv", index=False)
+    expected = modelsel.run(data="people.csv", target="left", **QUICK).winner["cv"]
+    assert modelsel.run("people.csv", target="left", **QUICK).winner["cv"] == expected
+    assert modelsel.run("people.csv", "left", "seed=0", **QUICK).winner["cv"] == expected
+
+
+def test_a_file_that_is_not_there_and_a_word_that_is_none_are_told_with_what_to_write() -> None:
+    with pytest.raises(ConfigurationError, match=r"MSEL-302: there is no file 'nowhere\.csv'"):
+        modelsel.run("nowhere.csv", target="left", **QUICK)
+    with pytest.raises(ConfigurationError, match=r"in Python: data=FILE, target=NAME"):
+        modelsel.run("nowhere", target="left", **QUICK)

@@ -44,7 +44,7 @@ KEPT: dict[str, tuple[Any, list[Any]]] = {
         pa.table({"c": pa.DictionaryArray.from_arrays(pa.array([0, 1] * 20), pa.array(["p", None])), "y": Y}), ["p", None] * 20,
     ),
     "Arrow, run-end encoded": (pa.table({"c": pc.run_end_encode(pa.array(sorted(C))), "y": Y}), sorted(C)),
-    "Arrow, text views": (pa.table({"c": pa.array(C, pa.string_view()), "y": Y}), list(C)),
+    "Arrow, text views": (pa.table({"c": pa.array(C.tolist(), pa.string_view()), "y": Y}), list(C)),
     "Arrow, a batch": (pa.RecordBatch.from_pydict({"c": C, "y": Y}), list(C)),
     "pandas, on Arrow": (FRAME[["c", "y"]].convert_dtypes(dtype_backend="pyarrow"), list(C)),
     "pandas, text with NA": (pd.DataFrame({"c": pd.array(PRESENT, dtype="string"), "y": Y}), PRESENT),

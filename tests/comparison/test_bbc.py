@@ -180,3 +180,10 @@ def test_candidates_that_say_the_same_are_scored_once_and_are_worth_the_same() -
     alone, doubled = corrected(folds, 4), corrected(twice, 8)
     assert max(asked) == 4
     assert (doubled.mean, doubled.low, doubled.high) == (alone.mean, alone.low, alone.high)
+
+
+@pytest.mark.parametrize("size", [2, 7, 1000])
+def test_draws_do_not_depend_on_how_many_are_made_at_once(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_once = list(draws(size, 50, np.random.default_rng(3)))
+    monkeypatch.setattr("modelsel.comparison.optimism.bbc.NEAR", 1)
+    assert np.array_equal(np.concatenate(at_once), np.concatenate(list(draws(size, 50, np.random.default_rng(3)))))

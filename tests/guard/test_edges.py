@@ -15,7 +15,7 @@ from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.checklist import items
 from modelsel.ledger.database.label_removal import LOOKED_THROUGH
 from modelsel.ledger.home import Home
-from modelsel.ledger.portraits.portrait import variables
+from modelsel.ledger.portraits.variables import variables
 from modelsel.ledger.rows.matching import Sketch, _likenesses
 from tests.guard.studies import Rule, Study, numbers
 

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.special import gammaln, logsumexp
 
 from modelsel.core.types import Feature, Task
-from modelsel.guard.checks.leakage import _agreement, _nearest
+from modelsel.guard.checks.leakage import _agreement, _nearest, _scaled
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.history.history import History
 from modelsel.guard.matching.overlap import Relation
@@ -148,3 +149,14 @@ def test_in_the_far_tail_limits_are_valid_and_nearly_exact(errors: int, n: int, 
     assert errors / n < upper < 1
     assert log_tail(errors, n, upper) <= -nats
     assert log_tail(errors, n, upper - 0.003) > -nats
+
+
+def test_numbers_are_scaled_by_the_range_of_both_sides_and_what_is_none_is_far() -> None:
+    """Of the sampled rows alone: no copy of either side is made."""
+    first = np.array([[0.0, 3.0, np.inf], [2.0, np.nan, np.inf], [4.0, 3.0, np.nan]])
+    second = np.array([[8.0, np.inf, np.nan], [-2.0, 3.0, np.inf]])
+    features = tuple(Feature(name, "numeric") for name in "abc")
+    parts = [replace(numbers(120), features=features, values=np.asfortranarray(side)) for side in (first, second)]
+    kept, questions = _scaled(SimpleNamespace(development=parts[0], sealed=parts[1]), np.array([2, 0]), np.array([0]))
+    assert kept.tolist() == [[0.4, 3.0, 0.0], [0.0, 3.0, 0.0]]
+    assert questions.tolist() == [[0.8, -1e6, 0.0]]

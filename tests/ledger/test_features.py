@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from modelsel.ledger.portraits.features import level, levels_of_many, told, told_of_many
-from modelsel.ledger.portraits.portrait import AT_ONCE, Variables
+from modelsel.ledger.portraits.variables import AT_ONCE
+from tests.ledger.columns import variables_of
 
 
 @pytest.mark.parametrize("view", ["value", "rank"])
@@ -49,9 +50,9 @@ def test_links_of_few_rows_are_those_of_a_table_of_these_rows() -> None:
     values = np.c_[rng.normal(size=(300, 3)), rng.integers(0, 2, (300, 2)), rng.normal(size=300)]
     values[rng.random(300) < 0.1, 5] = np.nan
     order = [0, 1, 2, 5, 3, 4]
-    found = Variables(values[:, order], np.arange(6) > 3, 3, tuple("abcdef"))
+    found = variables_of(values[:, order], np.arange(6) > 3, 3, "abcdef")
     rows = np.sort(rng.permutation(300)[:150])
-    part = Variables(found.values[rows], found.binary, 3, found.labels)
+    part = variables_of(values[rows][:, order], found.binary, 3, found.labels)
     assert len(rows) < AT_ONCE
     for view in ("value", "rank"):
         np.testing.assert_allclose(found.links(rows, view), part.links(None, view), atol=1e-9)

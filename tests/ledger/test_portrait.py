@@ -11,8 +11,10 @@ from benchmarks.guard_disguises import DISGUISES
 from modelsel.core.types import Feature, Task
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.likeness import Halves, Likeness, likeness
-from modelsel.ledger.portraits.portrait import MOST, Portrait, Variables, drawn, variables
+from modelsel.ledger.portraits.portrait import Portrait, drawn
+from modelsel.ledger.portraits.variables import MOST, variables
 from modelsel.ledger.rows.row_set import RowSet
+from tests.ledger.columns import variables_of
 
 KEY = IdentityKey(b"k" * 32)
 
@@ -139,7 +141,7 @@ def test_levels_of_which_one_follows_from_another_tell_nothing_of_tables() -> No
     some, others = rng.random(400) < 0.5, rng.random(400) < 0.5
     rare = np.arange(400) % 25 == 0
     columns = (some, some | others, ~(some & others), some & others, others, rare, rng.normal(size=400))
-    found = Variables(np.column_stack(columns).astype(float), np.arange(7) < 6, 3, tuple("abcdefg"))
+    found = variables_of(np.column_stack(columns).astype(float), np.arange(7) < 6, 3, "abcdefg")
     crossing = Halves(found, "seed").crossing
     assert crossing.diagonal().all()
     assert crossing[6].all()  # a number
@@ -148,9 +150,7 @@ def test_levels_of_which_one_follows_from_another_tell_nothing_of_tables() -> No
     assert not crossing[2, 3]  # excluded
     assert np.array_equal(crossing, crossing.T)
     seldom = np.arange(400) % 10 == 0  # a row of both would be met 1.6 times
-    few = Variables(
-        np.column_stack([rare, seldom | (np.arange(400) == 25), some]).astype(float), np.ones(3, bool), 3, tuple("abc")
-    )
+    few = variables_of(np.column_stack([rare, seldom | (np.arange(400) == 25), some]).astype(float), np.ones(3, bool), 3, "abc")
     assert Halves(few, "seed").crossing.tolist() == [[True, False, True], [False, True, True], [True, True, True]]
 
 

@@ -104,7 +104,7 @@ def table(values: np.ndarray) -> Table:
 def test_counters_and_columns_of_few_values_identify_nothing() -> None:
     rng = np.random.default_rng(0)
     values = np.column_stack([np.arange(300.0), rng.integers(0, 9, 300), rng.normal(size=300)])
-    assert list(quasi_keys(table(values))) == ["x2"]
+    assert [index for index, _ in quasi_keys(table(values))] == [2]
 
 
 def test_ranks_survive_scaling_and_any_monotone_map() -> None:

@@ -10,8 +10,9 @@ from benchmarks.guard_disguises import DISGUISES
 from modelsel.core.types import Task
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.likeness import Halves, likeness
-from modelsel.ledger.portraits.portrait import Portrait, drawn, variables
+from modelsel.ledger.portraits.portrait import Portrait, drawn
 from modelsel.ledger.portraits.sifting import SLACK, can_fit, least_of, may_be_one
+from modelsel.ledger.portraits.variables import variables
 
 KEY = IdentityKey(b"k" * 32)
 LETTERS = ("iirrsdkl", "rrrrrrr", "kkllbm", "rs", "rrb", "iirsdkllb" * 2)

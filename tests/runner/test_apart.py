@@ -18,12 +18,12 @@ PROCESSES = Pool("processes", 2)
 
 def final(pool, limits=UNLIMITED, **settings):
     task = doubles.task()
-    return apart(pool, limits, fit_and_answer, Candidate(Double(**settings)), task, task, 0, True)
+    return apart(pool, limits, fit_and_answer, Candidate(Double(**settings)), task, 0, True, task)
 
 
 @pytest.mark.parametrize("kind", ["sequential", "threads", "processes"])
 def test_the_answers_are_the_same_in_every_pool(kind):
-    (fitted, answers), (alone, said) = final(Pool(kind, 2), noise=True), final(Pool("sequential"), noise=True)
+    (fitted, (answers,)), (alone, (said,)) = final(Pool(kind, 2), noise=True), final(Pool("sequential"), noise=True)
     assert fitted.model == alone.model or fitted.model.threshold == alone.model.threshold
     assert answers.predicted.tolist() == said.predicted.tolist()
     assert answers.scores.tolist() == said.scores.tolist()

@@ -15,7 +15,7 @@ def spelled_out(words: Sequence[str]) -> list[str]:
     >>> spelled_out(["space=trees"])
     ['space=trees']
     """
-    if not words or not _is_table(words[0]):
+    if not words or not is_table(words[0]):
         return list(words)
     file, *rest = words
     suffix = bare(file).suffix.lower()
@@ -24,7 +24,7 @@ def spelled_out(words: Sequence[str]) -> list[str]:
     return [f"dataset={READERS[suffix]}", f"dataset.path={_quoted(file)}", *delimiter, *target, *rest]
 
 
-def _is_table(word: str) -> bool:
+def is_table(word: str) -> bool:
     """A path to a file that there is, or that is called like one; no override and no option."""
     named = bare(word).suffix.lower() in READERS
     return named and not word.startswith("-") and ("=" not in word or Path(word).is_file())

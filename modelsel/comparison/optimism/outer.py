@@ -21,7 +21,7 @@ from modelsel.planning.make import Plan, make
 from modelsel.rule.bounds import among
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.families import resolve
-from modelsel.runner.final_fit import Final, fit
+from modelsel.runner.final_fit import answers
 from modelsel.runner.journal.journal import Journal
 
 RunPlan = Callable[[Plan, Task, Resampling], Results]
@@ -31,7 +31,7 @@ RunPlan = Callable[[Plan, Task, Resampling], Results]
 class SelectionProcedure:
     """The selection procedure that all outer folds share.
 
-    `run` computes a plan's cells, `journal` knows families, `fit` fits a fold's winner.
+    `run` computes a plan's cells, `journal` knows families; `answer` fits a fold's winner and asks it about tables.
     """
 
     candidates: Sequence[Candidate]
@@ -41,21 +41,21 @@ class SelectionProcedure:
     seed: int
     run: RunPlan
     journal: Journal | None = None
-    fit: Callable[[Candidate, Task, int], Final] = fit
+    answer: Callable[..., tuple[Outputs, ...]] = answers
 
 
 @dataclass(frozen=True, eq=False)
 class OuterWinner:
-    """A winner, fitted on the rows it was chosen on, with a name that means the same wherever it was chosen."""
+    """Answers of a winner for rows that did not choose it, and a name that means the same wherever it was chosen."""
 
-    model: Final
+    said: tuple[Outputs, ...]
     name: str
 
 
 def score_selection(selecting: SelectionProcedure, task: Task, outer: Resampling) -> NestedResult:
     """Select on each outer analysis part, score its winner on the assessment part. Raises what a selection raises."""
-    chosen = [_select(selecting, task, fold.analysis, fold.index) for fold in outer.folds]
-    scores = [_score(selecting, one.model, task.take(fold.assessment)) for one, fold in zip(chosen, outer.folds)]
+    chosen = [_select(selecting, task, fold.analysis, fold.index, fold.assessment) for fold in outer.folds]
+    scores = [_score(selecting, one.said[0], task.take(fold.assessment)) for one, fold in zip(chosen, outer.folds)]
     return nested(scores, assessed_per_analysed(outer), [one.name for one in chosen])
 
 
@@ -73,16 +73,18 @@ def _held(selecting: SelectionProcedure, task: Task, folds: Sequence[Fold]) -> l
     inside: list[list[Floats]] = [[] for _ in folds]
     outside = []
     for k, fold in enumerate(folds):
-        outside.append(_losses(selecting, _select(selecting, task, fold.analysis, fold.index).model, task, fold.assessment))
+        (own,) = _select(selecting, task, fold.analysis, fold.index, fold.assessment).said
+        outside.append(_losses(selecting, own, task, fold.assessment))
         for j, other in enumerate(folds[:k]):
-            model = _select(selecting, task, np.setdiff1d(fold.analysis, other.assessment), fold.index).model
-            inside[k].append(_losses(selecting, model, task, other.assessment))
-            inside[j].append(_losses(selecting, model, task, fold.assessment))
+            rest = np.setdiff1d(fold.analysis, other.assessment)
+            theirs, own = _select(selecting, task, rest, fold.index, other.assessment, fold.assessment).said
+            inside[k].append(_losses(selecting, theirs, task, other.assessment))
+            inside[j].append(_losses(selecting, own, task, fold.assessment))
     return [bates.OuterFoldLosses(np.concatenate(own), losses) for own, losses in zip(inside, outside)]
 
 
-def _select(selecting: SelectionProcedure, task: Task, rows: Integers, fold: int) -> OuterWinner:
-    """Choose a winner within the analysis rows of an outer fold, and fit it on them."""
+def _select(selecting: SelectionProcedure, task: Task, rows: Integers, fold: int, *asked: Integers) -> OuterWinner:
+    """Choose and fit on some rows, and ask the winner about others."""
     inner = task.take(rows)
     candidates = resolve(selecting.candidates, inner, selecting.seed, selecting.journal)
     folds = selecting.scheme.instantiate(inner, selecting.seed)
@@ -95,23 +97,21 @@ def _select(selecting: SelectionProcedure, task: Task, rows: Integers, fold: int
         what = f"nobody has {' and '.join(map(str, bounds))}"
         raise NoCandidateError(Problem("MSEL-708", what, f"outer fold {fold}", "loosen the bound, or leave outer out"))
     winner = selecting.rule.choose(board)
-    return OuterWinner(selecting.fit(candidates[winner], inner, selecting.seed), _name(candidates[winner], board, winner))
+    tables, scores = [task.take(other) for other in asked], selecting.measure.needs_scores
+    said = selecting.answer(candidates[winner], inner, selecting.seed, scores, *tables)
+    return OuterWinner(said, _name(candidates[winner], board, winner))
 
 
-def _score(selecting: SelectionProcedure, model: Final, rows: Task) -> float:
-    score = selecting.measure.score(rows.target, _outputs(selecting, model, rows), rows.weights, len(rows.classes))
+def _score(selecting: SelectionProcedure, said: Outputs, rows: Task) -> float:
+    score = selecting.measure.score(rows.target, said, rows.weights, len(rows.classes))
     return float(np.asarray(score)[0])
 
 
-def _losses(selecting: SelectionProcedure, model: Final, task: Task, rows: Integers) -> Floats:
+def _losses(selecting: SelectionProcedure, said: Outputs, task: Task, rows: Integers) -> Floats:
     """Loss per row, in proportion to its weight among the task's rows."""
     assessed = task.take(rows)
-    losses = selecting.measure.losses(assessed.target, _outputs(selecting, model, assessed), len(task.classes))[0]
+    losses = selecting.measure.losses(assessed.target, said, len(task.classes))[0]
     return np.asarray(losses * assessed.row_weights / task.row_weights.mean())
-
-
-def _outputs(selecting: SelectionProcedure, model: Final, rows: Task) -> Outputs:
-    return Outputs(model.predict(rows)[None], model.scores(rows)[None] if selecting.measure.needs_scores else None)
 
 
 def _name(candidate: Candidate, board: Scoreboard, winner: int) -> str:

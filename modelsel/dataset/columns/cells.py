@@ -60,7 +60,15 @@ def to_arrow(data: Any) -> pa.ChunkedArray:
     whole = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
     if pa.types.is_run_end_encoded(whole.type):
         return pa.chunked_array([pc.run_end_decode(chunk) for chunk in whole.chunks], whole.type.value_type)
-    return whole
+    return _texts(whole) if pa.types.is_string_view(whole.type) else whole
+
+
+def _texts(views: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Views of texts as texts; Arrow casts them from version 17 on."""
+    try:
+        return views.cast(pa.string())
+    except pa.ArrowNotImplementedError:
+        return pa.chunked_array([pa.array(views.to_pylist(), pa.string())])
 
 
 def kinds(data: Any) -> Sequence[str]:

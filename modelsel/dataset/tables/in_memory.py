@@ -33,10 +33,18 @@ class MemoryTable:
     notes: tuple[str, ...] = ()
 
 
+class UnreadColumnsError(DataError):
+    """Columns of a table that cannot be read; `rest` is the table without them, so that its problems can be told with these."""
+
+    def __init__(self, *problems: Problem, rest: MemoryTable | None = None) -> None:
+        super().__init__(*problems)
+        self.rest = rest
+
+
 def given(data: Any, **roles: Any) -> MemoryTable:
     """Take a table in. `roles` (target, weights, groups, id) are names of its columns, or arrays beside it.
 
-    Raises ConfigurationError for what is no table, DataError for columns that cannot be read, each with all problems.
+    Raises ConfigurationError for what is no table, UnreadColumnsError for columns that cannot be read, each with all problems.
     """
     roles = {role: said for role, said in roles.items() if said is not None}
     if isinstance(data, Task):
@@ -47,12 +55,18 @@ def given(data: Any, **roles: Any) -> MemoryTable:
     cells = dict(cells_of(data))
     ConfigurationError.raise_if(_misplaced(data, cells, roles))
     named = {role: _role(role, said, cells) for role, said in roles.items()}
-    return MemoryTable(_held(cells), named, tuple(_index_left_out(data)))
+    table, problems = _read(cells)
+    found = MemoryTable(table, named, tuple(_index_left_out(data)))
+    if problems:
+        raise UnreadColumnsError(*problems, rest=found)
+    return found
 
 
 def columns(data: Any) -> dict[str, RawColumn]:
     """The columns of a table, by name. Raises as `given`."""
-    return {column.name: column for column in _held(dict(cells_of(data))).columns}
+    table, problems = _read(dict(cells_of(data)))
+    DataError.raise_if(problems)
+    return {column.name: column for column in table.columns}
 
 
 def is_frame(data: Any) -> bool:
@@ -131,8 +145,8 @@ def _flat(role: str, said: Any) -> Any:
     return column.to_native() if isinstance(column, nw.Series) else column
 
 
-def _held(cells: Cells) -> UntypedTable:
-    """Columns of Arrow, all that cannot be read said at once."""
+def _read(cells: Cells) -> tuple[UntypedTable, list[Problem]]:
+    """Columns of Arrow, and all that cannot be read."""
     problems: list[Problem] = []
     made, types = [], {}
     for name, data in cells.items():
@@ -140,10 +154,9 @@ def _held(cells: Cells) -> UntypedTable:
         if array is not None and (column := _column(name, array, problems)) is not None:
             made.append(column)
             types[name] = type_of(array.type)
-    DataError.raise_if(problems)
     if made and not len(made[0]):
-        raise DataError(Problem("MSEL-311", "columns and no rows", "data", "the table needs rows"))
-    return UntypedTable(tuple(made), types)
+        problems.append(Problem("MSEL-311", "columns and no rows", "data", "the table needs rows"))
+    return UntypedTable(tuple(made), types), problems
 
 
 def _array(name: str, data: Any, problems: list[Problem]) -> pa.ChunkedArray | None:

@@ -1,9 +1,10 @@
 """`modelsel.read_table`: the reader chosen by the file's suffix."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.spec import make
 from modelsel.core.types import Task
 from modelsel.dataset.reading.bytes import bare
@@ -75,11 +76,26 @@ def read_table(data: Any, target: Any = None, **settings: Any) -> Task:
         return reader(data, target=target, **settings).read()
     if isinstance(data, Task):
         return data
-    from modelsel.dataset.tables.in_memory import ROLES, given  # narwhals, which a file does without
-    from modelsel.dataset.tables.untyped import hold
+    from modelsel.dataset.tables.in_memory import ROLES, UnreadColumnsError, given  # narwhals, which a file does without
 
     roles = {role: settings.pop(role) for role in ROLES[1:] if role in settings}
-    taken = given(data, target=target, **roles)
+    try:
+        return _task(given(data, target=target, **roles), settings)
+    except UnreadColumnsError as error:
+        unread, rest = error.problems, error.rest
+    try:
+        _task(rest, settings)
+    except DataError as error:
+        raise DataError(*unread, *error.problems) from None
+    except ConfigurationError:  # a target, or a setting, of one of those columns
+        pass
+    raise DataError(*unread)
+
+
+def _task(taken: Any, settings: Mapping[str, Any]) -> Task:
+    """Hold a table in memory, and read it by these settings."""
+    from modelsel.dataset.tables.untyped import hold
+
     table = hold(taken.table)
     return _made("memory", "reading a table", content=table.content, **taken.roles, **settings).read()  # type: ignore[no-any-return]
 

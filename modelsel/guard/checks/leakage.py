@@ -5,7 +5,7 @@ nearest other one (one-sided Kolmogorov-Smirnov, p ≈ exp(−2 D² ab/(a + b)))
 Distance: mean over columns of range-scaled difference, 1 for different levels.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import exp
 
 import numpy as np
@@ -36,24 +36,32 @@ def _near(sealing: TestSetDeclaration, subject: RowFingerprints) -> Iterator[Fin
     rng = generator(0, subject.digest)
     pool = rng.permutation(len(development))[: 2 * SAMPLE]
     asked = rng.permutation(fresh)[:SAMPLE]
-    scaled = _scaled(sealing)
-    across = _nearest(scaled[len(development) :][asked], scaled[pool], development.features)
-    within = _nearest(scaled[pool[:SAMPLE]], scaled[pool], development.features, own=True)
+    kept, questions = _scaled(sealing, pool, asked)
+    across = _nearest(questions, kept, development.features)
+    within = _nearest(kept[:SAMPLE], kept, development.features, own=True)
     excess = _excess(across, within)
     p = exp(-2 * excess**2 * len(across) * len(within) / (len(across) + len(within)))
     if p < SURE and excess > EXCESS:
         yield near_duplicates.finding(excess)
 
 
-def _scaled(sealing: TestSetDeclaration) -> Floats:
-    """Stack both sides and scale numeric columns by their range."""
-    values = np.vstack([sealing.development.values, sealing.sealed.values])
+def _scaled(sealing: TestSetDeclaration, pool: Integers, asked: Integers) -> tuple[Floats, Floats]:
+    """Scale some rows of either side by the range of all rows; what is missing or infinite is far from the rest."""
+    sides = (sealing.development.values, sealing.sealed.values)
+    kept, questions = sides[0][pool], sides[1][asked]
     for index, feature in enumerate(sealing.development.features):
         if feature.kind == "numeric":
-            column = values[:, index]
-            finite = column[np.isfinite(column)]
-            values[:, index] = column / (np.ptp(finite) or 1.0) if len(finite) else 0.0
-    return np.where(np.isfinite(values), values, -1e6)
+            spread = _range([side[:, index] for side in sides])
+            for rows in (kept, questions):
+                rows[:, index] = 0.0 if spread is None else rows[:, index] / (spread or 1.0)
+    return np.where(np.isfinite(kept), kept, -1e6), np.where(np.isfinite(questions), questions, -1e6)
+
+
+def _range(sides: Sequence[Floats]) -> float | None:
+    """Subtract the smallest finite number from the largest; None where there is none."""
+    finite = [side[np.isfinite(side)] for side in sides]
+    known = [side for side in finite if len(side)]
+    return float(max(side.max() for side in known) - min(side.min() for side in known)) if known else None
 
 
 def _nearest(rows: Floats, pool: Floats, features: tuple[Feature, ...], own: bool = False) -> Floats:

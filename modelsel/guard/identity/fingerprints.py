@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import Booleans, Integers, Table
+from modelsel.core.types import Booleans, Integers
+from modelsel.core.whole_table import WholeTable
 from modelsel.guard.identity.requests import TestSetDeclaration
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.portraits.portrait import Portrait, Variables, drawn, variables
+from modelsel.ledger.portraits.portrait import Portrait, drawn
+from modelsel.ledger.portraits.variables import Variables, variables
 from modelsel.ledger.rows.channels import FINE, KEPT, quasi_keys, ranked
 from modelsel.ledger.rows.identity import Hashes, TokenTable, bound, columns, feature_tokens, met, set_digest, tally, unbound
 from modelsel.ledger.rows.matching import Sketch, keyed, matched, settled, sketches
@@ -62,7 +64,7 @@ class RowFingerprints:
     source: str
     u: Mapping[str, float]  # distinct hashes per row over both sides, by kind of hash
 
-    variables: Variables | None  # of the whole table, where it has enough of them
+    variables: Variables | None  # of the whole table, where it has enough of them: read from its rows, not copied
     portrait: Portrait | None
     cramped: bool  # so few rows in so small a space that distinct ones mean nothing
     vast: bool  # so many rows, or so large a space, that a single row met again means something
@@ -95,13 +97,15 @@ class RowFingerprints:
 def subject_of(sealing: TestSetDeclaration, key: IdentityKey, known: Iterable[Known] = ()) -> RowFingerprints:
     """Fingerprint both sides; `known` are the sketches of stored tables with the rows stored under their names.
 
-    Of a large table no more stands in memory at once than the table, and its tokens or what the portrait is drawn from.
+    Beside the table its tokens stand in memory, then the ranks of its numbers and what the portrait is drawn from: of these
+    nothing is kept, and of the table no copy is made.
     """
-    table = _whole(sealing)
+    table = WholeTable((sealing.development, sealing.sealed))
     rows, order = len(table), Order(table)
     names, sketched, arrays = _hashes(table, order, key, known)
     found = variables(table, order) if len(sealing.sealed) else None
-    del table, order
+    portrait = drawn(found, key) if found else None
+    del order
     cut, room = len(sealing.development), _room(sketched)
     test = SideFingerprints({name: array[cut:] for name, array in arrays.items()}, _quasi_keys(sealing))
     development = SideFingerprints({name: array[:cut] for name, array in arrays.items()}, {})
@@ -110,14 +114,14 @@ def subject_of(sealing: TestSetDeclaration, key: IdentityKey, known: Iterable[Kn
         set_digest(test.bound, key), set_digest(development.bound, key), set_digest(arrays["bound"], key),
         {name: identifiability(array) for name, array in arrays.items()},
         found and replace(found, dense=()),  # ranks of all rows, for the portrait alone: half the table and more
-        drawn(found, key) if found else None,
+        portrait,
         rows < FEW and room < ROOMY * rows,
         rows >= MANY or room > VAST**2 * rows,
     )  # fmt: skip
 
 
 def _hashes(
-    table: Table, order: Order, key: IdentityKey, known: Iterable[Known]
+    table: WholeTable, order: Order, key: IdentityKey, known: Iterable[Known]
 ) -> tuple[tuple[str, ...], tuple[Sketch, ...], dict[str, Hashes]]:
     """The names that the columns go by, their sketches, and a hash per row of each kind."""
     cells = columns(table)
@@ -144,22 +148,13 @@ def known(tokens: Hashes, key: IdentityKey) -> Hashes:
 
 def _quasi_keys(sealing: TestSetDeclaration) -> dict[str, Hashes]:
     """Columns of the test rows that nearly identify a row: distinct among them, and not met in the development rows."""
-    found = quasi_keys(sealing.sealed)
-    own = {
-        feature.name: ascending(feature_tokens(feature, sealing.development.values[:, index], FINE))
-        for index, feature in enumerate(sealing.development.features)
-        if feature.name in found
-    }
-    return {name: tokens for name, tokens in found.items() if met(ascending(tokens), own[name]).mean() < COMMON}
-
-
-def _whole(sealing: TestSetDeclaration) -> Table:
-    """The table before its split: development rows, then test rows."""
-    first, second = sealing.development, sealing.sealed
-    ids = None if first.ids is None or second.ids is None else np.concatenate([first.ids, second.ids])
-    values = np.empty((len(first) + len(second), len(second.features)), order="F")  # read by column
-    values[: len(first)], values[len(first) :] = first.values, second.values
-    return Table(name="", features=second.features, values=values, rows=np.arange(len(values)), ids=ids)
+    found = {}
+    for index, tokens in quasi_keys(sealing.sealed):
+        feature = sealing.development.features[index]
+        own = ascending(feature_tokens(feature, sealing.development.values[:, index], FINE))
+        if met(ascending(tokens), own).mean() < COMMON:
+            found[feature.name] = tokens
+    return found
 
 
 def _names(

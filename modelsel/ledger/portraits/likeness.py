@@ -15,21 +15,25 @@ subsets of the variables is paid for.
 from dataclasses import dataclass
 from functools import cached_property
 from math import lgamma, log
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammainc
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.ledger.portraits.features import ORDERS
 from modelsel.ledger.portraits.pairing import ODD, Pairing, starts
-from modelsel.ledger.portraits.portrait import VIEWS, Portrait, Variables, diagonal
+from modelsel.ledger.portraits.portrait import VIEWS, Portrait, diagonal
 from modelsel.ledger.portraits.sifting import CAP, FIT, can_fit, excess, least_of
+from modelsel.ledger.portraits.variables import Variables
 
 NEAR = 0.3  # q from which tables are not one
 SURE = 14.0  # nats beyond all that was chosen
 HALVES, SAMPLE = 64, 1000
 PROBE, FAR = 8, 1.2  # halves drawn first; q from which, by these, tables are not one
+EXACT = 1 << 24  # whole numbers below this are exact in single precision
 TOGETHER = 5.0  # rows that two levels must be expected to share
 
 
@@ -61,7 +65,7 @@ class Halves:
         """The first of the halvings × correlations, scaled so that their variance is that of one row."""
         drawn = self._drawn[view]
         if len(drawn) < count:
-            n = len(self._found.values)
+            n = self._found.rows
             half, rng = min(n, SAMPLE) // 2, self._random[view]
             more = [self._difference(rng.permutation(n), half, view) for _ in range(count - len(drawn))]
             self._drawn[view] = np.stack([*drawn, *more])
@@ -70,13 +74,14 @@ class Halves:
     @cached_property
     def crossing(self) -> Booleans:
         """A mask of the pairs of binary variables of which neither excludes or implies the other, and neither is rare."""
-        values, binary = self._found.values, self._found.binary
-        has = np.nan_to_num(values[:, binary]) == np.nan_to_num(np.nanmax(values[:, binary], axis=0, initial=-np.inf))
-        counts = has.astype(np.float64)
-        both, each = counts.T @ counts, counts.sum(axis=0)
-        cells = (both, each[:, None] - both, each - both, len(values) - each[:, None] - each + both)
-        rarer = np.minimum(each, len(values) - each)
-        often = rarer[:, None] * rarer / len(values) >= TOGETHER
+        rows, binary = self._found.rows, self._found.binary
+        counts: NDArray[Any] = np.empty((rows, np.count_nonzero(binary)), np.float32 if rows < EXACT else np.float64)
+        for place, index in enumerate(np.flatnonzero(binary).tolist()):
+            counts[:, place] = self._found.values(index)  # 1 where a row has the level, and some row has
+        both, each = np.asarray(counts.T @ counts, np.float64), counts.sum(axis=0, dtype=np.float64)
+        cells = (both, each[:, None] - both, each - both, rows - each[:, None] - each + both)
+        rarer = np.minimum(each, rows - each)
+        often = rarer[:, None] * rarer / rows >= TOGETHER
         found = np.ones((len(binary), len(binary)), bool)
         found[np.ix_(binary, binary)] = (np.min(cells, axis=0) > 0) & often | np.eye(len(each), dtype=bool)
         return found

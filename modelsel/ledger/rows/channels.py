@@ -8,9 +8,12 @@
 is kept of it can guess labels, and sorted files share it by chance.)
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from modelsel.core.types import Feature, Floats, Table
+from modelsel.core.whole_table import WholeTable
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.identity import Hashes, TokenTable, bound_blocks, columns, feature_tokens, rank_tokens, tally
 from modelsel.ledger.rows.order import Order
@@ -21,20 +24,22 @@ KEPT = 4096
 REGULAR = 1e-3  # of a step
 
 
-def quasi_keys(table: Table) -> dict[str, Hashes]:
+def quasi_keys(table: Table) -> Iterator[tuple[int, Hashes]]:
     """C2: tokens at nine digits of columns that nearly identify a row; counters say nothing and are left out."""
-    found = {}
     for index, feature in enumerate(table.features):
         values = table.values[:, index]
         if feature.kind == "numeric" or len(feature.levels) + 2 >= DISTINCT * len(values):  # else too few
             tokens = feature_tokens(feature, values, FINE)
             if _telling(feature, values, tokens):
-                found[feature.name] = tokens
-    return found
+                yield index, tokens
 
 
 def ranked(
-    table: Table, names: tuple[str, ...], key: IdentityKey, order: Order | None = None, cells: TokenTable | None = None
+    table: Table | WholeTable,
+    names: tuple[str, ...],
+    key: IdentityKey,
+    order: Order | None = None,
+    cells: TokenTable | None = None,
 ) -> Hashes:
     """C4: a hash per row of the whole table, numbers replaced by their dense ranks in it.
 

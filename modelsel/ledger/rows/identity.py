@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Codes, Feature, Floats, Integers, Table
+from modelsel.core.whole_table import WholeTable, whole
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.hashing import Hashes as Hashes
 from modelsel.ledger.rows.hashing import hashed
@@ -46,11 +47,12 @@ class TokenTable:
         return TokenTable(tuple(names), self.tokens)
 
 
-def columns(table: Table, digits: int = DIGITS) -> TokenTable:
+def columns(table: Table | WholeTable, digits: int = DIGITS) -> TokenTable:
     """The features of a table as tokens."""
-    cells = np.empty(table.values.shape, np.uint64, order="F")  # read by column
+    table = whole(table)
+    cells = np.empty((len(table), len(table.features)), np.uint64, order="F")  # read by column
     for index, feature in enumerate(table.features):
-        cells[:, index] = feature_tokens(feature, table.values[:, index], digits)
+        cells[:, index] = feature_tokens(feature, table.column(index), digits)
     return TokenTable(tuple(feature.name for feature in table.features), cells)
 
 

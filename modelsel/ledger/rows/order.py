@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modelsel.core.types import Codes, Floats, Integers, Table
+from modelsel.core.types import Codes, Floats, Table
+from modelsel.core.whole_table import WholeTable, whole
 from modelsel.ledger.rows.sorting import order_of
 
 
@@ -13,7 +14,7 @@ class Dense:
     """Place of each value among the distinct ones (−1 where there is none), and how often each distinct one occurs."""
 
     codes: Codes
-    counts: Integers
+    counts: Codes
 
     @classmethod
     def of(cls, values: Floats) -> "Dense":
@@ -26,13 +27,13 @@ class Dense:
         ordered = values[order]
         fresh = np.r_[True, ordered[1:] != ordered[:-1]][: len(ordered)]
         codes = np.full(len(values), -1, np.int32)
-        codes[order] = np.cumsum(fresh) - 1
-        return cls(codes, np.diff(np.r_[np.flatnonzero(fresh), len(ordered)]))
+        codes[order] = np.cumsum(fresh, dtype=np.int32) - 1
+        return cls(codes, np.diff(np.r_[np.flatnonzero(fresh), len(ordered)]).astype(np.int32))
 
     @property
     def middle(self) -> Floats:
         """Middle ranks of values that are all there, from −½ to ½."""
-        middles = (np.cumsum(self.counts) - (self.counts + 1) / 2) / max(1, len(self.codes)) - 0.5
+        middles = (np.cumsum(self.counts, dtype=np.int64) - (self.counts + 1) / 2) / max(1, len(self.codes)) - 0.5
         ranks: Floats = middles[self.codes]
         return ranks
 
@@ -40,11 +41,11 @@ class Dense:
 class Order:
     """The ranks of a table's columns, each reckoned when it is first asked for."""
 
-    def __init__(self, table: Table) -> None:
-        self._values = table.values
+    def __init__(self, table: Table | WholeTable) -> None:
+        self._table = whole(table)
         self._found: dict[int, Dense] = {}
 
     def __getitem__(self, index: int) -> Dense:
         if index not in self._found:
-            self._found[index] = Dense.of(self._values[:, index])
+            self._found[index] = Dense.of(self._table.column(index))
         return self._found[index]

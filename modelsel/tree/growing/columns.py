@@ -56,11 +56,17 @@ class RankedColumns:
 
 
 def columns(table: Table) -> RankedColumns:
-    """The ranked columns of a table, made once and kept as long as the table lives."""
+    """The ranked columns of a table, made once and kept as long as the table lives; those of the same values are the same."""
     with _LOCK:
         if table not in _CACHE:
-            _CACHE[table] = _ranked(table)
+            _CACHE[table] = _of_its_twin(table) or _ranked(table)
         return _CACHE[table]
+
+
+def _of_its_twin(table: Table) -> RankedColumns | None:
+    """Those of a table that holds the very same features and values (another target, for example)."""
+    twins = (ranked for other, ranked in _CACHE.items() if other.features is table.features and other.values is table.values)
+    return next(twins, None)
 
 
 def _ranked(table: Table) -> RankedColumns:

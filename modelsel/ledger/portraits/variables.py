@@ -1,0 +1,197 @@
+"""The variables of a table, of which portraits are drawn: its columns of numbers, and levels that are present or not.
+
+A variable is read from the table's columns when it is asked for: nothing but the table holds its values.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from modelsel.core.types import Booleans, Feature, Floats, Integers, Table
+from modelsel.core.whole_table import WholeTable, whole
+from modelsel.ledger.portraits.features import ORDERS, Told, level, levels_of_many, scaled, told, told_of_many
+from modelsel.ledger.rows.order import Dense, Order
+
+FEWEST = 60  # rows below which a table has no portrait
+MOST = 40  # features of a portrait
+LARGE = 100_000  # rows from which a variable has one feature
+AT_ONCE = 2000  # rows up to which many columns are reckoned together
+BY_NUMBERS = 30  # of which of numbers, where these have more than one
+FEW, SOME = 10, 1000  # distinct numbers up to which they are levels too; rows that are looked at first
+RARE, RARE_SHARE = 10, 0.02  # rows, and share, that a level needs on either side
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A column of numbers, or with `level` the rows that have this value in it; `count` says how many those are."""
+
+    name: str
+    column: int
+    level: float | None = None
+    count: int = 0
+
+    def of(self, values: Floats) -> Floats:
+        """The variable from values of its column: NaN where missing."""
+        if self.level is not None:
+            return np.asarray(values == self.level, np.float64)
+        finite = np.isfinite(values)
+        return values if finite.all() else np.where(finite, values, np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class Variables:
+    """The variables of a table."""
+
+    table: WholeTable
+    variables: tuple[Variable, ...]
+    orders: int  # features of those that are not binary
+    dense: tuple[Dense, ...] = ()  # ranks of the numbers, where they are at hand and none is missing
+
+    @property
+    def rows(self) -> int:
+        return len(self.table)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(one.name for one in self.variables)
+
+    @cached_property
+    def binary(self) -> Booleans:
+        return np.array([one.level is not None for one in self.variables])
+
+    def values(self, index: int, rows: Integers | None = None) -> Floats:
+        """A variable in some rows (None: all), NaN where missing."""
+        one = self.variables[index]
+        return one.of(self.table.column(one.column) if rows is None else self.table.cells(one.column, rows))
+
+    def links(self, rows: Integers | None, view: str, known: dict[int, Told] | None = None) -> Floats:
+        """Correlations of all features over some rows (None: all), and their means.
+
+        `known` keeps levels from one view to the next: they are the same in both.
+        """
+        count = len(self.variables)
+        means = np.full((count, ORDERS), np.nan)
+        places: list[int] = []
+        features = np.empty((len(self), self.rows if rows is None else len(rows)))
+        for index, found_of_it in self._every(rows, view, known):
+            for order, (mean, feature) in enumerate(found_of_it):
+                means[index, order] = mean
+                if feature.any():
+                    features[len(places)] = feature
+                    places.append(index * ORDERS + order)
+        found = np.full((count * ORDERS, count * ORDERS), np.nan)
+        kept = features[: len(places)]
+        found[np.ix_(places, places)] = kept @ kept.T / max(1, features.shape[1])
+        links: Floats = found.reshape(count, ORDERS, count, ORDERS)
+        each = np.arange(count)
+        links[each, :, each] = np.nan
+        for order in range(ORDERS):
+            links[each, order, each, order] = means[:, order]
+        return links
+
+    def __len__(self) -> int:
+        """The most features that there may be."""
+        return int(np.where(self.binary, 1, self.orders).sum())
+
+    def _every(self, rows: Integers | None, view: str, known: dict[int, Told] | None) -> Iterator[tuple[int, Told]]:
+        """Each variable with the mean and the standardised values of its features; many at once where there are few rows."""
+        one_by_one = np.arange(len(self.binary))
+        if rows is not None and len(rows) <= AT_ONCE:
+            columns = np.stack([self.values(index, rows) for index in one_by_one.tolist()])
+            whole = np.isfinite(columns).all(axis=1)
+            numbers, levels = np.flatnonzero(whole & ~self.binary), np.flatnonzero(whole & self.binary)
+            yield from zip(numbers.tolist(), told_of_many(columns[numbers], view, self.orders))
+            yield from zip(levels.tolist(), levels_of_many(columns[levels]))
+            one_by_one = np.flatnonzero(~whole)
+        for index in one_by_one.tolist():
+            yield index, self._told(self.values(index, rows), index, view, rows is None, known)
+
+    def _told(self, values: Floats, index: int, view: str, all_rows: bool, known: dict[int, Told] | None) -> Told:
+        """Compute a variable's features; those of a binary variable are kept, as all views share them."""
+        if not self.binary[index]:
+            return told(values, view, self.orders, self.dense[index] if all_rows and self.dense else None)
+        if known is None:
+            return level(values)
+        if index not in known:
+            known[index] = level(values)
+        return known[index]
+
+
+def variables(table: Table | WholeTable, order: Order | None = None) -> Variables | None:
+    """None where the table has too few rows, or too few columns that say anything; `order` is the table's, if at hand."""
+    table = whole(table)
+    if len(table) < FEWEST:
+        return None
+    numbers = _evenly(list(_numbers(table)), table)
+    orders = next(k for k in (ORDERS, 2, 1) if k == 1 or (len(numbers) * k <= BY_NUMBERS and len(table) <= LARGE))
+    levels = list(dict(_levels(table)).values())
+    found = (*numbers, *_commonest(levels, MOST - orders * len(numbers), len(table)))
+    return None if len(found) < 2 else Variables(table, found, orders, _ranks(table, numbers, order))
+
+
+def _ranks(table: WholeTable, numbers: Sequence[Variable], order: Order | None) -> tuple[Dense, ...]:
+    """Take the ranks of a table whose numbers are finite, all of them."""
+    if order is None or not all(np.isfinite(part.values[:, one.column]).all() for one in numbers for part in table.parts):
+        return ()
+    return tuple(order[one.column] for one in numbers)
+
+
+def _numbers(table: WholeTable) -> Iterator[Variable]:
+    """Numeric columns of more than two values."""
+    for index, feature in enumerate(table.features):
+        if feature.kind == "numeric":
+            one = Variable(feature.name, index)
+            real = one.of(table.column(index))
+            real = real[~np.isnan(real)]
+            if len(np.unique(real[:SOME])) > 2 or len(np.unique(real)) > 2:
+                yield one
+
+
+def _levels(table: WholeTable) -> Iterator[tuple[bytes, Variable]]:
+    """A variable per level, also of columns of few numbers, that enough rows have and enough have not.
+
+    Before it stands what it shares with all that part the rows alike.
+    """
+    least = max(RARE, RARE_SHARE * len(table))
+    for index, feature in enumerate(table.features):
+        values = table.column(index)
+        for name, code in _few(feature, values):
+            has = values == code
+            count = int(np.count_nonzero(has))
+            if least <= count <= len(has) - least:
+                yield _orientation(has), Variable(f"{feature.name}={name}", index, code, count)
+
+
+def _few(feature: Feature, values: Floats) -> list[tuple[str, float]]:
+    """List the values of a feature that has few, with their names."""
+    if feature.kind != "numeric":
+        return [(name, float(code)) for code, name in enumerate(feature.levels)] if len(feature.levels) <= FEW * 4 else []
+    if len(np.unique(values[:SOME])) > FEW:
+        return []
+    found = np.unique(values[np.isfinite(values)])
+    return [(f"{value:g}", float(value)) for value in found] if len(found) <= FEW else []
+
+
+def _orientation(has: Booleans) -> bytes:
+    """The same for a level and for its absence."""
+    return np.packbits(has == has[0]).tobytes()
+
+
+def _evenly(found: list[Variable], table: WholeTable) -> list[Variable]:
+    """Of very many those of the most and the least even shape: a copy has the same ones, but for a few."""
+    if len(found) <= MOST:
+        return found
+    order = np.argsort([_evenness(one.of(table.column(one.column))) for one in found], kind="stable")
+    return [found[index] for index in sorted([*order[: MOST // 2], *order[-(MOST // 2) :]])]
+
+
+def _evenness(values: Floats) -> float:
+    return float(np.nanmean(np.abs(scaled(values[~np.isnan(values)]))))
+
+
+def _commonest(found: list[Variable], room: int, rows: int) -> list[Variable]:
+    """Levels that come nearest to half of the rows."""
+    order = np.argsort([abs(one.count / rows - 0.5) for one in found], kind="stable")[: max(0, room)]
+    return [found[index] for index in sorted(order)]
