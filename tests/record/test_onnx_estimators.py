@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import modelsel
+from modelsel.config.build import learner as built
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Candidate
 from modelsel.foreign.libraries import CONVERTED
@@ -65,9 +66,9 @@ def fitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
 
-    def fit(table: pd.DataFrame, learner: Any) -> Any:
+    def fit(table: pd.DataFrame, learner: Any, **more: Any) -> Any:
         asked = {"scheme": "holdout", "split": "none", "tracking": "off", "pool": "sequential"}
-        return modelsel.run(table, target="y", space={"one": {"learner": learner}}, **asked)
+        return modelsel.run(table, target="y", space={"one": {"learner": learner, **more}}, **asked)
 
     return fit
 
@@ -112,3 +113,15 @@ def test_a_plan_promises_what_is_compared() -> None:
     for name, settings in SETTINGS.items():
         asked = {"estimator": name, **({"encoding": settings["encoding"]} if "encoding" in settings else {})}
         assert formats(Candidate(Estimator(**asked))) == ("onnx",)
+
+
+def test_steps_before_an_estimator_are_refused_by_name_and_not_promised_by_a_plan(fitted: Any) -> None:
+    learner = {"kind": "estimator", "estimator": "sklearn.linear_model.LogisticRegression"}
+    steps = {"numeric": ["SimpleImputer", "StandardScaler"]}
+    outcome = fitted(people(2), learner, steps=steps)
+    with pytest.raises(ConfigurationError, match=r"MSEL-255: .*prepared before the estimator sees them \(steps, preparer\)"):
+        outcome.export("onnx")
+    made, before = built({**learner, "steps": steps})
+    assert len(before) > 0
+    assert formats(Candidate(made)) == ("onnx",)
+    assert formats(Candidate(made, before)) == ()
