@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests import lookalikes
 from tests.openml_answers import Offline, served
 
 QUICK = ("scheme.folds=3",)
@@ -35,9 +34,8 @@ def test_which_learner_on_what_is_at_hand(modelsel: Any) -> None:
 
 
 @pytest.mark.slow
-def test_which_learner_reads_tables_of_a_folder(modelsel: Any) -> None:
-    lookalikes.write("vote", Path()).with_suffix(".json").write_text(json.dumps(lookalikes.DESCRIBED["vote"]))
-    folder = "dataset.dir=."
+def test_which_learner_reads_tables_of_a_folder(modelsel: Any, shared: Path) -> None:
+    folder = f"dataset.dir={shared / 'data'}"
     ran = modelsel("run", "experiment=which_learner", "dataset.which=monks_2,vote", folder, *QUICK)
     assert ran.code == 0, ran.err
     assert "passed over" not in ran.out
@@ -102,19 +100,28 @@ def table(rows: int, seed: int) -> str:
 
 
 @pytest.mark.slow
-def test_is_one_tree_enough_on_two_tables_of_a_folder(modelsel: Any) -> None:
-    """`forest_or_tree` with its own space, on fewer folds: three learners, chosen inside, and the diagram."""
+@pytest.mark.parametrize(
+    ("experiment", "learners"),
+    [
+        ("forest_or_tree", ("pruned_tree", "softened_tree", "forest")),
+        ("boosting_or_tree", ("cart", "c45", "random_forest", "lightgbm", "xgboost", "catboost", "pipeline")),
+    ],
+)
+def test_is_one_tree_enough_on_two_tables_of_a_folder(modelsel: Any, experiment: str, learners: tuple[str, ...]) -> None:
+    """With its own space, on fewer folds: each learner's settings chosen inside, and the diagram."""
+    for package in {"lightgbm", "xgboost", "catboost"} & set(learners):
+        pytest.importorskip(package)
     Path("tables").mkdir()
     for seed, name in enumerate(("sonar", "heart_c")):
         Path("tables", f"{name}.csv").write_text(table(90, seed))
         facts = {"target": "class", "columns": [{"name": column, "type": "numeric"} for column in "abc"]}
         Path("tables", f"{name}.json").write_text(json.dumps(facts))
-    asked = ("experiment=forest_or_tree", "dataset.which=sonar,heart_c", "dataset.dir=tables", "scheme.folds=2")
+    asked = (f"experiment={experiment}", "dataset.which=sonar,heart_c", "dataset.dir=tables", "scheme.folds=2")
     ran = modelsel("run", *asked)
     assert ran.code == 0, ran.err
     assert "passed over" not in ran.out
     assert "Mean ranks by error over 2 data sets (1 is best): " in ran.out
     ranks = next(line for line in ran.out.splitlines() if line.startswith("Mean ranks"))
-    assert all(name in ran.out for name in ("pruned_tree", "softened_tree", "forest")), ranks
+    assert all(name in ran.out for name in learners), ranks
     assert [path.suffix for path in written(ran.out)] == [".html", ".md", ".svg"]
     assert "critical-difference" in written(ran.out)[2].read_text()
