@@ -42,7 +42,7 @@ class Serving:
 
     def start(self) -> None:
         self.process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, env=os.environ.copy())
-        until = time.monotonic() + 60
+        until = time.monotonic() + 300  # a busy machine starts it slowly
         while True:
             try:
                 with urlopen(f"{self.address}/state", timeout=5):
