@@ -1,10 +1,11 @@
-"""Growing one tree beside rpart (C) and YDF's CART (C++), and its time and memory from 10⁴ to 10⁶ rows.
+"""Growing one tree beside rpart (C), YDF's CART (C++) and Weka's J48 (Java), and its time and memory from 10⁴ to 10⁶ rows.
 
 rpart is timed inside R by `system.time`, YDF by its `train` on a dictionary of columns (which it turns into its own data set:
 there is no way round), without pruning and without limits. What is not installed is passed over by name.
 """
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,10 @@ from statistics import median
 import numpy as np
 
 from benchmarks._frame import Row, seconds, side_by_side
-from benchmarks.grow import noise, waveform
+from benchmarks.calls import processor
+from benchmarks.grow import DATA, noise, waveform
+from modelsel import classifier
+from modelsel.config.compose import compose
 from modelsel.core.spec import make
 from modelsel.core.types import Task, positions
 from modelsel.tree.growing.grow import grow
@@ -34,6 +38,18 @@ tree <- one(); took <- replicate({turns}, system.time(one())[["elapsed"]])
 root <- tree$splits[1, ]; leaves <- sum(tree$frame$var == "<leaf>")
 cat(sprintf("[%s, %.17g, %d]", paste0("[", paste(took, collapse = ","), "]"), root[["index"]], leaves))
 """
+WEKA = "MODELSEL_WEKA"  # names a folder with Weka's jars
+J48 = """
+import java.io.File; import java.lang.management.*; import weka.classifiers.trees.J48; import weka.core.*;
+public class Timed {{ public static void main(String[] names) throws Exception {{
+  weka.core.converters.CSVLoader loader = new weka.core.converters.CSVLoader(); loader.setSource(new File("{file}"));
+  Instances rows = loader.getDataSet(); rows.setClassIndex(rows.numAttributes() - 1);
+  ThreadMXBean clock = ManagementFactory.getThreadMXBean();
+  for (int i = 0; i < {turns}; i++) {{
+    long start = clock.getCurrentThreadCpuTime(); J48 tree = new J48(); tree.buildClassifier(rows);
+    System.out.println((clock.getCurrentThreadCpuTime() - start) / 1e9 + " " + tree.measureNumLeaves());
+  }} }} }}
+"""
 
 
 def rows() -> Iterable[Row]:
@@ -48,6 +64,10 @@ def rows() -> Iterable[Row]:
         print("YDF: passed over, it is not installed")
     else:
         yield ydf_cart(task)
+    if WEKA in os.environ and which("java") and (DATA / "magic04.csv").is_file():
+        yield j48()
+    else:
+        print(f"J48: passed over, {WEKA} names no folder of jars, or there is no java or no magic04.csv")
     yield growth_of_time()
     yield memory()
 
@@ -97,6 +117,26 @@ def ydf_cart(task: Task) -> Row:
         "takes no argument for the criterion of a classification tree: it goes by information gain, so that ours is the "
         "entropy tree (feature and cut of the root agree).",
     )  # fmt: skip
+
+
+def j48() -> Row:
+    """C4.5 with raising as both do it by default, processor seconds; the JVM is warm after the first builds."""
+    task = compose(["dataset=magic", f"dataset.dir={DATA}", "learner=c45"]).dataset.load().task
+    X, model = np.ascontiguousarray(task.values), classifier("c45")
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "Timed.java"
+        source.write_text(J48.format(file=DATA / "magic04.csv", turns=3 * TURNS))
+        said = subprocess.run(
+            ["java", "-cp", f"{os.environ[WEKA]}/*", str(source)], capture_output=True, text=True, check=True, timeout=600
+        ).stdout
+    builds = [tuple(map(float, line.split())) for line in said.splitlines()]
+    theirs = [seconds for seconds, _ in builds[-TURNS:]]
+    model.fit(X, task.target)
+    assert model.n_leaves_ == builds[-1][1]
+    mine = [processor(lambda: model.fit(X, task.target)) for _ in range(TURNS)]
+    note = f"{builds[-1][1]:.0f} leaves on either side; J48's first build in a fresh JVM took {builds[0][0]:.2g} s."
+    work, ratios = 'classifier("c45").fit, magic 19,020 × 10', tuple(them / us for us, them in zip(mine, theirs))
+    return Row(work, "Weka's J48 in its warm JVM", ratios, median(mine), median(theirs), "leaves", goal=15, note=note)
 
 
 def growth_of_time() -> Row:

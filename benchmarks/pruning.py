@@ -18,6 +18,7 @@ NESTED = {
     "mdl": ("weight", np.linspace(0, 3, 200)),
 }
 AFRESH = {"minimum_error": ("m", np.linspace(0.5, 100, 200)), "error_based": ("confidence", np.linspace(0.01, 0.5, 200))}
+DIVIDED = "Rows that are divided or go by surrogates are raised in NumPy, a node at a time; the kernel knows whole rows only."
 
 
 def rows() -> Iterable[Row]:
@@ -26,11 +27,19 @@ def rows() -> Iterable[Row]:
         for kind, (knob, values) in kinds.items():
             more = {"raising": False} if kind == "error_based" else {}
             yield _sweep(task, kind, [{knob: float(value), **more} for value in values], most)
-    yield _sweep(task, "error_based", [{"confidence": c} for c in (0.5, 0.25, 0.1, 0.01)], 3.0, "raising")
+    raised: list[dict[str, object]] = [{"confidence": c} for c in (0.5, 0.25, 0.1, 0.01)]
+    yield _sweep(task, "error_based", raised, 3.0, "raising")
+    holes = with_holes(waves(4_000), 0.1)
+    for missing in ("node_mode", "branch", "fractional", "surrogate"):
+        row = _sweep(holes, "error_based", raised, 3.0, f"raising, 4,000 rows, 10 % missing by {missing}", missing)
+        yield replace(row, note=f"{row.note} {DIVIDED}") if missing in ("fractional", "surrogate") else row
 
 
-def _sweep(task: Task, kind: str, settings: list[dict[str, object]], most: float | None, note: str = "") -> Row:
-    learners = [Tree(min_leaf=2.0, pruner=make("pruner", kind, **values)) for values in settings]
+def _sweep(
+    task: Task, kind: str, settings: list[dict[str, object]], most: float | None, note: str = "", missing: str = "node_mode"
+) -> Row:
+    """Time all strengths against growing the tree."""
+    learners = [Tree(min_leaf=2.0, missing=missing, pruner=make("pruner", kind, **values)) for values in settings]
 
     def grow() -> TreePath:
         return learners[0].fit_path(task, np.arange(len(task)), np.random.default_rng(0))
@@ -44,6 +53,13 @@ def _sweep(task: Task, kind: str, settings: list[dict[str, object]], most: float
     work = f"{len(settings)} strengths of {kind} {note}".strip()
     row = side_by_side(work, "growing the tree once (left)", grow, sweep, equal="leaves of each tree pruned alone")
     return replace(row, most=most, note=f"{path.complexity(learners[:1])[0]:.0f} leaves at the first strength.")
+
+
+def with_holes(task: Task, share: float) -> Task:
+    """The task with a share of its cells missing."""
+    values = np.array(task.values)
+    values[np.random.default_rng(5).random(values.shape) < share] = np.nan
+    return replace(task, values=np.asfortranarray(values))
 
 
 def waves(rows: int) -> Task:

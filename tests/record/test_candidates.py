@@ -130,11 +130,11 @@ def test_each_setting_of_a_preparation_step_is_a_parameter_of_its_own():
     assert "preparer" not in Candidate(make("learner", "knn")).parameters
 
 
-def test_a_setting_of_a_part_that_others_do_not_have_does_not_tell_candidates_apart():
+def test_a_part_that_others_do_not_have_is_none_there_and_its_settings_are_not_told():
     steps = [(), (SelectTop(n=4),), (SelectTop(n=8),)]
     rows = [row_of(Candidate(make("learner", "knn"), own)) for own in steps]
     assert list(candidates.varied(rows).values()) == [
-        {},
+        {"preparer": "none"},
         {"preparer": "select_top", "preparer.select_top.n": "4"},
         {"preparer": "select_top", "preparer.select_top.n": "8"},
     ]
