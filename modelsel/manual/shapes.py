@@ -82,6 +82,8 @@ class CorrectedShape(TypedDict):
     bbc: NotRequired[Mapping[str, object]]
     label: NotRequired[str]
     caution: NotRequired[str]
+    point632: NotRequired[Number]
+    point632_plus: NotRequired[Number]
 
 
 class RefitFailureShape(TypedDict):
@@ -281,7 +283,7 @@ class ExamStatusShape(TypedDict):
     state: Literal["open", "closed"]
     release: str
     measure: str
-    rows: int
+    rows: Mapping[str, int]
     answers: int
     looks: int
     spent: float

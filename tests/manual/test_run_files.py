@@ -15,7 +15,8 @@ import modelsel
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "run_files.md").read_text("utf-8")
 ELSEWHERE = {  # in studies of another kind than this test's; others of the test suite look at them
-    "winner.corrected.caution", "grave", "closed", "exam",
+    "winner.corrected.caution", "winner.corrected.same", "winner.corrected.resamples", "grave", "closed", "exam",
+    "winner.corrected.point632", "winner.corrected.point632_plus",
 }  # fmt: skip
 FREE = (
     "winner.parameters",
@@ -24,7 +25,6 @@ FREE = (
     "environment",
     "data",
     "audit",
-    "seconds",
     "shows",
     "predict_1000_rows",
 )
