@@ -42,6 +42,7 @@ from modelsel.study.jobs import journal_of
 from modelsel.study.look import answer, look, opens, reason_closed, seal
 from modelsel.study.selection import select
 from modelsel.study.winner import Fitted, fit_winner, kept_of, prediction_times
+from modelsel.tree.growing.columns import release
 
 
 @dataclass
@@ -130,6 +131,8 @@ def _performed(
                 shows=shows, times=prediction_times(config, material.development, selection, final), explained=explained,
                 folds=folds,
             ))  # fmt: skip
+            release(material.development)  # nothing is grown any more
+            give_back()
             page.write(folder)
             tracker.finish()
         timed = replace(outcome, seconds=clock.read())

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn
 import sklearn.metrics as sk
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from packaging.version import parse
 
 from modelsel.core.spec import kinds_of, make
 from modelsel.core.types import Feature, Fold, Outputs, Resampling, Task
@@ -108,7 +110,11 @@ def lift(positive: Any, scores: Any, weights: Any, share: float) -> float:
 ORACLES: dict[str, Callable[..., float]] = {
     "error": lambda t, p, s, w: 1 - sk.accuracy_score(t, p, sample_weight=w),
     "log_loss": lambda t, p, s, w: sk.log_loss(t, np.clip(s, 1e-15, 1), sample_weight=w, labels=range(CLASSES)),
-    "brier": lambda t, p, s, w: sk.brier_score_loss(t, s, sample_weight=w, labels=range(CLASSES), scale_by_half=False),
+    "brier": lambda t, p, s, w: (
+        float(np.average(((s - np.eye(CLASSES)[t]) ** 2).sum(axis=1), weights=w))
+        if parse(sklearn.__version__) < parse("1.7")  # its own is of two classes there
+        else sk.brier_score_loss(t, s, sample_weight=w, labels=range(CLASSES), scale_by_half=False)
+    ),
     "auc": lambda t, p, s, w: np.average(
         [sk.roc_auc_score(t == c, s[:, c], sample_weight=w) for c in range(CLASSES)], weights=np.bincount(t, w)
     ),

@@ -15,7 +15,7 @@ from modelsel.criterion.base import BaseCriterion
 from modelsel.kernels import stop
 from modelsel.kernels.compiler import load
 from modelsel.tree.growing.assemble import assemble
-from modelsel.tree.growing.columns import columns
+from modelsel.tree.growing.columns import columns, release
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import MISSING, NOMINAL, GrowthParams
 from modelsel.tree.growing.numpy_grower import grow as grow_in_numpy
@@ -365,3 +365,14 @@ def test_thresholds_between_neighbouring_floats_and_infinities_part_them() -> No
         task = numbers(values, [0, 0, 1, 1])
         tree = grow(task, positions(task), make("criterion", "gini"), GrowthParams())
         assert route(tree, task, positions(task)).leaf.tolist() == [1, 1, 2, 2]
+
+
+def test_ranks_are_shared_by_tables_of_the_same_values_and_let_go_when_released() -> None:
+    task = Task(
+        name="t", features=(Feature("x", "numeric"),), values=np.arange(6.0)[:, None], rows=np.arange(6), classes=("a", "b"),
+        target=np.array([0, 1, 0, 1, 0, 1], np.int32),
+    )  # fmt: skip
+    ranked = columns(task)
+    assert columns(replace(task, target=1 - task.target)) is ranked
+    release(task)
+    assert columns(task) is not ranked

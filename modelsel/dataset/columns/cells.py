@@ -60,7 +60,18 @@ def to_arrow(data: Any) -> pa.ChunkedArray:
     whole = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
     if pa.types.is_run_end_encoded(whole.type):
         return pa.chunked_array([pc.run_end_decode(chunk) for chunk in whole.chunks], whole.type.value_type)
+    if pa.types.is_dictionary(whole.type) and isinstance(series, nw.Series) and series.dtype == nw.Enum:
+        return _ordered(whole)
     return _texts(whole) if pa.types.is_string_view(whole.type) else whole
+
+
+def _ordered(categories: pa.ChunkedArray) -> pa.ChunkedArray:
+    """An enumeration with its order, which early versions of Polars leave out."""
+    kind = categories.type
+    if kind.ordered:
+        return categories
+    chunks = [pa.DictionaryArray.from_arrays(one.indices, one.dictionary, ordered=True) for one in categories.chunks]
+    return pa.chunked_array(chunks, pa.dictionary(kind.index_type, kind.value_type, ordered=True))
 
 
 def _texts(views: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -63,6 +63,12 @@ def columns(table: Table) -> RankedColumns:
         return _CACHE[table]
 
 
+def release(table: Table) -> None:
+    """Drop the ranked columns of a table on which no tree will be grown any more: half of its size."""
+    with _LOCK:
+        _CACHE.pop(table, None)
+
+
 def _of_its_twin(table: Table) -> RankedColumns | None:
     """Those of a table that holds the very same features and values (another target, for example)."""
     twins = (ranked for other, ranked in _CACHE.items() if other.features is table.features and other.values is table.values)
