@@ -1,7 +1,6 @@
 """Labels probed by changes of single rows: through what is said, through the board; what an answer made of them is worth."""
 
 import shutil
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -56,8 +55,7 @@ def two_worlds(made: ExamSession, folder: Path, flipped: str, monkeypatch: pytes
 
 def public(exam: ExamSession) -> list[Any]:
     """All that anybody may see of an exam while it is open: board, state, page; without the time of day."""
-    service = object.__new__(ExamService)  # of an exam whose home is not the environment's
-    service.exam, service._turn = exam, threading.Lock()
+    service = ExamService(exam.folder, home=exam.store.home)  # which is not the environment's
     lines = [{name: value for name, value in line.items() if name != "at"} for line in service.board()]
     return [lines, service.state(), page(service, "http://x/"), boards.status(exam)]
 

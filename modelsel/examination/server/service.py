@@ -14,6 +14,7 @@ from modelsel.core.errors import REFUSED, DataError, ModelselError, Problem, Ref
 from modelsel.examination.asking.board import board, status
 from modelsel.examination.asking.sit import ExamSession
 from modelsel.examination.server.askers import Asker, Askers, Rates
+from modelsel.ledger.home import Home
 
 PER_ROW = 100  # bytes of an answer, for each row and class
 
@@ -33,10 +34,10 @@ class TooOftenError(ModelselError):
 class ExamService:
     """One exam and its askers. `rate` is the number of answers a minute that a token may hand in, `calls` of all calls."""
 
-    def __init__(self, folder: Path, rate: int = 20, calls: int = 240) -> None:
-        """Open the exam in a folder, with its askers and rates."""
-        self.exam = ExamSession(folder)
-        self._read = ExamSession(folder)  # nobody who reads waits for those who hand in
+    def __init__(self, folder: Path, rate: int = 20, calls: int = 240, home: Home | None = None) -> None:
+        """Open the exam in a folder, with its askers and rates; None: the home of the environment."""
+        self.exam = ExamSession(folder, home)
+        self._read = ExamSession(folder, home)  # nobody who reads waits for those who hand in
         self.askers = Askers(self.exam.store.folder)
         self._turn, self._reading = threading.Lock(), threading.Lock()
         self._answers, self._calls, self._failures, self._strangers = Rates(rate), Rates(calls), Rates(30), Rates(calls)
