@@ -1,7 +1,7 @@
 """`python -m benchmarks [name ...]`: run the benchmark files, assert equal answers, write the table of README.md.
 
-A file `benchmarks/<name>.py` offers `rows() -> Iterable[Row]`. Without names all are run; with names only their rows of the
-table are replaced.
+A file `<name>.py` in a folder offers `rows() -> Iterable[Row]`. Without names all are run; with names, whatever folder they
+stand in, only their rows of the table are replaced.
 """
 
 import importlib
@@ -13,7 +13,7 @@ from math import isnan
 from pathlib import Path
 
 import benchmarks
-from benchmarks._frame import Row, machine
+from benchmarks.common.timing import Row, machine
 
 HERE = Path(__file__).parent
 STORE = HERE / "results.json"
@@ -27,12 +27,16 @@ a row whose answers differ is an error, not a row.
 
 
 def main(wanted: list[str]) -> int:
-    """Run, print and write; 1 when a goal was missed."""
-    names = wanted or sorted(module.name for module in pkgutil.iter_modules(benchmarks.__path__) if _measures(module.name))
+    """Run, print and write; 1 when a goal was missed, 2 for a name that is not there."""
+    places = modules()
+    names = wanted or sorted(name for name, place in places.items() if hasattr(importlib.import_module(place), "rows"))
+    if unknown := set(names) - set(places):
+        print(f"no such benchmark: {', '.join(sorted(unknown))}; there are {', '.join(sorted(places))}", file=sys.stderr)
+        return 2
     table = json.loads(STORE.read_text()) if STORE.exists() else {}
     for name in names:
         found = []
-        for row in importlib.import_module(f"benchmarks.{name}").rows():
+        for row in importlib.import_module(places[name]).rows():
             print(_line(row), flush=True)
             found.append(row)
         table[name] = {"machine": machine(), "rows": [asdict(row) for row in found]}
@@ -41,9 +45,10 @@ def main(wanted: list[str]) -> int:
     return int(not all(Row(**row).reached for entry in table.values() for row in entry["rows"]))
 
 
-def _measures(name: str) -> bool:
-    """A file of times, not of a simulation, which prints a table of its own."""
-    return name[0] != "_" and hasattr(importlib.import_module(f"benchmarks.{name}"), "rows")
+def modules() -> dict[str, str]:
+    """Each file's short name and its module; those with `rows` measure times, the others print tables of their own."""
+    found = (one.name for one in pkgutil.walk_packages(benchmarks.__path__, "benchmarks.") if not one.ispkg)
+    return {short: name for name in found if (short := name.rpartition(".")[2])[0] != "_"}
 
 
 def page(table: dict[str, dict[str, object]]) -> str:

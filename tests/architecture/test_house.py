@@ -1,6 +1,7 @@
 """The house can be seen through: no circle of imports, no crowded folder, no private module across packages, each name once."""
 
 import ast
+import json
 import re
 import tomllib
 from collections import Counter, defaultdict
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import benchmarks.__main__
 from modelsel.core.spec import GROUPS, kinds_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,6 +29,7 @@ def modules(folder: str = "modelsel") -> dict[str, Path]:
 
 OWN = modules()
 MEASURED = modules("benchmarks")
+TESTS = modules("tests")
 
 
 def imported(path: Path, known: dict[str, Path] = OWN) -> Iterator[str]:
@@ -40,7 +43,7 @@ def imported(path: Path, known: dict[str, Path] = OWN) -> Iterator[str]:
             yield from (name.name for name in node.names)
 
 
-@pytest.mark.parametrize("own", [OWN, MEASURED], ids=["modelsel", "benchmarks"])
+@pytest.mark.parametrize("own", [OWN, MEASURED, TESTS], ids=["modelsel", "benchmarks", "tests"])
 def test_no_circle_of_imports_not_even_inside_functions(own: dict[str, Path]) -> None:
     graph = {name: {other for other in imported(path, own) if other in own and other != name} for name, path in own.items()}
     try:
@@ -50,8 +53,18 @@ def test_no_circle_of_imports_not_even_inside_functions(own: dict[str, Path]) ->
 
 
 def test_no_folder_is_crowded() -> None:
-    files = Counter(path.parent for path in OWN.values() if path.name != "__init__.py")
+    files = Counter(path.parent for path in (*OWN.values(), *MEASURED.values()) if path.name != "__init__.py")
     assert {str(folder.relative_to(ROOT)): count for folder, count in files.items() if count > MOST_FILES} == {}
+
+
+def test_a_benchmark_is_found_by_its_short_name() -> None:
+    """Short names are unique; the sections of results.json are named by them."""
+    shorts = Counter(path.stem for path in MEASURED.values() if not path.stem.startswith("_"))
+    assert [name for name, count in shorts.items() if count > 1] == []
+    places = benchmarks.__main__.modules()
+    assert set(places) == set(shorts)
+    assert set(json.loads((ROOT / "benchmarks" / "results.json").read_text("utf-8"))) <= set(places)
+    assert set(places.values()) <= set(MEASURED)
 
 
 @pytest.mark.parametrize("folder", ["modelsel", "tests", "benchmarks"])

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.nested_worth import Rules, cross_validated, fit, nested, study
+from benchmarks.simulations.nested_worth import Rules, cross_validated, fit, nested, study
 from modelsel.comparison.optimism.correcting import CAUTION, near_floor, needs_nested, with_caution, with_nested
 from modelsel.comparison.optimism.nested import nested as summed
 

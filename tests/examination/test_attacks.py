@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import modelsel
-from benchmarks.exam_attacks import ATTACKS, RELEASES, Asker, missed
+from benchmarks.attacks.exam_attacks import ATTACKS, RELEASES, Asker, missed
 from modelsel.core.errors import ConfigurationError, ModelselError, RefusedError
 from modelsel.examination.asking import board as boards
 from modelsel.examination.asking.sit import ExamSession

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.guard_coverage import RELEASES, SCENARIOS, gates, missed, table, through_the_gate
+from benchmarks.attacks.guard_coverage import RELEASES, SCENARIOS, gates, missed, table, through_the_gate
 from modelsel.statistics.reuse.certificate import SpendingState
 
 

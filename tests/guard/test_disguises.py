@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks._disguise_tables import drawn
-from benchmarks.guard_disguises import DISGUISES, Disguise, look
-from benchmarks.guard_false_alarms import KINDS, accusations, pair
+from benchmarks.recognition.disguise_tables import drawn
+from benchmarks.recognition.guard_disguises import DISGUISES, Disguise, look
+from benchmarks.recognition.guard_false_alarms import KINDS, accusations, pair
 from modelsel.core.types import Task
 
 OPEN = {"levels as codes"}  # as the reviewer's page says

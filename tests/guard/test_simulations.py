@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.guard_simulations import ANALYSTS, STRENGTH, analyst, analysts, as_expected, boosting, inside
+from benchmarks.attacks.guard_simulations import ANALYSTS, STRENGTH, analyst, analysts, as_expected, boosting, inside
 
 
 def test_boosting_misleads_scores_and_neither_boards_nor_the_certificate() -> None:

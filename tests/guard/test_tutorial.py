@@ -94,7 +94,7 @@ def test_a_team_shares_ledger_and_key_as_its_page_says(tmp_path: Path) -> None:
 
 
 def test_the_comparison_of_the_reviewers_page_is_what_the_benchmark_claims() -> None:
-    from benchmarks.guard_evasions import ROWS
+    from benchmarks.attacks.guard_evasions import ROWS
 
     page = (PAGES / "reviewer.md").read_text("utf-8")
     table = dict(

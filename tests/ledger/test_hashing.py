@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from benchmarks import guard_identity
+from benchmarks.recognition import guard_identity
 from modelsel.guard.identity.fingerprints import subject_of
 from modelsel.kernels.rows import blake
 from modelsel.ledger.home import IdentityKey

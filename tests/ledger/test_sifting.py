@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from benchmarks._disguise_tables import drawn as drawn_table
-from benchmarks.guard_disguises import DISGUISES
+from benchmarks.recognition.disguise_tables import drawn as drawn_table
+from benchmarks.recognition.guard_disguises import DISGUISES
 from modelsel.core.types import Task
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.likeness import Halves, likeness

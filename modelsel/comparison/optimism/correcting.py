@@ -2,7 +2,8 @@
 
 BBC resamples out-of-fold losses of one sample, whose chance all candidates share; where there is little to learn it stays
 optimistic. Nested cross-validation chooses anew on other rows and is not; it costs a selection per outer fold. With `auto`
-that is paid where BBC lies within two standard errors of the floor, or where there is no BBC: `benchmarks/nested_worth.py`.
+that is paid where BBC lies within two standard errors of the floor, or where there is no BBC
+(`benchmarks/simulations/nested_worth.py`).
 """
 
 from collections.abc import Iterable

@@ -4,7 +4,7 @@ Of T trees about 0.37 T judge a row, so that small forests look worse than they 
 bag, and those under 50 are refused. A row that every tree has drawn is judged by the class shares of all rows, and counted.
 The lowest of many out-of-bag errors is too good, as that of any scheme is: the correction for having chosen stands beside it.
 
-`python -m benchmarks.forests_out_of_bag` measures the bias against 10-fold cross-validation by simulation.
+`python -m benchmarks.simulations.forests_out_of_bag` measures the bias against 10-fold cross-validation by simulation.
 
 Source: Breiman (1996), *Out-of-bag estimation*; Bylander (2002).
 """
