@@ -3,7 +3,7 @@
 import sys
 from typing import Any, Self
 
-from modelsel.core.protocols import Progress
+from modelsel.core.protocols.surroundings import Progress
 from modelsel.reporting.text import terminal
 from modelsel.reporting.text.terminal import State
 

@@ -12,7 +12,7 @@ from modelsel.api.outcome import Outcome
 from modelsel.api.run import run_on_all
 from modelsel.api.search.cells import CandidateScores, of_results
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.protocols import Measure
+from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Candidate, Fold, Integers, Resampling, Task
 from modelsel.dataset.tables.in_memory import OF_A_TASK
 from modelsel.dataset.tables.untyped import UntypedTable

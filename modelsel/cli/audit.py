@@ -10,7 +10,7 @@ from typing import Any
 
 from modelsel.cli.parsing.arguments import RUN_HELP, Arguments
 from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, ConfigurationError, Problem, StoreError
-from modelsel.core.protocols import Anchor
+from modelsel.core.protocols.surroundings import Anchor
 from modelsel.guard.gate import Gate
 from modelsel.record.folder import RunFolder
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from modelsel.core.protocols import Measure
+from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Codes, Floats, Outputs, Table, positions
 from modelsel.runner.final_fit import Final
 

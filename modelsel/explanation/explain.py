@@ -13,7 +13,7 @@ import numpy as np
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.winner.selection import ranked
 from modelsel.config.fields.explaining import WINNER, ExplainSettings
-from modelsel.core.protocols import Measure
+from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.selection import Selection
 from modelsel.core.types import Floats, Resampling, Task
 from modelsel.explanation.correlated import together

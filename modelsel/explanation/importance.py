@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.inspection import permutation_importance
 
 from modelsel.core.fingerprint import generator
-from modelsel.core.protocols import Measure
+from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Candidate, Feature, Floats, Fold, Task
 from modelsel.explanation.adapter import FittedEstimator, scorer
 from modelsel.runner.final_fit import fit

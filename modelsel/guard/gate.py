@@ -15,7 +15,7 @@ import numpy as np
 
 from modelsel.core.errors import ConfigurationError, LedgerError, ModelselError, Problem, StoreError
 from modelsel.core.outcome import TestResult
-from modelsel.core.protocols import Anchor
+from modelsel.core.protocols.surroundings import Anchor
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Codes, Finding, Outputs, Table, open_labels
 from modelsel.guard.access.closing import closed

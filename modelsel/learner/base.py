@@ -179,7 +179,7 @@ class BaseLearner:
         Returns
         -------
         Path
-            What answers each of these learners (`core.protocols.Path`).
+            What answers each of these learners (`core.protocols.learner.Path`).
         """
         model = self.fit(task, rows, rng)
         if type(self).restore == BaseLearner.restore:

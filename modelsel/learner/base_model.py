@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from modelsel.core.protocols import Path
+from modelsel.core.protocols.learner import Path
 from modelsel.core.types import Codes, Floats, Table, positions
 
 

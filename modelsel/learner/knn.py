@@ -146,7 +146,6 @@ class KnnModel(PathModel):
             "stored": path.stored,
             "labels": path.labels,
             "weights": path.weights,
-            **path.metric.arrays(),
         }
         return Description("knn", facts, arrays | path.metric.arrays())
 

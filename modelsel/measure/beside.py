@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.protocols import Measure
+from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.spec import kind_of, kinds_of, make
 from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
 from modelsel.measure.base import FromConfusion, confusion

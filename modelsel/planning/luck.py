@@ -9,7 +9,7 @@ from math import sqrt
 
 import numpy as np
 
-from modelsel.core.protocols import Measure
+from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Codes, Floats, Outputs, Task
 
 GUESSES, ROWS = 200, 2000

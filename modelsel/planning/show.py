@@ -11,7 +11,7 @@ from math import log, sqrt
 import numpy as np
 from scipy.special import ndtri
 
-from modelsel.core.protocols import Measure
+from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Task
 from modelsel.guard.checks.terms import reached

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.described import Described, given_by
-from modelsel.core.protocols import AnyTable
+from modelsel.core.protocols.preparer import AnyTable
 from modelsel.core.spec import resolved
 from modelsel.core.types import Description, Integers, Table, Task
 
@@ -128,7 +128,7 @@ class BasePreparer:
         Returns
         -------
         FeatureRanking
-            What answers each of these preparers (`core.protocols.FeatureRanking`).
+            What answers each of these preparers (`core.protocols.preparer.FeatureRanking`).
         """
         prepared = self.fit(task, rows, rng)
         if type(self).restore == BasePreparer.restore:

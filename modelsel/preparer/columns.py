@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modelsel.core.protocols import AnyTable
+from modelsel.core.protocols.preparer import AnyTable
 from modelsel.core.types import Description, Integers
 
 

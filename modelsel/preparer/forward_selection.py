@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from modelsel.core.protocols import Learner, Path, SubsetPath
+from modelsel.core.protocols.learner import Learner, Path, SubsetPath
 from modelsel.core.spec import part, resolved, whole
 from modelsel.core.types import Description, Floats, Integers, Table, Task
 from modelsel.preparer.columns import Chosen, restored

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.protocols import AnyTable
+from modelsel.core.protocols.preparer import AnyTable
 from modelsel.core.spec import one_of
 from modelsel.core.types import Description, Floats, Integers, Table, Task
 

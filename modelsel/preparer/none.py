@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.protocols import AnyTable
+from modelsel.core.protocols.preparer import AnyTable
 from modelsel.core.types import Description, Integers, Table, Task
 
 

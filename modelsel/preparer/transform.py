@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.protocols import AnyTable
+from modelsel.core.protocols.preparer import AnyTable
 from modelsel.core.spec import FieldLimits, one_of, plain, resolved
 from modelsel.core.types import Description, Feature, Floats, Integers, Table, Task
 from modelsel.foreign import transformers

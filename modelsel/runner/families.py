@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from modelsel.core.fingerprint import digest, generator
-from modelsel.core.protocols import Path
+from modelsel.core.protocols.learner import Path
 from modelsel.core.spec import flat, resolved
 from modelsel.core.types import Candidate, Task, positions
 from modelsel.planning.alike import told_apart

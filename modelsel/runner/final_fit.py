@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.fingerprint import generator
-from modelsel.core.protocols import Model, Prepared
+from modelsel.core.protocols.learner import Model
+from modelsel.core.protocols.preparer import Prepared
 from modelsel.core.spec import class_of, kind_of
 from modelsel.core.types import (
     ABSENT,

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.errors import NoCandidateError, Problem
-from modelsel.core.protocols import Measure, Progress
+from modelsel.core.protocols.evaluation import Measure
+from modelsel.core.protocols.surroundings import Progress
 from modelsel.core.system.interrupts import interruptible
 from modelsel.core.system.memory import give_back
 from modelsel.core.types import Resampling, Task

@@ -16,7 +16,7 @@ from modelsel.comparison.optimism.point632 import with_point632
 from modelsel.comparison.winner.pairs import pairs
 from modelsel.config.compose import Config, compose
 from modelsel.core.outcome import StudySummary
-from modelsel.core.protocols import Progress
+from modelsel.core.protocols.surroundings import Progress
 from modelsel.core.spec import kind_of
 from modelsel.core.system.memory import give_back
 from modelsel.core.types import Candidate

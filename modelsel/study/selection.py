@@ -12,7 +12,8 @@ from modelsel.comparison.winner.score_measures import with_score_measures
 from modelsel.comparison.winner.selection import choose
 from modelsel.config.compose import BATES, Config
 from modelsel.config.fields.settings import ALL
-from modelsel.core.protocols import Measure, Progress
+from modelsel.core.protocols.evaluation import Measure
+from modelsel.core.protocols.surroundings import Progress
 from modelsel.core.selection import Selection
 from modelsel.core.types import Resampling, Task
 from modelsel.measure.beside import accompanying, named

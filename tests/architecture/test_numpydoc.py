@@ -2,6 +2,7 @@
 
 import inspect
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -29,8 +30,8 @@ BASES = [
     f"modelsel.{group}.base"
     for group in ("calibrator", "criterion", "decision", "distance", "learner", "measure", "preparer", "pruner", "scheme")
 ]
+PROMISED = [f"modelsel.core.protocols.{name}" for name in ("evaluation", "learner", "preparer", "surroundings")]
 PROTOCOLS = (  # groups without a base, and what a base stands for
-    "modelsel.core.protocols.Rule",
     "modelsel.tree.softening.soft.Softener",
     "modelsel.tree.growing.growth.Criterion",
     "modelsel.tree.structure.evidence.Pruner",
@@ -56,6 +57,7 @@ WITHIN = (  # defined in a base's file, and not for plug-ins
     "modelsel.decision.base.best_threshold",
     "modelsel.pruner.base.HasStrength",
     "modelsel.pruner.base.PrunesDirectly",
+    "modelsel.criterion.base.BaseCriterion.worth_loop",  # the default value of what `growth.Criterion` describes
 )
 
 
@@ -65,7 +67,7 @@ def members(path: str) -> list[str]:
     cls = getattr(import_module(module), name)
     found = [path]
     for key, value in vars(cls).items():
-        kinds = inspect.isfunction(value), isinstance(value, property | classmethod)
+        kinds = inspect.isfunction(value), isinstance(value, property | classmethod | staticmethod)
         made = any(kinds) or hasattr(value, "func") or hasattr(value, "fn")  # cached_property, available_if
         described = not value.__doc__ and any(getattr(vars(base).get(key), "__doc__", "") for base in cls.__mro__[1:])
         if made and not key.startswith(("_", "set_fit", "set_score")) and not described:
@@ -82,7 +84,7 @@ def offered(module: str) -> list[str]:
     return found
 
 
-OFFERED = [one for base in BASES for one in offered(base) if not one.startswith(WITHIN)]
+OFFERED = [one for base in (*BASES, *PROMISED) for one in offered(base) if not one.startswith(WITHIN)]
 OFFERED += [one for path in PROTOCOLS for one in members(path)]
 OFFERED += [*JUDGED, *POLICIES]
 
@@ -90,7 +92,7 @@ OFFERED += [*JUDGED, *POLICIES]
 def missing(name: str) -> list[str]:
     found = [f"{code} {text}" for code, text in validate(name)["errors"] if code not in LEFT]
     inherited = (*POLICIES, *PROTOCOLS, "modelsel.distance.base.Distance")  # no arguments, or those of the base
-    made_by_nobody = name in (*NOT_MADE_BY_PEOPLE, *inherited)
+    made_by_nobody = name in (*NOT_MADE_BY_PEOPLE, *inherited) or name.rpartition(".")[0] in PROMISED
     return [one for one in found if not (made_by_nobody and one.startswith("PR01"))]
 
 
@@ -118,6 +120,9 @@ def test_members_are_found() -> None:
     assert {"leaderboard", "export", "at", "plot"} <= found
     assert "predict" in {one.rpartition(".")[2] for one in members("modelsel.api.search.selection_cv.SelectionCV")}
     assert {"modelsel.criterion.base.shares", "modelsel.learner.base.BaseLearner.fit"} <= set(OFFERED)
+    promised = import_module("modelsel.core.protocols")
+    assert {path.stem for path in Path(promised.__path__[0]).glob("[a-z]*.py")} == {one.rpartition(".")[2] for one in PROMISED}
+    assert {f"modelsel.core.protocols.evaluation.{name}" for name in ("Rule.choose", "Measure.losses")} <= set(OFFERED)
 
 
 def test_the_check_finds_what_is_missing() -> None:

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from modelsel.core.protocols import SelectedColumns, SubsetPath
+from modelsel.core.protocols.learner import SubsetPath
+from modelsel.core.protocols.preparer import SelectedColumns
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.learner.knn import Knn

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import yaml
 
-from modelsel.core.protocols import SelectedColumns
+from modelsel.core.protocols.preparer import SelectedColumns
 from modelsel.core.spec import class_of, make
 from modelsel.core.types import positions
 

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from modelsel.comparison.optimism.bbc import bbc
 from modelsel.core.fingerprint import generator
-from modelsel.core.protocols import Measure
+from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Floats, Resampling, Scoreboard, Task
 from modelsel.planning.make import Cell, Plan
 from modelsel.runner.aggregation.losses import LossMatrix, fold_errors

@@ -15,7 +15,7 @@ from modelsel.config.build import Builder
 from modelsel.config.fields.suggest import near
 from modelsel.config.sources.folders import Folders
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.protocols import Measure
+from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
 from modelsel.estimator import Classifier
 

@@ -22,7 +22,7 @@ from modelsel.config.build import Builder
 from modelsel.config.expand import expand
 from modelsel.config.sources.folders import Folders
 from modelsel.core.errors import ConfigurationError, DataError, Problem
-from modelsel.core.protocols import Measure
+from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Candidate, Resampling, Task
 from modelsel.estimator import Classifier, task_of
 from modelsel.measure.beside import named, unbounded

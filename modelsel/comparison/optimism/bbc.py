@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.comparison.optimism.units import Units, units
-from modelsel.core.protocols import Rule
+from modelsel.core.protocols.evaluation import Rule
 from modelsel.core.types import Floats, Integers, Scoreboard
 
 RESAMPLES = 1000

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.comparison.optimism.bbc import Corrected, draws, summary
-from modelsel.core.protocols import Measure, Rule
+from modelsel.core.protocols.evaluation import Measure, Rule
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Scoreboard
 from modelsel.rule.bounds import among
 

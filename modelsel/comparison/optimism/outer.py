@@ -14,7 +14,7 @@ from modelsel.comparison.optimism import bates
 from modelsel.comparison.optimism.nested import NestedResult, nested
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.core.errors import NoCandidateError, Problem
-from modelsel.core.protocols import Measure, Rule, Scheme
+from modelsel.core.protocols.evaluation import Measure, Rule, Scheme
 from modelsel.core.sized import sized
 from modelsel.core.types import Candidate, Floats, Fold, Integers, Outputs, Resampling, Scoreboard, Task
 from modelsel.planning.make import Plan, make

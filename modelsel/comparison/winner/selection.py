@@ -15,7 +15,7 @@ from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.winner.indistinguishable import difference_errors, indistinguishable
 from modelsel.comparison.winner.kept import part, place
 from modelsel.core.errors import NoCandidateError, Problem
-from modelsel.core.protocols import Rule
+from modelsel.core.protocols.evaluation import Rule
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Floats, Integers, Outputs, Resampling, Scoreboard

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from modelsel.core.protocols import Anchor
+from modelsel.core.protocols.surroundings import Anchor
 from modelsel.core.types import Finding
 from modelsel.guard.findings.ledger_state import anchor_unreached, key_gap
 from modelsel.ledger.anchors import LockFile, StateAnchor

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.errors import LedgerError
-from modelsel.core.protocols import Anchor
+from modelsel.core.protocols.surroundings import Anchor
 from modelsel.core.types import Finding
 from modelsel.guard.access.anchors import AnchorSet
 from modelsel.guard.access.integrity import checked, judged_of, losses, mark

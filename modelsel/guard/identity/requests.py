@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from modelsel.core.protocols import Measure
+from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Candidate, Outputs, Sealed, Table, Task
 
 

@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from modelsel.core.protocols import Measure
+from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Booleans, Codes, Floats, Outputs
 from modelsel.guard.identity.slow_digest import slow
 from modelsel.guard.release.mechanisms import LabelSummary

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.protocols import Path
+from modelsel.core.protocols.learner import Path
 from modelsel.core.types import Floats, Integers, Task
 from modelsel.learner.inputs.chunks import chunks
 

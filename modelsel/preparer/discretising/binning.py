@@ -10,7 +10,7 @@ from typing import cast
 
 import numpy as np
 
-from modelsel.core.protocols import AnyTable
+from modelsel.core.protocols.preparer import AnyTable
 from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Task
 
 KINDS = ("nominal", "ordered")

@@ -59,7 +59,7 @@ def _prediction(model: TreeModel) -> str:
 
 
 def _divided(model: TreeModel) -> Booleans:
-    """Say at which nodes a missing value goes down several branches: those with training weight."""
+    """Say at which nodes a missing value goes down several branches, because more than one has training weight."""
     tree = model.cut.tree
     assert tree.missing_to is not None
     several = [np.count_nonzero(tree.share[tree.children(node)] > 0) > 1 for node in range(len(tree))]

@@ -21,7 +21,7 @@ ORDER BY runs.start_time DESC, runs.run_uuid
 
 
 class MlflowAnchor:
-    """core.protocols.Anchor; `ask` hands a job to the process that talks to MLflow and waits within the study's patience."""
+    """The anchor in MLflow: `ask` hands a job to the process that talks to MLflow and waits within the study's patience."""
 
     name = "mlflow"
 

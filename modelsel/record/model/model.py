@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
-from modelsel.core.protocols import Model, Prepared
+from modelsel.core.protocols.learner import Model
+from modelsel.core.protocols.preparer import Prepared
 from modelsel.core.spec import class_of
 from modelsel.core.types import Description, Feature, Floats, Table, Task, positions
 from modelsel.foreign.stored import FILES

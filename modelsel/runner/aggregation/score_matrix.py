@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.protocols import Measure
+from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Booleans, Floats, Status
 from modelsel.measure.beside import counted, of_matrices
 from modelsel.runner.evaluation.cell_result import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.protocols import Path
+from modelsel.core.protocols.learner import Path
 from modelsel.core.types import Candidate, Integers, Outputs, Status, Task
 from modelsel.runner.evaluation.cell_result import CODE, MEASURED, OK, CellResult, blank
 from modelsel.runner.evaluation.limits import CellTimeout

@@ -18,7 +18,7 @@ import numpy as np
 
 from modelsel.core.errors import DataError, meant
 from modelsel.core.fingerprint import generator
-from modelsel.core.protocols import Path, SubsetPath
+from modelsel.core.protocols.learner import Path, SubsetPath
 from modelsel.core.system.interrupts import Interrupted
 from modelsel.core.types import Candidate, Fold, Integers, Task
 from modelsel.distance.search.remembered import shared

@@ -15,7 +15,7 @@ from typing import Any, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.protocols import Measure
+from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Booleans, Candidate, Codes, Floats, Integers, Outputs, Status
 from modelsel.measure.base import confusion
 from modelsel.measure.beside import counted, scored

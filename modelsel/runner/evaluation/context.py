@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from modelsel.core.fingerprint import digest
-from modelsel.core.protocols import Measure
+from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Candidate, Resampling, Task
 from modelsel.planning.make import Cell, Plan

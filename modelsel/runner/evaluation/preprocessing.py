@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from modelsel.core.fingerprint import array_digest, digest, generator
-from modelsel.core.protocols import FeatureRanking, Prepared, SelectedColumns
+from modelsel.core.protocols.preparer import FeatureRanking, Prepared, SelectedColumns
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Floats, Integers, Table, Task, positions
 from modelsel.runner.evaluation.lru_cache import LRUCache
