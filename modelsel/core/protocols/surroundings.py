@@ -66,15 +66,16 @@ class Anchor(Protocol):
 
     Examples
     --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from modelsel.ledger.anchors import StateAnchor
-    >>> from modelsel.ledger.home import Home
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     anchor = StateAnchor(Home(Path(folder)))
-    ...     anchor.witness({"testset": "t1", "look": "1"})
-    ...     [facts["look"] for facts in anchor.recall("t1")]
-    ['1']
+    >>> class Remembered(list):
+    ...     name = "a list"
+    ...     def witness(self, facts):
+    ...         self.append(dict(facts))
+    ...     def recall(self, testset):
+    ...         return [facts for facts in self if facts["testset"] == testset]
+    >>> anchor = Remembered()
+    >>> anchor.witness({"testset": "t1", "look": "1"})
+    >>> anchor.recall("t1")
+    [{'testset': 't1', 'look': '1'}]
     """
 
     @property
