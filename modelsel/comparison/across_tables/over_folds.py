@@ -62,7 +62,7 @@ def sentences(
 def _advantage(pair: FoldPair, run: ComparedRun) -> str:
     """Say which learner of a pair is better, by how much, with the interval."""
     low, high = (pair.low, pair.high) if pair.difference >= 0 else (-pair.high, -pair.low)
-    interval = f"(95 % interval {low:+.4f} to {high:+.4f})"
+    interval = f"(95 % interval {low:+.4f} to {high:+.4f})".replace("-", "−")
     if pair.difference == 0:
         return f"{pair.first} and {pair.second} have the same mean {run.measure} {interval}"
     second_better = (pair.difference > 0) == run.higher_is_better

@@ -1,4 +1,4 @@
-"""What the parts offer that judge candidates: the outer split, folds, measures and the rule that chooses."""
+"""Protocols of the parts that judge candidates: the outer split, folds, measures and the rule that chooses."""
 
 from collections.abc import Iterable
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""What learners, their fits and their models offer.
+"""Protocols of learners, their fits and their models.
 
 A part is a frozen dataclass (its specification); what it fits is another object. Nothing is mutated.
 """

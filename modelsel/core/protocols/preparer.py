@@ -1,4 +1,4 @@
-"""What preparation steps and their fits offer. A step is part of its candidate and is fitted on analysis rows only."""
+"""Protocols of preparation steps and their fits. A step is part of its candidate and is fitted on analysis rows only."""
 
 from collections.abc import Iterable
 from typing import Any, Protocol, TypeVar, runtime_checkable

@@ -1,4 +1,4 @@
-"""What stands around a study: who is told of its progress, and who remembers its looks outside the ledger."""
+"""Protocols of the surroundings of a study: who is told of its progress, and who remembers its looks outside the ledger."""
 
 from collections.abc import Iterable, Mapping
 from typing import Protocol, Self
@@ -80,7 +80,7 @@ class Anchor(Protocol):
 
     @property
     def name(self) -> str:
-        """Where it remembers: state, mlflow, lockfile, ..."""
+        """The name of the place: state, mlflow, lockfile, ..."""
         ...
 
     def witness(self, facts: Mapping[str, str]) -> None:

@@ -10,6 +10,8 @@ from html import escape
 
 import numpy as np
 
+from modelsel.reporting.text.words import minus
+
 SERIES = 8
 SPACE = ' xmlns="http://www.w3.org/2000/svg"'
 LOG_SPAN = 100.0  # positive values over more than this factor are drawn on a logarithmic axis
@@ -123,12 +125,12 @@ SHAPES = (
 def label_of(tick: float) -> str:
     """Write the label of a tick.
 
-    >>> [label_of(t) for t in (0.05, 20.0, 100000.0, 1e-07)]
-    ['0.05', '20', '100,000', '1e-07']
+    >>> [label_of(t) for t in (0.05, -20.0, 100000.0, 1e-07)]
+    ['0.05', '−20', '100,000', '1e−07']
     """
     if tick != 0 and not 1e-4 <= abs(tick) < 1e7:
-        return f"{tick:.0e}"
-    return f"{round(tick, 10):,g}" if abs(tick) < 1e6 else f"{tick:,.0f}"
+        return minus(f"{tick:.0e}")
+    return minus(f"{round(tick, 10):,g}" if abs(tick) < 1e6 else f"{tick:,.0f}")
 
 
 def _round_ticks(low: float, high: float, most: int) -> list[float]:

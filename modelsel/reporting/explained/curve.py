@@ -4,7 +4,7 @@ from typing import Any
 
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text.words import interval, number, score
+from modelsel.reporting.text.words import interval, number, score, signed
 
 WIDE, NARROW = 940, 330
 HEIGHT, LEFT, TOP, BOTTOM = 330, 58, 12, 280
@@ -33,9 +33,7 @@ def _answer(view: View, doubling: dict[str, Any]) -> str:
     if mean is None or low is None:
         return "These folds do not tell what the second half of the rows brought."
     gain = mean if view.higher else -mean
-    told = (
-        f"Going from half of the rows to all changed the winner’s {view.outcome.measure} by {mean:+.4f} {interval([low, high])}"
-    )
+    told = f"Going from half of the rows to all changed the winner’s {view.outcome.measure} by {signed(mean)} {interval([low, high])}"
     if low <= 0 <= high:
         return f"{told}: the folds cannot tell whether more rows helped."
     return f"{told}: more rows {'helped, and further ones may' if gain > 0 else 'did harm'}."

@@ -5,7 +5,7 @@ from typing import Any
 from modelsel.reporting.charts.lanes import NARROW, WIDE, Lanes
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text.words import p_value
+from modelsel.reporting.text.words import p_value, signed
 
 
 def section(view: View) -> dict[str, Any]:
@@ -15,8 +15,8 @@ def section(view: View) -> dict[str, Any]:
         {
             "first": view.called(pair["first"]),
             "second": view.called(pair["second"]),
-            "difference": _signed(pair["difference"]),
-            "interval": f"[{_signed(pair['low'])}, {_signed(pair['high'])}]",
+            "difference": signed(pair["difference"]),
+            "interval": f"[{signed(pair['low'])}, {signed(pair['high'])}]",
             "p": p_value(pair["p"]),
             "adjusted": p_value(pair["adjusted"]),
             "told": pair["adjusted"] is not None and pair["adjusted"] < 0.05,
@@ -50,7 +50,3 @@ def _picture(view: View, pairs: list[dict[str, Any]], lanes: Lanes) -> str:
             plot.line(scale(pair["low"]), y, scale(pair["high"]), y, f"bar s{series % 8}")
         plot.marks([(scale(pair["difference"]), y)], series)
     return plot.svg()
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.4f}".replace("-", "−")

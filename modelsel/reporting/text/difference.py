@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from modelsel.core.outcome import StudySummary
 from modelsel.record.content.candidates import Row
-from modelsel.reporting.text.words import known, score
+from modelsel.reporting.text.words import known, score, signed
 
 
 def words(row: Row, winner: Row) -> str:
@@ -21,7 +21,7 @@ def words(row: Row, winner: Row) -> str:
     if row.id == winner.id or not known(row.mean):
         return ""
     beside = f" ± {score(row.difference_se)}" if known(row.difference_se) else ""
-    return f"{_signed(row.mean - winner.mean)}{beside}"
+    return f"{signed(row.mean - winner.mean)}{beside}"
 
 
 def next_best(outcome: StudySummary, table: Sequence[Row]) -> str:
@@ -33,8 +33,4 @@ def next_best(outcome: StudySummary, table: Sequence[Row]) -> str:
     near = next((row for row in ranked if row.label != won.label), ranked[0])
     which = "best of the others" if near.label == won.label else f"best of {near.label}"
     error = f", standard error of the difference {score(near.difference_se)}" if known(near.difference_se) else ""
-    return f"{which}: {outcome.measure} {_signed(near.mean - won.mean)} against it{error}"
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.4f}".replace("-", "−")
+    return f"{which}: {outcome.measure} {signed(near.mean - won.mean)} against it{error}"

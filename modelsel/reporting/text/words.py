@@ -16,12 +16,30 @@ def known(value: float | None) -> bool:
 def score(value: float | None) -> str:
     """Write a score with four decimals below 10; a dash where there is none.
 
-    >>> score(0.04093567), score(None), score(123.456), score(float("nan"))
-    ('0.0409', '–', '123.5', '–')
+    >>> score(0.04093567), score(None), score(123.456), score(-0.5)
+    ('0.0409', '–', '123.5', '−0.5000')
     """
     if value is None or not known(value):
         return "–"
-    return f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}"
+    return minus(f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}")
+
+
+def signed(value: float | None, decimals: int = 4) -> str:
+    """Write a difference with its sign; a dash where there is none.
+
+    >>> signed(0.05), signed(-0.05, 2), signed(None)
+    ('+0.0500', '−0.05', '–')
+    """
+    return "–" if value is None or not known(value) else minus(f"{value:+.{decimals}f}")
+
+
+def minus(digits: str) -> str:
+    """Put the typographic minus in the place of a hyphen that begins a number or stands before its exponent.
+
+    >>> minus("-0.5"), minus("1e-09")
+    ('−0.5', '1e−09')
+    """
+    return digits.replace("-", "−")
 
 
 def p_value(value: float | None) -> str:
@@ -41,14 +59,13 @@ def interval(ends: Sequence[float] | None) -> str:
 def number(value: float | None) -> str:
     """Write a number for people, with thousands separated.
 
-    >>> number(12.0), number(12.34567), number(1234567.0), number(0.00001234)
-    ('12', '12.35', '1,234,567', '1.234e-05')
+    >>> number(12.0), number(12.34567), number(-1234567.0), number(0.00001234)
+    ('12', '12.35', '−1,234,567', '1.234e−05')
     """
     if value is None or not math.isfinite(value):
         return "–"
-    if value == round(value) and abs(value) < 1e15:
-        return f"{value:,.0f}"
-    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    whole = (value == round(value) and abs(value) < 1e15) or abs(value) >= 1e4
+    return minus(f"{value:,.0f}" if whole else f"{value:.4g}")
 
 
 def ordinal(count: int) -> str:
