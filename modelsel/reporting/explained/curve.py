@@ -33,7 +33,8 @@ def _answer(view: View, doubling: dict[str, Any]) -> str:
     if mean is None or low is None:
         return "These folds do not tell what the second half of the rows brought."
     gain = mean if view.higher else -mean
-    told = f"Going from half of the rows to all changed the winner’s {view.outcome.measure} by {signed(mean)} {interval([low, high])}"
+    change = f"{signed(mean)} {interval([low, high])}"
+    told = f"Going from half of the rows to all changed the winner’s {view.outcome.measure} by {change}"
     if low <= 0 <= high:
         return f"{told}: the folds cannot tell whether more rows helped."
     return f"{told}: more rows {'helped, and further ones may' if gain > 0 else 'did harm'}."
