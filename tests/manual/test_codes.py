@@ -34,8 +34,6 @@ NOT_TYPED = {  # why nothing on a page is run, to its codes
     "memory that suffices for folds alone": "MSEL-705 MSEL-706 WINNER_NOT_FITTED",
     "data that are not at hand, or made for it": "MSEL-308 ROWS_LEFT_OUT G011 G031 G041 MSEL-703 MSEL-708",
     "very many looks": "G050 G051",
-    "nobody has written an example that runs": "MSEL-209 MSEL-622 MSEL-623 MSEL-624 MSEL-625 MSEL-626 "
-    "MSEL-701 MSEL-964 G061 G071",
 }
 
 
