@@ -10,7 +10,15 @@ from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_t
 
 from modelsel.examination.asking.sit import Shown
 from modelsel.manual.editor import DRAFT
-from modelsel.manual.shapes import AuditShape, BoardLineShape, ExamStatusShape, StudyShape
+from modelsel.manual.record_shapes import DetailsShape, ExplanationShape
+from modelsel.manual.shapes import (
+    AuditShape,
+    BoardLineShape,
+    ExamAuditShape,
+    ExamCloseShape,
+    ExamStatusShape,
+    StudyShape,
+)
 
 PLAIN: Mapping[Any, Mapping[str, Any]] = {
     str: {"type": "string"}, bool: {"type": "boolean"}, int: {"type": "integer"}, float: {"type": "number"},
@@ -18,10 +26,14 @@ PLAIN: Mapping[Any, Mapping[str, Any]] = {
 }  # fmt: skip
 OUTPUTS: Mapping[str, tuple[str, Any]] = {
     "study": ("study.json", StudyShape),
+    "details": ("details.json", DetailsShape),
+    "explanation": ("explanation.json", ExplanationShape),
     "audit": ("modelsel audit --json", AuditShape),
     "exam_answer": ("modelsel exam answer --json", Shown),
     "exam_status": ("modelsel exam status --json", ExamStatusShape),
     "exam_board": ("modelsel exam board --json", list[BoardLineShape]),
+    "exam_close": ("modelsel exam close --json", ExamCloseShape),
+    "exam_audit": ("modelsel exam audit --json", ExamAuditShape),
 }
 
 

@@ -305,3 +305,42 @@ class BoardLineShape(TypedDict):
     look: int | None
     beside: str | None
     errors: NotRequired[int | None]
+
+
+class ClosedAnswerShape(TypedDict):
+    """An answer of an exam at its close."""
+
+    name: str
+    score: Number
+    errors: int | None
+    interval: Span | None
+
+
+class VerdictShape(TypedDict):
+    """Two answers of an exam compared: `answer` against `beside`."""
+
+    answer: str
+    beside: str
+    says: Literal["cannot be told apart", "fewer errors", "more errors"]
+
+
+class ExamCloseShape(TypedDict):
+    """The output of `modelsel exam close --json`."""
+
+    answers: list[ClosedAnswerShape]
+    verdicts: list[VerdictShape]
+    price: float
+    board: list[BoardLineShape]
+
+
+class AuditedExamShape(ExamStatusShape):
+    """The status of an audited exam, and what is wrong with its files and answers."""
+
+    whole: bool
+    faults: list[str]
+
+
+class ExamAuditShape(AuditShape):
+    """The output of `modelsel exam audit --json`."""
+
+    exam: AuditedExamShape

@@ -1,5 +1,6 @@
 """The forecast of a study: its plan and cost, with all findings about its data, before a look is spent."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from modelsel.config.compose import BATES, Config
@@ -81,7 +82,8 @@ def forecast(config: Config) -> Forecast:
         sometimes=config.corrected == AUTO,
     )
     sealed = len(material.sealed)
-    found = sorted(material.findings, key=lambda finding: GRAVITY.index(finding.severity))
+    found = sorted(material.findings, key=_gravity)
+    warned = warnings(plan, material.development, measure=config.measure)
     shown = lines(plan, material.development, sealed, cost, outer=outer, measure=config.measure, quota=config.guard.quota)
     said = (
         *shown,
@@ -89,12 +91,27 @@ def forecast(config: Config) -> Forecast:
         exports.line(candidates),
         *filter(None, [counted_once(len(config.candidates), len(candidates))]),
         *map(told, found),
+        *read_up((*found, *warned)),
     )
     return Forecast(
         text="\n".join(said), rows=plan.rows, test_rows=sealed, candidates=len(plan.candidates), cells=len(plan.cells),
         fits=plan.needed, naive_fits=plan.naive, seconds=cost.seconds, memory=cost.memory,
-        findings=(*found, *warnings(plan, material.development, measure=config.measure)),
+        findings=(*found, *warned),
     )  # fmt: skip
+
+
+def read_up(found: Sequence[Finding]) -> tuple[str, ...]:
+    """Name the command that prints the page of the gravest finding; nothing where there is none.
+
+    >>> read_up([Finding("CONSTANT_COLUMN", "low", "column 'x' has one value", "ignore it")])
+    ('what a code means: `modelsel explain CONSTANT_COLUMN`',)
+    """
+    gravest = sorted(found, key=_gravity)[:1]
+    return tuple(f"what a code means: `modelsel explain {finding.code}`" for finding in gravest)
+
+
+def _gravity(finding: Finding) -> int:
+    return GRAVITY.index(finding.severity)
 
 
 def told(finding: Finding) -> str:

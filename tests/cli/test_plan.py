@@ -33,3 +33,10 @@ def test_a_swept_mapping_of_scikit_learn_is_planned(modelsel, small):
 
 def test_the_plan_says_which_entries_export_to_what(modelsel) -> None:
     assert "export       sql: cart, c45; " in modelsel("plan", "dataset=iris", "space=[cart,c45]").out
+
+
+def test_the_gravest_finding_of_a_plan_is_to_be_read_up(modelsel) -> None:
+    said = modelsel("plan", "dataset=iris", "space=cart").out.splitlines()
+    assert re.fullmatch(r"what a code means: `modelsel explain [A-Z][A-Z0-9_-]+`", said[-1])
+    code = said[-1].split()[-1].strip("`")
+    assert any(line.startswith(code) for line in said)

@@ -13,7 +13,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = [
     DOCS / "index.md",
     *sorted((DOCS / "howto").glob("*.md")),
-    *(DOCS / f"{name}.md" for name in ("thresholds", "calibration", "explanations", "measures")),
+    *(DOCS / f"{name}.md" for name in ("thresholds", "calibration", "explanations", "export", "measures", "schemes")),
 ]
 BLOCK = re.compile(r"^( *)```(console|python)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = {  # block of a page, by what stands in it, to why it is not run
@@ -63,25 +63,31 @@ def loans() -> str:
     return "\n".join(["age,income,region,sex,default", *rows, ""])
 
 
+def installed(place: Path, page: str, code: str = "") -> None:
+    """Install the plug-in that a page declares: `code`, else the page's first Python."""
+    text = (DOCS / "howto" / page).read_text("utf-8")
+    code = code or blocks(DOCS / "howto" / page)[0][1]
+    group, name, target = re.findall(r'^\[project\.entry-points\."(modelsel\.\w+)"\]\n(\w+) = "(.*)"$', text, re.MULTILINE)[0]
+    module, _, cls = target.partition(":")
+    file, info = place / f"{module.replace('.', '/')}.py", place / f"{name}-1.0.dist-info"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    info.mkdir()
+    (file.parent / "__init__.py").touch()
+    file.write_text(re.sub(r"^class \w+", f"class {cls}", code, count=1, flags=re.MULTILINE))
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[{group}]\n{name} = {target}\n")
+
+
 @pytest.fixture
 def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with `loans.csv`, new rows without labels, and the installed package that own_distance.md declares."""
+    """A folder with `loans.csv`, new rows without labels, and the plug-ins that pages declare, installed."""
     work = tmp_path / "work"
     work.mkdir()
     (work / "loans.csv").write_text(loans())
     (work / "new.csv").write_text("\n".join(line.rpartition(",")[0] for line in loans().splitlines()[:21]) + "\n")
-    package, info = tmp_path / "installed" / "my_package", tmp_path / "installed" / "my_package-1.0.dist-info"
-    package.mkdir(parents=True)
-    info.mkdir()
-    page = (DOCS / "howto" / "own_distance.md").read_text("utf-8")
-    name, target = re.findall(r'^(\w+) = "(.*)"$', page, re.MULTILINE)[0]
-    module, _, cls = target.partition(":")
-    manhattan = (DOCS.parent / "modelsel" / "distance" / "manhattan.py").read_text("utf-8")
-    (package / "__init__.py").touch()
-    (package.parent / f"{module.replace('.', '/')}.py").write_text(manhattan.replace("class Manhattan", f"class {cls}"))
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my_package\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[modelsel.distance]\n{name} = {target}\n")
-    paths = [str(package.parent), str(DOCS.parent), os.environ.get("PYTHONPATH", "")]
+    installed(tmp_path / "installed", "own_distance.md", (DOCS.parent / "modelsel/distance/manhattan.py").read_text("utf-8"))
+    installed(tmp_path / "installed", "own_criterion.md")
+    paths = [str(tmp_path / "installed"), str(DOCS.parent), os.environ.get("PYTHONPATH", "")]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))

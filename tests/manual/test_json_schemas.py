@@ -43,18 +43,29 @@ def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 def study() -> Any:
-    return json.loads(Path("runs/latest/study.json").read_text("utf-8"))
+    return written("study")
+
+
+def written(name: str) -> Any:
+    """A JSON file of the newest run."""
+    return json.loads(Path(f"runs/latest/{name}.json").read_text("utf-8"))
+
+
+def record_faults() -> list[str]:
+    """Where a JSON file of the newest run is not valid."""
+    there = [name for name in ("study", "details", "explanation") if Path(f"runs/latest/{name}.json").exists()]
+    return [fault for name in there for fault in faults(name, written(name))]
 
 
 @pytest.mark.slow
 def test_studies_and_the_audit_of_their_looks_are_valid(typed: Typed) -> None:
     typed("run", *STUDY, "space=[cart,majority]", "corrected=nested", "name=first")
-    assert faults("study", study()) == []
+    assert record_faults() == []
     typed("run", *STUDY, "space=naive_bayes", "split.seed=1")
-    assert faults("study", study()) == []
+    assert record_faults() == []
     assert study()["test"]["flags"]
     typed("run", *STUDY[:-1], "space=naive_bayes", "final_test=false", "scheme=bootstrap", "scheme.repeats=5", "name=third")
-    assert faults("study", study()) == []
+    assert record_faults() == []
     whole, one = typed("audit", "--json"), typed("audit", "first", "--json")
     assert (faults("audit", whole), faults("audit", one)) == ([], [])
     assert [len(each["looks"]) for each in whole["test_sets"]] == [1, 1]
@@ -67,10 +78,20 @@ def test_a_study_with_failures_and_a_closed_test_is_valid(typed: Typed, tmp_path
     near = "{kind: estimator, estimator: sklearn.neighbors.KNeighborsClassifier}"
     space = f"space={{near: {{learner: {near}, sweep: {{params.n_neighbors: [3, 200]}}}}}}"
     typed("run", "leaks.csv", "default", *STUDY[1:], space)
-    assert faults("study", study()) == []
+    assert record_faults() == []
     assert study()["failures"]
     assert study()["closed"]
     assert faults("audit", typed("audit", "--json")) == []
+
+
+@pytest.mark.slow
+def test_whatever_may_be_explained_is_valid(typed: Typed) -> None:
+    asked = ("explain.importance=true", "explain.dependence=true", "explain.sets=true", "explain.repeats=1", "curve=true")
+    typed("run", *STUDY, "space=[random_forest,naive_bayes]", *asked, 'slices=["petal length (cm)"]', "final_test=false")
+    assert record_faults() == []
+    assert {*written("explanation")} == {"importance", "dependence", "curve", "weak_slices", "declared_slices", "sets"}
+    typed("run", *STUDY[1:], "dataset=play_tennis", "split=none", "space=cart", "explain.dependence=true", "name=nominal")
+    assert record_faults() == []
 
 
 @pytest.mark.slow
@@ -84,7 +105,10 @@ def test_what_an_exam_says_is_valid(typed: Typed, tmp_path: Path) -> None:
     assert faults("exam_status", typed("exam", "status", "exam", "--json")) == []
     board = typed("exam", "board", "exam", "--json")
     assert (faults("exam_board", board), len(board)) == ([], 2)
-    typed("exam", "close", "exam")
+    assert faults("exam_audit", typed("exam", "audit", "exam", "--json")) == []
+    closed = typed("exam", "close", "exam", "--json")
+    assert (faults("exam_close", closed), len(closed["verdicts"])) == ([], 1)
+    assert faults("exam_audit", typed("exam", "audit", "exam", "--json")) == []
     assert faults("exam_status", typed("exam", "status", "exam", "--json")) == []
     assert faults("exam_board", typed("exam", "board", "exam", "--json")) == []
 

@@ -1,0 +1,68 @@
+"""A wheel whose kernels do not compile is not built: the builder ends, and says why."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = "from hatchling.build import build_wheel; print(build_wheel('dist'))"
+PLACE = "modelsel/cli/process/compile_kernels.py"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A small source tree with the project's build: its kernels are what the test writes."""
+    for name in ("hatch_build.py", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path)
+    for name in ("conf", "docs/errors"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    for name in ("docs/errors.md", "docs/findings.md"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    for name in ("cli/process/compile_kernels.py", "kernels/ready.py"):
+        (tmp_path / "modelsel" / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "modelsel/kernels/ready.py").write_text("def mark(): pass\n")
+    return tmp_path
+
+
+def build(source: Path, monkeypatch: pytest.MonkeyPatch, kernels: str, wheel: str = "") -> subprocess.CompletedProcess[str]:
+    """Build a wheel by the project's backend; `kernels` is what compiling them does."""
+    monkeypatch.setenv("MODELSEL_WHEEL", wheel)
+    (source / PLACE).write_text(f"import os\nimport warnings\n\ndef compiled():\n    {kernels}\n    return ()\n")
+    return subprocess.run([sys.executable, "-c", BUILD], cwd=source, capture_output=True, text=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="wheels with machine code are made on Linux alone")
+@pytest.mark.parametrize(
+    ("kernels", "why"),
+    [
+        ("raise TypeError('no such type')", "TypeError: no such type"),
+        ("warnings.warn('the cache is of no use')", "UserWarning: the cache is of no use"),
+        ("os._exit(9)", "no reason given"),
+        ("pass", "no reason given"),
+    ],
+    ids=["an error", "a warning", "a process that dies", "no code"],
+)
+def test_a_wheel_without_its_kernels_is_not_built(
+    source: Path, monkeypatch: pytest.MonkeyPatch, kernels: str, why: str
+) -> None:
+    done = build(source, monkeypatch, kernels)
+    assert done.returncode != 0
+    assert f"kernels were not compiled: {why}" in done.stderr
+    assert "MODELSEL_WHEEL=pure builds a wheel without machine code" in done.stderr
+    assert [*source.glob("dist/*.whl")] == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="wheels with machine code are made on Linux alone")
+def test_a_wheel_with_its_kernels_is_of_this_platform(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = build(source, monkeypatch, "open(os.environ['MODELSEL_READY_KERNELS'] + '/grow.nbi', 'w').close()")
+    assert done.returncode == 0, done.stderr
+    assert "linux_x86_64.whl" in done.stdout
+
+
+def test_a_pure_wheel_asks_for_no_kernels(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = build(source, monkeypatch, "raise TypeError('no such type')", wheel="pure")
+    assert done.returncode == 0, done.stderr
+    assert "py3-none-any.whl" in done.stdout
