@@ -40,25 +40,25 @@ before = error(best, "stratified_kfold", space="naive_bayes")
 found.append(("columns chosen before", before, error(noise, "stratified_kfold", space=inside)))
 
 # %%
-# **Groups across folds.** 40 patients with ten visits each: visits of a patient are alike, and have one label.
-patient = np.repeat(np.arange(40), 10)
-visits = table(rng.normal(size=(40, 5))[patient] + rng.normal(scale=0.3, size=(400, 5)))
-visits = visits.assign(y=rng.choice(["a", "b"], 40)[patient])
+# **Groups across folds.** 100 patients with ten visits each: visits of a patient are alike, and have one label.
+patient = np.repeat(np.arange(100), 10)
+visits = table(rng.normal(size=(100, 5))[patient] + rng.normal(scale=0.3, size=(1000, 5)))
+visits = visits.assign(y=rng.choice(["a", "b"], 100)[patient])
 across = error(visits, "stratified_kfold")
 grouped = error(visits.assign(patient=patient), "stratified_group_kfold", dataset={"groups": "patient"})
 found.append(("groups across folds", across, grouped))
 
 # %%
 # **Time.** Labels stay the same for some twenty days, and the columns drift slowly, each on its own.
-changes = rng.random(600) < 0.05
-weather = table(rng.normal(size=(600, 3)).cumsum(axis=0)).assign(y=np.array(["a", "b"])[changes.cumsum() % 2])
+changes = rng.random(3000) < 0.05
+weather = table(rng.normal(size=(3000, 3)).cumsum(axis=0)).assign(y=np.array(["a", "b"])[changes.cumsum() % 2])
 shuffled = error(weather, "stratified_kfold")
-ordered = error(weather.assign(day=range(600)), {"kind": "time_split", "gap": 60}, dataset={"time": "day"})
+ordered = error(weather.assign(day=range(3000)), {"kind": "time_split", "gap": 60}, dataset={"time": "day"})
 found.append(("time out of order", shuffled, ordered))
 
 # %%
 # **Copies.** Every row stands in the table twice.
-once = table(rng.normal(size=(150, 5))).assign(y=rng.choice(["a", "b"], 150))
+once = table(rng.normal(size=(300, 5))).assign(y=rng.choice(["a", "b"], 300))
 twice = pd.concat([once, once])
 apart = error(twice, "stratified_kfold")
 together = error(twice, {"kind": "stratified_kfold", "keep_duplicates_together": True})
