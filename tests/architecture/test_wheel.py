@@ -21,8 +21,9 @@ def source(tmp_path: Path) -> Path:
         shutil.copytree(ROOT / name, tmp_path / name)
     for name in ("docs/errors.md", "docs/findings.md"):
         shutil.copy(ROOT / name, tmp_path / name)
-    for name in ("cli/process/compile_kernels.py", "kernels/ready.py"):
-        (tmp_path / "modelsel" / name).parent.mkdir(parents=True, exist_ok=True)
+    for name in ("modelsel", "modelsel/cli", "modelsel/cli/process", "modelsel/kernels"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").touch()
     (tmp_path / "modelsel/kernels/ready.py").write_text("def mark(): pass\n")
     return tmp_path
 
