@@ -82,6 +82,16 @@ def test_choices_of_all_studies_are_added_up(home: Path) -> None:
     assert one["choices"]["carried"] == int(exp(2 * 700 * 0.05**2 - log(20)))
 
 
+def test_where_another_measure_decides_no_error_rate_is_called_lucky(home: Path) -> None:
+    study = Study(numbers(1000), home, candidates=tuple("abcde"), measure=make("measure", "auc"))
+    study.choose_only()
+    report = audit(study.gate())
+    (one,) = report["test_sets"]
+    assert one["choices"]["luck"] is None
+    assert "of error rates" in markdown(report)
+    assert "expected to look" not in markdown(report)
+
+
 def test_an_empty_ledger_has_an_empty_story(home: Path) -> None:
     report = audit(Study(numbers(), home).gate())
     assert (report["test_sets"], report["flags"]) == ([], [])

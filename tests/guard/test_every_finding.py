@@ -50,6 +50,10 @@ def of_many(home: Path, _: pytest.MonkeyPatch) -> set[str]:
     return told(Study(numbers(), home, candidates=tuple(map(str, range(40)))))
 
 
+def of_many_by_auc(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    return told(Study(numbers(), home, measure=make("measure", "auc"), candidates=tuple(map(str, range(10**4)))))
+
+
 def forgets(home: Path, _: pytest.MonkeyPatch) -> set[str]:
     return told(Study(numbers(), home, policy="off", settings={"remember": False}))
 
@@ -175,7 +179,7 @@ CASES: Mapping[str, Case] = {
     "G030": Case(repeated, first),
     "G031": Case(*[f"{FINDINGS}::test_g031_near_copies_are_told_and_independent_rows_are_not"] * 2),
     "G032": Case(*[f"{FINDINGS}::test_g032_groups_on_both_sides_are_told_and_whole_groups_are_not"] * 2),
-    "G040": Case(of_many, first), "G041": Case(too_good, first),
+    "G040": Case(of_many, of_many_by_auc), "G041": Case(too_good, first),
     "G050": Case(*[f"{FINDINGS}::test_g050_a_budget_nearly_used_is_told_and_an_ample_one_is_not"] * 2),
     "G051": Case(*["guard/test_modes.py::test_looks_without_end_leave_no_information"] * 2),
     "G052": Case(kappa, first), "G053": Case(beyond_quota, first),

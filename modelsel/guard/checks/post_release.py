@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Task
 from modelsel.guard.checks.look_context import FEWEST
 from modelsel.guard.findings.certification import (
@@ -36,12 +37,15 @@ def tried(history: History, train: str) -> int:
 
 
 def selection(request: LookRequest, history: History, subject: RowFingerprints) -> Iterator[Finding]:
-    """G040: so many candidates that the best of them may owe its lead to chance: √((ln K + ln 1/δ) / 2m) ≥ the lead."""
-    count, chosen = tried(history, subject.train), request.selected
-    error = chosen.cv_error
+    """G040: so many candidates that the best of them may owe its lead to chance: √((ln K + ln 1/δ) / 2m) ≥ the lead.
+
+    That bounds plain error rates. Where another measure decides, the winner need not lead by errors, and nothing is said.
+    """
+    count, chosen, sealing = tried(history, subject.train), request.selected, request.sealing
+    error = chosen.cv_error if kind_of(sealing.measure) == "error" and sealing.development.weights is None else None
     if error is None or count < 2 or chosen.cv_rows < 1:
         return
-    lead = majority_error(request.sealing.development) - error
+    lead = majority_error(sealing.development) - error
     margin = sqrt((log(count) + log(1 / LEVEL)) / (2 * chosen.cv_rows))
     if margin >= lead:
         yield too_many_candidates.finding(count, chosen.cv_rows, margin, lead)

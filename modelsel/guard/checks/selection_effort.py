@@ -16,8 +16,8 @@ MOST = 10**15  # beyond, nobody counts
 def choices(history: History, testset: str) -> dict[str, Any] | None:
     """Count candidates of all studies, each study once; None where nobody chose.
 
-    `bound`: half width that holds for all of them at once, √((ln K + ln 1/δ) / 2m); `luck`: by how much the best of K equally
-    good ones is expected to look better; `carried`: how many candidates m rows carry within ±.05 (10^15 stands for
+    All of error rates. `bound`: half width that holds for all of them at once, √((ln K + ln 1/δ) / 2m); `luck`: by how much the
+    best of K equally good ones is expected to look better (None where another measure decided); `carried`: how many candidates m rows carry within ±.05 (10^15 stands for
     more). With folds instead of one validation set they are heuristics.
     """
     studies = {entry.facts["spec_id"]: entry.facts for entry in history.selections if entry.facts["testset"] == testset}
@@ -35,5 +35,6 @@ def _carried(rows: int) -> int:
 
 
 def _rate(chosen: Mapping[str, Any]) -> float | None:
-    error = chosen["cv_error"]
+    """Return the error rate of the winner, where error rates decided."""
+    error = chosen["cv_error"] if chosen.get("measure", "error") == "error" else None
     return float(error) if isinstance(error, int | float) and 0 <= error <= 1 else None

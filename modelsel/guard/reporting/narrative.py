@@ -106,11 +106,11 @@ def _chosen(one: Mapping[str, Any]) -> Iterator[str]:
     luck = (
         ""
         if not facts["luck"]
-        else f" The best of so many equal ones is expected to look {facts['luck']:.3f} better than it is."
+        else f" The error rate of the best of so many equal ones is expected to look {facts['luck']:.3f} better than it is."
     )
     yield (
-        f"{chose} on its {facts['rows']} development rows; ±{facts['bound']:.3f} holds for all of them at once, ±0.05 for "
-        f"{f'{carried:,}' if carried else 'not even one'} (heuristics, where folds are used).{luck}"
+        f"{chose} on its {facts['rows']} development rows; of error rates ±{facts['bound']:.3f} holds for all of them at once, "
+        f"±0.05 for {f'{carried:,}' if carried else 'not even one'} (heuristics, where folds are used).{luck}"
     )
 
 
