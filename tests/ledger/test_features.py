@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from modelsel.ledger.portraits.features import level, levels_of_many, told, told_of_many
-from modelsel.ledger.portraits.variables import AT_ONCE
 from tests.ledger.columns import variables_of
 
 
@@ -16,16 +15,17 @@ def test_a_column_among_others_says_what_it_says_alone(view: str, orders: int) -
         rng.normal(size=50), rng.integers(0, 4, 50), np.ones(50), rng.integers(0, 2, 50), rng.normal(size=50).round(1),
         np.arange(50.0),
     ])  # fmt: skip
-    for column, among in zip(columns, told_of_many(columns, view, orders), strict=True):
-        alone = told(column, view, orders)
-        np.testing.assert_allclose([mean for mean, _ in among], [mean for mean, _ in alone], atol=1e-12)
-        np.testing.assert_allclose([one for _, one in among], [one for _, one in alone], atol=1e-9)
+    means, features = told_of_many(np.stack([columns, columns[:, ::-1]], axis=1), view, orders)
+    for place, column in enumerate(columns):
+        for turn, values in enumerate((column, column[::-1])):
+            alone = told(values, view, orders)
+            np.testing.assert_allclose(means[:, place, turn], [mean for mean, _ in alone], atol=1e-12)
+            np.testing.assert_allclose(features[:, place, turn], [one for _, one in alone], atol=1e-9)
 
 
 def test_a_level_among_others_says_what_it_says_alone() -> None:
     columns = np.array([[0.0, 1, 1, 0, 0, 0], [1, 1, 1, 1, 1, 1], [3, 3, 3, 3, 3, 7]])
-    for column, among in zip(columns, levels_of_many(columns), strict=True):
-        ((mean, feature),) = among
+    for column, mean, feature in zip(columns, *levels_of_many(columns), strict=True):
         ((alone, by_itself),) = level(column)
         assert mean == alone
         assert np.array_equal(feature, by_itself)
@@ -53,6 +53,7 @@ def test_links_of_few_rows_are_those_of_a_table_of_these_rows() -> None:
     found = variables_of(values[:, order], np.arange(6) > 3, 3, "abcdef")
     rows = np.sort(rng.permutation(300)[:150])
     part = variables_of(values[rows][:, order], found.binary, 3, found.labels)
-    assert len(rows) < AT_ONCE
     for view in ("value", "rank"):
-        np.testing.assert_allclose(found.links(rows, view), part.links(None, view), atol=1e-9)
+        samples = np.stack([rows, rows[::-1]])
+        for links in found.links_of(samples, view):
+            np.testing.assert_allclose(links, part.links(None, view), atol=1e-9)

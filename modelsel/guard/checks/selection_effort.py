@@ -17,8 +17,8 @@ def choices(history: History, testset: str) -> dict[str, Any] | None:
     """Count candidates of all studies, each study once; None where nobody chose.
 
     All of error rates. `bound`: half width that holds for all of them at once, √((ln K + ln 1/δ) / 2m); `luck`: by how much the
-    best of K equally good ones is expected to look better (None where another measure decided); `carried`: how many candidates m rows carry within ±.05 (10^15 stands for
-    more). With folds instead of one validation set they are heuristics.
+    best of K equally good ones is expected to look better (None where another measure decided); `carried`: how many candidates
+    m rows carry within ±.05 (10^15 stands for more). With folds instead of one validation set they are heuristics.
     """
     studies = {entry.facts["spec_id"]: entry.facts for entry in history.selections if entry.facts["testset"] == testset}
     tried, last = sum(int(facts["tried"]) for facts in studies.values()), next(reversed(studies.values()), None)

@@ -36,38 +36,37 @@ def told(values: Floats, view: str, orders: int, ranks: Dense | None = None) -> 
     return tuple((float(one.mean()) if view == "value" else np.nan, _spread(feature, there, whole)) for one, feature in found)
 
 
-def told_of_many(values: Floats, view: str, orders: int) -> Iterator[Told]:
-    """The same of many columns at once: columns × rows of numbers that are all there."""
+def told_of_many(values: Floats, view: str, orders: int) -> tuple[Floats, Floats]:
+    """The same of many columns at once, … × rows of numbers that are all there: orders × …, and orders × … × rows."""
     if view == "value":
-        deviations = values.std(axis=1, keepdims=True)
-        z = (values - values.mean(axis=1, keepdims=True)) / np.where(deviations > 0, deviations, np.inf)
+        deviations = values.std(axis=-1, keepdims=True)
+        z = (values - values.mean(axis=-1, keepdims=True)) / np.where(deviations > 0, deviations, np.inf)
         raw = _by_value(z, orders)
-        means = np.stack([one.mean(axis=1) for one in raw])
+        means = np.stack([one.mean(axis=-1) for one in raw])
     else:
         raw = _powers(_middle_ranks(values), orders)
-        means = np.full((orders, len(values)), np.nan)
-    features = np.stack(list(_orthogonal(raw)))
-    for column in range(len(values)):
-        yield tuple(zip(means[:, column].tolist(), features[:, column]))
+        means = np.full((orders, *values.shape[:-1]), np.nan)
+    return means, np.stack(list(_orthogonal(raw)))
 
 
 def level(values: Floats) -> Told:
     """Of two values the share of the greater, less ½; and both standardised, nought where there is none."""
     there = ~np.isnan(values)
     kept = values[there]
-    mean, feature = (0.0, np.zeros(0)) if not len(kept) else next(levels_of_many(kept[None]))[0]
-    return ((mean, _spread(feature, there, bool(there.all()))),)
+    if not len(kept):
+        return ((0.0, np.zeros(len(values))),)
+    mean, feature = levels_of_many(kept)
+    return ((float(mean), _spread(feature, there, bool(there.all()))),)
 
 
-def levels_of_many(values: Floats) -> Iterator[Told]:
-    """The same of many: columns × rows, all of them there."""
-    high = values == values.max(axis=1, keepdims=True)
-    shares = high.sum(axis=1) / values.shape[1]
+def levels_of_many(values: Floats) -> tuple[Floats, Floats]:
+    """The same of many, … × rows, all of them there: the means, and … × rows."""
+    high = values == values.max(axis=-1, keepdims=True)
+    shares = high.sum(axis=-1) / values.shape[-1]
     deviations = np.sqrt(shares * (1 - shares))
     scale = np.where(deviations > 0, deviations, np.inf)
-    features = np.where(high, ((1 - shares) / scale)[:, None], (-shares / scale)[:, None])
-    for share, feature in zip(shares.tolist(), features):
-        yield ((share - 0.5, feature),)
+    features = np.where(high, ((1 - shares) / scale)[..., None], (-shares / scale)[..., None])
+    return shares - 0.5, features
 
 
 def scaled(values: Floats) -> Floats:
@@ -87,15 +86,15 @@ def _powers(u: Floats, orders: int) -> tuple[Floats, ...]:
 
 
 def _middle_ranks(values: Floats) -> Floats:
-    """Columns × rows: the mean place of the values equal to each, from −½ to ½."""
-    order, places = np.argsort(values, axis=1, kind="stable"), np.arange(values.shape[1])
-    ordered = np.take_along_axis(values, order, axis=1)
-    new = np.concatenate([np.ones((len(values), 1), bool), ordered[:, 1:] != ordered[:, :-1]], axis=1)
-    first = np.maximum.accumulate(np.where(new, places, 0), axis=1)
-    ends = np.where(np.roll(new, -1, axis=1), places, len(places))
-    last = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+    """The mean place among … × rows of the values equal to each, from −½ to ½."""
+    order, places = np.argsort(values, axis=-1), np.arange(values.shape[-1])
+    ordered = np.take_along_axis(values, order, axis=-1)
+    new = np.concatenate([np.ones((*values.shape[:-1], 1), bool), ordered[..., 1:] != ordered[..., :-1]], axis=-1)
+    first = np.maximum.accumulate(np.where(new, places, 0), axis=-1)
+    ends = np.where(np.roll(new, -1, axis=-1), places, len(places))
+    last = np.minimum.accumulate(ends[..., ::-1], axis=-1)[..., ::-1]
     ranks = np.empty(values.shape)
-    np.put_along_axis(ranks, order, (first + last) / 2 / len(places) - 0.5, axis=1)
+    np.put_along_axis(ranks, order, (first + last) / 2 / len(places) - 0.5, axis=-1)
     return ranks
 
 

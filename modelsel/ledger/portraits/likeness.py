@@ -34,6 +34,7 @@ SURE = 14.0  # nats beyond all that was chosen
 HALVES, SAMPLE = 64, 1000
 PROBE, FAR = 8, 1.2  # halves drawn first; q from which, by these, tables are not one
 EXACT = 1 << 24  # whole numbers below this are exact in single precision
+AT_ONCE = 200_000  # cells of halves that are reckoned together: some megabytes
 TOGETHER = 5.0  # rows that two levels must be expected to share
 
 
@@ -65,10 +66,13 @@ class Halves:
         """The first of the halvings × correlations, scaled so that their variance is that of one row."""
         drawn = self._drawn[view]
         if len(drawn) < count:
-            n = self._found.rows
-            half, rng = min(n, SAMPLE) // 2, self._random[view]
-            more = [self._difference(rng.permutation(n), half, view) for _ in range(count - len(drawn))]
-            self._drawn[view] = np.stack([*drawn, *more])
+            n, rng, found = self._found.rows, self._random[view], [drawn] if len(drawn) else []
+            half = min(n, SAMPLE) // 2
+            step = max(1, AT_ONCE // (2 * half * len(self._found)))
+            for start in range(len(drawn), count, step):
+                orders = np.stack([rng.permutation(n)[: 2 * half] for _ in range(min(step, count - start))])
+                found.append(self._differences(orders, view))
+            self._drawn[view] = np.concatenate(found)
         return self._drawn[view][:count]
 
     @cached_property
@@ -86,9 +90,11 @@ class Halves:
         found[np.ix_(binary, binary)] = (np.min(cells, axis=0) > 0) & often | np.eye(len(each), dtype=bool)
         return found
 
-    def _difference(self, order: Integers, half: int, view: str) -> Floats:
-        one, other = (self._found.links(rows, view) for rows in (order[:half], order[half : 2 * half]))
-        return np.asarray((one - other) * (half / 2) ** 0.5, np.float32)
+    def _differences(self, orders: Integers, view: str) -> Floats:
+        """Differences between the first and the second half of the rows of each order."""
+        count, both = orders.shape
+        links = self._found.links_of(orders.reshape(2 * count, both // 2), view)
+        return np.asarray((links[::2] - links[1::2]) * (both / 4) ** 0.5, np.float32)
 
 
 def likeness(

@@ -17,7 +17,6 @@ from modelsel.ledger.rows.order import Dense, Order
 FEWEST = 60  # rows below which a table has no portrait
 MOST = 40  # features of a portrait
 LARGE = 100_000  # rows from which a variable has one feature
-AT_ONCE = 2000  # rows up to which many columns are reckoned together
 BY_NUMBERS = 30  # of which of numbers, where these have more than one
 FEW, SOME = 10, 1000  # distinct numbers up to which they are levels too; rows that are looked at first
 RARE, RARE_SHARE = 10, 0.02  # rows, and share, that a level needs on either side
@@ -71,42 +70,59 @@ class Variables:
 
         `known` keeps levels from one view to the next: they are the same in both.
         """
-        count = len(self.variables)
-        means = np.full((count, ORDERS), np.nan)
+        if rows is not None:
+            found: Floats = self.links_of(rows[None], view)[0]
+            return found
+        means = np.full((len(self.variables), ORDERS), np.nan)
         places: list[int] = []
-        features = np.empty((len(self), self.rows if rows is None else len(rows)))
-        for index, found_of_it in self._every(rows, view, known):
-            for order, (mean, feature) in enumerate(found_of_it):
+        features = np.empty((len(self), self.rows))
+        for index in range(len(self.variables)):
+            for order, (mean, feature) in enumerate(self._told(self.values(index), index, view, True, known)):
                 means[index, order] = mean
                 if feature.any():
                     features[len(places)] = feature
                     places.append(index * ORDERS + order)
-        found = np.full((count * ORDERS, count * ORDERS), np.nan)
         kept = features[: len(places)]
-        found[np.ix_(places, places)] = kept @ kept.T / max(1, features.shape[1])
-        links: Floats = found.reshape(count, ORDERS, count, ORDERS)
-        each = np.arange(count)
-        links[each, :, each] = np.nan
-        for order in range(ORDERS):
-            links[each, order, each, order] = means[:, order]
-        return links
+        return _links(means, np.array(places, np.intp), kept @ kept.T / self.rows)
+
+    def links_of(self, samples: Integers, view: str) -> Floats:
+        """The same of several samples of as many rows (samples × rows), all at once."""
+        count, rows = samples.shape
+        means = np.full((count, len(self.variables), ORDERS), np.nan)
+        features = np.zeros((count, len(self), rows))
+        columns = np.stack([self.values(index, samples.ravel()).reshape(samples.shape) for index in range(len(self.variables))])
+        whole = np.isfinite(columns).all(axis=(1, 2))
+        numbers, levels = np.flatnonzero(whole & ~self.binary), np.flatnonzero(whole & self.binary)
+        mean, feature = told_of_many(columns[numbers], view, self.orders)
+        means[:, numbers, : self.orders] = mean.transpose(2, 1, 0)
+        features[:, self._slots[numbers, None] + np.arange(self.orders)] = feature.transpose(2, 1, 0, 3)
+        mean, feature = levels_of_many(columns[levels])
+        means[:, levels, 0], features[:, self._slots[levels]] = mean.T, feature.transpose(1, 0, 2)
+        for index in np.flatnonzero(~whole).tolist():
+            for place, values in enumerate(columns[index]):
+                for order, (one, spread) in enumerate(self._told(values, index, view, False, None)):
+                    means[place, index, order], features[place, self._slots[index] + order] = one, spread
+        return self._of_samples(means, features)
+
+    def _of_samples(self, means: Floats, features: Floats) -> Floats:
+        """Correlations of features, samples × those that there may be × rows; what is nought says nothing."""
+        widths = np.where(self.binary, 1, self.orders)
+        places = np.repeat(np.arange(len(widths)) * ORDERS - self._slots, widths) + np.arange(len(self))
+        found = features @ features.transpose(0, 2, 1) / features.shape[2]
+        says = features.any(axis=2)
+        found[~(says[:, :, None] & says[:, None])] = np.nan
+        return np.stack([_links(one, places, table) for one, table in zip(means, found)])
+
+    @cached_property
+    def _slots(self) -> Integers:
+        """The place of each variable's first feature among all that there may be."""
+        widths = np.where(self.binary, 1, self.orders)
+        slots: Integers = np.cumsum(widths) - widths
+        return slots
 
     def __len__(self) -> int:
         """The most features that there may be."""
         return int(np.where(self.binary, 1, self.orders).sum())
-
-    def _every(self, rows: Integers | None, view: str, known: dict[int, Told] | None) -> Iterator[tuple[int, Told]]:
-        """Each variable with the mean and the standardised values of its features; many at once where there are few rows."""
-        one_by_one = np.arange(len(self.binary))
-        if rows is not None and len(rows) <= AT_ONCE:
-            columns = np.stack([self.values(index, rows) for index in one_by_one.tolist()])
-            whole = np.isfinite(columns).all(axis=1)
-            numbers, levels = np.flatnonzero(whole & ~self.binary), np.flatnonzero(whole & self.binary)
-            yield from zip(numbers.tolist(), told_of_many(columns[numbers], view, self.orders))
-            yield from zip(levels.tolist(), levels_of_many(columns[levels]))
-            one_by_one = np.flatnonzero(~whole)
-        for index in one_by_one.tolist():
-            yield index, self._told(self.values(index, rows), index, view, rows is None, known)
 
     def _told(self, values: Floats, index: int, view: str, all_rows: bool, known: dict[int, Told] | None) -> Told:
         """Compute a variable's features; those of a binary variable are kept, as all views share them."""
@@ -117,6 +133,19 @@ class Variables:
         if index not in known:
             known[index] = level(values)
         return known[index]
+
+
+def _links(means: Floats, places: Integers, correlations: Floats) -> Floats:
+    """Put correlations at the places of their features, and the means within variables."""
+    count = len(means)
+    found = np.full((count * ORDERS, count * ORDERS), np.nan)
+    found[places[:, None], places] = correlations
+    links: Floats = found.reshape(count, ORDERS, count, ORDERS)
+    each = np.arange(count)
+    links[each, :, each] = np.nan
+    for order in range(ORDERS):
+        links[each, order, each, order] = means[:, order]
+    return links
 
 
 def variables(table: Table | WholeTable, order: Order | None = None) -> Variables | None:
