@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ class IdentityKey:
 
     secret: bytes
 
-    @property
+    @cached_property
     def id(self) -> str:
         """Says which key it was without giving it away."""
         return hashlib.blake2b(self.secret, digest_size=8, person=b"modelsel.key-id").hexdigest()

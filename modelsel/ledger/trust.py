@@ -69,6 +69,15 @@ class TrustedEntries(list[LedgerEntry]):
         place = bisect_right(self, replica, key=lambda entry: entry.replica)
         return self[place - 1] if place and self[place - 1].replica == replica else None
 
+    def heads(self) -> dict[str, LedgerEntry]:
+        """The last entry of each chain."""
+        found: dict[str, LedgerEntry] = {}
+        place = 0
+        while place < len(self):
+            place = bisect_right(self, self[place].replica, lo=place, key=lambda entry: entry.replica)
+            found[self[place - 1].replica] = self[place - 1]
+        return found
+
 
 @dataclass
 class _Examination:

@@ -69,6 +69,16 @@ def test_looks_at_sets_that_share_rows_are_named(home: Path) -> None:
     assert f"computed on {result.n} rows; {300 - result.n} others were seen before" in page
 
 
+def test_who_sealed_and_in_which_study_is_told(home: Path) -> None:
+    study = Study(numbers(), home)
+    study.look()
+    report = audit(study.gate())
+    sealed = report["test_sets"][0]["sealed"]
+    assert f"by {sealed['user']} in study study" in markdown(report)
+    report["test_sets"][0]["sealed"] = {**sealed, "user": "", "study": ""}
+    assert "by unknown in study unknown" in markdown(report)
+
+
 def test_choices_of_all_studies_are_added_up(home: Path) -> None:
     study = Study(numbers(1000), home, candidates=tuple("abcde"))
     study.choose_only()

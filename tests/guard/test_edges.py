@@ -8,16 +8,19 @@ import numpy as np
 import pytest
 
 from modelsel.core.types import Feature, Table
-from modelsel.guard.access.shared_ledgers import registered
+from modelsel.guard.access.shared_ledgers import SharedLedgers, registered
 from modelsel.guard.history.entries import weaker
 from modelsel.guard.matching.overlap import FEWEST, _met_again
+from modelsel.guard.policy.base import Identity
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.checklist import items
+from modelsel.ledger.database.engines import sqlite_url
 from modelsel.ledger.database.label_removal import LOOKED_THROUGH
+from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.home import Home
 from modelsel.ledger.portraits.variables import variables
-from modelsel.ledger.rows.matching import Sketch, _likenesses
-from tests.guard.studies import Rule, Study, numbers
+from modelsel.ledger.rows.matching import Sketch, _likenesses, matched
+from tests.guard.studies import Rule, Study, numbers, renamed
 
 SEALED: dict[str, Any] = {"delta": 0.05, "rank": 1, "max_looks": None}
 
@@ -50,6 +53,44 @@ def test_a_ledger_that_others_write_to_later_is_registered_as_theirs_too(tmp_pat
         state.setdefault("marks", {}).setdefault(ledger.id, {})["f" * 32] = [1, "0" * 64]
     registered(home, ledger, "key")
     assert home.state()["registry"][ledger.id]["others"] is True
+
+
+def test_of_the_ledgers_with_looks_of_others_all_but_those_in_use_are_asked(tmp_path: Path) -> None:
+    home, ledgers = Home(tmp_path / "home"), []
+    for name in ("one", "two", "mine"):
+        url = sqlite_url(tmp_path / f"{name}.db")
+        ledgers.append(Ledger.open(url, home.replica(url), home.signer()))
+        registered(home, ledgers[-1], "key")
+    with home.changing() as state:
+        for ledger in ledgers[:2]:
+            state["registry"][ledger.id]["others"] = True
+    assert [one.id for one in SharedLedgers.of(home, {ledgers[0].id}).ledgers] == [ledgers[1].id]
+    assert {one.id for one in SharedLedgers.of(home, set()).ledgers} == {one.id for one in ledgers[:2]}
+
+
+@pytest.mark.parametrize(("common", "alike"), [(1, False), (2, True), (3, True)])
+def test_columns_are_alike_that_share_a_fifth_of_their_values(common: int, alike: bool) -> None:
+    rows = np.arange(10, dtype=np.uint64)
+    ours, theirs = (
+        Sketch(name, name, values, np.full(10, 0.1)) for name, values in (("a", rows), ("b", rows + np.uint64(10 - common)))
+    )
+    said = matched([ours], [theirs])
+    assert (said is not None) == alike
+    assert said is None or said[0] == ("b",)
+
+
+def test_a_table_under_other_names_goes_by_those_that_it_was_first_seen_under(tmp_path: Path) -> None:
+    study = Study(numbers(), tmp_path)
+    study.look()
+    other = study.but(task=renamed(numbers(), {"x0": "height", "x2": "width"}))
+    assert other.gate().subject(other.sealing()).names == ("x0", "x1", "x2", "x3")
+
+
+@pytest.mark.parametrize(("store", "whole"), [("full", True), ("sketch", False)])
+def test_rows_are_stored_whole_or_as_a_sketch_as_the_policy_asks(tmp_path: Path, store: str, whole: bool) -> None:
+    gate = Study(numbers(), tmp_path, settings={"identity": Identity(store=store)}).choose_only()
+    (seal,) = [entry for entry in gate.session.ledger.entries() if entry.kind == "seal"]
+    assert ("sketch" not in gate.session.stored(seal.facts["rows"]).facts) == whole
 
 
 def test_a_ledger_is_looked_through_for_labels_once(tmp_path: Path) -> None:

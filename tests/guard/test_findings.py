@@ -10,7 +10,7 @@ import pytest
 from scipy.special import gammaln, logsumexp
 
 from modelsel.core.types import Feature, Task
-from modelsel.guard.checks.leakage import _agreement, _nearest, _scaled
+from modelsel.guard.checks.leakage import _agreement, _nearest, _scaled, _suspected, leaks
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.history.history import History
 from modelsel.guard.matching.overlap import Relation
@@ -57,6 +57,32 @@ def test_g031_near_copies_are_told_and_independent_rows_are_not(home: Path) -> N
     copied = replace(test, values=development.values[: len(test)] + noise)
     assert "G031" in codes(with_parts(study, development, copied))
     assert "G031" not in codes(study.but(home=home / "other"))
+
+
+@pytest.mark.parametrize(("kept", "tested", "told"), [(40, 20, True), (39, 20, False), (40, 19, False)])
+def test_g031_needs_twenty_rows_beside_forty(home: Path, kept: int, tested: int, told: bool) -> None:
+    study = Study(numbers(), home)
+    development = study.parts()[0].take(np.arange(kept))
+    noise = np.random.default_rng(3).normal(size=(tested, 4)) * 1e-6
+    test = replace(study.parts()[1].take(np.arange(tested)), values=development.values[:tested] + noise)
+    sealing = with_parts(study, development, test).sealing()
+    assert ("G031" in {finding.code for finding in leaks(sealing, study.gate().subject(sealing))}) == told
+
+
+@pytest.mark.parametrize(
+    ("kind", "distinct", "met", "told"),
+    [("nominal", 40, 0.6, True), ("numeric", 40, 0.6, False), ("nominal", 40, 0.5, False), ("nominal", 20, 0.6, True),
+     ("nominal", 19, 0.6, False), ("nominal", 100, 0.6, True), ("nominal", 101, 0.6, False)],
+)  # fmt: skip
+def test_g032_is_suspected_of_a_nominal_column_whose_levels_agree(
+    home: Path, kind: str, distinct: int, met: float, told: bool
+) -> None:
+    levels = np.arange(200) % distinct
+    asked = np.where(np.arange(20) < 20 * met, np.arange(20) % distinct, 150)
+    parts = [replace(numbers(len(codes)), values=codes[:, None].astype(float), target=(codes % 2).astype(np.int32),
+                     features=(Feature("who", kind, tuple(map(str, range(151))) if kind == "nominal" else ()),))
+             for codes in (levels, asked)]  # fmt: skip
+    assert ("G032" in {one.code for one in _suspected(with_parts(Study(numbers(), home), *parts).sealing())}) == told
 
 
 def test_the_nearest_row_is_that_of_brute_force() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.recognition.disguise_tables import drawn as drawn_table
 from benchmarks.recognition.guard_disguises import DISGUISES
-from modelsel.core.types import Feature, Task
+from modelsel.core.types import Feature, Table, Task
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.likeness import Halves, Likeness, likeness
 from modelsel.ledger.portraits.portrait import Portrait, drawn
@@ -152,6 +152,26 @@ def test_levels_of_which_one_follows_from_another_tell_nothing_of_tables() -> No
     seldom = np.arange(400) % 10 == 0  # a row of both would be met 1.6 times
     few = variables_of(np.column_stack([rare, seldom | (np.arange(400) == 25), some]).astype(float), np.ones(3, bool), 3, "abc")
     assert Halves(few, "seed").crossing.tolist() == [[True, False, True], [False, True, True], [True, True, True]]
+
+
+@pytest.mark.parametrize(("rows", "telling"), [(79, True), (80, True), (81, False)])
+def test_two_levels_tell_something_where_they_would_share_five_rows(rows: int, telling: bool) -> None:
+    place = np.arange(rows)
+    both = variables_of(np.column_stack([place < 20, (place >= 15) & (place < 35)]).astype(float), np.ones(2, bool), 3, "ab")
+    assert Halves(both, "seed").crossing[0, 1] == telling  # 20 · 20 / 80 = 5
+
+
+def test_levels_nearest_to_half_of_the_rows_have_the_room_that_numbers_leave() -> None:
+    rng = np.random.default_rng(0)
+    shares = np.linspace(0.1, 0.9, 25)
+    levels = np.column_stack([rng.permutation(400) < share * 400 for share in shares])
+    values = np.column_stack([rng.normal(size=(400, 10)), levels])
+    features = tuple(Feature(f"x{i}", "nominal" if i >= 10 else "numeric", ("no", "yes") if i >= 10 else ()) for i in range(35))
+    found = variables(Table(name="", features=features, values=values, rows=np.arange(400)))
+    assert found is not None
+    counts = np.array([one.count for one in found.variables if one.level is not None])
+    assert len(counts) == MOST - 30
+    assert abs(counts / 400 - 0.5).max() <= np.sort(abs(shares - 0.5))[MOST - 30 - 1] + 1e-9
 
 
 def test_where_more_rows_are_common_than_can_be_nothing_is_said() -> None:

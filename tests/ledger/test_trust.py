@@ -6,7 +6,7 @@ from pathlib import Path
 from modelsel.ledger.entry import LedgerEntry, follow
 from modelsel.ledger.home import Home
 from modelsel.ledger.signatures import SALT, chain_of
-from modelsel.ledger.trust import MIGRATION, LedgerTerms, examined, extended
+from modelsel.ledger.trust import MIGRATION, LedgerTerms, TrustedEntries, examined, extended
 
 
 def chain(replica: str, length: int) -> list[LedgerEntry]:
@@ -74,3 +74,19 @@ def test_what_plainly_follows_is_added_and_all_else_is_examined(tmp_path: Path) 
     assert extended(read, chain("stranger", 1), {}) is None
     merged = follow(mine[1], mine[0].replica, "merge", {"vouched": []})
     assert extended(read, [merged], {merged.hash: [(signer.public, signer.sign(merged.hash))]}) is None
+
+
+def test_an_entry_that_borrows_the_hash_of_a_sound_one_is_not_believed(tmp_path: Path) -> None:
+    signer = Home(tmp_path).signer()
+    mine = chain(chain_of(signer.public, "0" * SALT), 2)
+    signed = {one.hash: [(signer.public, signer.sign(one.hash))] for one in mine}
+    borrowed = replace(mine[1], body='{"text":"another"}')
+    read = examined([*mine, borrowed], signed, LedgerTerms())
+    assert borrowed not in read
+    assert [one.entry for one in read.bad] == [borrowed]
+
+
+def test_the_last_entry_of_every_chain_is_its_head(tmp_path: Path) -> None:
+    read = TrustedEntries([*chain("a", 3), *chain("b", 1), *chain("c", 2)])
+    assert {replica: entry.seq for replica, entry in read.heads().items()} == {"a": 3, "b": 1, "c": 2}
+    assert TrustedEntries().heads() == {}

@@ -13,7 +13,7 @@ from modelsel.guard.history.history import History
 from modelsel.guard.release.mechanisms import worst_of
 from modelsel.ledger.database.judged import JudgedEntries
 from modelsel.ledger.database.store import Ledger, WriteTransaction
-from modelsel.ledger.entry import ChainBreak, LedgerEntry, broken, heads
+from modelsel.ledger.entry import ChainBreak, LedgerEntry, broken
 from modelsel.ledger.home import Home
 from modelsel.ledger.trust import TrustedEntries
 
@@ -59,7 +59,7 @@ def losses(remembered: Mapping[str, Any], ledger: Ledger, url: str, entries: Seq
 def mark(home: Home, ledger: Ledger, url: str) -> None:
     """Remember the heads of all chains, and which ledger stands at this address."""
     with home.changing() as state:
-        tops = {replica: [entry.seq, entry.hash] for replica, entry in heads(ledger.entries()).items()}
+        tops = {replica: [entry.seq, entry.hash] for replica, entry in ledger.entries().heads().items()}
         state.setdefault("places", {})[url] = ledger.id
         state.setdefault("marks", {})[ledger.id] = tops
 

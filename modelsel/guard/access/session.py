@@ -17,7 +17,6 @@ from modelsel.guard.access.shared_ledgers import SharedLedgers, registered
 from modelsel.guard.history.entries import table_sketches
 from modelsel.guard.history.history import History
 from modelsel.guard.history.quarantine import all_fit
-from modelsel.guard.matching.other_ledgers import key_ids
 from modelsel.guard.policy.base import Policy
 from modelsel.ledger.anchors import LockFile, StateAnchor
 from modelsel.ledger.database.engines import same_file, shown, sqlite_url
@@ -121,7 +120,7 @@ class LedgerSession:
 
     def other_keys(self) -> list[IdentityKey]:
         """The keys at hand, but for the one in use, under which something was sealed somewhere."""
-        used = key_ids(entry for ledger in self.ledgers for entry in History.of(ledger.entries()).entries)
+        used = {id_ for ledger in self.ledgers for id_ in History.of(ledger.entries()).keys}
         return [key for id_, key in self.home.keys().items() if id_ in used and key != self.key]
 
     def check(self) -> list[Finding]:
@@ -136,7 +135,8 @@ class LedgerSession:
 
     def known_tables(self, key: IdentityKey, columns: int) -> Iterator[tuple[tuple[Sketch, ...], Callable[[], Hashes]]]:
         """Sketches of every table of so many columns that was sealed under a key, and the rows stored under its names."""
-        history = History.of(entry for ledger in self.ledgers for entry in History.of(ledger.entries()).entries)
+        first, *more = (History.of(ledger.entries()) for ledger in self.ledgers)
+        history = History.of(entry for one in (first, *more) for entry in one.entries) if more else first
         told = [entry.brief for entry in (*history.seals.values(), *history.selections)]
         told = [one for one in told if (one.get("width") or columns) == columns and one["key_id"] == key.id]
         told = [one for one in told if one.get("table") and one.get("development")]

@@ -1,6 +1,6 @@
 """The entries of a ledger as a history: what was sealed, who chose on which rows, who looked, and what it cost."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -90,8 +90,20 @@ class History:
         if not all(one < other for one, other in pairwise(times)):
             return None
         found = cls((*history.entries, *read.fresh))
-        found.__dict__["latest"] = times[-1]
+        found.__dict__.update({"latest": times[-1], **history._with(read.fresh)})
         return found
+
+    def _with(self, fresh: Sequence[LedgerEntry]) -> dict[str, Any]:
+        """What was reckoned of this history, with entries that follow in time; nothing where that is not as simple as that."""
+        if "looks" not in self.__dict__ or any(entry.kind == "recovered" for entry in (*self.of_kind("recovered"), *fresh)):
+            return {}
+        looks, sets, ids = list(self.looks), {**self._places_of_looks}, {**self._places_of_ids}
+        kinds = {**self._kinds}
+        for entry in fresh:
+            kinds[entry.kind] = (*kinds.get(entry.kind, ()), entry)
+            if not _follows(entry, looks, sets, ids):
+                return {}
+        return {"looks": tuple(looks), "_places_of_looks": sets, "_places_of_ids": ids, "_kinds": kinds}
 
     @cached_property
     def latest(self) -> str:
@@ -102,10 +114,15 @@ class History:
     def looks(self) -> tuple[PastLook, ...]:
         """List all looks in order, each with its end; lost ones that were recovered are among them."""
         ends: dict[str, LedgerEntry] = {}
-        for entry in self.entries:
-            if entry.kind in ("reveal", "abort"):
-                ends.setdefault(entry.brief["intent"], entry)  # a later one changes nothing
+        for entry in self._ends:
+            ends.setdefault(entry.brief["intent"], entry)  # a later one changes nothing
         return tuple(_look(e, ends.get(e.brief["id"])) for e in self.entries if e.kind == "intent" or self.is_missing(e))
+
+    @property
+    def _ends(self) -> tuple[LedgerEntry, ...]:
+        """The answers in order, and where looks failed."""
+        reveals = self.of_kind("reveal")
+        return tuple(entry for entry in self.entries if entry.kind in ("reveal", "abort")) if self.of_kind("abort") else reveals
 
     def is_missing(self, entry: LedgerEntry) -> bool:
         """Say whether an entry is a look that an anchor saw, and that no merge has brought back."""
@@ -124,26 +141,26 @@ class History:
     def seals(self) -> dict[str, LedgerEntry]:
         """The first seal of each test set; one under `guard=off`, which binds nobody, only where there is no other."""
         found: dict[str, LedgerEntry] = {}
-        for entry in sorted(self._of_kind("seal"), key=lambda entry: bool(entry.brief.get("off"))):
+        for entry in sorted(self.of_kind("seal"), key=lambda entry: bool(entry.brief.get("off"))):
             found.setdefault(entry.brief["testset"], entry)
         return found
 
     def sealings(self, testsets: Iterable[str]) -> tuple[LedgerEntry, ...]:
         """Every seal of some test sets, by whichever replica."""
         wanted = set(testsets)
-        return tuple(entry for entry in self._of_kind("seal") if entry.brief["testset"] in wanted)
+        return tuple(entry for entry in self.of_kind("seal") if entry.brief["testset"] in wanted)
 
     @cached_property
     def selections(self) -> tuple[LedgerEntry, ...]:
-        return self._of_kind("selection")
+        return self.of_kind("selection")
 
     @cached_property
     def commits(self) -> tuple[LedgerEntry, ...]:
-        return self._of_kind("commit")
+        return self.of_kind("commit")
 
     @cached_property
     def replays(self) -> tuple[LedgerEntry, ...]:
-        return self._of_kind("replay")
+        return self.of_kind("replay")
 
     def before(self, intent: LedgerEntry) -> "History":
         """Return the history as it stood when an intent was written."""
@@ -160,6 +177,14 @@ class History:
         found: dict[str, list[int]] = {}
         for place, look in enumerate(self.looks):
             found.setdefault(look.testset, []).append(place)
+        return found
+
+    @cached_property
+    def _places_of_ids(self) -> dict[str, list[int]]:
+        """Map the id of each look, and of each answer, to the positions of looks."""
+        found: dict[str, list[int]] = {str(entry.brief["intent"]): [] for entry in self._ends}
+        for place, look in enumerate(self.looks):
+            found.setdefault(look.id, []).append(place)
         return found
 
     @cached_property
@@ -183,11 +208,24 @@ class History:
 
     def policies(self, testset: str) -> list[dict[str, Any]]:
         """The policy at sealing and each one since."""
-        changes = [e.facts["terms"] for e in self._of_kind("policy_change") if e.facts["testset"] == testset]
+        changes = [e.facts["terms"] for e in self.of_kind("policy_change") if e.facts["testset"] == testset]
         return [self.terms(testset), *changes] if testset in self.seals else changes
 
-    def _of_kind(self, kind: str) -> tuple[LedgerEntry, ...]:
-        return tuple(entry for entry in self.entries if entry.kind == kind)
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys under which test sets were sealed."""
+        return frozenset(str(entry.brief["key_id"]) for entry in self.of_kind("seal"))
+
+    def of_kind(self, kind: str) -> tuple[LedgerEntry, ...]:
+        return self._kinds.get(kind, ())
+
+    @cached_property
+    def _kinds(self) -> dict[str, tuple[LedgerEntry, ...]]:
+        """The entries by kind, each in order."""
+        found: dict[str, list[LedgerEntry]] = {}
+        for entry in self.entries:
+            found.setdefault(entry.kind, []).append(entry)
+        return {kind: tuple(entries) for kind, entries in found.items()}
 
 
 def is_off(facts: Mapping[str, Any]) -> bool:
@@ -218,6 +256,23 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = 
             yield from _changed(old, new, f"{key}.")
         elif ... in (old, new) or canonical(old) != canonical(new):  # as the ledger keeps it: 1.0 is 1 there
             yield key
+
+
+def _follows(entry: LedgerEntry, looks: list[PastLook], sets: dict[str, list[int]], ids: dict[str, list[int]]) -> bool:
+    """Put a look in, or an answer to its look; False where its name was used before, or its look is not there."""
+    if entry.kind == "intent":
+        name, testset = str(entry.brief["id"]), str(entry.brief["testset"])
+        if name in ids:
+            return False
+        sets[testset], ids[name] = [*sets.get(testset, ()), len(looks)], [len(looks)]
+        looks.append(_look(entry, None))
+    elif entry.kind in ("reveal", "abort"):
+        if entry.brief["intent"] not in ids:
+            return False
+        for place in ids[entry.brief["intent"]]:
+            if looks[place].status == "open":
+                looks[place] = _look(looks[place].entry, entry)
+    return True
 
 
 def _look(intent: LedgerEntry, end: LedgerEntry | None) -> PastLook:

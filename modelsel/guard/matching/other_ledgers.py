@@ -4,7 +4,7 @@ Each contact is written under the home's own key too (`_twin`), so that one key 
 under every key at hand, and in every ledger of the home's registry that holds looks of others.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,8 +86,3 @@ def _itself(subject: RowFingerprints, history: History) -> Iterator[Relation]:
     n = len(subject.test.bound)
     if subject.digest in history.seals:
         yield Relation(subject.digest, "test", n, 1.0, np.ones(n, bool), same=True)
-
-
-def key_ids(entries: Iterable[LedgerEntry]) -> set[str]:
-    """The keys under which test sets were sealed."""
-    return {str(entry.brief["key_id"]) for entry in entries if entry.kind == "seal"}

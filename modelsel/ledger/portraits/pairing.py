@@ -83,13 +83,15 @@ class _Correlations:
         self._left = np.where(np.isfinite(left), left, NOWHERE)
         self._right = np.where(np.isfinite(right), right, NOWHERE / 2)
         self._cap = cap
+        between = ~np.eye(max(len(ours), len(theirs)), dtype=bool)
+        self._whole = all(one[:, between[: one.shape[1], : one.shape[2]]].all() for one in self._there)
         self._turned = np.repeat(ODD[:orders], orders)[:, None, None]
         self._with_turned = np.tile(ODD[:orders], orders)[:, None]
 
     def costs(self, pairing: Pairing) -> Floats:
         """Signs × ours × theirs: how far each of ours, as it is and turned round, goes otherwise than each of theirs."""
-        known = self._there[0][:, pairing.ours].transpose(1, 2, 0) @ self._there[1][:, pairing.theirs].transpose(1, 0, 2)
-        left = self._left[:, pairing.ours] * np.where(pairing.signs < 0, self._with_turned, 1.0)[..., None]
+        known, left = self._known(pairing), self._left[:, pairing.ours]
+        left = left * np.where(pairing.signs < 0, self._with_turned, 1.0)[..., None]
         right, unknown = self._right[:, pairing.theirs][:, :, None], self._cap * (len(left) - known)
         totals = [self._apart(one, right) - unknown for one in (left, left * self._turned)]
         each = np.arange(len(pairing))  # a variable is not compared with itself
@@ -98,6 +100,15 @@ class _Correlations:
             table[each, :, pairing.theirs] = 0
         costs: Floats = np.stack([total.sum(axis=0) for total in totals]) / np.maximum(1, known.sum(axis=0))
         return costs
+
+    def _known(self, pairing: Pairing) -> Floats:
+        """Matched × ours × theirs: of how many features both sides tell."""
+        if self._whole:
+            return np.full((len(pairing), self._left.shape[2], self._right.shape[2]), float(len(self._left)))
+        known: Floats = self._there[0][:, pairing.ours].transpose(1, 2, 0) @ self._there[1][:, pairing.theirs].transpose(
+            1, 0, 2
+        )
+        return known
 
     def _apart(self, left: Floats, right: Floats) -> Floats:
         """Matched × ours × theirs: squared differences, each capped, summed over features."""
