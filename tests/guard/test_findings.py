@@ -63,7 +63,7 @@ def test_g031_near_copies_are_told_and_independent_rows_are_not(home: Path) -> N
 def test_g031_needs_twenty_rows_beside_forty(home: Path, kept: int, tested: int, told: bool) -> None:
     study = Study(numbers(), home)
     development = study.parts()[0].take(np.arange(kept))
-    noise = np.random.default_rng(3).normal(size=(tested, 4)) * 1e-6
+    noise = np.random.default_rng(3).normal(size=(tested, 4)) * 1e-3
     test = replace(study.parts()[1].take(np.arange(tested)), values=development.values[:tested] + noise)
     sealing = with_parts(study, development, test).sealing()
     assert ("G031" in {finding.code for finding in leaks(sealing, study.gate().subject(sealing))}) == told
