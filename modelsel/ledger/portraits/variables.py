@@ -109,8 +109,8 @@ class Variables:
         widths = np.where(self.binary, 1, self.orders)
         places = np.repeat(np.arange(len(widths)) * ORDERS - self._slots, widths) + np.arange(len(self))
         found = features @ features.transpose(0, 2, 1) / features.shape[2]
-        says = features.any(axis=2)
-        found[~(says[:, :, None] & says[:, None])] = np.nan
+        silent = ~np.any(features, axis=2)
+        found[silent[:, :, None] | silent[:, None]] = np.nan
         return np.stack([_links(one, places, table) for one, table in zip(means, found)])
 
     @cached_property
