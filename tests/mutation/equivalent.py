@@ -14,7 +14,7 @@ TEXT = "the wording of a message"
 AGAIN = "what was found sound is judged once more, with the same result"
 NOBODY = "what is compared besides agrees with nothing: other tables are left out to save time"
 NOISE = "noise is as often above nought as below"
-CONTINUOUS = "a mean of squares of real numbers meets its limit in no table"
+CONTINUOUS = "real numbers (means of squares, seconds) do not meet their limit"
 
 EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
     ("modelsel/ledger/portraits/likeness.py", "turned = np.where(pairing.signs[:, None] < 0", "Lt -> LtE", SIGN),
@@ -35,6 +35,9 @@ EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
     ("modelsel/ledger/rows/unpacked.py", "while self._size > MOST", "Gt -> GtE", CACHE),
     ("modelsel/ledger/database/reading.py", "max(FEWEST, self._kept + FURTHER)", "Lt -> LtE", CACHE),
     ("modelsel/ledger/database/reading.py", "if base is None and self._judged is not None", "Is -> IsNot", CACHE),
+    ("modelsel/ledger/portraits/likeness.py", "if len(drawn) < count:", "Lt -> LtE", CACHE),
+    ("modelsel/guard/matching/overlap.py", 'if testset != subject.digest and facts["key_id"]', "And -> Or", NOBODY),
+    ("modelsel/guard/access/running.py", "0 <= _age(", "LtE -> Lt", CONTINUOUS),
     ("modelsel/ledger/database/migration.py", 'connection.engine.url.database or ""', "Or -> And", TEXT),
     ("modelsel/ledger/rows/matching.py", "for group in groups.values() if len(group) > 1", "Gt -> GtE", NOBODY),
     ("modelsel/guard/access/session.py", "== columns and one", "And -> Or", NOBODY),

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import cache
 from math import inf
 from typing import Any
 
@@ -36,8 +37,12 @@ def who() -> dict[str, str]:
         user = getpass.getuser()
     except (OSError, KeyError):  # no name for this user id
         user = "unknown"
-    version = importlib.metadata.version("modelsel")
-    return {"at": now(), "user": user, "host": platform.node(), "version": version}
+    return {"at": now(), "user": user, "host": platform.node(), "version": _version()}
+
+
+@cache
+def _version() -> str:
+    return importlib.metadata.version("modelsel")
 
 
 def now() -> str:

@@ -94,7 +94,7 @@ class History:
         return found
 
     def _with(self, fresh: Sequence[LedgerEntry]) -> dict[str, Any]:
-        """What was reckoned of this history, with entries that follow in time; nothing where that is not as simple as that."""
+        """Carry over what was reckoned, with entries that follow in time; nothing where that is not as simple as that."""
         if "looks" not in self.__dict__ or any(entry.kind == "recovered" for entry in (*self.of_kind("recovered"), *fresh)):
             return {}
         looks, sets, ids = list(self.looks), {**self._places_of_looks}, {**self._places_of_ids}
