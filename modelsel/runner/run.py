@@ -22,8 +22,8 @@ from modelsel.runner.aggregation.run_index import RunIndex
 from modelsel.runner.evaluation.cell_result import NOTHING, failing
 from modelsel.runner.evaluation.context import CellJob, RunContext
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, DeadlineExceeded, alarm
+from modelsel.runner.execution.crash_recovery import CrashRecovery
 from modelsel.runner.execution.executors import JobExecutor, Pool, chosen, opened
-from modelsel.runner.execution.recovery import CrashRecovery
 from modelsel.runner.execution.worker import CompletedJob
 from modelsel.runner.journal.journal import NEW, Journal, begun, reached
 from modelsel.runner.progress import QUIET

@@ -1,8 +1,15 @@
 """Who cannot be told from the winner, the cheap bias, the summary of outer folds."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.model_selection import train_test_split
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from modelsel.comparison.optimism.nested import nested
 from modelsel.comparison.optimism.tibshirani import tibshirani, tibshirani_bias
@@ -144,3 +151,31 @@ def test_on_one_holdout_the_error_of_a_difference_is_that_of_the_row_differences
             "cov_type": "cluster", "cov_kwds": {"groups": groups[known], "use_correction": False}}  # fmt: skip
         assert errors[one] == pytest.approx(float(model.fit(**kind).bse[0]))
     assert np.isnan(difference_errors(board, 0, 0.5, None, weights, None)).all()
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_iris, load_wine])
+def test_on_a_holdout_of_real_tables_errors_and_p_are_those_of_statsmodels(load: Any) -> None:
+    """Three of scikit-learn's classifiers on the same half: a t test of row differences, and McNemar's exact test."""
+    api = pytest.importorskip("statsmodels.api")
+    tables = pytest.importorskip("statsmodels.stats.contingency_tables")
+    multiple = pytest.importorskip("statsmodels.stats.multitest")
+    seen, held, truth, answer = train_test_split(*load(return_X_y=True), test_size=0.5, random_state=0)
+    models = (GaussianNB(), DecisionTreeClassifier(max_depth=1, random_state=0), KNeighborsClassifier(25))
+    said = [model.fit(seen, truth).predict_proba(held) for model in models]
+    wrong = np.column_stack([one.argmax(axis=1) != answer for one in said]).astype(np.float32)
+    board, others = board_of(wrong.mean(axis=0)[:, None]), np.array([1, 2])
+    errors = difference_errors(board, 0, 1.0, wrong, np.ones(len(wrong)), None)
+    p = []
+    for one in others:
+        mine, theirs = wrong[:, 0] > 0, wrong[:, one] > 0
+        model = api.OLS((wrong[:, one] - wrong[:, 0]).astype(float), np.ones(len(wrong))).fit(cov_type="HC0")
+        assert errors[one] == pytest.approx(float(model.bse[0]))
+        counts = [[(a & b).sum() for b in (theirs, ~theirs)] for a in (mine, ~mine)]
+        p.append(float(tables.mcnemar(counts, exact=True).pvalue))
+    assert p_values(board, 0, others, 1.0, wrong) == pytest.approx(p)
+    adjusted = multiple.multipletests(p, method="holm")[1]
+    assert set(indistinguishable(board, 0, 1.0, wrong)) == set(others[adjusted > 0.05].tolist())
+    squares = np.column_stack([((one - np.eye(one.shape[1])[answer]) ** 2).sum(axis=1) for one in said])
+    board = board_of(squares.mean(axis=0)[:, None])
+    tested = [api.OLS(squares[:, one] - squares[:, 0], np.ones(len(squares))).fit().pvalues[0] for one in others]
+    assert p_values(board, 0, others, 1.0, squares) == pytest.approx([float(one) for one in tested], rel=1e-6)

@@ -151,8 +151,8 @@ def test_a_threshold_is_written_short_and_serves_the_studys_measure() -> None:
     outcome = modelsel.run("dataset=breast_cancer", "measure=f1", space=space, **STUDY)
     board = outcome.leaderboard
     assert len(board) == 7
-    assert set(board["decision"].dropna()) == {"threshold"}
-    path = board[board["decision"].notna() & board["decision.at"].isna()]
+    assert set(board["decision"].dropna()) == {"none", "threshold"}
+    path = board[(board["decision"] == "threshold") & board["decision.at"].isna()]
     assert set(path["decision.measure"]) == {"f1"}
     fits = 1 + 1 + 6 + 6 + 6 + 36  # plain, 0.3, path and costs together; platt, 0.3 of it, path of it
     assert outcome.fits["needed"] == 3 * fits + 1
