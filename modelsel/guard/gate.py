@@ -72,7 +72,7 @@ class Gate:
         return self.policy.remember
 
     def subject(self, sealing: TestSetDeclaration) -> RowFingerprints:
-        """The fingerprints of both sides of a split, of features alone, under the key in use."""
+        """Return the fingerprints of both sides of a split, of features alone, under the key in use."""
         return self._prepared.subject(sealing)
 
     def seal(self, sealing: TestSetDeclaration) -> None:
@@ -185,7 +185,7 @@ class Gate:
         upkeep.note(self.session, facts)
 
     def _decided(self, ask: PreparedLook, outputs: Outputs) -> ApprovedLook | Replayed | Refused:
-        """The decision under the ledger's lock; the answer of another person is computed anew before it is shown again."""
+        """Decide under the ledger's lock; another person's answer is computed anew before it is shown again."""
         decided = looks.decided(self.session, ask, self._prepared.under(ask.request.sealing))
         if not isinstance(decided, Replayed) or decided.again is None:
             return decided
@@ -219,7 +219,7 @@ class Gate:
         return classes, target
 
     def _sealed(self, sealing: TestSetDeclaration) -> tuple[Finding, ...]:
-        """Seal, and what that brought to light."""
+        """Seal the rows, and return the findings that this brought to light."""
 
         def seal() -> tuple[Finding, ...]:
             checked = self.session.check()
@@ -232,7 +232,7 @@ class Gate:
         return found
 
     def _kept(self, step: Callable[[], T]) -> T | None:
-        """A step that writes into the ledger. Under `off` it may fail, which is said; with `remember=false` it is left out."""
+        """Write into the ledger by a step. Under `off` it may fail, which is said; with `remember=false` it is left out."""
         if not self.remembers:
             return None
         if self.guarded:
@@ -288,14 +288,14 @@ class Gate:
         return upkeep.merge_in(self.session, address if "://" in address else sqlite_url(Path(address).absolute()))
 
     def _released(self, ask: PreparedLook, go: ApprovedLook, outputs: Outputs) -> Released | type[BaseException]:
-        """The released answer, or the type of what went wrong: its text, context and frames may hold what labels say."""
+        """Release the answer, or return the type of the error alone: its text, context and frames may hold what labels say."""
         try:
             return self._channel(ask.request, go).release(self._open(ask.request, go, outputs))
         except BaseException as error:
             return type(error)
 
     def _channel(self, request: LookRequest, go: ApprovedLook) -> ReleaseMechanism:
-        """The channel, with what it has to know of the labels besides: the count of the best so far."""
+        """Return the channel, told what else it must know of the labels: the count of the best answer so far."""
         channel = go.channel
         if not isinstance(channel, Better) or not channel.best or request.sitting is None:
             return channel
@@ -314,7 +314,7 @@ class Gate:
         return truth(request.sealing.measure, outputs, open_labels(request.sealing.sealed), go.rows)
 
     def _unguarded(self, request: LookRequest) -> TestResult:
-        """The score without certificate: on record before labels are opened, and again before it is shown."""
+        """Show the score without a certificate; it is on record before labels are opened, and again before it is shown."""
         sealing = request.sealing
         self.seal(sealing)
         self.select(sealing, request.selected)

@@ -48,20 +48,20 @@ class LookPreparation:
         return self._declarations[rows]
 
     def said(self, sealing: TestSetDeclaration, outputs: Outputs) -> str:
-        """The digest of predictions for the sealed rows."""
+        """Compute the digest of predictions for the sealed rows."""
         rows = self.subject(sealing).test.bound
         return prediction_digest(sealing.measure, outputs, weights_of(sealing.sealed), rows, self.session.key)
 
     def under(self, sealing: TestSetDeclaration) -> RowFingerprints:
-        """The sealing as it is called under the home's own key."""
+        """Fingerprint both sides under the home's own key."""
         return self.subject(sealing, self.session.home.own())
 
     def elsewhere(self, sealing: TestSetDeclaration) -> tuple[tuple[RowFingerprints, IdentityKey], ...]:
-        """The sealing under the other keys at hand."""
+        """Fingerprint both sides under every other key at hand."""
         return tuple((self.subject(sealing, key), key) for key in self.session.other_keys())
 
     def ask(self, request: LookRequest, outputs: Outputs | None, noticed: tuple[Finding, ...] = ()) -> PreparedLook:
-        """The question with everything that is known before labels are opened; without predictions, about the rows alone."""
+        """Prepare a look: gather all that is known before labels are opened. Without predictions it is about the rows alone."""
         subject = self.subject(request.sealing)
         rows = (request.sealing.sealed, request.sealing.development)
         if rows not in self._leaks:
@@ -74,7 +74,7 @@ class LookPreparation:
         )  # fmt: skip
 
     def about(self, sealing: TestSetDeclaration) -> PreparedLook:
-        """A question about the rows alone."""
+        """Prepare a question about the rows alone."""
         return self.ask(
             LookRequest(sealing, SelectionSummary("", 0.5, 0), lambda table: Outputs(np.zeros((1, len(table)), np.int32))), None
         )

@@ -25,7 +25,7 @@ from modelsel.learner.votes.neighbour_votes import VOTES, NeighbourVotes, elect
 
 @dataclass(frozen=True)
 class Knn:
-    """Path parameters: `k`, `vote`, `prior`."""
+    """The k nearest neighbours. Path parameters: `k`, `vote`, `prior`."""
 
     k: int = whole(5, least=1, help="an odd k spares two classes most ties; large k smooths, small k follows noise")
     distance: Distance = part("distance", "heom")

@@ -14,7 +14,7 @@ from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, T
 
 @dataclass(frozen=True)
 class Majority:
-    """Nothing to choose."""
+    """The most common class of the analysis rows; there is nothing to set."""
 
     unit: ClassVar[str] = "rules"
     holds_gil: ClassVar[bool] = False

@@ -16,7 +16,7 @@ from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, T
 
 @dataclass(frozen=True)
 class PriorDraw:
-    """Nothing to choose; equal rows draw equal classes."""
+    """A class drawn from the class shares; there is nothing to set, and equal rows draw equal classes."""
 
     unit: ClassVar[str] = "rules"
     holds_gil: ClassVar[bool] = False

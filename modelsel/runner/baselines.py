@@ -34,7 +34,7 @@ class BaselineScore:
 
 
 def floor(results: Results) -> tuple[BaselineScore, ...]:
-    """The lines on the folds of these results, computed in this process; their cells go into the same journal."""
+    """Score the learners of the floor on the folds of these results, in this process; their cells go into the same journal."""
     declared = {candidate.id: position for position, candidate in enumerate(results.candidates)}
     lines = []
     for candidate in (Candidate(make("learner", kind), entry=kind) for kind in KINDS):
@@ -44,7 +44,7 @@ def floor(results: Results) -> tuple[BaselineScore, ...]:
 
 
 def _alone(candidate: Candidate, results: Results) -> BaselineScore:
-    """The candidate scored as if it were a whole space."""
+    """Score a candidate as if it were a whole space."""
     work, journal = results.book.work, results.book.journal
     cells = plan.make((candidate,), work.task, work.resampling)
     try:

@@ -16,7 +16,9 @@ NAMED = 3
 
 
 def decided_by_few(losses: Floats, rows: Integers, floor: float) -> Iterator[Finding]:
-    """`losses` per row (NaN where not assessed), `rows` as the source counts them, from 0.
+    """Report the few rows that carry most of a log loss.
+
+    `losses` are per row (NaN where not assessed), `rows` as the source counts them, from 0.
 
     >>> found = list(decided_by_few(np.array([34.5, *[0.4] * 99]), np.arange(100), 1e-15))
     >>> found[0].message.split(";")[0]

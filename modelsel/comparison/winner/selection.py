@@ -165,7 +165,7 @@ def _few_rows(results: Results, winner: int) -> Iterator[Finding]:
 
 
 def _refuse_where_nobody_keeps(results: Results, bounds: Sequence[Any]) -> None:
-    """NoCandidateError that names the candidate which is nearest to the rule's bounds."""
+    """Raise NoCandidateError where no candidate keeps the rule's bounds; it names the nearest one."""
     board = results.board
     if not bounds or among(board, bounds).eligible.any():
         return

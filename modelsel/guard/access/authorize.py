@@ -161,7 +161,7 @@ def _is_that(commit: LedgerEntry, ask: PreparedLook) -> bool:
 
 
 def memory_of(writing: WriteTransaction, history: History, key: IdentityKey, elsewhere: OtherLedgers = NOTHING) -> RowSetIndex:
-    """The history with its stored row sets, of this ledger or another."""
+    """Return the history as an index over its stored row sets, those of other ledgers included."""
     load = elsewhere.load
     return RowSetIndex(
         history, load or (lambda digest: RowSet.unpack(writing.rowset(digest))), key, elsewhere.hashes, elsewhere.ahead
@@ -214,7 +214,7 @@ def _question(ask: PreparedLook, position: LookContext, terms: Mapping[str, Any]
 
 
 def _exhausted(terms: Mapping[str, Any], past: tuple[PastLook, ...]) -> int:
-    """The budget of thresholdout, once it is used up: an answer that nobody has seen yet may differ as well. Else 0."""
+    """Return thresholdout's budget where it is used up, else 0; an answer that nobody has seen yet counts as used."""
     used = sum(1 for look in past if look.status != "revealed" or look.answer.get("symbol") == "noisy")
     return int(terms["budget"]) if terms["release"] == "thresholdout" and used >= terms["budget"] else 0
 

@@ -21,7 +21,7 @@ Seen = Sequence[tuple[str, Mapping[str, str]]]  # the name of an anchor, and wha
 
 
 def checked(home: Home, ledger: Ledger, url: str) -> tuple[Ledger, list[Finding]]:
-    """The ledger to go on with, and what is wrong with its past. LedgerError (5) where a chain does not hold."""
+    """Return the ledger to go on with, and findings about its past. LedgerError (5) where a chain does not hold."""
     remembered = home.state()  # before the entries: a look in between would seem to have been cut off
     entries = ledger.entries(anew=True)
     breaks = damage(home, ledger, entries)
@@ -150,7 +150,7 @@ def _shortened(remembered: Mapping[str, Any], ledger: Ledger, entries: Sequence[
 
 
 def _cut(ledger: Ledger, entries: Sequence[LedgerEntry]) -> list[Finding]:
-    """Signatures whose entries are gone; once that is on record, it is said from there."""
+    """Report signatures whose entries are gone, unless a note on record says so already."""
     if not isinstance(entries, TrustedEntries) or not entries.lost:
         return []
     gone = {hash_ for hash_, _ in entries.lost} - {entry.hash for entry in ledger.everything()}

@@ -120,7 +120,7 @@ def _on_record(later: LedgerEntry, entry: LedgerEntry) -> bool:
 
 
 def _same_space(other: LedgerEntry, seal: LedgerEntry) -> bool:
-    """The same functions at the same measure on the same rows; or no declaration at all."""
+    """Say whether another seal declares the same models, measure and rows, or declares nothing."""
     names: tuple[Any, ...] = ("testset", "candidates", "commitment", "seed", "space")
     alike = all(other.facts.get(name) == seal.facts.get(name) for name in names)
     return other.facts.get("space") is None or (alike and other.facts["terms"]["measure"] == seal.facts["terms"]["measure"])

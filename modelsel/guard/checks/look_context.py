@@ -91,7 +91,7 @@ class LookContext:
 
     @property
     def space(self) -> int | None:
-        """|H| of these rows, else of the first space over rows that they share: half of δ is given away to it."""
+        """The number |H| of models declared for these rows, else for the first set that shares rows; they get half of δ."""
         related = (self.digest, *(r.testset for r in self.relations if r.role == "test"))
         seals = (self.history.seals[testset].facts["space"] for testset in related if testset in self.history.seals)
         return next((space for space in seals if space is not None), None)

@@ -127,7 +127,7 @@ def _asked_again(seen: LookReview, revealed: list[PastLook]) -> Iterator[Finding
 
 
 def _measure(seen: LookReview) -> Iterator[Finding]:
-    """Another measure than the sealed one, once an answer is known; before, nothing can have suggested it."""
+    """Report a measure other than the sealed one, once an answer is known: before that nothing can have suggested it."""
     sealed = seen.history.terms(seen.subject.digest)
     if seen.position.past and sealed["measure"] != seen.measure:
         yield policy_weakened.other_measure(sealed["metric"], seen.metric)

@@ -80,7 +80,7 @@ class History:
 
     @classmethod
     def _further(cls, read: TrustedEntries) -> "History | None":
-        """The history of the reading before, with what follows it in time; None where it is not as simple as that."""
+        """Extend the history of the previous reading by new entries; None where one of these is not later than all others."""
         if read.former is not None and read.former.recalled:
             cls.of(read.former)
         history = read.former.memo.get("history") if read.former is not None else None
@@ -94,7 +94,7 @@ class History:
         return found
 
     def _with(self, fresh: Sequence[LedgerEntry]) -> dict[str, Any]:
-        """Carry over what was reckoned, with entries that follow in time; nothing where that is not as simple as that."""
+        """Extend the looks found so far by later entries; empty where an entry changes the past and all must be read again."""
         if "looks" not in self.__dict__ or any(entry.kind == "recovered" for entry in (*self.of_kind("recovered"), *fresh)):
             return {}
         looks, sets, ids = list(self.looks), {**self._places_of_looks}, {**self._places_of_ids}

@@ -256,7 +256,7 @@ def _least(end: LedgerEntry, intent: LedgerEntry, seal: LedgerEntry | None) -> f
 
 
 def _charges(good: Sequence[LedgerEntry], bad: Sequence[RejectedEntry]) -> Iterator[LedgerEntry]:
-    """A look in place of each bad entry, at the highest price of the set that it names."""
+    """Put a look in the place of each bad entry, at the highest price of the set that it names."""
     sizes = {entry.facts["testset"]: int(entry.facts["n"]) for entry in good if entry.kind == "seal"}
     sets = {str(entry.facts.get("id")): str(entry.facts["testset"]) for entry in good if entry.kind == "intent"}
     highest: dict[str, float] = {}

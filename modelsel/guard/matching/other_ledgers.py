@@ -43,7 +43,7 @@ NOTHING = OtherLedgers()
 
 
 def joined(history: History, elsewhere: OtherLedgers, key_id: str) -> History:
-    """One history of all ledgers: a contact that is found under its own key is not counted again under the home's."""
+    """Join all ledgers into one history: a contact that is found under its own key is not counted again under the home's."""
     if not elsewhere.entries and not any(entry.brief.get("mirror") for entry in history.entries):
         return history
     every = [*history.entries, *elsewhere.entries]
@@ -55,7 +55,7 @@ def joined(history: History, elsewhere: OtherLedgers, key_id: str) -> History:
 
 
 def once(entries: Sequence[LedgerEntry], keys: Container[str] | None = None) -> list[LedgerEntry]:
-    """Entries without the copies of others among them that are found under one of these keys (None: under any)."""
+    """Leave out copies of entries that are there themselves under one of these keys (None: under any)."""
     there = {entry.hash for entry in entries}
     copied = ((entry, entry.brief.get("mirror") or {}) for entry in entries)
     doubles = {e.hash for e, of in copied if of.get("hash") in there and (keys is None or of["key_id"] in keys)}
@@ -82,7 +82,7 @@ def related(subject: RowFingerprints, memory: RowSetIndex, elsewhere: OtherLedge
 
 
 def _itself(subject: RowFingerprints, history: History) -> Iterator[Relation]:
-    """The very same rows, sealed under another key."""
+    """Find the very same rows, sealed under another key."""
     n = len(subject.test.bound)
     if subject.digest in history.seals:
         yield Relation(subject.digest, "test", n, 1.0, np.ones(n, bool), same=True)

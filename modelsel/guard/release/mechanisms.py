@@ -250,7 +250,7 @@ def count_channel(
 
 
 def _best(n: int, steps: int, past: Sequence[Mapping[str, Any]]) -> Better:
-    """The best so far, as the bits say that were shown."""
+    """Follow the answers so far (better or not) to the one that is the best."""
     best = Better(n, steps)
     for answer in past:
         moved = answer.get("symbol") in (FIRST, BETTER)
@@ -261,7 +261,7 @@ def _best(n: int, steps: int, past: Sequence[Mapping[str, Any]]) -> Better:
 
 
 def _board(n: int, steps: int, past: Sequence[Mapping[str, Any]]) -> LadderRelease:
-    """The board after the answers so far, in order; the best count that was shown exactly is one, and costs nothing more."""
+    """Follow the answers so far to the present board; a count that was shown exactly sets the board too, at no further cost."""
     board = LadderRelease(n, steps)
     for answer in past:
         shown, limits = answer.get("symbol"), answer.get("interval")

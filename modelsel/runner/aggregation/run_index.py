@@ -69,7 +69,7 @@ class RunIndex:
         self.scores.add(done.job.cell.fold, members, done.result)
 
     def recovered(self, job: CellJob) -> CompletedJob | None:
-        """A job whose record was written although the worker died before it could say so."""
+        """Return the completed job if its record was written before the worker died, else None."""
         self.journal.refresh()
         key, ids = self.work.key(job.cell), self._ids[list(job.members)]
         for place in reversed(self.journal.own_places(key)):

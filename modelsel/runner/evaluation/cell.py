@@ -195,11 +195,10 @@ def _chunks(members: Sequence[int], bytes_each: int) -> Iterator[Sequence[int]]:
 
 
 def unless_final(problem: BaseException) -> BaseException:
-    """Return the error of a candidate.
+    """Return an error that is the candidate's own, and raise any other.
 
-    Interrupts, a requested stop, data errors and a full disk are not the candidate's: they are raised.
-
-    A KeyboardInterrupt that nobody sent is the candidate's own.
+    Interrupts, a requested stop, data errors and a full disk end the study. A KeyboardInterrupt that nobody sent is the
+    candidate's own.
     """
     problem = meant(problem)
     full = isinstance(problem, OSError) and problem.errno in (errno.ENOSPC, errno.EDQUOT)

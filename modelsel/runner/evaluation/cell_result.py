@@ -168,7 +168,7 @@ class CellResult:
         )  # fmt: skip
 
     def _with(self, **changes: Any) -> Self:
-        """`dataclasses.replace`, which is dear where a cell is small."""
+        """Replace fields without `dataclasses.replace`, whose checks take longer than a small cell."""
         other = object.__new__(type(self))
         vars(other).update(vars(self), **changes)
         return other

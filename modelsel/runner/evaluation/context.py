@@ -58,7 +58,7 @@ class RunContext:
         return {}
 
     def key(self, cell: Cell) -> CellKey:
-        """Made once per cell: it is asked for when the cell is looked up, when it is written and when it is entered."""
+        """Return a cell's key, made once: it is asked for when the cell is looked up, written and entered."""
         if (known := self._keys.get(cell)) is None:
             fold, batch = self.resampling.folds[cell.fold], self.plan.batches[cell.batch]
             known = CellKey(self.task.fingerprint, fold.fingerprint, batch.place, self.seed, self.codes[cell.batch])

@@ -28,7 +28,7 @@ def opened(kind: str, scheduler: str | None, jobs: int, work: Any) -> AbstractCo
 
 
 def _needed(name: str, pool: str, fix: str) -> ModuleType:
-    """A package that a pool stands on."""
+    """Import a package that a pool needs. ConfigurationError where it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError as problem:

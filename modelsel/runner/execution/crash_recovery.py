@@ -24,7 +24,7 @@ Reached = Callable[[str], int | None]  # job name -> the candidate that it had c
 
 @dataclass
 class CrashRecovery:
-    """Jobs of one run, on one pool."""
+    """Do the jobs of one run on one pool, and keep account of the candidates that kill their workers."""
 
     work: RunContext
     journal: Journal
@@ -35,7 +35,7 @@ class CrashRecovery:
     condemned: dict[int, str] = field(default_factory=dict)  # candidate -> why it is not tried again
 
     def done(self, jobs: Sequence[CellJob]) -> Iterator[CompletedJob]:
-        """All jobs, in any order."""
+        """Yield every job once it is done, in any order."""
         waiting = {job_name(job): job for job in jobs}
         if self.condemned:  # in an earlier round
             yield from self._without_condemned(waiting)

@@ -28,7 +28,7 @@ class SchedulerGone(Exception):  # noqa: N818  it is an event, not a mistake
 
 @contextmanager
 def dask_cluster(distributed: ModuleType, scheduler: str | None, jobs: int, work: Any) -> Iterator[Cluster]:
-    """joblib finds the scattered work among the arguments of a call, by identity.
+    """Open a Dask cluster for the block; joblib finds the scattered work among the arguments of a call, by identity.
 
     Raises ConfigurationError when the scheduler goes away: whatever Dask and joblib make of it, that is what happened.
     """
@@ -51,7 +51,7 @@ def _gone(scheduler: str | None) -> Problem:
 
 
 def _sent(client: Any, work: Any) -> AbstractContextManager[Any]:
-    """joblib's configuration, which sends the work to all workers; again where one of them dies at this very moment.
+    """Send the work to all workers by joblib's configuration; once more where a worker dies at this very moment.
 
     Raises SchedulerGone where nobody is there to be sent anything: Dask would wait for half a minute.
     """
@@ -106,7 +106,7 @@ def _backend() -> type:
             return max(2, int(super().effective_n_jobs(n_jobs)))
 
         def submit(self, func: Any, callback: Callable[[Any], None]) -> Any:
-            """joblib 1.6 is not told of tasks that Dask gives up (KilledWorker), and would wait for ever."""
+            """Submit a task, and report it where Dask gives it up (KilledWorker): joblib 1.6 would wait for it for ever."""
             job = super().submit(func, callback)
             self.waiting.add(job)
             job.add_done_callback(self.waiting.discard)
@@ -122,7 +122,7 @@ def _backend() -> type:
 
 
 def _watch(client: Any, waiting: "set[Future[Any]]", over: Event) -> None:
-    """Dask goes on looking for a scheduler for half a minute, and then says something else: nobody waits for that."""
+    """End waiting jobs soon after the scheduler is gone: Dask looks for it for half a minute, and names another cause."""
     missed = 0.0
     while not over.wait(LOOK):
         missed = 0.0 if client.status == "running" else missed + LOOK

@@ -85,9 +85,9 @@ def needs_process(candidate: Candidate) -> bool:
 
 @contextmanager
 def opened(pool: Pool, work: RunContext, journal: Journal) -> Iterator[JobExecutor]:
-    """Performers of this run's jobs, in any order; a lost worker raises WorkerDied out of the iteration.
+    """Yield the executor of this run's jobs, which come in any order; a lost worker raises WorkerDied out of the iteration.
 
-    The second argument of a performer is how many jobs may be on their way at once: 1 to find out who is guilty.
+    The second argument of an executor is how many jobs may be on their way at once: 1 to find out who is guilty.
     """
     with threadpool_limits(1), ExitStack() as stack:
         if pool.kind in IN_THIS_PROCESS:
@@ -163,7 +163,7 @@ def _in_rounds(size: int, work: RunContext | Callable[[], RunContext], jobs: Ite
 
 @contextmanager
 def _stopping(worker: CellWorker) -> Iterator[None]:
-    """However the run ends, no thread of it goes on: kernels are asked to stop, cells that are finished get written."""
+    """Stop all threads of the run when the block fails: kernels are asked to stop, finished cells are still written."""
     stop.clear()
     try:
         yield

@@ -85,7 +85,7 @@ class ProcessPool:
             yield from results(Parallel(max(self.workers, 2), **one_by_one(ahead)), perform_in_process, self.worker, jobs)
 
     def _settle(self) -> None:
-        """Let the start come to its end."""
+        """Wait until the workers that are being started have started."""
         if self._starting is not None:
             starting, self._starting = self._starting, None
             with suppress(BrokenProcessPool, CancelledError):  # the jobs that follow will meet it
@@ -93,7 +93,7 @@ class ProcessPool:
                     pass
 
     def _forget(self, alone: bool) -> None:
-        """Know that whoever died is gone."""
+        """Forget the workers that died, so that new ones are started."""
         if alone:
             self._apart = None
         else:

@@ -55,7 +55,7 @@ class CellWorker:
         self._idle = Condition()
 
     def perform(self, job: CellJob) -> CompletedJob:
-        """Answer, write, report. Raises Stopped when the run has been stopped."""
+        """Compute a job, record its result, report it. Raises Stopped when the run has been stopped."""
         if not self.open:
             raise Stopped
         with self._at_work():

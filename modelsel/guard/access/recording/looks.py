@@ -59,7 +59,7 @@ def _copy(
 
 
 def asked_now(session: LedgerSession, ask: PreparedLook, home: Sequence[LedgerEntry]) -> PreparedLook:
-    """The question with what other ledgers say now."""
+    """Return the question together with what other ledgers say now."""
     return replace(ask, elsewhere=elsewhere_now(session, ask.elsewhere, home), since=session.home.since)
 
 
@@ -114,7 +114,7 @@ def contradicted(session: LedgerSession, intent: LedgerEntry) -> Finding:
 
 
 def _of_these_rows(position: LookContext, sealing: TestSetDeclaration) -> Iterator[Finding]:
-    """The very same rows under another study's seal, or looked at: they are not fresh."""
+    """Report that these very rows were sealed by another study, or looked at before, so that they are not fresh."""
     first, before = position.history.seals[position.digest].facts, len(position.past)
     if before or first["folder"] != sealing.folder:
         yield overlap_reseed.sealed_before(before, first["study"])

@@ -34,7 +34,7 @@ def seal(
 def _opened_to_choose(
     session: LedgerSession, writing: WriteTransaction, sealing: TestSetDeclaration, subject: RowFingerprints
 ) -> None:
-    """Rows of which none is sealed are on record before they choose: a study may be broken off."""
+    """Record development rows before they choose, where no row is sealed: the study may be broken off."""
     keep(writing, session.policy, session.key, subject, "development")
     known = History.of(writing.entries()).selections
     if not any((one.facts["train"], one.facts["spec_id"]) == (subject.train, sealing.spec_id) for one in known):
