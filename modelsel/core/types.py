@@ -141,7 +141,9 @@ class Task(Table):
     held_out: Booleans | None = None  # a column (or second file) for `split=predefined`
 
     def take(self, rows: Integers) -> "Task":
-        """The task of some of its rows, in the order given (features, classes and levels stay)."""
+        """The task of some of its rows, in the order given (features, classes and levels stay); of all, itself."""
+        if len(rows) == len(self) and rows.dtype != np.bool_ and np.array_equal(rows, np.arange(len(rows))):
+            return self
         cut: dict[str, Any] = {name: _cut(array, rows) for name, array in vars(self).items() if _per_row(name)}
         return replace(self, **cut)
 

@@ -24,5 +24,7 @@ def test_what_is_no_number_is_refused() -> None:
 def test_an_array_is_its_values_type_and_shape() -> None:
     square = np.arange(6.0).reshape(2, 3)
     assert array_digest(square) == array_digest(np.asfortranarray(square))
+    tall = np.arange(20_000.0).reshape(10_000, 2)
+    assert array_digest(tall) == array_digest(np.asfortranarray(tall))
     others = (square.ravel(), square.astype("f4"), square.T, square + 0.5, None)
     assert len({array_digest(square), *map(array_digest, others)}) == 6

@@ -98,6 +98,23 @@ def test_quotes_that_look_whole_are_so_to_the_strict_reader():
     assert agreed > 400, "most texts with quotes would be walked through"
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_cells_of_two_lines_are_noticed(end, tmp_path):
+    for cell in ("a b", f"a{end}b", f'""{end}', end):
+        text = f'x,y{end}1,no{end}"{cell}",yes{end}2,"yes"{end}3,no{end}'
+        for size in (1, 2, 3, 100):
+            check = QuoteCheck(",")
+            for start in range(0, len(text), size):
+                check.feed(text[start : start + size].encode())
+            assert check.end()
+            assert check.lines == (end not in cell)
+        path = tmp_path / "rows.csv"
+        path.write_bytes(text.encode())
+        levels = formats.Csv(path=str(path), target="y", features={"x": "nominal"}).read().features[0].levels
+        said = cell.replace('""', '"')
+        assert levels == tuple(sorted(["1", "2", "3", *([said] if said.strip() else [])]))
+
+
 def test_what_a_writer_writes_needs_no_walk():
     rng = np.random.default_rng(1)
     file = io.StringIO(newline="")

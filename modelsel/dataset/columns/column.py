@@ -52,7 +52,7 @@ class RawColumn:
     kind: Kind | None = None
     levels: tuple[str, ...] = ()
     dates: bool = False  # the numbers are seconds since 1970
-    guessed: bool = False  # numbers because every text said one
+    guessed: bool = False  # numbers because every text said one, none of them beyond 2^53
 
     def __len__(self) -> int:
         return len(self.per_row)

@@ -120,12 +120,14 @@ def _numeric(column: RawColumn, decimal: str) -> ParsedFeature:
 
 def _as_numbers(column: RawColumn, found: Floats, inferred: bool = False) -> ParsedFeature:
     """Make a numeric feature; infinite values are a problem."""
+    feature = Feature(column.name, "numeric", dates=column.dates)
+    if column.guessed:
+        return ParsedFeature(feature, found, inferred=inferred)
     values = found if column.codes is None else np.append(found, np.nan)[column.codes]
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         what = f"infinite value in {len(infinite)} rows ({rows_said(infinite)})"
         return _wrong("MSEL-340", what, f"column '{column.name}'", "correct them or make them missing")
-    feature = Feature(column.name, "numeric", dates=column.dates)
     return ParsedFeature(feature, values, findings=tuple(_large(column, values)), inferred=inferred)
 
 

@@ -8,6 +8,7 @@ import csv as standard
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +18,13 @@ from modelsel.core.errors import DataError, Problem
 from modelsel.core.spec import plain
 from modelsel.core.types import Finding
 from modelsel.dataset.columns.numbers import EITHER, numbers
-from modelsel.dataset.reading.bytes import Stream, codec, first_bytes, text_blocks
+from modelsel.dataset.reading.bytes import BLOCK, Stream, codec, first_bytes, lines_of, text_blocks
 from modelsel.dataset.reading.csv_columns import CsvForm, begin_as_numbers, parsed
 from modelsel.dataset.reading.delimiter import AUTO, DEFAULT, OTHERS, recognised, said
 from modelsel.dataset.reading.file import File, Raw
 from modelsel.dataset.reading.quotes import QuoteCheck
 
-HEAD = 1 << 20  # bytes in which the header must end
+HEAD = 1 << 20  # bytes in which the header should end
 NAMED = 3
 
 
@@ -48,10 +49,10 @@ class Csv(File):
         return (names[0] or _unnamed(names), *names[1:])
 
     def raw(self, path: Path) -> Raw:
-        sign = self._checked(path)
+        sign, lines = self._checked(path)
         names = self.header(path)
         DataError.raise_if(_names(names, path))
-        form = CsvForm(path, self.encoding, names, sign)
+        form = CsvForm(path, self.encoding, names, sign, lines)
         columns, odd = parsed(form, self._numeric(form), self.missing)
         rows = len(columns[0]) if columns else 0
         DataError.raise_if(_fields(odd, rows, names, path))
@@ -84,22 +85,28 @@ class Csv(File):
     def _head(self, path: Path) -> str:
         """The first lines as text."""
         data = first_bytes(path, HEAD)
-        end = data.rfind(b"\n", 0, HEAD) + 1 or data.rfind(b"\n") + 1 or None
+        data = data if b"\n" in data else first_bytes(path, BLOCK)
+        end = data.rfind(b"\n") + 1 or None
         return data[:end].decode(codec(self.encoding), errors="replace")
 
-    def _checked(self, path: Path) -> str:
-        """The delimiter of a file that is text of its encoding, not empty, without NUL bytes, with whole quotes."""
-        lines, blank, sign = 0, True, self._sign(self._head(path))
+    def _checked(self, path: Path) -> tuple[str, bool]:
+        """The delimiter of a file that is text of its encoding, not empty, without NUL bytes, with whole quotes.
+
+        And whether each of its lines is a row.
+        """
+        blank, sign = True, self._sign(self._head(path))
         quotes = QuoteCheck(sign)
-        for block in text_blocks(path, self.encoding):
-            DataError.raise_if(_bytes(block, lines, path))
-            lines += block.count(b"\n")
+        for number, block in enumerate(text_blocks(path, self.encoding)):
+            if b"\0" in block:
+                raise DataError(_nul(path, self.encoding, number, block))
             quotes.feed(block)
             blank = blank and not block.strip()
         if blank:
             raise DataError(Problem("MSEL-310", "the file is empty", str(path), "check dataset.path"))
-        DataError.raise_if(() if quotes.end() else _quotes(path, self.encoding, sign))
-        return sign
+        if quotes.end():
+            return sign, quotes.lines
+        DataError.raise_if(_quotes(path, self.encoding, sign))
+        return sign, False
 
 
 def _recognised(wanted: str, sign: str, path: Path) -> Iterator[Finding]:
@@ -108,10 +115,10 @@ def _recognised(wanted: str, sign: str, path: Path) -> Iterator[Finding]:
         yield Finding("DELIMITER", "info", message, "set dataset.delimiter if that is wrong")
 
 
-def _bytes(block: bytes, lines: int, path: Path) -> Iterator[Problem]:
-    if (place := block.find(b"\0")) >= 0:
-        line = lines + block.count(b"\n", 0, place) + 1
-        yield Problem("MSEL-313", f"NUL byte in line {line}", str(path), "the file is damaged or no text: write it again")
+def _nul(path: Path, encoding: str, number: int, block: bytes) -> Problem:
+    """Describe a NUL byte in the block of this number."""
+    line = lines_of([*islice(text_blocks(path, encoding), number), block[: block.index(0)]]) + 1
+    return Problem("MSEL-313", f"NUL byte in line {line}", str(path), "the file is damaged or no text: write it again")
 
 
 def _quotes(path: Path, encoding: str, delimiter: str) -> Iterator[Problem]:

@@ -10,9 +10,10 @@ import io
 import lzma
 import time
 import zipfile
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,6 +22,7 @@ import pyarrow as pa
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 
 BLOCK = 1 << 22
+UTF_8 = "utf-8-sig"  # with or without a mark
 EVERY = 3.0  # seconds between two lines about a long reading
 ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
 BROKEN = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile, OSError, ValueError)
@@ -68,9 +70,9 @@ def read_bytes(path: Path) -> bytes:
 
 
 def first_bytes(path: Path, many: int) -> bytes:
-    """The beginning of the contents, `many` bytes or a little more."""
+    """The beginning of the contents, so many bytes."""
     data = b""
-    with closing(blocks(path)) as found:
+    with closing(blocks(path, many=many)) as found:
         while len(data) < many and (block := next(found, b"")):
             data += block
     return data
@@ -81,12 +83,12 @@ def listener() -> Say:
     return _LISTENER.get()
 
 
-def blocks(path: Path, say: Say | None = None) -> Generator[bytes]:
-    """The contents, a block at a time; `say` is told how far the reading is, in bytes of the file on disk."""
+def blocks(path: Path, say: Say | None = None, many: int | None = None) -> Generator[bytes]:
+    """The contents, a block or so many bytes at a time; `say` is told how far the reading is, in bytes of the file on disk."""
     size, began = path.stat().st_size if path.is_file() else 0, time.monotonic()
     with opened(path) as stream:
         try:
-            while block := stream.read(BLOCK):
+            while block := stream.read(many or BLOCK):
                 yield block
                 if say and time.monotonic() - began > EVERY:
                     began = time.monotonic()
@@ -98,15 +100,20 @@ def blocks(path: Path, say: Say | None = None) -> Generator[bytes]:
 
 def text_blocks(path: Path, encoding: str, say: Say | None = None) -> Iterator[bytes]:
     """The contents as UTF-8 without a mark; DataError at the first byte that is not `encoding`."""
-    decoder, lines = _decoder(encoding), 0
+    decoder, whole = _decoder(encoding), 0
     try:
         for block in blocks(path, say):
-            text = decoder.decode(block)
-            lines += text.count("\n")
-            yield text.encode()
+            yield block if _as_it_is(block, encoding, decoder) else decoder.decode(block).encode()
+            whole += 1
         yield decoder.decode(b"", final=True).encode()
     except UnicodeDecodeError as error:
+        lines = lines_of(islice(text_blocks(path, encoding), whole))
         raise DataError(_undecodable(error, lines, encoding, path)) from error
+
+
+def lines_of(some: Iterable[bytes]) -> int:
+    """Count the lines of blocks: asked for where something is wrong in a later one."""
+    return sum(block.count(b"\n") for block in some)
 
 
 def decoded(data: bytes, encoding: str, path: Path) -> str:
@@ -121,27 +128,32 @@ class Stream(io.RawIOBase):
     """Blocks of bytes as a file that is read from its beginning to its end."""
 
     def __init__(self, source: Iterator[bytes]) -> None:
-        self._source, self._rest = source, memoryview(b"")
+        self._source, self._block, self._place = source, b"", 0
 
     def readable(self) -> bool:
         return True
 
+    def read(self, size: int = -1) -> bytes:
+        """Return up to so many bytes (all without a size), a block as it is where it is no longer; none at the end."""
+        if size < 0:
+            return self.readall()
+        while self._place >= len(self._block):
+            if (block := next(self._source, None)) is None:
+                return b""
+            self._block, self._place = block, 0
+        start, self._place = self._place, self._place + size
+        return self._block[start : self._place]
+
     def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
         """Fill the buffer from the next block; 0 at the end."""
-        while not self._rest:
-            try:
-                self._rest = memoryview(next(self._source))
-            except StopIteration:
-                return 0
-        taken = self._rest[: len(buffer)]
+        taken = self.read(len(buffer))
         buffer[: len(taken)] = taken
-        self._rest = self._rest[len(taken) :]
         return len(taken)
 
 
 def codec(encoding: str) -> str:
     """The codec that takes a byte-order mark away where there may be one."""
-    return "utf-8-sig" if encoding.lower().replace("_", "-") in {"utf-8", "utf8"} else encoding
+    return UTF_8 if encoding.lower().replace("_", "-") in {"utf-8", "utf8"} else encoding
 
 
 def _unpacked(raw: BinaryIO, path: Path) -> BinaryIO:
@@ -173,6 +185,11 @@ def _member(raw: BinaryIO, path: Path) -> BinaryIO:
         what = f"the archive holds {len(names)} files"
         raise DataError(Problem("MSEL-373", what, str(path), "unpack it, and name the one that is meant"))
     return archive.open(names[0])  # type: ignore[return-value]
+
+
+def _as_it_is(block: bytes, encoding: str, decoder: codecs.IncrementalDecoder) -> bool:
+    """Say that a block of ASCII says in UTF-8 what it says already, as no character and no mark was begun before it."""
+    return codec(encoding) == UTF_8 and decoder.getstate() == (b"", 0) and block.isascii()
 
 
 def _place(stream: BinaryIO) -> int:

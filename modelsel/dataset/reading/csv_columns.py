@@ -23,17 +23,19 @@ from modelsel.dataset.columns.numbers import numbers
 from modelsel.dataset.reading.bytes import BLOCK, Stream, listener, text_blocks
 
 FIRST = 300  # rows that are looked at
+LONGEST = 4 * BLOCK  # bytes of a row
 Columns = tuple[RawColumn, ...]
 
 
 @dataclass(frozen=True)
 class CsvForm:
-    """The form of a file: its columns and the sign between them."""
+    """The form of a file: its columns and the sign between them; `lines` says that each row is a line, and no long one."""
 
     path: Path
     encoding: str
     names: tuple[str, ...]
     delimiter: str
+    lines: bool = False
 
 
 def begin_as_numbers(form: CsvForm, head: str, missing: Sequence[str]) -> list[str]:
@@ -72,10 +74,11 @@ def _read(form: CsvForm, numeric: frozenset[str], missing: Sequence[str]) -> tup
 
     chunks: list[list[pa.Array]] = [[] for _ in form.names]
     kinds = {name: pa.float64() if name in numeric else pa.string() for name in (*form.names, "")}
+    text = Stream(text_blocks(form.path, form.encoding, listener()))
     with arrow.open_csv(
-        pa.PythonFile(io.BufferedReader(Stream(text_blocks(form.path, form.encoding, listener())), BLOCK), mode="r"),
-        arrow.ReadOptions(use_threads=False, block_size=4 * BLOCK),
-        arrow.ParseOptions(delimiter=form.delimiter, newlines_in_values=True, invalid_row_handler=remember),
+        pa.PythonFile(text if form.lines else io.BufferedReader(text, BLOCK), mode="r"),
+        arrow.ReadOptions(use_threads=False, block_size=BLOCK if form.lines else LONGEST),
+        arrow.ParseOptions(delimiter=form.delimiter, newlines_in_values=not form.lines, invalid_row_handler=remember),
         arrow.ConvertOptions(column_types=kinds, strings_can_be_null=False, null_values=list(missing)),
     ) as reader:
         for batch in reader:

@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 from modelsel.core.types import Integers
 
 QUOTE, ENDS = 34, (10, 13)  # the byte, and those that end a line
+NEAR = 1 << 18  # bytes looked at in one go
 
 
 class QuoteCheck:
-    """Feed it the blocks of a text in their order; `whole` says that nothing is left to the walk."""
+    """Feed it the blocks of a text: `whole` leaves nothing to the walk, and with `lines` no cell holds the end of a line."""
 
     def __init__(self, delimiter: str) -> None:
         """Start at the beginning of a record."""
         sign = delimiter.encode()
-        self.whole = len(sign) == 1
+        self.whole, self.lines = len(sign) == 1, True
         self._beside = np.zeros(256, np.bool_)  # what may stand before a quote that opens, and after one that closes
         self._beside[[*ENDS, QUOTE, *sign[:1]]] = True
         self._longest = csv.field_size_limit()
@@ -31,30 +32,38 @@ class QuoteCheck:
     def feed(self, block: bytes) -> None:
         """Look at the next block."""
         data = np.frombuffer(block, np.uint8)
-        if not self.whole or not len(data):
-            return
-        quotes = np.flatnonzero(data == QUOTE)
-        opens, closes = (quotes[1::2], quotes[::2]) if self._open else (quotes[::2], quotes[1::2])
-        before = np.where(opens > 0, data[opens - 1], self._last)
-        inside = closes[closes + 1 < len(data)]
-        self.whole = bool(
-            self._beside[before].all()
-            and self._beside[data[inside + 1]].all()
-            and (not self._closing or self._beside[data[0]])
-            and self._short(data, quotes)
-        )
-        self._closing = len(inside) < len(closes)
-        self._open ^= bool(len(quotes) % 2)
-        self._last = int(data[-1])
+        for start in range(0, len(data) if self.whole else 0, NEAR):
+            self._look(data[start : start + NEAR])
 
     def end(self) -> bool:
         """Return whether all of it was whole; a quote that is still open is not."""
         return self.whole and not self._open
 
-    def _short(self, data: NDArray[np.uint8], quotes: Integers) -> bool:
+    def _look(self, data: NDArray[np.uint8]) -> None:
+        """Look at some bytes."""
+        found = data == QUOTE
+        for end in ENDS:
+            found |= data == end
+        places = np.flatnonzero(found)
+        is_quote = data[places] == QUOTE
+        within = (np.cumsum(is_quote)[~is_quote] + self._open) % 2 == 1
+        quotes, ends = places[is_quote], places[~is_quote]
+        opens, closes = (quotes[1::2], quotes[::2]) if self._open else (quotes[::2], quotes[1::2])
+        before = np.where(opens > 0, data[opens - 1], self._last)
+        inside = closes[closes + 1 < len(data)]
+        self.whole &= bool(
+            self._beside[before].all()
+            and self._beside[data[inside + 1]].all()
+            and (not self._closing or self._beside[data[0]])
+            and self._short(ends[~within], len(data))
+        )
+        self.lines &= not within.any()
+        self._closing = len(inside) < len(closes)
+        self._open ^= bool(len(quotes) % 2)
+        self._last = int(data[-1])
+
+    def _short(self, ends: Integers, size: int) -> bool:
         """Say whether no record is longer than the longest cell that Python's reader takes."""
-        ends = np.flatnonzero(data == ENDS[0])
-        ends = ends[np.searchsorted(quotes, ends) % 2 == self._open]  # those outside of quotes
-        lengths = np.diff(np.concatenate([[-1 - self._length], ends]))
-        self._length = len(data) - 1 - int(ends[-1]) if len(ends) else self._length + len(data)
+        lengths = np.diff(ends, prepend=-1 - self._length)
+        self._length = size - 1 - int(ends[-1]) if len(ends) else self._length + size
         return max(int(lengths.max(initial=0)), self._length) <= self._longest
