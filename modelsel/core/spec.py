@@ -13,7 +13,6 @@ them from one place:
 
 import dataclasses
 import importlib
-import importlib.metadata
 import importlib.util
 import keyword
 import re
@@ -112,7 +111,9 @@ def class_of(group: str, kind: str, plugins: tuple[str, ...] = ()) -> type:
         found: type | None = getattr(importlib.import_module(f"{package}.{kind}"), class_name(kind), None)
         if found is not None:  # else a module that helps the parts beside it
             return found
-    for entry in importlib.metadata.entry_points(group=f"modelsel.{group}"):
+    from importlib.metadata import entry_points  # which few processes ask for, and which reads mail
+
+    for entry in entry_points(group=f"modelsel.{group}"):
         if entry.name == kind and kind in plugins:
             return entry.load()  # type: ignore[no-any-return]
     raise KeyError(kind)

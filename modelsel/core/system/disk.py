@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock
-
 logging.getLogger("filelock").setLevel(logging.WARNING)  # each lock taken and given back is no news
 ASK_AGAIN = 0.01  # seconds between two attempts at a lock that another holds
 BYTES = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)  # flags of descriptors that are not text and not inherited
@@ -19,6 +17,8 @@ BYTES = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)  # flags of des
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """One process and thread at a time, waiting for as long as it takes. The file stays, and holds nothing."""
+    from filelock import FileLock  # worker processes take no locks
+
     with FileLock(path, poll_interval=ASK_AGAIN):
         yield
 
