@@ -18,6 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import platformdirs
+
 _LOCK = threading.RLock()
 
 
@@ -104,11 +106,7 @@ def folder() -> Path | None:
 def base() -> Path:
     """`MODELSEL_CACHE`, else the platform's cache: machine code and timings are nobody's secret, and no part of a home."""
     cache = os.environ.get("MODELSEL_CACHE")
-    if cache:
-        return Path(cache)
-    from platformdirs import user_cache_path  # worker processes without kernels do without
-
-    return user_cache_path("modelsel")
+    return Path(cache) if cache else platformdirs.user_cache_path("modelsel")
 
 
 @cache
