@@ -7,6 +7,7 @@ Sources: Fix & Hodges (1951); Cover & Hart (1967); Aha, Kibler & Albert (1991).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,8 @@ from modelsel.learner.base_model import PathModel
 from modelsel.learner.inputs.chunks import chunks
 from modelsel.learner.votes.class_prior import Prior, as_prior, prior_of, prior_problems
 from modelsel.learner.votes.neighbour_votes import VOTES, NeighbourVotes, elect
+
+COUNTED = 512  # queries whose votes are counted together: what stays near
 
 
 @dataclass(frozen=True)
@@ -104,15 +107,26 @@ class KnnPath:
         most = max(learner.k for learner in learners)
         for block in chunks(len(rows), most):
             found = self.neighbours(table, rows[block], most)
-            ballot = NeighbourVotes(self.labels[found.rows], self.weights[found.rows], found.distance, self.class_weight)
-            for (vote, prior), members in _groups(learners).items():
-                ks = [learners[member].k for member in members]
-                odds = prior_of(prior, self.class_weight)
-                classes, share = elect(ballot.count(vote, ks), ballot.farness(ks), odds, self.class_weight)
-                predicted[members, block] = classes
+            for start in range(block.start, block.start + len(found.rows), COUNTED):
+                own = slice(start - block.start, start - block.start + COUNTED)
+                classes, share = self._elected(learners, Neighbours(found.rows[own], found.distance[own]))
+                predicted[:, start : start + classes.shape[1]] = classes
                 if shares is not None:
-                    shares[members, block] = share
+                    shares[:, start : start + classes.shape[1]] = np.moveaxis(share, 0, -1)
         return Outputs(predicted, shares)
+
+    def _elected(self, learners: Sequence[Knn], found: Neighbours) -> tuple[Codes, Floats]:
+        """Classes (learners × queries) and scores (classes × learners × queries) by these neighbours."""
+        near, distance = np.ascontiguousarray(found.rows.T), np.ascontiguousarray(found.distance.T)
+        ballot = NeighbourVotes(self.labels[near], self.weights[near], distance, self.class_weight)
+        farness = cache(ballot.farness)
+        elected = np.empty((len(learners), near.shape[1]), np.int32)
+        scores = np.empty((self.classes, *elected.shape))
+        for (vote, prior), members in _groups(learners).items():
+            ks = tuple(learners[member].k for member in members)
+            odds = prior_of(prior, self.class_weight)
+            elected[members], scores[:, members] = elect(ballot.count(vote, ks), farness(ks), odds, self.class_weight)
+        return elected, scores
 
     def complexity(self, learners: Sequence[Knn]) -> Floats:
         return np.full(len(learners), float(self.stored.shape[1]))

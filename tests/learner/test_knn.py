@@ -11,7 +11,7 @@ from modelsel.core.spec import kind_of, make
 from modelsel.core.types import Description, Feature, Task, positions
 from modelsel.distance.base import row_digests
 from modelsel.learner.knn import Knn, KnnModel
-from modelsel.learner.votes.neighbour_votes import VOTES
+from modelsel.learner.votes.neighbour_votes import VOTES, elect
 
 NOTHING = np.random.default_rng(0)
 
@@ -244,6 +244,16 @@ def test_rows_asked_in_parts_get_the_same_answers(task_of, monkeypatch):
     path, learners = Knn().fit_path(task, positions(task), NOTHING), [Knn(k=k, vote=v) for k in (1, 7) for v in VOTES]
     at_once = path.outputs(learners, task, positions(task), scores=True)
     monkeypatch.setattr("modelsel.learner.inputs.chunks.CELLS", 50)
+    monkeypatch.setattr("modelsel.learner.knn.COUNTED", 3)
     in_parts = path.outputs(learners, task, positions(task), scores=True)
     assert np.array_equal(at_once.predicted, in_parts.predicted)
     assert np.array_equal(at_once.scores, in_parts.scores)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 7, 8, 9, 20])
+def test_shares_are_added_up_as_numpy_adds_a_row(classes):
+    votes = np.random.default_rng(classes).random((classes, 5, 7))
+    prior = np.full(classes, 1 / classes)
+    _, shares = elect(votes, np.zeros_like(votes), prior, np.ones(classes))
+    by_row = np.ascontiguousarray(np.moveaxis(votes * (prior / (1 / classes))[:, None, None], 0, -1))
+    np.testing.assert_array_equal(np.moveaxis(shares, 0, -1), by_row / by_row.sum(axis=-1, keepdims=True))
