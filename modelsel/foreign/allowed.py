@@ -18,6 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from modelsel.foreign.importing import fatal
 from modelsel.foreign.libraries import LIBRARIES, Library, Origin
 
 GROUP = "modelsel.estimators"
@@ -39,8 +40,11 @@ def class_of(name: str, plugins: tuple[str, ...] = ()) -> Any:
     'DecisionTreeClassifier'
     """
     package, *inner, last = _parts(name)
-    home_of(package, plugins)
+    home = home_of(package, plugins)
     where = ".".join((package, *inner))
+    asked = package in sys.modules or home.library is LIBRARIES["sklearn"]
+    if not asked and (end := fatal(package, f"{home.distribution} {home.version}")):
+        raise NotAllowedError(f"{name}: importing {package} ends the process that does it ({end})")
     try:
         module = importlib.import_module(where)
     except ModuleNotFoundError as error:

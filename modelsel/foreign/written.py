@@ -4,7 +4,8 @@
     {"lgbm": {"learner": {"kind": "estimator", "estimator": "lightgbm.LGBMClassifier", "params": {"learning_rate": 0.05}},
               "sweep": {"params.num_leaves": [15, 31]}}}
 
-Parameters that the class has by default are left out, so that an estimator made of them is the same candidate.
+Parameters that the class has by default are left out, so that an estimator made of them is the same candidate. Of a pipeline the
+steps before its last estimator become `steps` for all columns (`pipelines`).
 """
 
 import inspect
@@ -15,6 +16,7 @@ import numpy as np
 
 from modelsel.foreign.allowed import public_name
 from modelsel.foreign.parameters import is_plain
+from modelsel.foreign.pipelines import divided, is_pipeline
 
 
 class NotPlainError(ValueError):
@@ -40,23 +42,34 @@ def _entry(value: Any) -> Any:
         raise NotPlainError(f"{estimator.__name__} is a class: give an object, {estimator.__name__}()")
     if not hasattr(estimator, "get_params"):
         return value
-    learner = {"kind": "estimator", "estimator": public_name(type(estimator)), "params": _params(estimator)}
-    sweeps = [_sweep(estimator, one) for one in (grid if isinstance(grid, list | tuple) else [grid])]
+    last = estimator.steps[-1][1] if is_pipeline(estimator) else estimator
+    if not hasattr(last, "get_params"):
+        raise NotPlainError(f"{last!r}, the last step of a pipeline, is no estimator")
+    learner = {"kind": "estimator", "estimator": public_name(type(last)), "params": _params(last)}
+    sweeps = [_sweep(estimator, last, one) for one in (grid if isinstance(grid, list | tuple) else [grid])]
     return {"learner": learner, "sweep": sweeps if len(sweeps) > 1 else sweeps[0]}
 
 
-def _params(estimator: Any) -> dict[str, Any]:
+def _params(estimator: Any, others: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What was given, with other values over it."""
     given, usual = estimator.get_params(deep=False), _usual(type(estimator))
     own = {key: value for key, value in given.items() if key not in usual or repr(usual[key]) != repr(value)}
-    return _plain(own, type(estimator).__name__)
+    return _plain({**own, **(others or {})}, type(estimator).__name__)
 
 
-def _sweep(estimator: Any, grid: Any) -> dict[str, list[Any]]:
-    """Write a grid as a sweep over parameters."""
+def _sweep(estimator: Any, last: Any, grid: Any) -> dict[str, list[Any]]:
+    """Write a grid as a sweep over parameters, and over lists of steps."""
     if not isinstance(grid, Mapping) or any(isinstance(values, str) or not _lists(values) for values in grid.values()):
         raise NotPlainError("a grid is a mapping of parameters to lists of values: {'num_leaves': [15, 31]}")
-    kind = type(estimator).__name__
-    return {f"params.{key}": [_plain({key: one}, kind)[key] for one in values] for key, values in grid.items()}
+    steps: list[Any] = []
+    if is_pipeline(estimator):
+        try:
+            steps, grid = divided(estimator, grid, _params)
+        except KeyError as error:
+            raise NotPlainError(f"of {type(estimator).__name__}: {error} is no parameter of a step, STEP__PARAMETER") from error
+    kind = type(last).__name__
+    swept = {f"params.{key}": [_plain({key: one}, kind)[key] for one in values] for key, values in grid.items()}
+    return {"steps.all": steps, **swept} if any(steps) else swept
 
 
 def _lists(values: Any) -> bool:

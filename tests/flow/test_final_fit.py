@@ -67,6 +67,7 @@ class Fragile(NaiveBayes):
         return FragileModel(**vars(NaiveBayes.restore(description)))
 '''
 ASKED = ("dataset=wine", "learner=fragile", "plugins=[fragile]", "scheme.folds=3")
+BESIDE = "space={{fragile: {{learner: {{kind: fragile, how: {}}}}}, next: {{learner: majority}}}}"
 FAILED = {
     "raise": "error, RuntimeError: no luck with all of them",
     "die": "crashed, it killed its worker twice",
@@ -92,12 +93,14 @@ def fragile(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("how", FAILED)
 def test_a_winner_that_cannot_be_fitted_on_all_rows_is_named_and_on_record_and_not_replaced(modelsel, how):
-    done = modelsel("run", *ASKED, f"learner.how={how}")
+    asked = ("dataset=wine", BESIDE.format(how), "plugins=[fragile]", "scheme.folds=3")
+    done = modelsel("run", *asked)
     assert done.code == 7, done.err
     assert "MSEL-705: the winner, fragile" in done.err
     assert f"could not be fitted on all development rows: {FAILED[how]}" in done.err
     assert "Traceback" not in done.err
     outcome = done.outcome
+    assert outcome.candidates["ok"] == 2, "somebody could have taken its place"
     assert outcome.winner["learner"] == "fragile"
     assert ", ".join(outcome.winner["failure"].values()).startswith(FAILED[how])
     assert outcome.winner["cv"]["mean"] < 0.2, "its cross-validated score stands"
@@ -105,7 +108,7 @@ def test_a_winner_that_cannot_be_fitted_on_all_rows_is_named_and_on_record_and_n
     folder = RunFolder.open("latest")
     assert not folder.model.exists()
     assert "could not be fitted on all development rows" in folder.report.read_text()
-    again = modelsel("run", *ASKED, f"learner.how={how}")
+    again = modelsel("run", *asked)
     assert (again.code, "MSEL-705" in again.err) == (7, True), "and so it is said again"
     assert modelsel("test", "latest").code != 0
     assert modelsel("audit", "latest").code == 0

@@ -13,6 +13,7 @@ CSV = "a,b,y\n" + "".join(f"{i},{i % 3},{'no' if i % 2 else 'yes'}\n" for i in r
     [
         (["measur=error"], 2, "measur", "measure"),
         (["scheme.fold=5"], 2, "fold", "folds"),
+        (["path=table.csv"], 2, "'path' is not a setting", "write dataset.path="),
         (["dataset=irsi"], 2, "irsi", "iris"),
         (["space=[carrt]"], 2, "carrt", "cart"),
         (["scheme.folds=many"], 2, "many", "folds"),
@@ -30,6 +31,7 @@ CSV = "a,b,y\n" + "".join(f"{i},{i % 3},{'no' if i % 2 else 'yes'}\n" for i in r
     ids=[
         "key",
         "setting",
+        "setting without its group",
         "option",
         "learner",
         "value",

@@ -157,3 +157,12 @@ def test_a_plug_in_that_cannot_be_imported_is_named_before_any_fit(modelsel: Any
     assert refused.code == 2
     assert "MSEL-207" in refused.err
     assert "importing lockedlearners ended with RuntimeError: no licence on this machine" in " ".join(refused.err.split())
+
+
+def test_a_plug_in_that_takes_its_process_along_while_it_is_imported_is_named_before_any_fit(modelsel: Any, odd: Path) -> None:
+    _distribution(odd, "deadlylearners", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", offered=True)
+    refused = modelsel("run", "dataset=iris", "learner={kind: estimator, estimator: deadlylearners.Own}")
+    assert refused.code == 2
+    assert "MSEL-207" in refused.err
+    assert "importing deadlylearners ends the process that does it (SIGSEGV)" in " ".join(refused.err.split())
+    assert not list(Path("runs").glob("*/*/study.json"))

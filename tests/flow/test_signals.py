@@ -77,7 +77,7 @@ POOLS = ["processes", *(pytest.param(kind, marks=pytest.mark.slow) for kind in (
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pool", POOLS)
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_one_signal_ends_the_study_with_130_and_leaves_nothing_behind(place, pool, number):
     process = _started(place, pool)
     family = psutil.Process(process.pid).children(recursive=True)
