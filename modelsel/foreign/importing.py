@@ -39,7 +39,7 @@ def fatal(package: str, source: str) -> str:
         return ""
     # -I: nothing of the working directory is imported before the path is that of this process
     asked = [sys.executable, "-I", "-c", ASK, package, *sys.path]
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603  it is this Python
         asked, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False
     )
     if done.stdout.endswith(IMPORTED):

@@ -25,6 +25,10 @@ def transformer_of(name: str, plugins: tuple[str, ...] = ()) -> Any:
         raise NotAllowedError(f"{name} draws rows, and a step changes columns only")
     if not hasattr(kind, "transform"):
         raise NotAllowedError(f"{name} is no transformer")
+    if getattr(kind, "__single_column_transformer__", False):
+        raise NotAllowedError(
+            f"{name} takes a data frame's column, and a step is handed arrays: skrub.TableVectorizer takes those"
+        )
     if kind.__name__ == "TargetEncoder":
         raise NotAllowedError("TargetEncoder as a step would see each analysis row's own class: use encoding=target")
     return kind

@@ -4,8 +4,8 @@
     {"lgbm": {"learner": {"kind": "estimator", "estimator": "lightgbm.LGBMClassifier", "params": {"learning_rate": 0.05}},
               "sweep": {"params.num_leaves": [15, 31]}}}
 
-Parameters that the class has by default are left out, so that an estimator made of them is the same candidate. Of a pipeline the
-steps before its last estimator become `steps` for all columns (`pipelines`).
+Parameters that the class has by default are left out, so that an estimator made of them is the same candidate. The steps of a
+pipeline before its last estimator become `steps` for all columns (`pipelines`).
 """
 
 import inspect

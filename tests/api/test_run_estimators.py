@@ -64,7 +64,7 @@ def test_a_pipeline_object_gives_the_scores_of_grid_search(numbers: pd.DataFrame
 
 def test_what_cannot_be_written_is_refused_by_name_before_anything_is_read(people: pd.DataFrame) -> None:
     odd = SVC(kernel=lambda one, other: one @ other.T)
-    with pytest.raises(ConfigurationError, match=r"MSEL-217: of SVC cannot be written as plain values: 'kernel' \(a function\)"):
+    with pytest.raises(ConfigurationError, match=r"MSEL-217: of SVC cannot be written .*: 'kernel' \(a function\)"):
         modelsel.run(people, target="left", space={"logistic": LogisticRegression(), "svm": (odd, {"C": [1]})}, **QUICK)
-    with pytest.raises(ConfigurationError, match="MSEL-207: .*no parameter 'leaves'"):
+    with pytest.raises(ConfigurationError, match=r"MSEL-207: .*no parameter 'leaves'"):
         modelsel.run(people, target="left", space={"tree": (DecisionTreeClassifier(), {"leaves": [2]})}, **QUICK)
