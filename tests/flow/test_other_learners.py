@@ -41,8 +41,10 @@ def test_what_a_library_refuses_is_an_error_of_its_candidate_and_no_timeout(mode
 
 DEEDS = '''
 import ctypes, os, signal
+from pathlib import Path
 import numpy as np
 from sklearn.dummy import DummyClassifier
+from threadpoolctl import threadpool_info
 
 class Odd(DummyClassifier):
     """A classifier whose native code may do what native code does."""
@@ -58,6 +60,9 @@ class Odd(DummyClassifier):
             os.kill(os.getpid(), signal.SIGKILL)
         if self.deed == "hoard":
             self.kept = [np.ones(1 << 22) for _ in range(1 << 12)]
+        if self.deed == "count":
+            threads = [one["num_threads"] for one in threadpool_info()]
+            Path(__file__).with_name("threads").write_text(f"{max(threads)} in {len(threads)} libraries")
         return super().fit(X, y, sample_weight)
 '''
 
@@ -106,6 +111,16 @@ def _statuses(
 @pytest.mark.slow
 def test_a_plug_in_is_found_by_workers_that_began_before_it_was_on_the_path(modelsel: Any, odd: Path) -> None:
     assert _statuses(modelsel, "fine") == {"fine": "ok"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pool", ["processes", "threads", "sequential"])
+def test_native_libraries_have_one_thread_while_a_candidate_is_fitted(modelsel: Any, odd: Path, pool: str) -> None:
+    """Also those that are told nothing (histogram boosting, linear algebra): the pool uses the cores."""
+    assert _statuses(modelsel, "count", f"pool={pool}") == {"count": "ok"}
+    threads, libraries = (odd / "oddlearners" / "threads").read_text().split(" in ")
+    assert int(libraries[0]) > 1
+    assert threads == "1"
 
 
 @pytest.mark.slow

@@ -1,12 +1,17 @@
 """A study beside a tracker that never answers: ten seconds at most, the same choice, nothing lost."""
 
+import os
 import socket
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from modelsel.record.mlflow import store as mlflow_store
@@ -114,3 +119,41 @@ def test_a_lock_that_outlasts_the_writer_is_said_by_doctor_and_the_next_study(mo
     assert "it is tried again now" in log
     assert "database is locked" in log
     assert len(settled(store)) == 3
+
+
+def statuses(store: Path) -> Counter[tuple[str, str]]:
+    """Runs by kind and status, without the looks that the store witnesses."""
+    kind = "EXISTS (SELECT 1 FROM tags WHERE tags.run_uuid = runs.run_uuid AND tags.key = 'mlflow.parentRunId')"
+    try:
+        with sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=1.0) as connection:
+            rows = connection.execute(f"SELECT {kind}, status FROM runs WHERE name NOT LIKE 'look %'").fetchall()
+    except sqlite3.OperationalError:  # its tables are being made
+        return Counter()
+    return Counter(("candidate" if below else "study", status) for below, status in rows)
+
+
+@pytest.mark.slow
+def test_a_study_killed_while_it_is_tracked_is_adopted_and_a_whole_one_is_logged_once(modelsel: Any) -> None:
+    """kill -9 to the study and to whoever writes for it, once the first candidate stands in MLflow."""
+    asked = (*KEPT, "space=[cart,knn,naive_bayes]", "tracking.writer=client")
+    store = Path("runs/mlflow.db").resolve()
+    path = os.pathsep.join((str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")))
+    command = [sys.executable, "-m", "modelsel", "run", *asked]
+    with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None and not any(kind == "candidate" for kind, _ in statuses(store)):
+            time.sleep(0.05)
+        for one in [*psutil.Process(process.pid).children(recursive=True), process]:
+            one.kill()
+    left = statuses(store)
+    assert left["study", "RUNNING"] == 1
+    done = modelsel("run", *asked)
+    assert done.code == 0, done.err
+    settled(store)
+    whole = {("study", "FINISHED"): 1, ("candidate", "FINISHED"): done.outcome.candidates["distinct"]}
+    assert 0 < left.total() - 1 < whole["candidate", "FINISHED"], "it was killed half-way"
+    assert statuses(store) == whole
+    again = modelsel("run", *asked)
+    assert again.code == 0, again.err
+    assert "done already: MLflow has this very study" in again.err
+    settled(store)
+    assert statuses(store) == whole

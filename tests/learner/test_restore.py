@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,3 +51,17 @@ def test_one_damaged_node_is_found_and_named(name: str) -> None:
     with pytest.raises(ValueError, match=said) as caught:
         restore(replace(described, arrays={**described.arrays, name: array}))
     assert f"node {node}" in str(caught.value) or name == "test"
+
+
+@pytest.mark.slow
+def test_a_study_reads_its_model_back_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For all sections of its report together; on 300,000 rows each time counts."""
+    import modelsel
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
+    read: list[str] = []
+    own = Tree.restore
+    monkeypatch.setattr(Tree, "restore", staticmethod(lambda description: read.append(description.kind) or own(description)))
+    modelsel.run("dataset=iris", "learner=tree", "scheme.folds=3", "tracking=off", "pool=threads")
+    assert read == ["tree"]

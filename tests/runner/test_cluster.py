@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,27 @@ def test_a_local_cluster_gives_the_answer_of_one_process(tmp_path):
 def test_a_scheduler_elsewhere_gives_the_answer_of_one_process(tmp_path, scheduler):
     far = study(tmp_path, SOME, pool=Pool("dask", 2, scheduler), name="far")
     assert answer(far) == answer(study(tmp_path, SOME, name="one"))
+
+
+@dataclass(frozen=True)
+class Telling(Double):
+    """Writes down which process fits, and where its rows lie."""
+
+    def fit_path(self, task, rows, rng):
+        with open(self.log, "a") as log:
+            log.write(f"{os.getpid()} at {task.values.ctypes.data}\n")
+        return super().fit_path(task, rows, rng)
+
+
+def test_a_worker_gets_the_data_once_for_all_its_cells(tmp_path):
+    log = tmp_path / "tasks"
+    some = candidates(*(Telling(group=group, cut=0.1, log=str(log)) for group in range(20)))
+    study(tmp_path, some, pool=Pool("dask", 2))
+    told = [line.split() for line in log.read_text().splitlines() if len(line.split()) == 3]
+    workers = {pid for pid, *_ in told}
+    assert len(told) == 20 * 3
+    assert str(os.getpid()) not in workers
+    assert len(set(map(tuple, told))) == len(workers) == 2
 
 
 def test_a_candidate_that_kills_its_worker_is_crashed_and_the_others_finish(tmp_path):
