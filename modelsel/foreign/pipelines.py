@@ -26,7 +26,8 @@ def divided(pipeline: Any, grid: Grid, said: Said) -> tuple[list[list[dict[str, 
     """
     *before, (last, _) = pipeline.steps
     kept = {name: step for name, step in before if step is not None and not isinstance(step, str)}
-    own, others = {}, {name: dict[str, Any]() for name in kept}
+    own: dict[str, Any] = {}
+    others: dict[str, dict[str, Any]] = {name: {} for name in kept}
     for key, values in grid.items():
         name, _, parameter = key.partition("__")
         if not parameter or name not in (last, *kept):

@@ -24,7 +24,9 @@ FILES = ("lightgbm.txt", "xgboost.json", "catboost.cbm", "fitted.skops")
 TEXT, JSON, CBM, SKOPS = FILES
 INSTALL = "pip install 'modelsel[skops]'"
 # what histogram boosting keeps to read categories: a function by itself does nothing, and each one in a file is named
-PLAIN_TYPES = frozenset(("numpy.dtype", "functools.partial", "sklearn.utils.validation.check_array"))
+PLAIN_TYPES = frozenset(
+    ("numpy.dtype", "functools.partial", "sklearn.utils.validation.check_array", "scipy.sparse._csr.csr_matrix")
+)
 
 
 class NotStoredError(ValueError):

@@ -12,6 +12,11 @@ UNSEEN: Mapping[str, Mapping[str, Any]] = {  # a level that the analysis rows do
     "OrdinalEncoder": {"handle_unknown": "use_encoded_value", "unknown_value": -1},
 }
 
+REFUSED: Mapping[str, str] = {
+    "TargetEncoder": "would see each analysis row's own class: use encoding=target",
+    "TableVectorizer": "holds functions once it is fitted, which cannot be stored: name its transformers by kind of column",
+}
+
 
 @cache
 def transformer_of(name: str, plugins: tuple[str, ...] = ()) -> Any:
@@ -26,11 +31,9 @@ def transformer_of(name: str, plugins: tuple[str, ...] = ()) -> Any:
     if not hasattr(kind, "transform"):
         raise NotAllowedError(f"{name} is no transformer")
     if getattr(kind, "__single_column_transformer__", False):
-        raise NotAllowedError(
-            f"{name} takes a data frame's column, and a step is handed arrays: skrub.TableVectorizer takes those"
-        )
-    if kind.__name__ == "TargetEncoder":
-        raise NotAllowedError("TargetEncoder as a step would see each analysis row's own class: use encoding=target")
+        raise NotAllowedError(f"{name} takes one column of a data frame, and a step hands over arrays")
+    if kind.__name__ in REFUSED:
+        raise NotAllowedError(f"{kind.__name__} as a step {REFUSED[kind.__name__]}")
     return kind
 
 
