@@ -1,4 +1,4 @@
-"""Whether a package can be imported at all: a process of its own is asked first, since native code may end the one that asks.
+"""Imports tried in a process of their own, since native code may take its process along while it is imported.
 
 What could be imported leaves an empty file in the cache, for this version of it and of Python, and is not asked again.
 """
@@ -30,7 +30,9 @@ sys.__stdout__.flush()
 
 @cache
 def fatal(package: str, source: str) -> str:
-    """How a process ends that imports the package; empty where it goes on. `source` is the distribution and its version.
+    """Import a package in a process of its own; tell how that ended, empty where it went on.
+
+    `source` is the distribution and its version.
 
     >>> fatal("json", "of Python itself")
     ''

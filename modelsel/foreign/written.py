@@ -51,7 +51,7 @@ def _entry(value: Any) -> Any:
 
 
 def _params(estimator: Any, others: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """What was given, with other values over it."""
+    """The parameters that were given, with other values over them."""
     given, usual = estimator.get_params(deep=False), _usual(type(estimator))
     own = {key: value for key, value in given.items() if key not in usual or repr(usual[key]) != repr(value)}
     return _plain({**own, **(others or {})}, type(estimator).__name__)
