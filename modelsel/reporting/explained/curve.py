@@ -51,9 +51,7 @@ def _ends(one: dict[str, Any]) -> list[float] | None:
 
 def _drawn(view: View, rows: list[float], lines: list[dict[str, Any]], width: int) -> str:
     """Draw the mean scores and their intervals by rows to fit on."""
-    reach = [end for line in lines for one in line["points"] for end in (one["mean"], one["low"], one["high"])]
-    low = min((value for value in reach if value is not None), default=0.0)
-    high = max((value for value in reach if value is not None), default=1.0)
+    low, high = _reach(view, lines)
     room = (high - low) * 0.04 or 0.5
     across = Scale.of(rows, LEFT, width - 20, log=False, zero=True)
     up = Scale(low - room, high + room, BOTTOM, TOP)
@@ -65,8 +63,15 @@ def _drawn(view: View, rows: list[float], lines: list[dict[str, Any]], width: in
         known = [(across(x) + shift, one) for x, one in zip(rows, line["points"]) if one["mean"] is not None]
         for x, one in known:
             if one["low"] is not None:
-                plot.line(x, up(one["low"]), x, up(one["high"]), f"bar s{series}")
-        points = [(x, up(one["mean"])) for x, one in known]
+                plot.line(x, up.within(one["low"]), x, up.within(one["high"]), f"bar s{series}")
+        points = [(x, up.within(one["mean"])) for x, one in known]
         plot.path(points, f"curve c{series} s{series}")
         plot.marks(points, series)
     return plot.svg()
+
+
+def _reach(view: View, lines: list[dict[str, Any]]) -> tuple[float, float]:
+    """Choose the range to draw: all of the winner's intervals, and as far as the means of most; the rest ends at the edge."""
+    own = [end for one in lines[0]["points"] for end in (one["low"], one["high"]) if end is not None]
+    ends = [*view.reach([one["mean"] for line in lines for one in line["points"] if one["mean"] is not None]), *own]
+    return min(ends), max(ends)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text.words import interval, p_value, percent
+from modelsel.reporting.text.words import p_value, percent
 
 LEVEL = 0.05
 
@@ -43,7 +43,7 @@ def _row(line: dict[str, Any]) -> dict[str, Any]:
         "name": line["slice"],
         "rows": line["rows"],
         "rate": "–" if line["rate"] is None else percent(line["rate"]),
-        "interval": interval(None if line["low"] is None else [line["low"], line["high"]]),
+        "interval": "–" if line["low"] is None else f"{percent(line['low'])} to {percent(line['high'])}",
         "p": p_value(line["p"]),
         "adjusted": p_value(line["adjusted"]),
         "stands": line["adjusted"] is not None and line["adjusted"] <= LEVEL,

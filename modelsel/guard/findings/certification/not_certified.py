@@ -7,7 +7,8 @@ KIND = FindingKind("G052", "NOT_CERTIFIED", "low", "choose measure=error for a c
 
 
 def finding(metric: str, release: str) -> Finding:
-    return KIND.finding(f"{metric}, released as {release}, has no certified interval")
+    """Report a measure without a certified interval; of `metric` the kind is named, and not the digest of its settings."""
+    return KIND.finding(f"{metric.partition(':')[0]}, released as {release}, has no certified interval")
 
 
 def too_few_clean(clean: int, n: int, needed: int) -> Finding:
