@@ -35,6 +35,9 @@ from modelsel.runner.study_data import StudyData, prepare
 
 TURNS, CORES = 3, 2
 MAGIC = ("dataset=magic", f"dataset.dir={DATA}", "split=none")
+PARTS = {  # by one profile on a machine of load 40, where all takes about a third longer
+    "trees": "Of 8.4 s growing 452 trees takes 3.9, raising .8, walking .2; the rest is a cell's 7 ms in the interpreter.",
+}
 SPACES = {"trees": 4.0, "knn": 2.0, "naive_bayes": 0.5}
 MANY, COLUMNS, MILLION = 300_000, 20, 1_000_000
 
@@ -58,7 +61,8 @@ def of_budget(space: str, budget: float) -> Row:
     return Row(
         f"space={space} on magic 19,020 × 10, {len(results.candidates)} candidates, 10 folds, on two cores",
         f"a budget of {budget:g} s",
-        (spent / CORES / budget,), spent / CORES, budget, "", most=1.0, note=shares(lambda: selected(config, data)),
+        (spent / CORES / budget,), spent / CORES, budget, "", most=1.0,
+        note=f"{shares(lambda: selected(config, data))} {PARTS.get(space, '')}".strip(),
     )  # fmt: skip
 
 

@@ -18,7 +18,13 @@ NESTED = {
     "mdl": ("weight", np.linspace(0, 3, 200)),
 }
 AFRESH = {"minimum_error": ("m", np.linspace(0.5, 100, 200)), "error_based": ("confidence", np.linspace(0.01, 0.5, 200))}
-DIVIDED = "Rows that are divided or go by surrogates are raised in NumPy, a node at a time; the kernel knows whole rows only."
+DIVIDED = {
+    "fractional": "Raised in NumPy, a node at a time. More is new than the siblings' rows: a row without a value is divided by "
+    "the shares of all rows that come, so that their coming changes the parts of the branch's own rows, and each trial sends "
+    "every row of the node down again.",
+    "surrogate": "Raised in NumPy, a node at a time: the kernel's walk knows no surrogates. Rows go whole: nothing else "
+    "stands in its way.",
+}
 
 
 def rows() -> Iterable[Row]:
@@ -32,7 +38,7 @@ def rows() -> Iterable[Row]:
     holes = with_holes(waves(4_000), 0.1)
     for missing in ("node_mode", "branch", "fractional", "surrogate"):
         row = _sweep(holes, "error_based", raised, 3.0, f"raising, 4,000 rows, 10 % missing by {missing}", missing)
-        yield replace(row, note=f"{row.note} {DIVIDED}") if missing in ("fractional", "surrogate") else row
+        yield replace(row, note=f"{row.note} {DIVIDED.get(missing, '')}".strip())
 
 
 def _sweep(

@@ -24,8 +24,9 @@ from tests.runner.studies import study
 FORTY, TURNS, MOST = 40, 5, 2.5
 BUDGET = 1.0  # seconds for a batch with one poisoned candidate
 DEATHS = (
-    "two deaths, of which the second tells who is guilty: one start of a worker (.3 s of a processor) is waited for, the pool "
-    "starts anew beside it; three fits and answers of .1 s one after the other; {clean:.2f} s where nobody is poisoned"
+    "two deaths, of which the second tells who is guilty. A worker's start is .31 s of a processor (joblib and NumPy .19), and "
+    "three start on two cores: .46 s are waited for. Four fits of .1 s follow one another (the first death, the second, rest "
+    "of that fold, other folds): no less than .86 s; {clean:.2f} s where nobody is poisoned"
 )
 
 

@@ -11,16 +11,17 @@ from modelsel.tree.structure.node import PrunedView
 
 
 def compact(cut: PrunedView) -> PrunedView:
-    """The same tree, its leaves now leaves of the arrays too."""
+    """The same tree, its leaves now leaves of the arrays too; itself where they are."""
+    if np.array_equal(cut.leaf, cut.tree.terminal):
+        return cut
     kept = np.flatnonzero(reached(cut))
     number = np.full(len(cut.tree), -1, np.int32)
     number[kept] = np.arange(len(kept), dtype=np.int32)
     above = cut.tree.parent[kept]
-    parent = np.where(above < 0, -1, number[above])
-    tree, origin, above = cut.tree, kept.tolist(), parent.tolist()
+    tree, parent = cut.tree, np.where(above < 0, -1, number[above])
     if isinstance(tree, LateTree) and tree.waiting:
-        moved = regrown(tree.bare, origin, above, tree.counts[kept])
+        moved = regrown(tree.bare, kept, parent, tree.counts[kept])
         moved = replace(moved, tree=later(moved.tree, tree.finder))
     else:
-        moved = regrown(tree, origin, above, tree.counts[kept])
+        moved = regrown(tree, kept, parent, tree.counts[kept])
     return replace(moved, prediction=cut.prediction[kept], counts=cut.counts[kept])

@@ -10,14 +10,16 @@ from modelsel.tree.pruning.truncate import best_class
 from modelsel.tree.structure.node import LEAF, DecisionTree, PrunedView, Surrogates
 
 
-def regrown(tree: DecisionTree, origin: Sequence[int], parent: Sequence[int], counts: Floats) -> PrunedView:
+def regrown(
+    tree: DecisionTree, origin: Sequence[int] | Integers, parent: Sequence[int] | Integers, counts: Floats
+) -> PrunedView:
     """The tree whose i-th place (in preorder) holds the test of grown node `origin[i]` and training weights `counts[i]`.
 
     Places without children are leaves. A leaf that no row reaches takes its parent's class.
     """
     of, above = np.asarray(origin, np.int64), np.asarray(parent, np.int32)
     branches = np.bincount(above[1:], minlength=len(of))
-    leaf = branches == 0
+    leaf, named = branches == 0, of.tolist() if tree.subset else ()
     moved = replace(
         tree,
         parent=above,
@@ -28,7 +30,7 @@ def regrown(tree: DecisionTree, origin: Sequence[int], parent: Sequence[int], co
         child=(1 + np.argsort(above[1:], kind="stable")).astype(np.int32),
         counts=counts,
         goodness=np.where(leaf, np.nan, tree.goodness[of]),
-        subset={place: tree.subset[int(node)] for place, node in enumerate(of) if not leaf[place] and int(node) in tree.subset},
+        subset={place: tree.subset[node] for place, node in enumerate(named) if not leaf[place] and node in tree.subset},
         missing_to=None if tree.missing_to is None else tree.missing_to[of],
         surrogates=None if tree.surrogates is None else _moved(tree.surrogates, np.where(leaf, -1, of)),
     )
