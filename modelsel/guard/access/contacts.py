@@ -9,6 +9,7 @@ from typing import Any
 
 from modelsel.core.types import Table
 from modelsel.guard.history.entries import who
+from modelsel.guard.history.quarantine import judged
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import IdentityKey
@@ -26,7 +27,7 @@ def rows_of(table: Table, key: IdentityKey) -> str:
 def note(writing: WriteTransaction, facts: Mapping[str, Any]) -> None:
     """Put a contact on record, unless it is there."""
     same = tuple(facts.get(name) for name in SAME)
-    if same not in {tuple(one.get(name) for name in SAME) for one in _facts(writing.entries())}:
+    if same not in {tuple(one.get(name) for name in SAME) for one in _facts(judged(writing.entries()))}:
         writing.append("note", {**who(), **facts})
 
 

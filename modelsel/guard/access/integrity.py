@@ -10,6 +10,7 @@ from modelsel.guard.findings.ledger_state import ledger_missing, ledger_rolled_b
 from modelsel.guard.findings.rows import unguarded_run_seen
 from modelsel.guard.history.entries import who
 from modelsel.guard.history.history import History
+from modelsel.guard.history.quarantine import judged
 from modelsel.guard.release.mechanisms import worst_of
 from modelsel.ledger.database.judged import JudgedEntries
 from modelsel.ledger.database.store import Ledger, WriteTransaction
@@ -80,6 +81,7 @@ def recovered(ledger: Ledger, testset: str, n: int, seen: Seen) -> list[Finding]
 
 def _strange(entries: Sequence[LedgerEntry], seen: Seen) -> dict[str, tuple[str, Mapping[str, str]]]:
     """Gather looks that stand neither in the chains nor among the recovered, by the head that they name."""
+    entries = judged(entries)
     lost = {str(entry.facts.get("head")) for entry in entries if entry.kind == "recovered"}
     known = lost | {entry.place for entry in entries}
     copied = {str(entry.facts["mirror"]["hash"]) for entry in entries if "mirror" in entry.facts}

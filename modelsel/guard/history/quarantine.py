@@ -68,6 +68,19 @@ def _limits(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(map(_real, value))
 
 
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_text, value))
+
+
+def _some(value: Any) -> bool:
+    return _count(value) and value > 0
+
+
+def _mirror(value: Any) -> bool:
+    """Say whether a value names the entry of another ledger that one is a copy of."""
+    return isinstance(value, dict) and _text(value.get("hash")) and _text(value.get("key_id"))
+
+
 def _terms(value: Any) -> bool:
     return isinstance(value, dict) and _number(value.get("delta")) and _text(value.get("release")) and _count(value.get("rank"))
 
@@ -84,13 +97,23 @@ def _released(value: Any) -> bool:
 
 
 SAME = {"testset": _text, "train": _text, "spec_id": _text}
+NAMED = dict.fromkeys(("at", "testset", "train", "spec_id", "key_id", "commit"), _or_none(_text))
+EVERY: Mapping[str, Check] = {**NAMED, "mirror": _or_none(_mirror)}  # what any entry may state
+STORED = dict.fromkeys(("rows", "development", "table", "portrait", "candidates"), _or_none(_text))
+NOTES: Mapping[str, Mapping[str, Check]] = {  # by a fact that notes of a kind state
+    "code": {"code": _text, "text": _text, "at": _text},
+    "refused": {"refused": _text, "flags": _flags},
+    "contact": {"contact": _text, "rows": _text, "folder": _or_none(_text)},
+}
 FACTS: Mapping[str, Mapping[str, Check]] = {
-    "seal": {**SAME, "n": _count, "key_id": _text, "terms": _terms, "names": _list, "source": _text},
-    "selection": {**SAME, "key_id": _text, "tried": _count},
+    "seal": {**SAME, **STORED, "n": _count, "rows_in_all": _or_none(_some), "key_id": _text, "terms": _terms, "names": _list,
+             "source": _text},
+    "selection": {**SAME, **STORED, "key_id": _text, "tried": _count},
     "commit": {**SAME, "look": _count, "spent": _number},
     "intent": {**SAME, "id": _text, "metric": _text, "predictions": _text, "n": _count, "look": _count, "spent": _number,
                "worst": _number, "flags": _flags, "certified": _truth, "release": _text,
-               **dict.fromkeys(("config", "justify"), _or_none(_mapping)), "seen": _or_none(_counts)},
+               "charged": _or_none(_texts), "seen": _or_none(_counts),
+               **dict.fromkeys(("config", "justify"), _or_none(_mapping))},
     "reveal": {"intent": _text, "price": _number, "symbol": _text, "score": _or_none(_real), "errors": _or_none(_count),
                "interval": _or_none(_limits), "released": _released},
     "abort": {"intent": _text},
@@ -208,7 +231,7 @@ def _unfit(read: TrustedEntries, entries: Sequence[LedgerEntry], fit: SoundEntri
     """Yield entries that are sound links of a chain but cannot be believed."""
     well = []
     for entry in entries:
-        lacking = [name for name, fits in FACTS.get(entry.kind, {}).items() if not fits(entry.facts.get(name))]
+        lacking = [name for name, fits in _asked(entry).items() if not fits(entry.facts.get(name))]
         if lacking:
             yield RejectedEntry(entry, f"as {entry.kind} it lacks {', '.join(lacking)}")
         else:
@@ -220,6 +243,12 @@ def _unfit(read: TrustedEntries, entries: Sequence[LedgerEntry], fit: SoundEntri
             fault = _fault(read, entry, fit.intents.get(entry.facts["intent"]), fit.seals)
             if fault:
                 yield RejectedEntry(entry, fault)
+
+
+def _asked(entry: LedgerEntry) -> dict[str, Check]:
+    """Gather what an entry has to state, by its kind and by what it states."""
+    notes = (asked for name, asked in NOTES.items() if entry.kind == "note" and name in entry.facts)
+    return {**EVERY, **FACTS.get(entry.kind, {}), **{name: check for asked in notes for name, check in asked.items()}}
 
 
 def _fault(read: TrustedEntries, end: LedgerEntry, intent: LedgerEntry | None, seals: Mapping[str, LedgerEntry]) -> str:

@@ -29,7 +29,7 @@ Columns = Mapping[str, Mapping[str, list[Any]]]  # by kind of entry and name of 
 FEWEST = 500  # entries below which nothing is kept: they are soon examined
 FURTHER = 200  # entries that came since, from which the file is written again
 SEAL = 32  # bytes of the keyed digest
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True, eq=False)

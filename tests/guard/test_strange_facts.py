@@ -1,0 +1,50 @@
+"""A colleague's signed entries that state what nobody expects: they are set aside and charged, and stop nobody."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from modelsel.guard.reporting.audit import audit
+from modelsel.guard.reporting.page import markdown
+from tests.guard.studies import Rule
+from tests.guard.test_forgery import Team, team  # noqa: F401
+
+STRANGE: tuple[tuple[str, Mapping[str, Any]], ...] = (
+    ("note", {"contact": "opened", "rows": ["a", "list"]}),
+    ("note", {"contact": "opened", "rows": {}, "folder": 5}),
+    ("note", {"code": "G070"}),
+    ("note", {"code": ["G070"], "text": "x"}),
+    ("note", {"code": "G999", "text": "of a later version"}),
+    ("note", {"refused": "no", "testset": "T"}),
+    ("note", {"refused": "no", "testset": "T", "flags": [1]}),
+    ("note", {"stripped": ["a"]}),
+    ("note", {"at": 5}),
+    ("note", {"mirror": 5}),
+    ("selection", {"mirror": {"hash": [], "key_id": {}}}),
+    ("selection", {"train": "x", "spec_id": "y", "cv_rows": "many", "cv_error": "none", "winner": 3}),
+    ("seal", {"rows_in_all": "many"}),
+    ("seal", {"rows_in_all": 0}),
+    ("seal", {"u": "x", "space": "y", "portrait": 3}),
+    ("intent", {"charged": 5}),
+    ("intent", {"commit": [1]}),
+    ("vouch", {"key": ["k"]}),
+    ("ruling", {"void": 5}),
+    ("key_rotated", {"id": []}),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "stated"), STRANGE)
+def test_strange_facts_stop_nobody(team: Team, kind: str, stated: dict[str, Any]) -> None:  # noqa: F811
+    team.alice.look()
+    there = {entry.kind: entry.facts for entry in team.ledger(team.alice).everything()}
+    known = {**there.get(kind, {"at": "2026-11-23T00:00:00.000000+00:00"}), **stated}
+    if stated.get("testset") == "T":
+        known["testset"] = there["seal"]["testset"]
+    elif kind == "seal":
+        known["testset"] = "e" * 32
+    team.ledger(team.bob).append(kind, known)
+    gate = team.alice.but(rule=Rule(1)).run()[1]
+    assert gate.session.ledger.entries()
+    gate.predicted(team.alice.parts()[1], "runs/x")
+    assert "In short" in markdown(audit(team.alice.gate()))
