@@ -121,3 +121,18 @@ def test_a_database_that_is_there_is_left_alone(tmp_path):
     store.sqlite.write_bytes(b"someone else's")
     mlflow_store.prepare(store)
     assert store.sqlite.read_bytes() == b"someone else's"
+
+
+@pytest.mark.parametrize(("told", "asked"), [("connection timeout expired", mlflow_store.TRIES), ("connection refused", 1)])
+def test_a_slow_database_is_asked_again_and_one_that_refuses_is_not(told: str, asked: int) -> None:
+    from sqlalchemy.exc import OperationalError
+
+    calls = []
+
+    def connect() -> None:
+        calls.append(1)
+        raise OperationalError("connect", {}, Exception(told))
+
+    with pytest.raises(OperationalError, match=told):
+        mlflow_store._connected(SimpleNamespace(connect=connect))
+    assert len(calls) == asked

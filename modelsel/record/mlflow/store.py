@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit, urlunsplit
 
 from modelsel.core.errors import ConfigurationError, Problem
@@ -22,6 +22,7 @@ from modelsel.record.content.files import storing
 DATABASE, ARTIFACTS, LOCK = "mlflow.db", "mlartifacts", ".mlflow.lock"
 KNOWN = frozenset({"dc11669786a5"})  # Alembic revisions whose tables the tests have compared with the client: MLflow 3.17
 SECONDS = 3  # a call to a server or database that has not answered by then is given up
+TRIES = 4  # connections to a database at which others may be creating the tables
 WAIT = 60  # seconds a writer waits for another writer of the SQLite file
 SCHEMES = ("http", "https", "sqlite", "postgresql", "postgres", "mysql", "mssql", "databricks")
 FIX = "give http://host:port, sqlite:///path/to/mlflow.db or postgresql://user@host/name"
@@ -165,12 +166,25 @@ def _create_on_server(store: TrackingStore) -> None:
 
     engine = create_engine(store.uri)
     try:
-        with engine.connect() as connection:
+        with _connected(engine) as connection:
             connection.execute(text("SELECT pg_advisory_lock(7303014, 1)"))
             _open(store.uri, store.artifacts)
             connection.execute(text("SELECT pg_advisory_unlock(7303014, 1)"))
     finally:
         engine.dispose()
+
+
+def _connected(engine: Any) -> Any:
+    """Connect; a server that is slow to answer is asked again, one that refuses is not."""
+    from sqlalchemy.exc import OperationalError
+
+    for _ in range(TRIES - 1):
+        try:
+            return engine.connect()
+        except OperationalError as error:
+            if "timeout" not in str(error.orig):
+                raise
+    return engine.connect()
 
 
 def _open(uri: str, artifacts: str) -> None:
