@@ -33,6 +33,17 @@ SPACE = ("learner=slow", "learner.sweep={label: 'range(0, 40)'}")
 PATIENCE = 25.0  # seconds that a busy machine may take
 
 
+@pytest.fixture(autouse=True)
+def _heard():
+    """Signals that the tests' own starter ignores (nohup, a background job) would be ignored by a study too."""
+    ignored = [one for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) if signal.getsignal(one) is signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, signal.SIG_DFL)
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
+
+
 @pytest.fixture
 def place(tmp_path):
     """An installed distribution with the learner; a folder for temporary files that is empty but for ours."""
