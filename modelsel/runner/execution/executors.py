@@ -114,7 +114,9 @@ def _in_threads(worker: CellWorker, workers: int, jobs: Iterable[CellJob], at_on
 
     No joblib here: it looks for results every 10 ms, which is as long as a small cell takes.
     """
-    executor, finished = ThreadPoolExecutor(min(workers, at_once)), SimpleQueue[Future[CompletedJob]]()
+    # what OpenMP was told in one thread does not hold in another
+    executor = ThreadPoolExecutor(min(workers, at_once), initializer=threadpool_limits, initargs=(1,))
+    finished = SimpleQueue[Future[CompletedJob]]()
 
     def send(some: Iterable[CellJob]) -> int:
         sent = [executor.submit(worker.perform, job) for job in some]
