@@ -34,7 +34,7 @@ def main() -> None:
     print("| outer folds | curve | crossed | inner |\n|---|---|---|---|")
     for scheme in SCHEMES:
         for name in CURVES:
-            found = [_run(scheme, name, args.rows, seed) for seed in range(args.runs // SLOW.get(scheme, 1))]
+            found = [_run(scheme, name, args.rows, seed) for seed in range(max(1, args.runs // SLOW.get(scheme, 1)))]
             error, loss = np.mean(found, axis=0)
             cells = " | ".join(f"{error[i]:.3f}, {loss[i]:.3f}" for i in (0, 1))
             print(f"| {scheme} | {name} | {cells} |", flush=True)
