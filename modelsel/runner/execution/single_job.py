@@ -124,7 +124,7 @@ def _opened(parcel: bytes | Failure) -> CallResult | Failure:
 def _in_a_thread(call: Call) -> CallResult | Failure:
     """Run a call in a thread, so that an interrupt reaches a running kernel."""
     stop.clear()
-    executor = ThreadPoolExecutor(1)
+    executor = ThreadPoolExecutor(1, initializer=threadpool_limits, initargs=(1,))
     try:
         return executor.submit(call.result).result()
     except BaseException:
