@@ -31,12 +31,13 @@ def wanted() -> bool:
 @cache
 def load(name: str) -> ModuleType | None:
     """The compiled kernels of a file of this folder, or None: use the twin (a failure is said once)."""
+    module = _modules()[name]  # a name that is not there is a mistake of ours: KeyError, no twin
     if not wanted():
         return None
     try:
         with _LOCK:
             _say_when_cold(name)
-            return importlib.import_module(_modules()[name])
+            return importlib.import_module(module)
     except Exception as reason:  # whatever Numba or LLVM may raise: the answer is the same, only slower
         warnings.warn(f"modelsel: kernel '{name}' cannot be compiled, its slower twin is used: {reason!r}", stacklevel=2)
         return None

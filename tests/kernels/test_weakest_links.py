@@ -14,7 +14,7 @@ from modelsel.tree.structure import cutting
 from modelsel.tree.structure.node import LEAF, PrunedView
 
 
-@pytest.mark.skipif(load("links") is None, reason="only the twin is there")
+@pytest.mark.skipif(load("weakest_links") is None, reason="only the twin is there")
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_both_collapse_alike(seed: int) -> None:
@@ -29,5 +29,5 @@ def test_both_collapse_alike(seed: int) -> None:
     price = rng.choice([1.0 + np.arange(len(tree)) % 2, rng.random(len(tree)) + 0.1])
     risk = rng.choice([rng.integers(0, 5, len(tree)) * tree.size.astype(float), rng.random(len(tree)) * tree.weight])
     plain = cutting._collapse(tree, *cutting._links(cut, risk, price), 1e-9)
-    compiled = load("links").collapse(tree.parent, tree.first, tree.child, cut.leaf, risk, price, 1e-9)
+    compiled = load("weakest_links").collapse(tree.parent, tree.first, tree.child, cut.leaf, risk, price, 1e-9)
     np.testing.assert_array_equal(compiled, plain)
