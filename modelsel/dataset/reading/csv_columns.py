@@ -77,7 +77,7 @@ def _read(form: CsvForm, numeric: frozenset[str], missing: Sequence[str]) -> tup
     text = Stream(text_blocks(form.path, form.encoding, listener()))
     with arrow.open_csv(
         pa.PythonFile(text if form.lines else io.BufferedReader(text, BLOCK), mode="r"),
-        arrow.ReadOptions(use_threads=False, block_size=BLOCK if form.lines else LONGEST),
+        arrow.ReadOptions(use_threads=False, block_size=2 * BLOCK if form.lines else LONGEST),
         arrow.ParseOptions(delimiter=form.delimiter, newlines_in_values=not form.lines, invalid_row_handler=remember),
         arrow.ConvertOptions(column_types=kinds, strings_can_be_null=False, null_values=list(missing)),
     ) as reader:

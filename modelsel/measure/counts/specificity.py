@@ -29,7 +29,10 @@ class Specificity(PerClass):
         yield from only_one_class("specificity", task, resampling)
 
     def each(self, matrices: Floats) -> Floats:
-        others = 1.0 - np.eye(matrices.shape[1])  # sums over other classes, not differences: 0 is 0 whatever the weights
-        wrongly = np.einsum("cij,ij->cj", matrices, others)
-        rows = np.einsum("cik,ij->cj", matrices, others)
+        classes = np.arange(matrices.shape[1])
+        wrongly, rows = np.zeros(matrices.shape[:2]), np.zeros(matrices.shape[:2])
+        for one in classes:  # one class after the other, so that a candidate's sums do not depend on those beside it;
+            others = classes != one  # and sums over other classes, not differences: 0 is 0 whatever the weights
+            wrongly += np.where(others, matrices[:, one], 0.0)
+            rows += np.where(others, matrices[:, one].sum(axis=1, keepdims=True), 0.0)
         return 1.0 - ratio(wrongly, rows, np.nan)
