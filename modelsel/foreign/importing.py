@@ -15,7 +15,7 @@ from modelsel.kernels.compiler import base
 
 RAISED, IMPORTED = "raised", "imported"
 ASK = f"""
-import sys
+import os, sys
 sys.path[:] = sys.argv[2:]
 try:
     __import__(sys.argv[1])
@@ -25,6 +25,7 @@ else:
     end = "{IMPORTED}"
 sys.__stdout__.write(end)
 sys.__stdout__.flush()
+os._exit(0)  # what it does or says when a process ends is not asked
 """
 
 

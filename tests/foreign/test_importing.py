@@ -65,6 +65,11 @@ def test_a_package_that_takes_its_process_along_is_refused_by_name(package: Path
     assert "fragilelearners" not in sys.modules
 
 
+def test_what_a_package_does_when_a_process_ends_is_not_asked(package: Path) -> None:
+    package.write_text("import atexit, os, sys\natexit.register(lambda: (print('bye'), sys.stdout.flush(), os._exit(3)))\n")
+    assert fatal("fragilelearners", "fragilelearners 1.0") == ""
+
+
 def test_what_can_be_imported_is_asked_of_once_and_what_cannot_anew(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = counted(monkeypatch)
     for _ in range(2):
