@@ -23,12 +23,14 @@ ENTRY, CERTIFICATE = b"modelsel.entry.v1\0", "modelsel.certificate.v1 "
 FAILED, PRIOR, FLOATS = 1e-6, 0.1, 650.0
 STATED = ("look", "spent", "n", "delta", "release", "metric", "certified", "at", "cv_mean", "cv_rows")  # of a claim: its look's
 SHOWN = ("symbol", "score", "errors", "interval", "price")  # and what was answered
+LOOSE = ("asker", "predictions_sha256", "answers", "verdicts", "superseded")  # what some claims have besides
 BOUND = ("count", "cell", "pass", "fail")
 UNKNOWN = (
     "who looked: keys sign, and names are what their owners say",
     "whether scores follow from the labels: nobody here has seen labels or predictions",
     "whether the same rows were looked at elsewhere: in another home, ledger or program",
     "whether the rows are exchangeable with those that the score is to speak of",
+    "what other anchors saw: `witnesses`, ledger and software are as the issuer states them",
 )
 
 
@@ -144,7 +146,7 @@ def _chains(verdict, members):
             whole &= line["seq"] == number and line["prev"] == prev
             if "body" in line:
                 whole &= line["hash"] == _hash(line)
-                shown[replica, line["seq"]] = {**_json(line["body"]), "kind": line["kind"]}
+                shown[replica, line["seq"]] = {**_json(line["body"]), "kind": line["kind"], "hash": line["hash"]}
             prev = line["hash"]
         verdict.check(whole, f"chain {replica[:12]} holds, entry by entry ({len(chain)})")
         signed = signatures.get(replica) or {"key": "", "value": ""}
@@ -172,57 +174,130 @@ def _belongs(replica, public):
 
 def _claims(verdict, facts, entries):
     """Recompute the prices of all looks, then compare each claim with the answer on record."""
-    looks = {one["id"]: (place, one) for place, one in entries.items() if one["kind"] == "intent"}
-    if any(not 0 < one["n"] <= MOST_ROWS for _, one in looks.values()):
-        raise ValueError("a look at no rows, or at too many")
-    ends, seals = {}, {}
-    for place, one in sorted(entries.items()):
-        if one["kind"] in ("reveal", "abort"):
-            ends.setdefault(one["intent"], (place, one))
-        if one["kind"] == "seal":
-            seals.setdefault(one["testset"], one)
-    prices = 0
-    for name, (_, look) in looks.items():
-        if name in ends and ends[name][1]["kind"] == "reveal":
-            prices += _priced(verdict, look, ends[name][1], seals.get(look["testset"]))
+    record = _Record(entries)
+    verdict.check(facts["kind"] in ("run", "exam"), "it is about a run or an exam")
+    faults = [*record.faults()]
+    verdict.check(not faults, "; ".join(faults[:3]) or f"{len(record.looks)} looks state what looks can state")
+    if faults:
+        raise ValueError("what looks state makes no sense")
+    prices = sum(_priced(verdict, record, look) for _, look in record.looks.values())
     verdict.check(bool(facts["claims"]), f"{len(facts['claims'])} claims, {prices} prices recomputed")
+    verdict.check(len({one["intent"] for one in facts["claims"]}) == len(facts["claims"]), "no look is claimed twice")
     for claim in facts["claims"]:
-        place, look = looks[claim["intent"]]
-        answer = ends[claim["intent"]][1]
-        _placed(verdict, place, look, looks, ends, entries, seals)
+        place, look = record.looks[claim["intent"]]
+        answer = record.ends[claim["intent"]][1]
+        _placed(verdict, place, look, record)
         verdict.check(look["testset"] == facts["testset"], f"{_name(look)}: it is at the rows that the certificate is about")
-        if facts["kind"] == "exam" and "asker" in claim:
-            stated = (claim["asker"], claim["predictions_sha256"]) == (look["config"]["asker"], look["config"]["handed"])
+        if "asker" in claim or "predictions_sha256" in claim:
+            said, handed = (claim.get("asker"), claim.get("predictions_sha256")), look.get("config") or {}
+            stated = said == (handed.get("asker"), handed.get("handed"))
             verdict.check(stated, f"{_name(look)}: asker and predictions are those on record")
         same = all(claim.get(name) == look.get(name) for name in STATED) and all(
             claim.get(name) == answer.get(name) for name in SHOWN
         )
+        same &= claim.keys() <= {"intent", *STATED, *SHOWN, *LOOSE}
+        same &= all(claim.get(name) == answer.get(name) for name in ("answers", "verdicts"))
         verdict.check(same, f"{_name(look)}: the claim is the answer on record")
-        _alone(verdict, place, look, looks, claim)
+        _alone(verdict, place, look, record, claim)
         if look["metric"] == "closing":
-            _closed(verdict, claim, look, answer, looks)
+            _closed(verdict, look, answer, record)
         else:
-            _interval(verdict, look, answer, looks, ends)
+            _interval(verdict, look, answer, record)
 
 
-def _alone(verdict, place, look, looks, claim):
+class _Record:
+    """The looks that are shown with their answers, the seals and the commitments, each with its place in the chains."""
+
+    def __init__(self, entries):
+        kinds = {kind: [(place, one) for place, one in sorted(entries.items()) if one["kind"] == kind]
+                 for kind in ("intent", "seal", "commit", "reveal", "abort")}  # fmt: skip
+        self.intents, self.commits = kinds["intent"], kinds["commit"]
+        self.looks = {one["id"]: (place, one) for place, one in self.intents}
+        self.seals, self.ends = {}, {}
+        for place, one in kinds["seal"]:
+            self.seals.setdefault(one["testset"], []).append((place, one))
+        for place, one in sorted(kinds["reveal"] + kinds["abort"], key=lambda end: end[0]):
+            self.ends.setdefault(one["intent"], (place, one))
+
+    def faults(self):
+        """What no look can state: numbers that are none, or that would make an interval narrower than any look has."""
+        if len(self.looks) < len(self.intents):
+            yield "two looks have one name"
+        for _, one in self.intents:
+            if not 0 < one["n"] <= MOST_ROWS:
+                raise ValueError("a look at no rows, or at too many")
+            whole = [one["n"], one["look"], one.get("numbers", 1), 1 if one.get("space") is None else one["space"]]
+            if not all(type(number) is int and number >= 1 for number in whole):
+                yield f"{_name(one)}: rows, index, numbers and space are counts"
+            if not all(_nonnegative(one[name]) for name in ("spent", "worst")):
+                yield f"{_name(one)}: nats are not below 0"
+        for name, (_, one) in self.ends.items():
+            if one["kind"] == "reveal" and not _nonnegative(one["price"]):
+                yield f"the price of {name[:8]} is below 0"
+        for _, one in self.commits:
+            if type(one["look"]) is not int or one["look"] < 1 or not _nonnegative(one["spent"]):
+                yield "a commitment has an index, and nats that are not below 0"
+
+    def sealed(self, place, look, charged=False):
+        """The seals of a look's rows (or of all sets that it pays for) that were on record when it began."""
+        sets = _charged(look) if charged else [look["testset"]]
+        return [seal for name in sets for there, seal in self.seals.get(name, ()) if _known(place, look, there)]
+
+    def before(self, place, look, there):
+        """The looks on record when an entry was written, copies apart, at the sets that a look pays for."""
+        found = [(one_place, one) for one_place, one in self.intents
+                 if one_place != place and one["testset"] in _charged(look) and _known(there, look, one_place)]  # fmt: skip
+        hashes = {one["hash"] for _, one in found}
+        return [(at, one) for at, one in found if (one.get("mirror") or {}).get("hash") not in hashes]
+
+    def committed(self, look, there):
+        """The commitments on record when an entry was written, at the sets that a look pays for."""
+        found = [one for place, one in self.commits if one["testset"] in _charged(look) and _known(there, look, place)]
+        hashes = {one["hash"] for one in found}
+        return [one for one in found if (one.get("mirror") or {}).get("hash") not in hashes]
+
+    def nats(self, found, look, there):
+        """What these looks had cost by then: of one without an answer the worst; one that was at work told nobody anything."""
+        total = 0.0
+        for _, one in found:
+            end = self.ends.get(one["id"])
+            if end is None or end[1]["kind"] != "reveal":
+                total += one["worst"]
+            elif _known(there, look, end[0]):
+                total += end[1]["price"]
+        return total
+
+
+def _nonnegative(value):
+    return type(value) in (int, float) and isfinite(value) and value >= 0
+
+
+def _charged(look):
+    return {look["testset"], *look.get("charged", ())}
+
+
+def _alone(verdict, place, look, record, claim):
     """Check that the claimed interval allows for looks that were merged in and did not know of it."""
-    sets = look.get("charged", [look["testset"]])
-    apart = [one for there, one in looks.values() if there != place and one["testset"] in sets
+    apart = [one for there, one in record.intents if there != place and one["testset"] in _charged(look)
              and not _known(place, look, there) and not _known(there, one, place)]  # fmt: skip
     said = claim.get("superseded")
     if apart or said:
         verdict.check(bool(said), f"{_name(look)}: {len(apart)} looks that did not know of it supersede its interval")
     if said:
-        least = look["look"] + len(apart)
-        verdict.check(said["look"] >= least, f"{_name(look)}: beside them it counts as look {said['look']}")
-        limits = said["interval"]
+        least, spent = look["look"] + len(apart), look["spent"] + record.nats([(None, one) for one in apart], look, None)
+        good = said["look"] >= least and said["spent"] >= spent - NEAR
+        verdict.check(good, f"{_name(look)}: beside them it counts as look {said['look']}, not below {least}")
+        limits, own = said["interval"], claim.get("interval")
+        wider = not limits or (bool(own) and limits[0] <= own[0] + NEAR and limits[1] >= own[1] - NEAR)
+        verdict.check(wider, f"{_name(look)}: beside them its interval is no narrower")
         said = f"[{limits[0]:.6f}, {limits[1]:.6f}]" if limits else "none"
         verdict.unknown.append(f"whether the interval of {_name(look)} beside looks of another machine is {said}: as stated")
 
 
 def _known(place, look, there):
-    """Say whether an entry was on record when a look began."""
+    """Say whether an entry was on record when an entry of a look was written; None: now, when everything is."""
+    if place is None:
+        return True
     return place[1] > there[1] if place[0] == there[0] else (look.get("seen") or {}).get(there[0], 0) >= there[1]
 
 
@@ -230,33 +305,30 @@ def _name(look):
     return f"look {look['look']} at {look['testset'][:8]}"
 
 
-def _placed(verdict, place, look, looks, ends, entries, seals):
-    """Check that index and spending are no less than the entries on record when the look was written."""
-    seen = look.get("seen") or {}
-    seen = {**seen, place[0]: place[1] - 1}
-    before = [
-        (there, one)
-        for there, one in looks.values()
-        if there != place and there[1] <= seen.get(there[0], 0) and one["testset"] in look.get("charged", [look["testset"]])
-    ]
-    least = 0.0
-    for _, one in before:
-        end = ends.get(one["id"])
-        known = end is not None and end[0][1] <= seen.get(end[0][0], 0) and end[1]["kind"] == "reveal"
-        least += float(end[1]["price"] if known else one["worst"])
-    index = 1 + sum(not one.get("commit") for _, one in before)
-    commits = {one["id"]: one for one in entries.values() if one["kind"] == "commit"}
-    stated = commits.get(look.get("commit"))
+def _placed(verdict, place, look, record):
+    """Check that index and spending are no less than the entries on record when the model was fixed."""
     if look.get("commit"):
-        good = stated is not None and (stated["look"], stated["spent"]) == (look["look"], look["spent"])
-        verdict.check(good, f"{_name(look)}: its index is that of its commitment")
-        return
-    verdict.check(look["look"] >= index, f"{_name(look)}: its index is not below {index}, the looks before it")
+        named = [(at, one) for at, one in record.commits if one["id"] == look["commit"]]
+        there, stated = named[0] if len(named) == 1 else (None, {})
+        own = there is not None and there[0] == place[0] and there[1] < place[1] and stated["testset"] == look["testset"]
+        own &= (stated.get("look"), stated.get("spent")) == (look["look"], look["spent"])
+        own &= sum(one.get("commit") == look["commit"] for _, one in record.intents) == 1
+        verdict.check(own, f"{_name(look)}: its index is that of its commitment")
+    else:
+        there = place
+    before = record.before(place, look, there)
+    index = 1 + sum(not one.get("commit") for _, one in before) + len(record.committed(look, there))
+    least = record.nats(before, look, there)
+    verdict.check(look["look"] >= index, f"{_name(look)}: its index is not below {index}, what was before it")
     verdict.check(look["spent"] >= least - NEAR, f"{_name(look)}: {look['spent']:.4f} nats were spent, not below {least:.4f}")
-    seal = seals.get(look["testset"])
-    verdict.check(
-        seal is not None and look.get("delta", 1) <= seal["terms"]["delta"] + NEAR, f"{_name(look)}: δ is that of the seal"
-    )
+    seals = record.sealed(place, look)
+    good = bool(seals) and look.get("delta", 1) <= max(seal["terms"]["delta"] for seal in seals) + NEAR
+    verdict.check(good, f"{_name(look)}: δ is that of the seal")
+    rows = bool(seals) and look["n"] <= max(seal.get("n", 0) for seal in seals)
+    verdict.check(rows, f"{_name(look)}: {look['n']} rows, no more than were sealed")
+    if look["metric"] != "closing":
+        declared = all(seal.get("space") is not None for seal in seals)
+        verdict.check(not declared or look.get("space") is not None, f"{_name(look)}: it pays for what was declared")
 
 
 def _nats(look):
@@ -272,7 +344,7 @@ def _weight(look):
     return 0.8 if look == 1 else 1 / (5 * look * (look - 1))
 
 
-def _interval(verdict, look, answer, looks, ends):
+def _interval(verdict, look, answer, record):
     """Recompute an answer's interval and compare it with the one on record."""
     if answer.get("interval") is None:
         return
@@ -280,17 +352,22 @@ def _interval(verdict, look, answer, looks, ends):
     verdict.check(abs(nats - look["nats"]) < NEAR, f"{_name(look)}: the level is e^-{nats:.4f} a side")
     if released.get("stays"):
         found = released["held"]
-        set_by = [ends[name][1] for name, (_, one) in looks.items() if one["look"] == released["set_by"] and name in ends]
-        verdict.check(
-            any(one.get("interval") == found for one in set_by), f"{_name(look)}: it was set in look {released['set_by']}"
-        )
+        set_by = [(there, one, record.ends[name][1]) for name, (there, one) in record.looks.items()
+                  if name in record.ends and one["testset"] in _charged(look)]  # fmt: skip
+        set_by = [(there, one, shown) for there, one, shown in set_by if one["look"] == released["set_by"]
+                  and shown.get("interval") == found and not (shown.get("released") or {}).get("stays")]  # fmt: skip
+        verdict.check(bool(set_by), f"{_name(look)}: it was set in look {released['set_by']}")
+        for there, one, shown in set_by[:1]:
+            _placed(verdict, there, one, record)
+            _interval(verdict, one, shown, record)
     elif released.get("low") is not None:
         found = [lower(released["low"], look["n"], nats), upper(released["high"], look["n"], nats)]
-        inside = answer["errors"] is None or released["low"] == released["high"] == answer["errors"]
-        verdict.check(inside, f"{_name(look)}: the interval is that of the count shown")
+        verdict.check(_counted(look, answer), f"{_name(look)}: the interval is that of the count shown")
     else:
-        width = sqrt(released["half"] * nats) + released["rounding"]
         low, high = released["bounds"]
+        good = released["half"] >= (high - low) ** 2 / (2 * look["n"]) * (1 - NEAR) and released["rounding"] >= 0
+        verdict.check(good, f"{_name(look)}: the width is no less than that of a mean of {look['n']} values")
+        width = sqrt(released["half"] * nats) + released["rounding"]
         found = [max(low, answer["score"] - width), min(high, answer["score"] + width)]
     good = all(abs(one - other) < 1e-5 for one, other in zip(found, answer["interval"], strict=True))
     verdict.check(good, f"{_name(look)}: the interval is [{found[0]:.6f}, {found[1]:.6f}]")
@@ -298,10 +375,22 @@ def _interval(verdict, look, answer, looks, ends):
         verdict.unknown.append(f"{_name(look)}: whether the model was one of those declared; its record says so")
 
 
-def _closed(verdict, claim, look, answer, looks):
+def _counted(look, answer):
+    """Say whether score and count shown are those that the interval, or the price, is made from."""
+    low, high, n = answer["released"]["low"], answer["released"]["high"], look["n"]
+    score, errors = answer["score"], answer["errors"]
+    if not (type(low) is int and type(high) is int and 0 <= low <= high <= n):
+        return False
+    if answer["symbol"] in ("pass", "fail"):
+        return score is None and errors is None and (low == 0 if answer["symbol"] == "pass" else high == n)
+    if answer["symbol"] == "count":
+        return low == high == errors and abs(score - errors / n) < NEAR
+    return errors is None and (low - 1) / n <= score <= (high + 1) / n
+
+
+def _closed(verdict, look, answer, record):
     """Check that every answer of a close has its own index, and recompute the intervals of counts."""
-    verdict.check(claim["answers"] == answer["answers"], f"{_name(look)}: the claim is the answer on record")
-    handed = {(one.get("config") or {}).get("handed"): one for _, one in looks.values()}
+    handed = {(one.get("config") or {}).get("handed"): one for _, one in record.looks.values()}
     alone = -log(_weight(look["look"])) + look["spent"] + log(max(1, len(answer["answers"])))
     for stated, shown in zip(look["answers"], answer["answers"], strict=True):
         first = handed.get(stated["name"])
@@ -311,14 +400,18 @@ def _closed(verdict, claim, look, answer, looks):
             nats = log(2 / look["delta"]) + base
             found = [lower(shown["errors"], look["n"], nats), upper(shown["errors"], look["n"], nats)]
             good &= shown["interval"][0] <= found[0] + 1e-5 and shown["interval"][1] >= found[1] - 1e-5
+            good &= abs(shown["score"] - shown["errors"] / look["n"]) < NEAR
         verdict.check(good, f"answer {stated['name'][:12]}: its interval is that of its own index")
     if not look["counted"]:
         verdict.unknown.append("whether intervals of measures other than counts follow: they are taken as stated")
 
 
-def _priced(verdict, look, answer, seal):
+def _priced(verdict, record, look):
     """Check that a price is no less than what was shown costs; 1 where it was recomputed, else 0."""
-    least = _least(verdict, look, answer, seal)
+    place, (_, answer) = record.looks[look["id"]][0], record.ends.get(look["id"], (None, {"kind": ""}))
+    if answer["kind"] != "reveal":
+        return 0
+    least = _least(verdict, look, answer, record.sealed(place, look, charged=True))
     if least is None:
         return 0
     holds = answer["price"] >= least - NEAR
@@ -327,27 +420,37 @@ def _priced(verdict, look, answer, seal):
     return 1
 
 
-def _least(verdict, look, answer, seal):
+def _least(verdict, look, answer, seals):
     """Compute the least price of an answer in nats; None where it cannot be told from the record."""
-    symbol, n = str(answer["symbol"]), look["n"]
+    symbol, n, errors = str(answer["symbol"]), look["n"], answer.get("errors")
     if look["metric"] == "closing":
         return sum(log(n + 1) for _ in answer["answers"]) if look["counted"] else None
-    if look["metric"] != "error" or seal is None or symbol not in BOUND:
+    if look["metric"] != "error" or not seals or (symbol not in BOUND and errors is None):
         return None
-    released, steps = answer["released"], seal["terms"].get("steps")
+    shown = symbol not in BOUND or _counted(look, answer)  # beside another value a count is shown and paid for, too
+    verdict.check(shown, f"{_name(look)}: its score, count and counts left possible are of one answer")
     if symbol in ("pass", "fail"):
         return log(2) - log1p(-FAILED)
-    if look["release"] == "predicted":
-        rate = look["cv_error"] if look.get("cv_error") is not None else look["cv_mean"]
-        usable = isfinite(rate) and 0 <= rate <= 1 and look["cv_rows"] > 0
-        if not 0 <= released["low"] <= released["high"] <= n:
-            raise ValueError("counts out of range")
-        verdict.steps += released["high"] - released["low"]
-        if verdict.steps > MOST_STEPS:
-            raise ValueError("too much to compute")
-        mass = _mass(released["low"], released["high"], n, *((rate, look["cv_rows"]) if usable else (0.5, 1)))
-        return -log(PRIOR / ((steps or n) + 1) + (1 - PRIOR) * mass) - log1p(-FAILED)
-    return log((steps if symbol == "cell" else n) + 1) - log1p(-FAILED)
+    low, high = (errors, errors) if symbol not in BOUND else (answer["released"]["low"], answer["released"]["high"])
+    steps = min((seal["terms"]["steps"] for seal in seals if seal["terms"].get("steps")), default=None)
+    steps = steps if symbol == "cell" else n
+    verdict.check(steps is not None, f"{_name(look)}: no seal says that answers are rounded")
+    if symbol == "cell":
+        cell = round(answer["score"] * steps)
+        rounds = [-(-n * (2 * cell + side) // (2 * steps)) for side in (-1, 1)]
+        good = (low, high) == (max(0, rounds[0]), min(n, rounds[1] - 1))
+        verdict.check(good, f"{_name(look)}: it leaves the counts possible that round to 1/{steps}")
+    if look["release"] != "predicted":
+        return log(steps + 1) - log1p(-FAILED)
+    rate = look["cv_error"] if look.get("cv_error") is not None else look["cv_mean"]
+    usable = isfinite(rate) and 0 <= rate <= 1 and look["cv_rows"] > 0
+    if not 0 <= low <= high <= n:
+        raise ValueError("counts out of range")
+    verdict.steps += high - low
+    if verdict.steps > MOST_STEPS:
+        raise ValueError("too much to compute")
+    mass = _mass(low, high, n, *((rate, look["cv_rows"]) if usable else (0.5, 1)))
+    return -log(PRIOR / (steps + 1) + (1 - PRIOR) * mass) - log1p(-FAILED)
 
 
 def _mass(low, high, n, rate, rows):

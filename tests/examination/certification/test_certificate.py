@@ -240,3 +240,24 @@ def test_a_run_is_certified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     found = modelsel.verify(modelsel.certify(outcome, tmp_path / "certificate.zip"))
     assert found["faults"] == []
     assert json.loads(members(tmp_path / "certificate.zip")["certificate.json"])["claims"][0]["score"] == outcome.test.score
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("terms", [("guard.release=grid", "guard.resolution=auto"), ("guard.resolution=auto",)])
+def test_terms_inherited_from_overlapping_rows_are_certified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terms: tuple[str, ...]
+) -> None:
+    """The second set has a row fewer and was sealed with exact counts: its answer is rounded and priced as the first says."""
+    monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame(rng.normal(size=(300, 3)).round(4), columns=list("abc"))
+    table["y"] = (table.a + rng.normal(size=300) > 0).astype(int)
+    table["t"] = (np.arange(300) < 100).astype(int)
+    data = ("dataset=csv", "dataset.target=y", "dataset.held_out=t", "split=predefined", "learner=knn", "tracking=off")
+    table.to_csv("all.csv", index=False)
+    table[1:].to_csv("fewer.csv", index=False)
+    modelsel.run(*data, "dataset.path=all.csv", "learner.k=1", "final_test=true", *terms)
+    outcome = modelsel.run(*data, "dataset.path=fewer.csv", "learner.k=5", "final_test=true")
+    assert outcome.test.errors is None
+    assert modelsel.verify(modelsel.certify(outcome, tmp_path / "certificate.zip"))["faults"] == []

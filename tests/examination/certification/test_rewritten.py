@@ -1,0 +1,215 @@
+"""An issuer who writes his own chain anew, hashes and signs it: what no honest record can say is found."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import modelsel
+from modelsel.core.fingerprint import canonical
+from modelsel.examination.certification import verifier
+from modelsel.examination.certification.cards import cards
+from modelsel.ledger.home import Home
+from tests.examination.certification.test_certificate import members, packed, signed_again
+
+Facts = dict[str, Any]
+
+
+@dataclass
+class Record:
+    """A statement with the chain that it stands on, to be changed: looks in order, and what was answered."""
+
+    statement: Facts
+    lines: list[Facts]
+
+    def of(self, kind: str) -> list[Facts]:
+        return [line["facts"] for line in self.lines if line.get("kind") == kind]
+
+    @property
+    def looks(self) -> list[Facts]:
+        return self.of("intent")
+
+    def answer(self, look: Facts) -> Facts:
+        return next(one for one in self.of("reveal") if one["intent"] == look["id"])
+
+    def remove(self, facts: Facts) -> None:
+        self.lines = [line for line in self.lines if line.get("facts") is not facts]
+
+    def insert(self, kind: str, facts: Facts, place: int) -> None:
+        self.lines.insert(place, {"replica": self.lines[0]["replica"], "kind": kind, "facts": facts})
+
+    def claim(self, answer: Facts | None = None, **look: Any) -> None:
+        """Let the claimed look, the last one, state this, with the interval that follows from it."""
+        stated, shown = self.looks[-1], self.answer(self.looks[-1])
+        stated.update(look)
+        released = shown["released"]
+        if answer is None and released["low"] is not None:
+            stated["nats"] = nats = verifier._nats(stated)
+            n = stated["n"]
+            shown["interval"] = [verifier.lower(released["low"], n, nats), verifier.upper(released["high"], n, nats)]
+        shown.update(answer or {})
+        claim = self.statement["claims"][0]
+        claim.update({name: stated.get(name) for name in verifier.STATED}, **{name: shown.get(name) for name in verifier.SHOWN})
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, bytes]]:
+    """The certificate of the third of three looks at the same rows."""
+    folder = tmp_path_factory.mktemp("issuer")
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame(rng.normal(size=(300, 3)).round(4), columns=list("abc"))
+    table["y"] = (table.a + rng.normal(size=300) > 0).astype(int)
+    table["t"] = (np.arange(300) < 100).astype(int)
+    table.to_csv(folder / "noise.csv", index=False)
+    data = ("dataset=csv", "dataset.path=noise.csv", "dataset.target=y", "dataset.held_out=t", "split=predefined")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MODELSEL_HOME", str(folder / "home"))
+        patch.chdir(folder)
+        for k in (1, 5, 25):
+            outcome = modelsel.run(*data, "learner=knn", f"learner.k={k}", "scheme.folds=3", "tracking=off", "final_test=true")
+        yield members(modelsel.certify(outcome, folder / "certificate.zip"))
+
+
+def rewritten(files: dict[str, bytes], change: Callable[[Record], object]) -> dict[str, bytes]:
+    """The certificate after a change of whatever the issuer likes, with hashes, cards and signatures that fit."""
+    lines = [json.loads(line) for line in files["chain.jsonl"].decode().splitlines()]
+    for line in lines:
+        if "body" in line:
+            line["facts"] = json.loads(line.pop("body"))
+    record = Record(json.loads(files["certificate.json"]), lines)
+    change(record)
+    (replica,) = {line["replica"] for line in record.lines}
+    prev, signer = hashlib.sha256(b"modelsel.genesis.v1\0" + replica.encode()).hexdigest(), Home.find().signer()
+    for number, line in enumerate(record.lines, 1):
+        line |= {"seq": number, "prev": prev}
+        if "facts" in line:
+            line["body"] = canonical(line.pop("facts"))
+            line["hash"] = verifier._hash(line)
+        prev = line["hash"]
+    statement = record.statement
+    return signed_again(
+        {
+            **files, "certificate.json": canonical(statement).encode(),
+            "chain.jsonl": "".join(f"{json.dumps(line)}\n" for line in record.lines).encode(),
+            "signatures.json": canonical({replica: {"key": signer.public, "value": signer.sign(prev)}}).encode(),
+            **cards(statement["kind"], statement["name"], statement["claims"]),
+        },
+        Home.find(),
+    )  # fmt: skip
+
+
+def earlier(record: Record, **answer: Any) -> None:
+    """Let the first two answers say this, and the third look pay for no more."""
+    for look in record.looks[:-1]:
+        record.answer(look).update(answer)
+    record.claim(spent=2 * max(0.0, answer["price"]))
+
+
+def without_answers(record: Record) -> None:
+    for look in record.looks[:-1]:
+        record.remove(record.answer(look))
+        look["worst"] = -3.0
+    record.claim(spent=0.0)
+
+
+def one_name(record: Record) -> None:
+    for look in record.looks[:-1]:
+        record.remove(record.answer(look))
+        look["id"] = record.looks[-1]["id"]
+    record.claim(look=1, spent=0.0)
+
+
+def commitment(record: Record, later: bool = False, **facts: Any) -> None:
+    """Insert a commitment before the claimed look, or at the end."""
+    look = record.looks[-1]
+    same = {name: look[name] for name in ("testset", "train", "spec_id", "spent")}
+    place = next(place for place, line in enumerate(record.lines) if line.get("facts") is look)
+    record.insert("commit", {"id": "c0", **same, **facts}, len(record.lines) if later else place)
+
+
+def committed(record: Record, later: bool) -> None:
+    """State that the model was committed to as the first one, though two answers were known, or when its own was known."""
+    commitment(record, later, look=1, spent=0.0)
+    record.claim(look=1, spent=0.0, commit="c0")
+
+
+def board_of_a_false_interval(record: Record) -> None:
+    first = record.looks[0]
+    record.answer(first)["interval"] = [0.01, 0.02]
+    stays = {"low": 0, "high": 100, "half": None, "rounding": 0.0, "bounds": [0, 1], "stays": True, "held": [0.01, 0.02],
+             "set_by": first["look"]}  # fmt: skip
+    record.claim({"symbol": "board 1 stays", "score": 0.01, "errors": None, "interval": [0.01, 0.02], "released": stays})
+
+
+def sealed_afterwards(record: Record) -> None:
+    seal = record.of("seal")[0]
+    record.remove(seal)
+    seal["terms"]["delta"] = 0.5
+    record.insert("seal", seal, len(record.lines))
+    record.claim(delta=0.5)
+
+
+def narrow_value(record: Record) -> None:
+    released = {"low": None, "high": None, "half": 0.0, "rounding": 0.0, "bounds": [0, 1], "stays": False}
+    record.claim({"symbol": "value", "score": 0.01, "errors": None, "interval": [0.01, 0.01], "released": released})
+
+
+NARROWER = {"look": 3, "spent": 99.0, "interval": [0.3, 0.31]}
+WAYS: dict[str, Callable[[Record], object]] = {
+    "an index that is no count": lambda r: r.claim(look=3.0001),
+    "no set is paid for": lambda r: r.claim(charged=[], look=1, spent=0.0),
+    "another set is paid for": lambda r: r.claim(charged=["f" * 32], look=1, spent=0.0),
+    "half a number shown": lambda r: r.claim(numbers=0.5),
+    "a space of a billionth": lambda r: r.claim(space=1e-9, member=True),
+    "nothing was declared": lambda r: r.claim(space=None, member=False),
+    "earlier prices below 0": lambda r: earlier(r, price=-50.0, symbol="value"),
+    "earlier counts for nothing": lambda r: earlier(r, price=0.0, symbol="value"),
+    "earlier counts at the price of a pass": lambda r: earlier(r, price=0.6932, symbol="pass"),
+    "earlier looks at worst below 0": without_answers,
+    "looks of one name": one_name,
+    "a commitment after two answers": lambda r: committed(r, later=False),
+    "a commitment after the look": lambda r: committed(r, later=True),
+    "a commitment that is not counted": lambda r: commitment(r, spec_id="other", look=3),
+    "another score than the count's": lambda r: r.claim({"score": 0.01}),
+    "a score without the count": lambda r: r.claim({"score": 0.01, "errors": None}),
+    "a value of no width": narrow_value,
+    "a board with a false interval": board_of_a_false_interval,
+    "sealed after the look": sealed_afterwards,
+    "more rows than were sealed": lambda r: r.claim(n=10**6),
+    "an asker that is not on record": lambda r: r.statement["claims"][0].update(asker="the jury"),
+    "a further statement": lambda r: r.statement["claims"][0].update(p_value=1e-9),
+    "a claim twice": lambda r: r.statement["claims"].append(r.statement["claims"][0]),
+    "of another kind": lambda r: r.statement.update(kind="trial"),
+    "narrower beside others": lambda r: r.statement["claims"][0].update(superseded=NARROWER),
+}
+
+
+@pytest.mark.slow
+def test_written_anew_without_a_change_it_holds(honest: dict[str, bytes], tmp_path: Path) -> None:
+    assert verifier.verify(packed(tmp_path / "same.zip", rewritten(honest, lambda _: None))).faults == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_a_chain_that_no_honest_record_has_is_found(honest: dict[str, bytes], tmp_path: Path, way: str) -> None:
+    assert verifier.verify(packed(tmp_path / "rewritten.zip", rewritten(honest, WAYS[way]))).code == 5
+
+
+@pytest.mark.slow
+def test_a_look_that_was_still_at_work_told_nobody_anything(honest: dict[str, bytes], tmp_path: Path) -> None:
+    """Two studies at once: the second look's answer is on record after the third has begun, which does not pay for it."""
+
+    def at_work(record: Record) -> None:
+        first, second, _ = record.looks
+        answer = record.answer(second)
+        record.remove(answer)
+        record.insert("reveal", answer, len(record.lines))
+        record.claim(spent=record.answer(first)["price"])
+
+    assert verifier.verify(packed(tmp_path / "at_work.zip", rewritten(honest, at_work))).faults == []
