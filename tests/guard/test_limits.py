@@ -19,8 +19,8 @@ from modelsel.guard.findings.looks import spec_changed_after_score
 from modelsel.guard.history.history import History
 from modelsel.guard.history.quarantine import judged
 from modelsel.guard.identity.requests import Handed, SelectionSummary
+from modelsel.guard.matching.concurrent_looks import _knows
 from modelsel.guard.release.mechanisms import LabelSummary, Released, _board, count_channel
-from modelsel.guard.reporting.concurrent_looks import _knows
 from modelsel.ledger.entry import follow
 from modelsel.ledger.home import Home
 from modelsel.ledger.portraits.variables import LARGE, variables

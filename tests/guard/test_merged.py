@@ -11,6 +11,9 @@ import pytest
 import modelsel
 from modelsel.guard.policy.base import Identity
 from modelsel.guard.reporting.audit import audit
+from modelsel.guard.reporting.checklist import items
+from modelsel.guard.reporting.formatting import limits_of
+from modelsel.guard.reporting.narrative import story
 from modelsel.ledger.home import Home
 from tests.guard.studies import Rule, Study, numbers
 
@@ -61,6 +64,44 @@ def test_the_same_rows_stored_by_their_digest_alone_are_one_set(tmp_path: Path) 
     assert told(one, second) == []
     (looks,) = [found["looks"] for found in audit(one.gate())["test_sets"]]
     assert [look["superseded"]["look"] for look in looks] == [2, 2]
+
+
+@pytest.mark.slow
+def test_what_is_to_be_quoted_after_a_merge_is_what_stands_instead(tmp_path: Path) -> None:
+    first, second = homes(tmp_path)
+    one, two = (Study(numbers(), home, rule=Rule(n)) for n, home in enumerate((first, second)))
+    one.look()
+    two.look()
+    told(one, second)
+    report = audit(one.gate())
+    (found,) = report["test_sets"]
+    last = found["looks"][-1]
+    assert last["superseded"]["interval"][0] < last["interval"][0]
+    (quoted,) = [part for part in next(each for each in story(report) if each.title.startswith("Test set")).parts
+                 if str(part).startswith("To quote")]  # fmt: skip
+    assert "look 2 of this test set; earlier answers cost" in str(quoted)
+    assert limits_of(last["superseded"]["interval"]) in str(quoted)
+    assert limits_of(last["interval"]) not in str(quoted).split("As a first look")[0]
+    assert items(found, report)["uncertainty estimate"] == last["superseded"]["interval"]
+
+
+@pytest.mark.slow
+def test_a_board_after_a_merge_has_no_interval_that_was_taken(tmp_path: Path) -> None:
+    """Two looks apart, then answers by the ladder: where the board stays, its model's interval is the one that stands now."""
+    first, second = homes(tmp_path)
+    settings = {"quota": 1}
+    one, two = (Study(numbers(), home, rule=Rule(n), settings=settings) for n, home in enumerate((first, second)))
+    one.look()
+    two.look()
+    told(one, second)
+    looks = audit(one.gate())["test_sets"][0]["looks"]
+    stays = one.but(rule=Rule(2)).look()
+    assert stays.errors is None
+    instead = [look["superseded"]["interval"] for look in looks]
+    assert list(stays.interval) in instead
+    again = one.look()
+    assert again.replay
+    assert list(again.interval) in instead
 
 
 @pytest.mark.slow

@@ -256,6 +256,11 @@ class _Record:
         hashes = {one["hash"] for one in found}
         return [one for one in found if (one.get("mirror") or {}).get("hash") not in hashes]
 
+    def apart(self, place, look):
+        """The looks that did not know of a look, nor it of them, at the sets that it pays for."""
+        return [one for there, one in self.intents if there != place and one["testset"] in _charged(look)
+                and not _known(place, look, there) and not _known(there, one, place)]  # fmt: skip
+
     def nats(self, found, look, there):
         """What these looks had cost by then: of one without an answer the worst; one that was at work told nobody anything."""
         total = 0.0
@@ -272,14 +277,17 @@ def _nonnegative(value):
     return type(value) in (int, float) and isfinite(value) and value >= 0
 
 
+def _wider(limits, own):
+    return bool(own) and limits[0] <= own[0] + NEAR and limits[1] >= own[1] - NEAR
+
+
 def _charged(look):
     return {look["testset"], *look.get("charged", ())}
 
 
 def _alone(verdict, place, look, record, claim):
     """Check that the claimed interval allows for looks that were merged in and did not know of it."""
-    apart = [one for there, one in record.intents if there != place and one["testset"] in _charged(look)
-             and not _known(place, look, there) and not _known(there, one, place)]  # fmt: skip
+    apart = record.apart(place, look)
     said = claim.get("superseded")
     if apart or said:
         verdict.check(bool(said), f"{_name(look)}: {len(apart)} looks that did not know of it supersede its interval")
@@ -288,8 +296,7 @@ def _alone(verdict, place, look, record, claim):
         good = said["look"] >= least and said["spent"] >= spent - NEAR
         verdict.check(good, f"{_name(look)}: beside them it counts as look {said['look']}, not below {least}")
         limits, own = said["interval"], claim.get("interval")
-        wider = not limits or (bool(own) and limits[0] <= own[0] + NEAR and limits[1] >= own[1] - NEAR)
-        verdict.check(wider, f"{_name(look)}: beside them its interval is no narrower")
+        verdict.check(not limits or _wider(limits, own), f"{_name(look)}: beside them its interval is no narrower")
         said = f"[{limits[0]:.6f}, {limits[1]:.6f}]" if limits else "none"
         verdict.unknown.append(f"whether the interval of {_name(look)} beside looks of another machine is {said}: as stated")
 
@@ -355,7 +362,8 @@ def _interval(verdict, look, answer, record):
         set_by = [(there, one, record.ends[name][1]) for name, (there, one) in record.looks.items()
                   if name in record.ends and one["testset"] in _charged(look)]  # fmt: skip
         set_by = [(there, one, shown) for there, one, shown in set_by if one["look"] == released["set_by"]
-                  and shown.get("interval") == found and not (shown.get("released") or {}).get("stays")]  # fmt: skip
+                  and not (shown.get("released") or {}).get("stays") and (shown.get("interval") == found
+                  or (record.apart(there, one) and _wider(found, shown.get("interval"))))]  # fmt: skip
         verdict.check(bool(set_by), f"{_name(look)}: it was set in look {released['set_by']}")
         for there, one, shown in set_by[:1]:
             _placed(verdict, there, one, record)

@@ -18,11 +18,12 @@ from modelsel.guard.findings.certification import budget_exhausted, quota_used
 from modelsel.guard.findings.looks import replay
 from modelsel.guard.history.entries import ONLY_ERRORS, as_facts, who
 from modelsel.guard.history.history import History, PastLook, is_off
+from modelsel.guard.matching.concurrent_looks import standing_interval
 from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers, joined, related
 from modelsel.guard.matching.overlap import RowSetIndex
 from modelsel.guard.policy.base import CORRECTED
 from modelsel.guard.policy.decision import Question, judge
-from modelsel.guard.release.mechanisms import ReleaseMechanism, count_channel
+from modelsel.guard.release.mechanisms import LadderRelease, ReleaseMechanism, count_channel
 from modelsel.guard.release.score_grid import ScoreGridRelease, bounds_of
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, heads
@@ -92,9 +93,10 @@ def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, know
     facts = {**who(), "of": known.id, "testset": known.testset, "spec_id": sealing.spec_id, "study": sealing.study,
              "folder": sealing.folder, "train": ask.subject.train}  # fmt: skip
     writing.append("replay", facts)
+    beside = history.looks_at(known.facts.get("charged") or [known.testset])
     return Replayed(
         known.entry,
-        known.answer,
+        {**known.answer, "interval": standing_interval(known, beside)},
         (replay.finding(known.facts["look"]),),
         None if _own(writing, known) else _resumed(writing, ask, history, known),
     )
@@ -190,13 +192,24 @@ def _channel(ask: PreparedLook, terms: Mapping[str, Any], looks: Sequence[PastLo
     """Choose how the answer is released: an error count by its terms, another measure on a grid of scores."""
     if ask.counted:
         foreseen = ask.foreseen or (0.5, 1)
-        past = [one.shown for one in looks if one.status == "revealed"]
-        return count_channel(terms, n, foreseen, past, look)
+        past = [one for one in looks if one.status == "revealed"]
+        return _not_taken(count_channel(terms, n, foreseen, [one.shown for one in past], look), past, looks)
     selected, told = ask.request.selected, terms["release"] == "predicted"
     expected = (selected.cv_mean, selected.cv_rows) if told and isfinite(selected.cv_mean) else None
     kind = kind_of(ask.request.sealing.measure)
     return ScoreGridRelease(kind, n, int(terms["steps"] or n), bounds_of(ask.request.sealing.measure), expected,
                   ask.foreseen if told else None, rounded=terms["steps"] is not None)  # fmt: skip
+
+
+def _not_taken(channel: ReleaseMechanism, past: Sequence[PastLook], looks: Sequence[PastLook]) -> ReleaseMechanism:
+    """The board with the interval that its model has after a merge, where looks that did not know of it took the one it had."""
+    if not isinstance(channel, LadderRelease) or channel.held is None:
+        return channel
+    for one in past:
+        if one.facts["look"] == channel.set_by and tuple(one.answer.get("interval") or ()) == channel.held:
+            held = standing_interval(one, looks)
+            return replace(channel, held=(held[0], held[1]) if held else None)
+    return channel
 
 
 def _facts(looks: Sequence[PastLook]) -> list[dict[str, Any]]:

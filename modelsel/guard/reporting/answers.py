@@ -4,8 +4,8 @@ from typing import Any
 
 from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.history.history import History
-from modelsel.guard.reporting.concurrent_looks import beside as concurrent
-from modelsel.guard.reporting.concurrent_looks import superseded
+from modelsel.guard.matching.concurrent_looks import beside as concurrent
+from modelsel.guard.matching.concurrent_looks import superseded
 
 
 def looks(session: LedgerSession, testset: str) -> list[dict[str, Any]]:

@@ -18,8 +18,8 @@ from modelsel.guard.gate import Gate
 from modelsel.guard.history.entries import now
 from modelsel.guard.history.history import History, PastLook, differences
 from modelsel.guard.identity.requests import TestSetDeclaration
+from modelsel.guard.matching.concurrent_looks import as_first, beside, incomparable, superseded
 from modelsel.guard.matching.other_ledgers import once
-from modelsel.guard.reporting.concurrent_looks import as_first, beside, incomparable, superseded
 from modelsel.guard.reporting.forecast import budget, next_look
 from modelsel.guard.reporting.recorded_findings import of_looks, of_record, of_time
 from modelsel.ledger.entry import LedgerEntry

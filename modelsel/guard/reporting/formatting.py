@@ -13,6 +13,7 @@ def sentence(look: Mapping[str, Any], rows: int, level: float = 0.95) -> str:
     ...           "metric": "error", "interval": [0.0866, 0.1147], "as_first": None, "changes": [], "replay": False}, 2000)
     'Test error 0.100 (200/2000), look 1 of this test set. 95% interval valid whatever is done with the answer: [0.087, 0.115].'
     """
+    look = {**look, **(look.get("superseded") or {})}
     if look["status"] not in ("revealed", "replay"):
         return f"Look {look['look']} has no answer ({look['status']}); it is charged {look['price']:.2f} nats."
     n = look.get("n") or rows

@@ -40,6 +40,13 @@ def _superseded(look: PastLook, elsewhere: Sequence[PastLook]) -> dict[str, Any]
     return {"look": index, "spent": spent, "interval": _interval(look, SpendingState(index, spent, space))}
 
 
+def standing_interval(look: PastLook, beside: Sequence[PastLook]) -> Sequence[float] | None:
+    """The interval that an answer has now: the one it was shown with, unless looks that did not know of it were merged in."""
+    (instead,) = superseded([look], beside)
+    limits: Sequence[float] | None = look.answer.get("interval")
+    return limits if instead is None or limits is None else instead["interval"]
+
+
 def beside(history: History, testset: str, load: Callable[[str], RowSet]) -> tuple[PastLook, ...]:
     """The looks at these rows, and those at other sealed sets that did not know of them and share rows with them."""
     looks = history.looks_at([testset])
