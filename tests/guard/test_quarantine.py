@@ -3,12 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from modelsel.core.types import Task
 from modelsel.guard.history.quarantine import judged, quarantined
 from modelsel.ledger.entry import LedgerEntry, follow
 from modelsel.ledger.trust import TrustedEntries
-from tests.guard.studies import Study, numbers
+from tests.guard.studies import Rule, Study, numbers
 
 
 def read(home: Path, reader: str, **changed: Any) -> TrustedEntries:
@@ -54,3 +56,25 @@ def test_a_bad_entry_is_charged_to_the_set_that_it_names_if_that_was_sealed(home
         bad = follow(entries[-1], "r", "intent", {"testset": named})
         (look,) = quarantined(judged(TrustedEntries([*entries, bad], signers={"r": "colleague"}, me="me")))
         assert look.facts["testset"] == charged
+
+
+class ARowFewer(Study):
+    """The same split without one of its test rows."""
+
+    def parts(self) -> tuple[Task, Task]:
+        development, test = super().parts()
+        return development, test.take(np.arange(1, len(test)))
+
+
+@pytest.mark.parametrize("terms", [{"release": "passfail", "target": 0.4}, {"resolution": 0.05}], ids=["passfail", "rounded"])
+def test_a_colleague_whose_terms_were_inherited_is_not_accused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terms: dict[str, Any]
+) -> None:
+    """The second one seals exact counts of a row fewer, and is answered, at a lower price, as the first one sealed."""
+    monkeypatch.setenv("MODELSEL_KEY", "ab" * 32)
+    team = {"ledger": f"sqlite:///{tmp_path / 'team.db'}"}
+    Study(numbers(), tmp_path / "a", settings={**team, **terms}).look()
+    assert ARowFewer(numbers(), tmp_path / "b", settings=team, rule=Rule(1)).look().errors is None
+    entries = Study(numbers(), tmp_path / "c", settings=team).gate().session.ledger.entries()
+    judged(entries)
+    assert [str(one) for one in entries.memo["bad"]] == []

@@ -262,7 +262,8 @@ def _fault(read: TrustedEntries, end: LedgerEntry, intent: LedgerEntry | None, s
     facts, seal = intent.facts, seals.get(intent.facts["testset"])
     if seal is not None and facts["metric"] != "labels" and facts["n"] < min(FEWEST, seal.facts["n"]):
         return f"it is said to be computed on {facts['n']} rows"
-    least = _least(end, intent, seal)
+    under = [seals[name] for name in {facts["testset"], *(facts.get("charged") or ())} if name in seals]
+    least = min((_least(end, intent, one) for one in under), default=0.0)  # terms are inherited from sets that are charged
     return (
         f"its price is {end.facts['price']:.4g}, and its answer costs {least:.4g}" if end.facts["price"] < least - 1e-6 else ""
     )
