@@ -209,6 +209,7 @@ class _Record:
     """The looks that are shown with their answers, the seals and the commitments, each with its place in the chains."""
 
     def __init__(self, entries):
+        """Sort the entries of all chains by kind."""
         kinds = {kind: [(place, one) for place, one in sorted(entries.items()) if one["kind"] == kind]
                  for kind in ("intent", "seal", "commit", "reveal", "abort")}  # fmt: skip
         self.intents, self.commits = kinds["intent"], kinds["commit"]
@@ -220,7 +221,7 @@ class _Record:
             self.ends.setdefault(one["intent"], (place, one))
 
     def faults(self):
-        """What no look can state: numbers that are none, or that would make an interval narrower than any look has."""
+        """Name what no look can state: numbers that are none, or that make an interval narrower than any look has."""
         if len(self.looks) < len(self.intents):
             yield "two looks have one name"
         for _, one in self.intents:
@@ -262,7 +263,7 @@ class _Record:
                 and not _known(place, look, there) and not _known(there, one, place)]  # fmt: skip
 
     def nats(self, found, look, there):
-        """What these looks had cost by then: of one without an answer the worst; one that was at work told nobody anything."""
+        """Sum what these looks had cost by then: of one without an answer the worst; one at work told nobody anything."""
         total = 0.0
         for _, one in found:
             end = self.ends.get(one["id"])
