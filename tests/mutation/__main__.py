@@ -21,13 +21,14 @@ from collections import Counter
 from importlib import import_module
 from itertools import accumulate
 from math import inf
+from multiprocessing import get_context
 from pathlib import Path
 
 from mutation.equivalent import without
 from mutation.operators import PLACES, ROOT, Mutant, every
 
 TESTS = ("tests/statistics/test_certificate.py", "tests/statistics/test_prices.py", "tests/statistics/test_guard_oracles.py",
-         "tests/ledger", "tests/guard", *PLACES)  # fmt: skip
+         "tests/ledger", "tests/guard", "tests/examination", *PLACES)  # fmt: skip
 OPTIONS = ("-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:randomly", "--timeout", "600")
 HEAVY = ("numpy", "scipy.special", "scipy.stats", "scipy.optimize", "sqlalchemy",
          "cryptography.hazmat.primitives.asymmetric.ed25519", "pytest", "hypothesis", "numba", "pandas", "jinja2")  # fmt: skip
@@ -133,6 +134,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="part of what is said of a mutant: a file, a line")
     parser.add_argument("--most", type=float, default=inf, help="seconds of tests that a mutant meets")
+    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes, each with a copy of its own")
     parser.add_argument("--into", type=Path, help="file of results, which is gone on with")
     parser.add_argument("tests", nargs="*", default=TESTS)
     args = parser.parse_args()
@@ -140,27 +142,51 @@ def main() -> int:
     for name in HEAVY:
         import_module(name)
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "work"
-        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", "runs", "__pycache__", ".venv*", "*.db"))
+        os.chmod(folder, 0o755)  # some tests go on as somebody who may do little
         into = args.into.absolute() if args.into else Path(folder) / "results"
-        known = reached(copy, tuple(args.tests), into.with_suffix(".reach"))
-        before = dict(reversed(line.split(" ", 1)) for line in into.read_text("utf-8").splitlines()) if into.is_file() else {}
-        if killed(copy, chosen(drawn[0], known, args.most)):
-            raise SystemExit("tests fail although nothing was changed")
-        said = [
-            before.get(str(mutant)) or _say(copy, mutant, known, turn, into, args.most) for turn, mutant in enumerate(drawn)
+        known = reached(_copied(Path(folder) / "reached"), tuple(args.tests), into.with_suffix(".reach"))
+        left = [mutant for mutant in drawn if str(mutant) not in _results(into)]
+        start = get_context("fork").Process
+        shares = [left[turn :: args.workers] for turn in range(args.workers)]
+        workers = [
+            start(target=_judge, args=(Path(folder) / str(turn), share, known, into, args.most))
+            for turn, share in enumerate(shares)
         ]
-    dead = said.count("killed")
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        said = _results(into)
+    broken = [mutant for mutant in drawn if str(mutant) not in said]
+    if broken:
+        raise SystemExit(f"{len(broken)} of {len(drawn)} mutants were not judged")
+    dead = sum(said[str(mutant)] == "killed" for mutant in drawn)
     print(f"{dead} of {len(drawn)} killed ({dead / max(1, len(drawn)):.0%})")
     return 0 if dead >= LEAST * len(drawn) else 1
 
 
-def _say(copy: Path, mutant: Mutant, known: list[dict[str, object]], turn: int, into: Path, most: float) -> str:
-    word = "killed" if judge(copy, mutant, known, turn, most) else "SURVIVED"
-    print(word, mutant, flush=True)
-    with into.open("a", encoding="utf-8") as file:
-        file.write(f"{word} {mutant}\n")
-    return word
+def _copied(copy: Path) -> Path:
+    """A copy of the project, which mutants are put into."""
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", "runs", "__pycache__", ".venv*", "*.db"))
+    return copy
+
+
+def _results(into: Path) -> dict[str, str]:
+    """What became of each mutant that was judged so far."""
+    lines = into.read_text("utf-8").splitlines() if into.is_file() else []
+    return {mutant: word for word, mutant in (line.split(" ", 1) for line in lines)}
+
+
+def _judge(folder: Path, share: list[Mutant], known: list[dict[str, object]], into: Path, most: float) -> None:
+    """Judge a worker's share of the mutants in a copy of its own, and write down what became of each."""
+    copy = _copied(folder)
+    if share and killed(copy, chosen(share[0], known, most)):
+        raise SystemExit("tests fail although nothing was changed")
+    for turn, mutant in enumerate(share):
+        line = f"{'killed' if judge(copy, mutant, known, turn, most) else 'SURVIVED'} {mutant}"
+        print(line, flush=True)
+        with into.open("a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
 
 
 if __name__ == "__main__":
