@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,7 +26,7 @@ from modelsel.guard.policy.base import Policy
 from modelsel.ledger.rows.matching import Sketch
 from modelsel.ledger.rows.row_set import RowSet
 from modelsel.statistics.reuse.prices import steps_near
-from tests.guard.studies import Study, numbers
+from tests.guard.chains import entry, reading
 
 BEFORE: dict[str, Any] = {"delta": 0.05, "release": "grid", "rank": 1, "max_looks": 5, "quota": None}
 
@@ -131,9 +130,14 @@ def test_the_sketches_of_a_table_are_read_back() -> None:
     ]
 
 
-def test_labels_given_away_are_the_look_after_all_before_and_state_what_these_cost(home: Path) -> None:
-    study = Study(numbers(200), home, settings={"declared_space": None})
-    first, gate = study.run()
-    subject = gate.subject(study.sealing())
-    facts = burned(subject, study.sealing(), 9.0, History.of(gate.session.ledger.entries()))
-    assert (facts["look"], facts["spent"], facts["worst"]) == (2, pytest.approx(first.price), 9.0)
+def test_labels_given_away_are_the_look_after_all_before_and_state_what_these_cost() -> None:
+    looks = [entry("intent", seq=1, worst=4.0), entry("intent", seq=2, id="j", worst=3.0), entry("intent", seq=3, testset="other")]
+    subject: Any = SimpleNamespace(digest="t", train="d", test=SimpleNamespace(bound=range(30)))
+    facts = burned(subject, SimpleNamespace(spec_id="s", study="x", folder="f"), 9.0, History.of(reading(looks)))  # type: ignore[arg-type]
+    assert (facts["look"], facts["spent"], facts["worst"], facts["n"]) == (3, 7.0, 9.0, 30)
+
+
+def test_a_policy_is_weaker_by_its_quota_where_this_leaves_more_or_cannot_be_compared() -> None:
+    for before, now in product((None, 1e-3, 0.1, 0.5, 1, 2, 3), repeat=2):
+        alike = before is None or (now is not None and (before >= 1) == (now >= 1) and now <= before)
+        assert weaker([{**BEFORE, "quota": before}], {**BEFORE, "quota": now}) == ([] if alike else ["quota"])

@@ -183,8 +183,8 @@ def _vouched(read: TrustedEntries) -> dict[str, str]:
     root: dict[str, str] = {}
     for one, other in sorted(said):
         if one and (other, one) in said:
-            first = min(root.get(one, one), root.get(other, other))
-            root.update(dict.fromkeys((one, other, *(k for k, r in root.items() if r in (one, other))), first))
+            both = {root.get(one, one), root.get(other, other)}
+            root.update(dict.fromkeys((one, other, *(key for key, first in root.items() if first in both)), min(both)))
     return root
 
 
