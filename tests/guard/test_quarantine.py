@@ -200,9 +200,9 @@ def test_what_an_answer_says_otherwise_than_it_would_have_been_costs_the_most() 
 
 
 def test_a_bad_entry_is_charged_as_the_dearest_look_at_its_set() -> None:
-    seal = entry("seal", "a", n=99)
+    seal = entry("seal", "a", n=10**6)
     looks = [entry("intent", "a", 2, worst=0.5), entry("intent", "a", 3, id="j", metric="labels", worst=500.0)]
-    for further, worst in (([], worst_of(log(10 * 100))), ([entry("intent", "a", 4, id="d", worst=77.5)], 77.5)):
+    for further, worst in (([], worst_of(log(10 * (10**6 + 1)))), ([entry("intent", "a", 4, id="d", worst=77.5)], 77.5)):
         for bad, testset in (
             (entry("intent", "b", testset="t", worst="x"), "t"), (entry("reveal", "b", intent="i", price="x"), "t"),
             (entry("reveal", "b", intent="none", price="x"), ""), (entry("commit", "b", testset="never sealed", look=-1), ""),
@@ -240,3 +240,12 @@ def test_what_is_judged_as_it_comes_is_what_is_judged_of_all_at_once() -> None:
             assert all_fit(read) == (not anew.memo["bad"])
             bad += len(anew.memo["bad"])
     assert bad > 100
+
+
+def test_a_second_seal_of_an_earlier_chain_decides_what_is_believed_also_as_it_comes() -> None:
+    first, asked = entry("seal", "b", n=50), entry("intent", "c", n=20)
+    entries = [first, asked, entry("seal", "a", n=10), entry("reveal", "c", 2)]
+    about: dict[str, Any] = {"signers": {"a": "x", "b": "x", "c": "y"}, "me": "x"}
+    *_, read = grown(entries, 2, **about)
+    assert judged(read) == judged(reading(entries, **about)) == list(read)
+    assert quarantined(judged(reading([first, asked, entries[3]], **about)))  # of fifty rows twenty are too few

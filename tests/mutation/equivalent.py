@@ -16,6 +16,16 @@ NOBODY = "what is compared besides agrees with nothing: other tables are left ou
 NOISE = "noise is as often above nought as below"
 CONTINUOUS = "real numbers (means of squares, seconds) do not meet their limit"
 
+EXACT = "two to the 24th is itself exact in single precision"
+PLENTY = "of just so many all are taken either way"
+MASK = "a mask and its opposite tell the same rows apart"
+FURTHER = "more are drawn than asked for, and the first of them are the same"
+NOWHERE = "any number that is as far says as little"
+BEST = "nothing agrees better than wholly"
+NOTHING = "where nothing came but something changed, what is compared besides differs too: all are examined either way"
+COUNTED = "what it lets by is counted exactly afterwards"
+ZERO = "minus nought was made nought before: no number has just this bit"
+
 EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
     ("modelsel/ledger/portraits/likeness.py", "turned = np.where(pairing.signs[:, None] < 0", "Lt -> LtE", SIGN),
     ("modelsel/ledger/portraits/likeness.py", "(left * turned[:, :, None, None] * turned - right)", "Mult -> Div", SIGN),
@@ -43,6 +53,25 @@ EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
     ("modelsel/guard/access/session.py", "== columns and one", "And -> Or", NOBODY),
     ("modelsel/guard/history/quarantine.py", 'again = any(entry.kind == "seal" and', "And -> Or", AGAIN),
     ("modelsel/guard/release/mechanisms.py", "<= 4 / sqrt(self.n) + noise[0]", "Add -> Sub", NOISE),
+    ("modelsel/guard/history/quarantine.py", 'if end.facts["price"] < least - 1e-6', "Lt -> LtE", CONTINUOUS),
+    ("modelsel/ledger/portraits/likeness.py", "np.float32 if rows < EXACT", "Lt -> LtE", EXACT),
+    ("modelsel/ledger/portraits/likeness.py", "variance > 0.02", "Gt -> GtE", CONTINUOUS),
+    ("modelsel/ledger/portraits/likeness.py", "if probed.near > FAR", "Gt -> GtE", CONTINUOUS),
+    ("modelsel/ledger/portraits/likeness.py", "& (pairing.signs > 0)", "Gt -> GtE", SIGN),
+    ("modelsel/ledger/portraits/likeness.py", "for _ in range(min(step, count - start))", "Sub -> Add", FURTHER),
+    ("modelsel/ledger/portraits/pairing.py", "right, NOWHERE / 2)", "Div -> Mult", NOWHERE),
+    ("modelsel/ledger/portraits/sifting.py", "best <= SLACK", "LtE -> Lt", CONTINUOUS),
+    ("modelsel/ledger/portraits/sifting.py", "pairs <= SLACK", "LtE -> Lt", CONTINUOUS),
+    ("modelsel/ledger/portraits/variables.py", "if len(found) <= MOST", "LtE -> Lt", PLENTY),
+    ("modelsel/ledger/portraits/variables.py", "has == has[0]", "Eq -> NotEq", MASK),
+    ("modelsel/ledger/rows/channels.py", "len(feature.levels) + 2 >= DISTINCT * len(values)", "Mult -> Div", COUNTED),
+    ("modelsel/ledger/rows/channels.py", ".max() < REGULAR", "Lt -> LtE", CONTINUOUS),
+    ("modelsel/ledger/rows/sorting.py", "bits >= SIGN", "GtE -> Gt", ZERO),
+    ("modelsel/ledger/rows/matching.py", "if score < 1 else 0.0", "Lt -> LtE", BEST),
+    ("modelsel/ledger/database/reading.py", "not 0 < len(fresh) <= MANY", "Lt -> LtE", NOTHING),
+    ("modelsel/ledger/database/reading.py", "not 0 < len(fresh) <= MANY", "LtE -> Lt", SPEED),
+    ("modelsel/ledger/database/reading.py", "not 0 < sum(grown.values()) <= MANY", "Lt -> LtE", NOTHING),
+    ("modelsel/ledger/database/reading.py", "not 0 < sum(grown.values()) <= MANY", "LtE -> Lt", SPEED),
     ("modelsel/ledger/database/store.py", 'cause = getattr(error, "orig", None) or error', "Or -> And", TEXT),
 )
 

@@ -220,7 +220,7 @@ class SoundEntries:
 def _known_before(read: TrustedEntries) -> SoundEntries | None:
     """Return the entries found sound at the previous reading; None where all have to be judged again."""
     former = read.former
-    if former is None or "fit" not in former.memo or former.memo.get("bad", True):
+    if former is None or former.memo.get("bad", True):
         return None
     fit: SoundEntries = former.memo["fit"]
     again = any(entry.kind == "seal" and entry.facts.get("testset") in fit.seals for entry in read.fresh)
