@@ -72,6 +72,8 @@ EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
     ("modelsel/ledger/database/reading.py", "not 0 < len(fresh) <= MANY", "LtE -> Lt", SPEED),
     ("modelsel/ledger/database/reading.py", "not 0 < sum(grown.values()) <= MANY", "Lt -> LtE", NOTHING),
     ("modelsel/ledger/database/reading.py", "not 0 < sum(grown.values()) <= MANY", "LtE -> Lt", SPEED),
+    ("modelsel/statistics/reuse/certificate.py", "return end if excess(edge) <= 0", "LtE -> Lt", CONTINUOUS),
+    ("modelsel/statistics/reuse/certificate.py", "if nats <= DEEP else inf", "LtE -> Lt", SPEED),
     ("modelsel/ledger/database/store.py", 'cause = getattr(error, "orig", None) or error', "Or -> And", TEXT),
 )
 

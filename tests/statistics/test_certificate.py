@@ -239,3 +239,30 @@ def test_prices_are_probabilities() -> None:
     rounded = sum(exp(-prices.predicted_grid(c, 50, 300, 0.13, 700)) for c in range(51))
     assert exact == pytest.approx(1.0, abs=1e-9)
     assert rounded == pytest.approx(1.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("errors", [200, 1000])
+def test_up_to_650_nats_a_limit_is_exact_and_beyond_it_is_the_chernoff_bound(errors: int) -> None:
+    for nats in (299.0, 300.0, 301.0, 650.0):
+        assert binom.logsf(errors - 1, N, lower_limit(errors, N, nats)) == pytest.approx(-nats, abs=0.01)
+        assert binom.logcdf(errors, N, upper_limit(errors, N, nats)) == pytest.approx(-nats, abs=0.01)
+    for nats in (650.001, 900.0):
+        q = errors / N
+        for limit in (lower_limit(errors, N, nats), upper_limit(errors, N, nats)):
+            apart = q * log(q / limit) + (1 - q) * log((1 - q) / (1 - limit))
+            assert apart * N == pytest.approx(nats, rel=1e-6) or limit in (0.0, 1.0)
+
+
+def test_beyond_every_divergence_a_limit_is_the_end() -> None:
+    assert lower_limit(1, N, 1e5) == 0.0
+    assert upper_limit(1999, N, 1e5) == 1.0
+
+
+def test_the_state_pays_for_its_index_its_history_and_its_space() -> None:
+    for look, spent, delta in ((1, 0.0, 0.05), (3, 7.5, 0.2)):
+        weight = 0.8 if look == 1 else 1 / (5 * look * (look - 1))
+        tree = spent - log(weight)
+        assert SpendingState(look, spent).nats(delta) == pytest.approx(log(2 / delta) + tree)
+        for space in (2, 10**6):
+            assert SpendingState(look, spent, space, member=True).nats(delta) == pytest.approx(log(4 / delta) + min(tree, log(space)))
+            assert SpendingState(look, spent, space).nats(delta) == pytest.approx(log(4 / delta) + tree)
