@@ -43,3 +43,35 @@ def test_a_merge_conflict_is_said(tmp_path: Path) -> None:
     (tmp_path / "modelsel.lock").write_text("<<<<<<< HEAD\n" + json.dumps({}))
     with pytest.raises(OSError, match="merge conflict"):
         LockFile(tmp_path).recall("t")
+
+
+def test_a_later_look_stands_in_the_lock_file_and_of_one_look_what_was_said_last(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    anchor = LockFile(tmp_path)
+    for look, spent, stands in (("2", "3.0", "3.0"), ("1", "9.0", "3.0"), ("2", "4.0", "4.0"), ("10", "5.0", "5.0"), ("9", "6.0", "5.0")):
+        anchor.witness({**FACTS, "look": look, "spent": spent})
+        assert [facts["spent"] for facts in anchor.recall("t")] == [stands]
+    assert anchor.recall("another") == []
+    assert anchor.path.read_text().endswith("}\n")
+    assert "modelsel" in json.loads(anchor.path.read_text())
+
+
+def test_studies_that_are_not_remembered_are_counted(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    anchor = LockFile(tmp_path)
+    for study, at in (("a", "1"), ("b", "2"), ("a", "3")):
+        anchor.unremembered(study, at)
+    assert json.loads(anchor.path.read_text())["not_remembered"] == {"a": {"at": "3", "times": 2}, "b": {"at": "2", "times": 1}}
+
+
+def test_sets_are_those_of_this_key_but_for_looks_in_other_ledgers(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    looks = {"mine": ("k", "l"), "another key": ("x", "l"), "another ledger": ("k", "other"), "neither": ("x", "other"), "no key": (None, "l")}
+    anchors = (StateAnchor(Home(tmp_path / "home")), LockFile(tmp_path))
+    for anchor in anchors:
+        for testset, (key, ledger) in looks.items():
+            facts = {**FACTS, "testset": testset, "ledger": ledger, **({"key": key} if key else {})}
+            anchor.witness(facts if key else {name: fact for name, fact in facts.items() if name != "key"})
+        assert sorted(anchor.testsets("k", {"other"})) == ["mine", "no key"]
+        assert sorted(anchor.testsets("k", ())) == ["another ledger", "mine", "no key"]
+    assert LockFile(tmp_path).keys() == {"k", "x"}

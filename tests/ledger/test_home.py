@@ -69,3 +69,57 @@ def test_a_name_of_a_key_leads_nowhere_else(tmp_path: Path, name: str) -> None:
         Home(tmp_path / "a" / "home").key(name)
     assert caught.value.exit_code == 2
     assert list(tmp_path.rglob("*")) == []
+
+
+def test_the_users_key_is_the_homes_own_and_that_of_a_project_is_not(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    own, user, team = home.own(), home.key(), home.key("team")
+    assert own == user != team
+    assert home.keys() == {key.id: key for key in (own, team)}
+    old = Home(tmp_path / "old")
+    (old.folder / "keys").mkdir(parents=True)
+    (old.folder / "keys" / "user").write_bytes(b"u" * 32)
+    assert old.own().secret == b"u" * 32  # a home of before there was a key of its own
+
+
+def test_keys_at_hand_are_those_of_the_right_length_and_the_one_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = Home(tmp_path)
+    own = home.own()
+    (tmp_path / "keys").mkdir(exist_ok=True)
+    (tmp_path / "keys" / "short").write_bytes(b"short")
+    (tmp_path / "keys" / "folder").mkdir()
+    assert set(home.keys()) == {own.id}
+    monkeypatch.setenv("MODELSEL_KEY", "ab" * 32)
+    assert set(home.keys()) == {own.id, IdentityKey(b"\xab" * 32).id}
+    monkeypatch.setenv("MODELSEL_KEY", "ab")
+    assert set(home.keys()) == {own.id}
+
+
+def test_an_own_key_that_is_gone_or_another_is_said(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.own()
+    assert home.since == home.state()["since"]
+    before = (tmp_path / "own.key").read_bytes()
+    (tmp_path / "own.key").write_bytes(b"o" * 32)
+    with pytest.raises(LedgerError, match="another one"):
+        Home(tmp_path).own()
+    (tmp_path / "own.key").unlink()
+    with pytest.raises(LedgerError, match="gone"):
+        Home(tmp_path).own()
+    assert not (tmp_path / "own.key").exists()
+    (tmp_path / "own.key").write_bytes(before)
+    assert Home(tmp_path).own().secret == before
+
+
+def test_the_chains_of_a_place_are_those_of_every_generation_and_of_before_signatures(tmp_path: Path) -> None:
+    home, names = Home(tmp_path), []
+    assert home.replicas("a") == {home.replica("a"), home._salt("a", 0)}
+    for generation in (0, 1, 2):
+        with home.changing() as state:
+            state["generation"] = {"a": generation, "b": 7}
+        names.append(home.replica("a"))
+    assert len(set(names)) == 3
+    assert home.replicas("a") == {*names, *(home._salt("a", generation) for generation in (0, 1, 2))}
+    assert all(len(name) == 32 for name in names)
+    assert home.secret("index.key") == home.secret("index.key") != home.secret("other.key")
+    assert home.signer().public == Home(tmp_path).signer().public

@@ -83,6 +83,13 @@ def test_the_distance_is_the_mean_square_in_variances_and_its_tail_that_of_chi_s
     assert found.nats == pytest.approx(-log(max(1e-300, chi2.cdf(q * freedom, freedom))) - log(4), rel=1e-3)
 
 
+def test_of_tables_of_which_all_rows_are_matched_nothing_is_said() -> None:
+    kind = numbers(3, rows=256)
+    mine = drawn(kind, KEY)
+    for common, variables_ in ((255, 3), (256, 0), (300, 0)):
+        assert likeness(mine, Halves(kind, "seed"), mine, common, **SAME).variables == variables_
+
+
 def test_tables_are_one_that_are_near_and_surer_than_chance() -> None:
     for near, nats in product((NEAR - 0.01, NEAR + 0.01), (SURE - 0.01, SURE + 0.01)):
         assert Likeness(near, nats, 3).same == (near < NEAR and nats > SURE)
@@ -104,10 +111,9 @@ def test_who_leaves_out_variables_pays_for_every_choice_of_so_many(dropped: int)
 def test_of_two_variables_none_is_left_out_however_one_of_them_fits() -> None:
     kind = numbers(2)
     mine = drawn(kind, KEY)
-    links = {view: one.copy() for view, one in mine.links.items()}
-    for one in links.values():
-        for order in range(3):
-            one[0, order, 0, order] += (3.0 * 2 / mine.n) ** 0.5  # by itself it does not fit, with the other it is near
+    links = {"value": mine.links["value"].copy(), "rank": np.full_like(mine.links["rank"], 9.0)}
+    for order in range(3):
+        links["value"][0, order, 0, order] += (3.0 * 2 / mine.n) ** 0.5  # by itself it does not fit, with the other it is near
     assert likeness(mine, Halves(kind, "seed"), replace(mine, links=links), **SAME).variables == 2
 
 

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
-from modelsel.ledger.entry import LedgerEntry, follow
+from modelsel.ledger.entry import KINDS, LedgerEntry, follow
 from modelsel.ledger.home import Home
 from modelsel.ledger.signatures import SALT, chain_of
-from modelsel.ledger.trust import MIGRATION, LedgerTerms, TrustedEntries, examined, extended
+from modelsel.ledger.trust import MIGRATION, WEIGHTY, LedgerTerms, TrustedEntries, examined, extended
 
 
 def chain(replica: str, length: int) -> list[LedgerEntry]:
@@ -90,3 +90,71 @@ def test_the_last_entry_of_every_chain_is_its_head(tmp_path: Path) -> None:
     read = TrustedEntries([*chain("a", 3), *chain("b", 1), *chain("c", 2)])
     assert {replica: entry.seq for replica, entry in read.heads().items()} == {"a": 3, "b": 1, "c": 2}
     assert TrustedEntries().heads() == {}
+
+
+def test_what_another_signed_or_signed_for_something_else_is_not_signed(tmp_path: Path) -> None:
+    signer, stranger = (Home(tmp_path / name).signer() for name in ("one", "two"))
+    mine = chain(chain_of(signer.public, "0" * SALT), 2)
+    first, last = (one.hash for one in mine)
+    for who, said, believed in (
+        (signer, signer.sign(last), 2), (signer, signer.sign(first), 0), (stranger, stranger.sign(last), 0),
+        (signer, stranger.sign(last), 0), (signer, "no signature", 0),
+    ):  # fmt: skip
+        read = examined(mine, {last: [(who.public, said)]}, LedgerTerms())
+        assert len(read) == believed
+        assert len(read.bad) == 2 - believed
+        assert read.signers == ({mine[0].replica: signer.public} if believed else {})
+        former = examined(mine[:1], {first: [(signer.public, signer.sign(first))]}, LedgerTerms())
+        assert (extended(former, mine[1:], {last: [(who.public, said)]}) is not None) == bool(believed)
+    both = [(stranger.public, stranger.sign(last)), (signer.public, signer.sign(last))]
+    assert len(examined(mine, {last: both}, LedgerTerms())) == 2
+    former = examined(mine[:1], {first: [(signer.public, signer.sign(first))]}, LedgerTerms())
+    assert extended(former, mine[1:], {last: both}) is not None
+
+
+def test_only_the_owners_merge_vouches_for_entries_of_before_elsewhere(tmp_path: Path) -> None:
+    owner, stranger = (Home(tmp_path / name).signer() for name in ("one", "two"))
+    old = chain("old", 2)
+    for who, kind, believed in ((owner, "merge", True), (stranger, "merge", False), (owner, "note", False)):
+        said = follow(None, chain_of(who.public, "0" * SALT), kind, {"vouched": [old[-1].hash]})
+        read = examined([*old, said], {said.hash: [(who.public, who.sign(said.hash))]}, LedgerTerms(owner.public), "me")
+        assert [entry in read for entry in old] == [believed] * 2
+        assert read.me == "me"
+        assert not read.lost
+    said = follow(None, chain_of(owner.public, "0" * SALT), "merge", {"vouched": ["f" * 64]})
+    assert not examined([said], {said.hash: [(owner.public, owner.sign(said.hash))]}, LedgerTerms(owner.public)).lost
+
+
+def test_beside_what_is_bad_or_lost_or_weighty_all_is_examined(tmp_path: Path) -> None:
+    signer = Home(tmp_path).signer()
+    replica = chain_of(signer.public, "0" * SALT)
+    mine = chain(replica, 2)
+    signed = {one.hash: [(signer.public, signer.sign(one.hash))] for one in mine}
+    stray = chain("stray", 1)
+    for entries, signatures in ((mine[:1] + stray, signed), (mine[:1], signed), (mine[:1], {mine[0].hash: signed[mine[0].hash]})):
+        former = examined(entries, signatures, LedgerTerms())
+        plain = not former.bad and not former.lost
+        assert (extended(former, mine[1:], signed) is not None) == plain
+    for kind in KINDS:
+        entry = follow(mine[1], replica, kind, {})
+        former = examined(mine, signed, LedgerTerms())
+        read = extended(former, [entry], {entry.hash: [(signer.public, signer.sign(entry.hash))]})
+        assert (read is None) == (kind in WEIGHTY)
+        assert read is None or (read.former is former and read.fresh == (entry,))
+
+
+def test_new_entries_of_several_chains_are_put_in_their_places(tmp_path: Path) -> None:
+    signers = [Home(tmp_path / name).signer() for name in "abc"]
+    chains = [chain(chain_of(one.public, "0" * SALT), 3) for one in signers]
+    signed = {one.hash: [(who.public, who.sign(one.hash))] for who, entries in zip(signers, chains) for one in entries}
+    every = sorted((one for entries in chains for one in entries), key=lambda one: (one.replica, one.seq))
+    first = [one for one in every if one.seq == 1]
+    former = examined(first, {one.hash: signed[one.hash] for one in first}, LedgerTerms())
+    read = extended(former, [one for seq in (2, 3) for one in every if one.seq == seq], signed)
+    assert read is not None
+    assert list(read) == every
+    assert {replica: entry.seq for replica, entry in read.heads().items()} == dict.fromkeys((entries[0].replica for entries in chains), 3)
+    for entries in chains:
+        assert read.last(entries[0].replica) == entries[-1]
+        assert read.last(entries[0].replica[:-1]) is None
+    assert read.last("") is None
