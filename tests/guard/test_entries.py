@@ -85,8 +85,8 @@ def test_answers_that_are_error_rates_are_asked_of_errors_alone_and_a_pass_of_a_
 
 @pytest.mark.parametrize(
     ("declared", "candidates", "fits"),
-    [(5, 5, True), (6, 5, True), (4, 5, False), ("12", 5, True), (0, 0, False), (1, 0, True), ("five", 1, False), (-3, 1, False),
-     ("2.0", 1, False)],
+    [(5, 5, True), (6, 5, True), (4, 5, False), ("12", 5, True), (0, 0, False), (1, 0, True), ("five", 1, False),
+     (-3, 1, False),     ("2.0", 1, False)],
 )  # fmt: skip
 def test_a_declared_space_holds_every_candidate_of_the_plan(declared: int | str, candidates: int, fits: bool) -> None:
     if fits:
@@ -131,7 +131,11 @@ def test_the_sketches_of_a_table_are_read_back() -> None:
 
 
 def test_labels_given_away_are_the_look_after_all_before_and_state_what_these_cost() -> None:
-    looks = [entry("intent", seq=1, worst=4.0), entry("intent", seq=2, id="j", worst=3.0), entry("intent", seq=3, testset="other")]
+    looks = [
+        entry("intent", seq=1, worst=4.0),
+        entry("intent", seq=2, id="j", worst=3.0),
+        entry("intent", seq=3, testset="other"),
+    ]
     subject: Any = SimpleNamespace(digest="t", train="d", test=SimpleNamespace(bound=range(30)))
     facts = burned(subject, SimpleNamespace(spec_id="s", study="x", folder="f"), 9.0, History.of(reading(looks)))  # type: ignore[arg-type]
     assert (facts["look"], facts["spent"], facts["worst"], facts["n"]) == (3, 7.0, 9.0, 30)

@@ -74,7 +74,9 @@ def random_chains(rng: np.random.Generator, size: int, strays: bool = True) -> l
             "commit": {"testset": str(rng.choice(list("tuv")))}, "selection": {"train": f"d{rng.integers(3)}"},
         }  # fmt: skip
         rare = kind == "recovered" and rng.random() < 0.7
-        entries.append(entry("note" if rare else kind, replica, counts[replica], at=time, **({} if rare else facts.get(kind, {}))))
+        entries.append(
+            entry("note" if rare else kind, replica, counts[replica], at=time, **({} if rare else facts.get(kind, {})))
+        )
     return entries
 
 
@@ -97,7 +99,9 @@ def test_what_a_history_says_is_what_its_entries_say() -> None:
     for _ in range(40):
         entries = tuple(random_chains(rng, 14))
         history, places = History(entries), {one.place for one in entries}
-        looks = [one for one in entries if one.kind == "intent" or (one.kind == "recovered" and one.facts["head"] not in places)]
+        looks = [
+            one for one in entries if one.kind == "intent" or (one.kind == "recovered" and one.facts["head"] not in places)
+        ]
         assert [look.entry for look in history.looks] == looks
         for look in history.looks:
             ends = [one for one in entries if one.kind in ("reveal", "abort") and one.facts["intent"] == look.entry.facts["id"]]
@@ -147,7 +151,14 @@ def test_a_look_is_the_same_question_where_all_four_agree() -> None:
 
 def test_settings_that_decide_no_answer_are_no_difference_and_others_that_begin_alike_are() -> None:
     before = {"limit": 1, "limits": 1, "dataset": {"dir": "a", "name": "x", "text": 1, "rows": 1.0}, "a": None, "b": {"c": 1}}
-    after = {"limit": {"rows": 2}, "limits": 2, "dataset": {"dir": "b", "text": 2, "rows": 1}, "b": 1, "note": {"x": 1}, "e": None}
+    after = {
+        "limit": {"rows": 2},
+        "limits": 2,
+        "dataset": {"dir": "b", "text": 2, "rows": 1},
+        "b": 1,
+        "note": {"x": 1},
+        "e": None,
+    }
     assert differences(before, after) == ["a", "b", "dataset.text", "e", "limits"]
     assert differences(before, before) == []
     assert [is_off({"policy": kind}) for kind in ("off", "warn", None)] == [True, False, False]

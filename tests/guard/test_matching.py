@@ -39,7 +39,10 @@ def subject(test: dict[str, np.ndarray], development: dict[str, np.ndarray] | No
         "names": ("a", "b"), "sketches": (), "digest": "mine", "train": "d", "source": "w", "u": dict.fromkeys(test, 1.0),
         "variables": None, "portrait": None, "cramped": False, "vast": True, "keys": {}, **changed,
     }  # fmt: skip
-    sides = (SideFingerprints(test, about.pop("keys")), SideFingerprints(development or {n: many(10**6, 10**6 + 50) for n in test}, {}))
+    sides = (
+        SideFingerprints(test, about.pop("keys")),
+        SideFingerprints(development or {n: many(10**6, 10**6 + 50) for n in test}, {}),
+    )
     return RowFingerprints(test=sides[0], development=sides[1], **about)
 
 
@@ -61,7 +64,9 @@ def found(mine: RowFingerprints, *sets: RowSet) -> list[Relation]:
     return list(relations(mine, memory([sealed(name, seq) for seq, name in enumerate(named)], named)))
 
 
-@pytest.mark.parametrize(("here", "n", "same"), [(9, 10, True), (8, 10, False), (10, 11, True), (9, 11, False), (10, 12, False)])
+@pytest.mark.parametrize(
+    ("here", "n", "same"), [(9, 10, True), (8, 10, False), (10, 11, True), (9, 11, False), (10, 12, False)]
+)
 def test_two_sets_are_one_that_share_nine_tenths_of_the_larger(here: int, n: int, same: bool) -> None:
     theirs = np.r_[many(0, here), many(500, 500 + n - here)]
     (relation,) = found(subject({"bound": many(0, 10)}), stored({"bound": theirs}))
@@ -77,14 +82,18 @@ def test_the_same_rows_are_known_by_their_seal_or_by_a_look_and_not_compared_wit
         ([sealed("mine")], True), ([entry("intent", testset="mine")], True), ([entry("intent", testset="other")], False),
     ):  # fmt: skip
         said = relations(mine, memory(entries, rows))
-        assert [(one.testset, one.role, one.rows, one.share, one.same) for one in said] == [("mine", "test", 10, 1.0, True)] * known
+        assert [(one.testset, one.role, one.rows, one.share, one.same) for one in said] == [
+            ("mine", "test", 10, 1.0, True)
+        ] * known
 
 
 def test_only_sets_under_the_same_key_are_compared_and_the_nearest_comes_first() -> None:
     entries = [sealed("half", 1), sealed("foreign", 2, key_id="x"), sealed("nothing kept", 3, rows=None), sealed("tenth", 4)]
     entries += [sealed("all", 5), sealed("none", 6)]
     sets = {"half": many(5, 15), "tenth": many(9, 19), "all": many(0, 10), "none": many(70, 80), "foreign": many(0, 10)}
-    said = relations(subject({"bound": many(0, 10)}), memory(entries, {name: stored({"bound": one}) for name, one in sets.items()}))
+    said = relations(
+        subject({"bound": many(0, 10)}), memory(entries, {name: stored({"bound": one}) for name, one in sets.items()})
+    )
     assert [(one.testset, one.same) for one in said] == [("all", True), ("half", False), ("tenth", False)]
 
 
@@ -112,13 +121,17 @@ def test_a_kind_of_hash_counts_where_both_sides_have_it_and_it_tells_rows_apart(
     for name, channel in (("bound", "C1"), ("unbound", "C1"), ("ranked", "C4"), ("id", "C0")):
         (relation,) = found(subject(ours), stored({"bound": other, name: mine}))
         assert (relation.channel, relation.rows) == (channel, 20)
-        assert not found(subject({"bound": mine, **({"ranked": mine} if name == "id" else {})}), stored({"bound": other, "x": mine}))
+        assert not found(
+            subject({"bound": mine, **({"ranked": mine} if name == "id" else {})}), stored({"bound": other, "x": mine})
+        )
         if name in ("unbound", "ranked"):
             assert not found(subject(ours, u={**dict.fromkeys(ours, 1.0), name: 0.94}), stored({"bound": other, name: mine}))
             assert found(subject(ours, u={**dict.fromkeys(ours, 1.0), name: 0.95}), stored({"bound": other, name: mine}))
 
 
-@pytest.mark.parametrize(("rows", "chosen"), [((10, 15), 0), ((10, 16), 1), ((10, None), 0), ((None, 3), 1), ((None, None), None)])
+@pytest.mark.parametrize(
+    ("rows", "chosen"), [((10, 15), 0), ((10, 16), 1), ((10, None), 0), ((None, 3), 1), ((None, None), None)]
+)
 def test_a_less_telling_match_is_the_stronger_one_with_more_than_half_again_as_many_rows(
     rows: tuple[int | None, int | None], chosen: int | None
 ) -> None:
@@ -234,7 +247,9 @@ def alike(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, bool]]:
     return asked
 
 
-def drawn(entries: Sequence[LedgerEntry], sets: dict[str, Any], known: Sequence[Relation] = (), **changed: Any) -> list[Relation]:
+def drawn(
+    entries: Sequence[LedgerEntry], sets: dict[str, Any], known: Sequence[Relation] = (), **changed: Any
+) -> list[Relation]:
     mine = subject({"bound": many(0, 40)}, **{"variables": object(), "portrait": object(), **changed})
     return list(links(mine, memory(entries, sets), known))
 
@@ -281,10 +296,12 @@ def test_a_table_counts_that_looked_or_chose_and_is_not_known_by_its_rows() -> N
 
 def test_a_table_that_is_near_by_its_matched_rows_alone_is_not_linked(alike: list[tuple[int, bool]]) -> None:
     look = entry("intent", testset="looked")
-    rows = {"some": stored({"bound": many(0, 10), "unbound": many(0, 25)}), "more": stored({"bound": many(30, 40), "unbound": many(0, 5)}),
-            **FAR}  # fmt: skip
-    for name, sides, common, linked_ in (("looked", ("far", "far"), 0, True), ("looked", ("some", "more"), 20, False),
-                                         ("nearer", ("some", "more"), 20, True), ("unlike", ("far", "far"), 0, False)):  # fmt: skip
+    some, more = {"bound": many(0, 10), "unbound": many(0, 25)}, {"bound": many(30, 40), "unbound": many(0, 5)}
+    rows = {"some": stored(some), "more": stored(more), **FAR}
+    for name, sides, common, linked_ in (
+        ("looked", ("far", "far"), 0, True), ("looked", ("some", "more"), 20, False),
+        ("nearer", ("some", "more"), 20, True), ("unlike", ("far", "far"), 0, False),
+    ):  # fmt: skip
         del alike[:]
         seal = portrayed("looked", portrait=name, rows=sides[0], development=sides[1])
         assert bool(drawn([seal, look], {**rows, name: name})) == linked_
@@ -296,8 +313,8 @@ def test_a_table_that_is_near_by_its_matched_rows_alone_is_not_linked(alike: lis
 
 def test_a_copy_is_left_out_where_what_it_copies_is_there_under_a_key_at_hand() -> None:
     one, other = entry("intent", seq=1), entry("intent", seq=2, id="j")
-    copies = [entry("intent", "home", seq, mirror={"hash": of, "key_id": key})
-              for seq, (of, key) in enumerate([(one.hash, "k"), (one.hash, "x"), ("gone", "k"), (other.hash, "k")])]  # fmt: skip
+    of = [(one.hash, "k"), (one.hash, "x"), ("gone", "k"), (other.hash, "k")]
+    copies = [entry("intent", "home", seq, mirror={"hash": hash_, "key_id": key}) for seq, (hash_, key) in enumerate(of)]
     every = [one, other, *copies]
     assert once(every) == [one, other, copies[2]]
     assert once(every, {"k"}) == [one, other, copies[1], copies[2]]

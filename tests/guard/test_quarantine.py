@@ -23,9 +23,9 @@ def read(home: Path, reader: str, **changed: Any) -> TrustedEntries:
     """A real look with some facts of its intent and its answer changed, as the person with this key reads it."""
     entries = Study(numbers(), home, settings={"declared_space": None}).run()[1].session.ledger.entries()
     found: list[LedgerEntry] = []
-    for entry in entries:
-        facts = {**entry.facts, **{k: v for k, v in changed.items() if k in entry.facts and entry.kind in ("intent", "reveal")}}
-        found.append(follow(found[-1] if found else None, "r", entry.kind, facts))
+    for one in entries:
+        facts = {**one.facts, **{k: v for k, v in changed.items() if k in one.facts and one.kind in ("intent", "reveal")}}
+        found.append(follow(found[-1] if found else None, "r", one.kind, facts))
     return TrustedEntries(found, signers={"r": "colleague"}, me=reader)
 
 
@@ -107,7 +107,7 @@ OPTIONAL = {
     "score": ((-1.5, 0, 2), (True, inf, nan, "1")),
     "interval": (([0, 1], [-0.5, 2.5]), ([0], [0, 1, 2], [0, "1"], [0, nan], {}, "ab")),
     "released": ((), ({}, 1, {"bounds": [0, 1]})),
-    "rows": TEXTS[:1] + ((1, []),),
+    "rows": (*TEXTS[:1], (1, [])),
 }
 STATED: list[tuple[str, str, Any]] = [
     ("commit", "spent", NUMBERS), ("commit", "look", COUNTS), ("commit", "testset", TEXTS), ("seal", "names", LISTS),
@@ -232,7 +232,8 @@ def test_what_is_judged_as_it_comes_is_what_is_judged_of_all_at_once() -> None:
             replica, kind = str(rng.choice(list("abc"))), str(rng.choice(kinds))
             facts = {"seal": {"testset": str(rng.choice(["t", "u"])), "n": int(rng.choice([10, 50]))},
                      "intent": {"id": f"i{rng.integers(3)}", "n": 20}, "reveal": {"intent": f"i{rng.integers(3)}"},
-                     "abort": {"intent": f"i{rng.integers(3)}"}, "commit": {"look": int(rng.choice([-1, 1, 1, 1]))}}  # fmt: skip
+                     "abort": {"intent": f"i{rng.integers(3)}"},
+                     "commit": {"look": int(rng.choice([-1, 1, 1, 1]))}}  # fmt: skip
             entries.append(entry(kind, replica, number, **facts.get(kind, {})))
         for read in grown(entries, 3, **about):
             anew = reading(read, **about)

@@ -34,17 +34,22 @@ class Writing:
         return f"digest of {kind}"
 
 
-def stored(how: str, portrait: bool = True, candidates: tuple[str, ...] = ("a", "b"), chosen: bool = False, rows: int = 3) -> Any:
+def stored(
+    how: str, portrait: bool = True, candidates: tuple[str, ...] = ("a", "b"), chosen: bool = False, rows: int = 3
+) -> Any:
     """What is named, and what was kept."""
     writing: Any = Writing()
     policy: Any = SimpleNamespace(identity=SimpleNamespace(store=how))
     drawn = SimpleNamespace(stored=lambda: RowSet({"n": 7}, {"labels": np.arange(2, dtype=np.uint64)})) if portrait else None
-    subject: Any = SimpleNamespace(test=Side("test", 3), development=Side("development", 4), names=("x",), sketches=(), portrait=drawn)
+    subject: Any = SimpleNamespace(
+        test=Side("test", 3), development=Side("development", 4), names=("x",), sketches=(), portrait=drawn
+    )
     sealing: Any = SimpleNamespace(candidates=candidates, sealed=range(rows))
     named = (keep_chosen if chosen else keep_all)(writing, policy, KEY, sealing, subject)
     assert {name: digest for name, digest in named.items() if digest} == {
         name: f"digest of {kind}"
-        for name, kind in {"rows": "test", "candidates": "space"}.items() | {(n, n) for n in ("development", "table", "portrait")}
+        for name, kind in {"rows": "test", "candidates": "space"}.items()
+        | {(n, n) for n in ("development", "table", "portrait")}
         if kind in writing.kept
     }
     return writing.kept

@@ -48,7 +48,13 @@ def test_a_merge_conflict_is_said(tmp_path: Path) -> None:
 def test_a_later_look_stands_in_the_lock_file_and_of_one_look_what_was_said_last(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     anchor = LockFile(tmp_path)
-    for look, spent, stands in (("2", "3.0", "3.0"), ("1", "9.0", "3.0"), ("2", "4.0", "4.0"), ("10", "5.0", "5.0"), ("9", "6.0", "5.0")):
+    for look, spent, stands in (
+        ("2", "3.0", "3.0"),
+        ("1", "9.0", "3.0"),
+        ("2", "4.0", "4.0"),
+        ("10", "5.0", "5.0"),
+        ("9", "6.0", "5.0"),
+    ):
         anchor.witness({**FACTS, "look": look, "spent": spent})
         assert [facts["spent"] for facts in anchor.recall("t")] == [stands]
     assert anchor.recall("another") == []
@@ -66,7 +72,13 @@ def test_studies_that_are_not_remembered_are_counted(tmp_path: Path) -> None:
 
 def test_sets_are_those_of_this_key_but_for_looks_in_other_ledgers(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
-    looks = {"mine": ("k", "l"), "another key": ("x", "l"), "another ledger": ("k", "other"), "neither": ("x", "other"), "no key": (None, "l")}
+    looks = {
+        "mine": ("k", "l"),
+        "another key": ("x", "l"),
+        "another ledger": ("k", "other"),
+        "neither": ("x", "other"),
+        "no key": (None, "l"),
+    }
     anchors = (StateAnchor(Home(tmp_path / "home")), LockFile(tmp_path))
     for anchor in anchors:
         for testset, (key, ledger) in looks.items():

@@ -149,7 +149,10 @@ def digest_of(blob: bytes) -> str:
 
 def test_row_sets_are_freed_of_labels_and_go_by_the_digest_that_they_had(tmp_path: Path) -> None:
     ledger, hashes = opened(tmp_path / "ledger.db"), np.arange(5, dtype=np.uint64)
-    whole = {kind: RowSet({"n": 5}, {"bound": hashes + np.uint64(n), "labelled": hashes}) for n, kind in enumerate(("test", "merged"))}
+    whole = {
+        kind: RowSet({"n": 5}, {"bound": hashes + np.uint64(n), "labelled": hashes})
+        for n, kind in enumerate(("test", "merged"))
+    }
     free = RowSet({"n": 5}, {"bound": hashes})
     for kind, rows in {**whole, "development": free, "table": whole["test"]}.items():
         ledger.write(lambda writing, rows=rows, kind=kind: writing.keep(rows.pack(), "key", 5, kind))
@@ -162,7 +165,9 @@ def test_row_sets_are_freed_of_labels_and_go_by_the_digest_that_they_had(tmp_pat
         left = RowSet.unpack(ledger.rowset(digest_of(rows.pack()))).arrays
         assert {name: array.tolist() for name, array in left.items()} == {"bound": rows.arrays["bound"].tolist()}
     assert ledger.forged_rowsets() == []
-    assert [sorted(entry.facts["stripped"]) for entry in ledger.entries()] == [sorted(digest_of(one.pack()) for one in whole.values())]
+    assert [sorted(entry.facts["stripped"]) for entry in ledger.entries()] == [
+        sorted(digest_of(one.pack()) for one in whole.values())
+    ]
     assert strip(ledger) == 0
     assert len(ledger.entries()) == 1
     with sqlite3.connect(tmp_path / "ledger.db") as raw, pytest.raises(sqlite3.IntegrityError, match="append-only"):
@@ -171,7 +176,9 @@ def test_row_sets_are_freed_of_labels_and_go_by_the_digest_that_they_had(tmp_pat
 
 def test_what_stands_under_a_digest_is_used_if_it_is_its_own_or_a_note_names_it(tmp_path: Path) -> None:
     ledger, path = opened(tmp_path / "ledger.db"), tmp_path / "ledger.db"
-    names = [ledger.write(lambda writing, blob=blob: writing.keep(blob, "key", 1, "test")) for blob in (b"one", b"two", b"three")]
+    names = [
+        ledger.write(lambda writing, blob=blob: writing.keep(blob, "key", 1, "test")) for blob in (b"one", b"two", b"three")
+    ]
     changed(path, f"UPDATE rowsets SET blob = CAST('left' AS BLOB) WHERE digest = '{names[0]}'",
             f"UPDATE rowsets SET blob = CAST('other' AS BLOB) WHERE digest = '{names[1]}'")  # fmt: skip
     assert ledger.forged_rowsets() == sorted(names[:2])

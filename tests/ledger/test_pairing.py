@@ -1,4 +1,4 @@
-"""Variables are matched at the least cost, which is written out here in loops; rounds that go in a circle end where eight do."""
+"""Variables are matched at the least cost, which is written out in loops; rounds that go in a circle end where eight do."""
 
 from itertools import permutations, product
 
@@ -57,7 +57,9 @@ def test_a_round_assigns_the_variables_at_the_least_cost(
             (i, j, sign): cost(ours, theirs, "rank", start, i, j, sign)
             for i, j, sign in product(range(4), range(5), (1.0, -1.0))
         }
-        least = min(sum(min(costs[i, j, 1.0], costs[i, j, -1.0]) for i, j in enumerate(other)) for other in permutations(range(5), 4))
+        least = min(
+            sum(min(costs[i, j, 1.0], costs[i, j, -1.0]) for i, j in enumerate(other)) for other in permutations(range(5), 4)
+        )
         chosen = list(zip(found.ours.tolist(), found.theirs.tolist(), found.signs.tolist()))
         assert sum(costs[one] for one in chosen) == pytest.approx(least, abs=1e-9)
         assert all(costs[i, j, sign] <= costs[i, j, -sign] + 1e-12 for i, j, sign in chosen)
@@ -104,6 +106,7 @@ def test_what_fits_as_well_turned_round_is_not_turned() -> None:
         links[np.isfinite(links)] = 0.0
     for start in starts(ours, ours, "value", SCALE, thorough=True):
         assert start.signs.tolist() == [1.0] * 3
+    assert [start.signs.tolist() for start in _first(ours, ours)] == [[1.0] * 3]
 
 
 def test_pairings_that_go_in_a_circle_end_where_eight_rounds_would(monkeypatch: pytest.MonkeyPatch) -> None:

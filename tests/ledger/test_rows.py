@@ -11,7 +11,17 @@ from modelsel.core.types import Feature, Table
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows import unpacked
 from modelsel.ledger.rows.channels import quasi_keys, ranked
-from modelsel.ledger.rows.identity import MISSING, bound, columns, feature_tokens, met, number_tokens, occurrences, rank_tokens, tally
+from modelsel.ledger.rows.identity import (
+    MISSING,
+    bound,
+    columns,
+    feature_tokens,
+    met,
+    number_tokens,
+    occurrences,
+    rank_tokens,
+    tally,
+)
 from modelsel.ledger.rows.matching import ALIKE, KEPT, Sketch, keyed, matched, settled, sketches
 from modelsel.ledger.rows.order import Dense, Order
 from modelsel.ledger.rows.row_set import RowSet
@@ -114,7 +124,10 @@ def test_columns_are_paired_as_the_rule_says() -> None:
 
 
 def test_a_column_without_values_is_like_no_other() -> None:
-    empty, full = Sketch("a", "1", np.empty(0, np.uint64), np.empty(0)), Sketch("b", "2", np.arange(2, dtype=np.uint64), np.full(2, 0.5))
+    empty, full = (
+        Sketch("a", "1", np.empty(0, np.uint64), np.empty(0)),
+        Sketch("b", "2", np.arange(2, dtype=np.uint64), np.full(2, 0.5)),
+    )
     assert matched([empty], [full]) is None
     assert matched([full], [empty]) is None
     assert matched([empty, full], [full, empty]) == (("a", "b"), [])
@@ -142,7 +155,12 @@ def test_what_is_missing_has_no_rank() -> None:
     dense = Dense.of(np.array([np.nan, 4.0, np.nan, 1.0, 4.0]))
     assert dense.codes.tolist() == [-1, 1, -1, 0, 1]
     assert dense.counts.tolist() == [1, 2]
-    assert rank_tokens(dense.codes).tolist() == [MISSING, *number_tokens(np.array([1.0])), MISSING, *number_tokens(np.array([0.0, 1.0]))]
+    assert rank_tokens(dense.codes).tolist() == [
+        MISSING,
+        *number_tokens(np.array([1.0])),
+        MISSING,
+        *number_tokens(np.array([0.0, 1.0])),
+    ]
 
 
 @pytest.mark.parametrize(("n", "sketch"), [(9, False), (10, False), (11, True)])

@@ -131,7 +131,11 @@ def test_beside_what_is_bad_or_lost_or_weighty_all_is_examined(tmp_path: Path) -
     mine = chain(replica, 2)
     signed = {one.hash: [(signer.public, signer.sign(one.hash))] for one in mine}
     stray = chain("stray", 1)
-    for entries, signatures in ((mine[:1] + stray, signed), (mine[:1], signed), (mine[:1], {mine[0].hash: signed[mine[0].hash]})):
+    for entries, signatures in (
+        (mine[:1] + stray, signed),
+        (mine[:1], signed),
+        (mine[:1], {mine[0].hash: signed[mine[0].hash]}),
+    ):
         former = examined(entries, signatures, LedgerTerms())
         plain = not former.bad and not former.lost
         assert (extended(former, mine[1:], signed) is not None) == plain
@@ -153,7 +157,9 @@ def test_new_entries_of_several_chains_are_put_in_their_places(tmp_path: Path) -
     read = extended(former, [one for seq in (2, 3) for one in every if one.seq == seq], signed)
     assert read is not None
     assert list(read) == every
-    assert {replica: entry.seq for replica, entry in read.heads().items()} == dict.fromkeys((entries[0].replica for entries in chains), 3)
+    assert {replica: entry.seq for replica, entry in read.heads().items()} == dict.fromkeys(
+        (entries[0].replica for entries in chains), 3
+    )
     for entries in chains:
         assert read.last(entries[0].replica) == entries[-1]
         assert read.last(entries[0].replica[:-1]) is None

@@ -29,7 +29,9 @@ def labels(*columns: Sequence[float], levels: dict[int, tuple[str, ...]] | None 
     return tuple(label for label in found.labels if label not in own)
 
 
-@pytest.mark.parametrize(("rows", "columns", "there"), [(FEWEST, 2, True), (FEWEST - 1, 2, False), (FEWEST, 1, False), (200, 1, False)])
+@pytest.mark.parametrize(
+    ("rows", "columns", "there"), [(FEWEST, 2, True), (FEWEST - 1, 2, False), (FEWEST, 1, False), (200, 1, False)]
+)
 def test_sixty_rows_and_two_variables_make_a_portrait(rows: int, columns: int, there: bool) -> None:
     found = variables(table(*(numbers(rows, seed) for seed in range(columns))))
     assert (found is not None) == there
@@ -38,8 +40,8 @@ def test_sixty_rows_and_two_variables_make_a_portrait(rows: int, columns: int, t
 
 @pytest.mark.parametrize(
     ("rows", "has", "part"),
-    [(400, 9, False), (400, 10, True), (400, 390, True), (400, 391, False), (1000, 19, False), (1000, 20, True), (1000, 980, True),
-     (1000, 981, False)],
+    [(400, 9, False), (400, 10, True), (400, 390, True), (400, 391, False), (1000, 19, False), (1000, 20, True),
+     (1000, 980, True), (1000, 981, False)],
 )  # fmt: skip
 def test_a_level_needs_ten_rows_and_two_in_a_hundred_on_either_side(rows: int, has: int, part: bool) -> None:
     codes = np.where(np.arange(rows) < has, 0, np.where(np.arange(rows) % 2, 1, 2))

@@ -60,6 +60,7 @@ EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
     ("modelsel/ledger/portraits/likeness.py", "& (pairing.signs > 0)", "Gt -> GtE", SIGN),
     ("modelsel/ledger/portraits/likeness.py", "for _ in range(min(step, count - start))", "Sub -> Add", FURTHER),
     ("modelsel/ledger/portraits/pairing.py", "right, NOWHERE / 2)", "Div -> Mult", NOWHERE),
+    ("modelsel/ledger/portraits/pairing.py", "_squares(means[0] * sign, means[1]) / scale", "Mult -> Div", SIGN),
     ("modelsel/ledger/portraits/sifting.py", "best <= SLACK", "LtE -> Lt", CONTINUOUS),
     ("modelsel/ledger/portraits/sifting.py", "pairs <= SLACK", "LtE -> Lt", CONTINUOUS),
     ("modelsel/ledger/portraits/variables.py", "if len(found) <= MOST", "LtE -> Lt", PLENTY),

@@ -264,5 +264,7 @@ def test_the_state_pays_for_its_index_its_history_and_its_space() -> None:
         tree = spent - log(weight)
         assert SpendingState(look, spent).nats(delta) == pytest.approx(log(2 / delta) + tree)
         for space in (2, 10**6):
-            assert SpendingState(look, spent, space, member=True).nats(delta) == pytest.approx(log(4 / delta) + min(tree, log(space)))
+            assert SpendingState(look, spent, space, member=True).nats(delta) == pytest.approx(
+                log(4 / delta) + min(tree, log(space))
+            )
             assert SpendingState(look, spent, space).nats(delta) == pytest.approx(log(4 / delta) + tree)
