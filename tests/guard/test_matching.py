@@ -98,7 +98,8 @@ def test_only_sets_under_the_same_key_are_compared_and_the_nearest_comes_first()
 
 
 def test_rows_that_chose_are_compared_once_but_for_the_studys_own_and_its_duplicates() -> None:
-    facts = [{"train": "d"}, {"train": "e", "key_id": "x"}, {"train": "f", "development": None}, {"train": "g"}, {"train": "g"}]
+    facts = [{"train": "d", "development": "own"}, {"train": "e", "key_id": "x", "development": "foreign"},
+             {"train": "f", "development": None}, {"train": "g"}, {"train": "g", "development": "again"}]  # fmt: skip
     chosen = [entry("selection", seq=seq, **{"key_id": KEY.id, "development": "rows", **one}) for seq, one in enumerate(facts)]
     rows = {"rows": stored({"bound": many(4, 10)})}
     sides: Any = ({"bound": many(0, 10)}, {"bound": np.r_[many(8, 30), many(100, 150)]})
@@ -157,11 +158,20 @@ def test_the_margin_is_twice_the_share_of_repeated_rows_and_two_in_a_hundred_at_
     assert bool(found(mine, stored({"bound": many(2000 - shared, 4000 - shared)}))) == seen
 
 
+@pytest.mark.parametrize(("u", "rows"), [(0.8, 41), (0.96, 50)])
+def test_where_rows_repeat_each_counts_as_often_as_it_was_there(u: float, rows: int) -> None:
+    mine = subject({"bound": np.r_[np.full(10, 7, np.uint64), many(100, 140)]}, u={"bound": u})
+    (relation,) = found(mine, stored({"bound": np.r_[np.full(1, 7, np.uint64), many(100, 140)]}))
+    assert relation.rows == rows
+
+
 def test_of_a_sketch_the_largest_hash_counts_on_both_sides() -> None:
     last, less = np.full(30, 5, np.uint64), np.full(6, 1, np.uint64)
     assert enough(last, less, last, sketch=True)  # all stand there, and among six of our own none
     assert not enough(last, np.r_[last, less], last, sketch=True)  # as many of our own are alike
     assert not enough(last + np.uint64(1), less, last, sketch=True)  # nothing is known of larger ones
+    (relation,) = found(subject({"bound": many(0, 40)}), stored({"bound": many(0, 20) * np.uint64(2)}, n=4000, sketch=True))
+    assert relation.rows == 21  # 20 of the 39 hashes up to 38, which is 20.5 of 40
     (relation,) = found(subject({"bound": many(0, 40)}), stored({"bound": many(0, 20)}, n=4000, sketch=True))
     assert (relation.rows, relation.exact, relation.seen.sum()) == (40, False, 40)
 
@@ -323,7 +333,7 @@ def test_a_copy_is_left_out_where_what_it_copies_is_there_under_a_key_at_hand() 
 
 
 def test_other_ledgers_bring_looks_but_no_terms_of_sets_that_were_sealed_here() -> None:
-    here = History((entry("seal", testset="t"), entry("intent", seq=2)))
+    here = History((entry("seal", testset="t"), entry("intent", seq=2, testset="u")))
     assert joined(here, OtherLedgers(), "k") is here
     seals = [entry(kind, "s", seq, testset=name) for seq, (kind, name) in enumerate(
         [("seal", "t"), ("policy_change", "t"), ("seal", "u"), ("policy_change", "u"), ("intent", "t")])]  # fmt: skip
@@ -379,6 +389,13 @@ def overlap(rows: np.ndarray, pool: np.ndarray, size: int) -> tuple[float, float
         mean += sum(above)
         variance += sum((2 * turn + 1) * p for turn, p in enumerate(above)) - sum(above) ** 2
     return mean / len(rows), sqrt(max(0.0, variance)) / len(rows)
+
+
+def test_just_as_much_as_chance_leaves_room_for_is_not_more() -> None:
+    """Half of 126 rows are met, and none of our own: q = 1/128, and the margin is all of the rest."""
+    rows, theirs, own = many(0, 126), many(63, 189), many(500, 626)
+    assert not more_than_chance(rows, theirs, own, 0.5 - 1 / 128)
+    assert more_than_chance(rows, theirs, own, 0.5 - 1 / 128 - 1e-9)
 
 
 def test_more_than_chance_is_what_the_formula_says() -> None:

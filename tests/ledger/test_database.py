@@ -77,6 +77,14 @@ def test_a_servers_address_names_its_driver() -> None:
     }
 
 
+def test_a_ledger_has_an_id_of_its_own_that_stays_and_an_owner(tmp_path: Path) -> None:
+    one, other = opened(tmp_path / "one.db"), opened(tmp_path / "other.db")
+    assert one.id != other.id
+    assert {len(one.id), len(other.id)} == {32}
+    assert opened(tmp_path / "one.db", "you").id == one.id
+    assert opened(tmp_path / "one.db", "you").entries().owner == Home(tmp_path / "me").signer().public
+
+
 # --- what is read while a process is at work
 
 
@@ -149,16 +157,20 @@ def digest_of(blob: bytes) -> str:
 
 def test_row_sets_are_freed_of_labels_and_go_by_the_digest_that_they_had(tmp_path: Path) -> None:
     ledger, hashes = opened(tmp_path / "ledger.db"), np.arange(5, dtype=np.uint64)
+    secret = b"hashes of labels" * 40
+    guessed = np.frombuffer(secret, np.uint64)
     whole = {
-        kind: RowSet({"n": 5}, {"bound": hashes + np.uint64(n), "labelled": hashes})
+        kind: RowSet({"n": 5}, {"bound": hashes + np.uint64(n), "labelled": guessed})
         for n, kind in enumerate(("test", "merged"))
     }
     free = RowSet({"n": 5}, {"bound": hashes})
     for kind, rows in {**whole, "development": free, "table": whole["test"]}.items():
         ledger.write(lambda writing, rows=rows, kind=kind: writing.keep(rows.pack(), "key", 5, kind))
     assert labelled(ledger) == 2
+    assert any(secret[:16] in path.read_bytes() for path in tmp_path.glob("ledger.db*"))
     assert not ledger.marked(LOOKED_THROUGH)
     assert strip(ledger) == 2
+    assert not any(secret[:16] in path.read_bytes() for path in tmp_path.glob("ledger.db*"))
     assert labelled(ledger) == 0
     assert ledger.marked(LOOKED_THROUGH)
     for rows in (*whole.values(), free):
@@ -327,7 +339,14 @@ def test_what_was_lost_with_the_server_is_written_again(server: Callable[..., tu
     ledger.append("note", {"text": "at last"})
     assert [one.facts["text"] for one in ledger.entries()] == ["at last"]
     assert tries == [0.0, 3.0]  # asked twice in vain, then written anew
-    ledger, tries = server(1, readings=99)
+
+
+@pytest.mark.parametrize(("dialect", "seconds"), [("postgresql", 3.0), ("sqlite", 0.0)])
+def test_a_server_is_asked_whether_it_arrived_as_long_as_that_and_a_file_once(
+    server: Callable[..., tuple[Any, list[float]]], dialect: str, seconds: float
+) -> None:
+    ledger, tries = server(1, readings=99, dialect=dialect)
     with pytest.raises(StoreError):
         ledger.append("note", {})
     assert len(tries) == 1
+    assert store.time.monotonic() == seconds

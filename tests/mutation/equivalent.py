@@ -24,6 +24,7 @@ NOWHERE = "any number that is as far says as little"
 BEST = "nothing agrees better than wholly"
 NOTHING = "where nothing came but something changed, what is compared besides differs too: all are examined either way"
 COUNTED = "what it lets by is counted exactly afterwards"
+IMPOSSIBLE = "it stands where nothing is possible, and nought is put in its place"
 ZERO = "minus nought was made nought before: no number has just this bit"
 
 EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
@@ -53,6 +54,8 @@ EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
     ("modelsel/guard/access/session.py", "== columns and one", "And -> Or", NOBODY),
     ("modelsel/guard/history/quarantine.py", 'again = any(entry.kind == "seal" and', "And -> Or", AGAIN),
     ("modelsel/guard/release/mechanisms.py", "<= 4 / sqrt(self.n) + noise[0]", "Add -> Sub", NOISE),
+    ("modelsel/guard/matching/chance.py", "np.maximum(0, size - (pool - held))", "Sub -> Add", IMPOSSIBLE),
+    ("modelsel/guard/matching/overlap.py", "if not (last > first).any()", "Gt -> GtE", SPEED),
     ("modelsel/guard/history/quarantine.py", 'if end.facts["price"] < least - 1e-6', "Lt -> LtE", CONTINUOUS),
     ("modelsel/ledger/portraits/likeness.py", "np.float32 if rows < EXACT", "Lt -> LtE", EXACT),
     ("modelsel/ledger/portraits/likeness.py", "variance > 0.02", "Gt -> GtE", CONTINUOUS),
