@@ -8,11 +8,11 @@ import pytest
 
 from benchmarks.recognition.disguise_tables import drawn as drawn_table
 from benchmarks.recognition.guard_disguises import DISGUISES
-from modelsel.core.types import Feature, Table, Task
+from modelsel.core.types import Feature, Task
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.likeness import Halves, Likeness, likeness
 from modelsel.ledger.portraits.portrait import Portrait, drawn
-from modelsel.ledger.portraits.variables import MOST, variables
+from modelsel.ledger.portraits.variables import variables
 from modelsel.ledger.rows.row_set import RowSet
 from tests.ledger.columns import variables_of
 
@@ -105,37 +105,6 @@ def test_half_of_the_variables_have_to_fit() -> None:
         assert likeness(mine, halves, replace(mine, links=links), thorough=False).variables == fit
 
 
-@pytest.mark.parametrize(("numbers", "orders"), [(1, 3), (10, 3), (11, 2), (15, 2), (16, 1)])
-def test_many_numbers_have_fewer_features_each(numbers: int, orders: int) -> None:
-    rng = np.random.default_rng(0)
-    levels = tuple("abcdefghij")
-    values = np.column_stack([rng.normal(size=(400, numbers)), rng.integers(0, 10, (400, 4))])
-    features = tuple(
-        Feature(f"x{i}", "numeric" if i < numbers else "nominal", levels[: 10 * (i >= numbers)]) for i in range(numbers + 4)
-    )
-    target = np.zeros(400, np.int32)
-    found = variables(Task(name="t", features=features, values=values, rows=np.arange(400), classes=("0", "1"), target=target))
-    assert found is not None
-    assert found.orders == orders
-    assert len(found) == MOST  # levels have the room that numbers leave
-    assert found.binary.sum() == MOST - orders * numbers
-
-
-@pytest.mark.parametrize(("levels", "part"), [(40, True), (41, False)])
-def test_columns_of_many_levels_take_no_part(levels: int, part: bool) -> None:
-    rng = np.random.default_rng(0)
-    codes = np.where(rng.random(400) < 0.5, 0, np.arange(400) % levels)
-    features = (
-        Feature("city", "nominal", tuple(f"c{i}" for i in range(levels))),
-        Feature("x", "numeric"),
-        Feature("y", "numeric"),
-    )
-    values, target = np.column_stack([codes, rng.normal(size=(400, 2))]), np.zeros(400, np.int32)
-    found = variables(Task(name="t", features=features, values=values, rows=np.arange(400), classes=("0", "1"), target=target))
-    assert found is not None
-    assert ("city=c0" in found.labels) == part
-
-
 def test_levels_of_which_one_follows_from_another_tell_nothing_of_tables() -> None:
     rng = np.random.default_rng(0)
     some, others = rng.random(400) < 0.5, rng.random(400) < 0.5
@@ -159,19 +128,6 @@ def test_two_levels_tell_something_where_they_would_share_five_rows(rows: int, t
     place = np.arange(rows)
     both = variables_of(np.column_stack([place < 20, (place >= 15) & (place < 35)]).astype(float), np.ones(2, bool), 3, "ab")
     assert Halves(both, "seed").crossing[0, 1] == telling  # 20 · 20 / 80 = 5
-
-
-def test_levels_nearest_to_half_of_the_rows_have_the_room_that_numbers_leave() -> None:
-    rng = np.random.default_rng(0)
-    shares = np.linspace(0.1, 0.9, 25)
-    levels = np.column_stack([rng.permutation(400) < share * 400 for share in shares])
-    values = np.column_stack([rng.normal(size=(400, 10)), levels])
-    features = tuple(Feature(f"x{i}", "nominal" if i >= 10 else "numeric", ("no", "yes") if i >= 10 else ()) for i in range(35))
-    found = variables(Table(name="", features=features, values=values, rows=np.arange(400)))
-    assert found is not None
-    counts = np.array([one.count for one in found.variables if one.level is not None])
-    assert len(counts) == MOST - 30
-    assert abs(counts / 400 - 0.5).max() <= np.sort(abs(shares - 0.5))[MOST - 30 - 1] + 1e-9
 
 
 def test_where_more_rows_are_common_than_can_be_nothing_is_said() -> None:

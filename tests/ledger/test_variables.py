@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from modelsel.core.types import Feature, Table
+from modelsel.core.types import Feature, Table, Task
+from modelsel.ledger.portraits import variables as variables_
 from modelsel.ledger.portraits.variables import FEWEST, MOST, variables
 from modelsel.ledger.rows.order import Order
 
@@ -97,3 +98,68 @@ def test_with_the_ranks_at_hand_links_are_the_same(missing: bool) -> None:
     for view in ("value", "rank"):
         assert np.array_equal(plain.links(None, view), ranked.links(None, view), equal_nan=True)
         assert np.array_equal(plain.links(some, view), ranked.links(some, view), equal_nan=True)
+
+
+@pytest.mark.parametrize(("numbers", "orders"), [(1, 3), (10, 3), (11, 2), (15, 2), (16, 1)])
+def test_many_numbers_have_fewer_features_each(numbers: int, orders: int) -> None:
+    rng = np.random.default_rng(0)
+    levels = tuple("abcdefghij")
+    values = np.column_stack([rng.normal(size=(400, numbers)), rng.integers(0, 10, (400, 4))])
+    features = tuple(
+        Feature(f"x{i}", "numeric" if i < numbers else "nominal", levels[: 10 * (i >= numbers)]) for i in range(numbers + 4)
+    )
+    target = np.zeros(400, np.int32)
+    found = variables(Task(name="t", features=features, values=values, rows=np.arange(400), classes=("0", "1"), target=target))
+    assert found is not None
+    assert found.orders == orders
+    assert len(found) == MOST  # levels have the room that numbers leave
+    assert found.binary.sum() == MOST - orders * numbers
+
+
+@pytest.mark.parametrize(("levels", "part"), [(40, True), (41, False)])
+def test_columns_of_many_levels_take_no_part(levels: int, part: bool) -> None:
+    rng = np.random.default_rng(0)
+    codes = np.where(rng.random(400) < 0.5, 0, np.arange(400) % levels)
+    features = (
+        Feature("city", "nominal", tuple(f"c{i}" for i in range(levels))),
+        Feature("x", "numeric"),
+        Feature("y", "numeric"),
+    )
+    values, target = np.column_stack([codes, rng.normal(size=(400, 2))]), np.zeros(400, np.int32)
+    found = variables(Task(name="t", features=features, values=values, rows=np.arange(400), classes=("0", "1"), target=target))
+    assert found is not None
+    assert ("city=c0" in found.labels) == part
+
+
+def test_levels_nearest_to_half_of_the_rows_have_the_room_that_numbers_leave() -> None:
+    rng = np.random.default_rng(0)
+    shares = np.linspace(0.1, 0.9, 25)
+    levels = np.column_stack([rng.permutation(400) < share * 400 for share in shares])
+    values = np.column_stack([rng.normal(size=(400, 10)), levels])
+    features = tuple(Feature(f"x{i}", "nominal" if i >= 10 else "numeric", ("no", "yes") if i >= 10 else ()) for i in range(35))
+    found = variables(Table(name="", features=features, values=values, rows=np.arange(400)))
+    assert found is not None
+    counts = np.array([one.count for one in found.variables if one.level is not None])
+    assert len(counts) == MOST - 30
+    assert abs(counts / 400 - 0.5).max() <= np.sort(abs(shares - 0.5))[MOST - 30 - 1] + 1e-9
+
+
+@pytest.mark.parametrize(("rows", "orders"), [(199, 3), (200, 3), (201, 1)])
+def test_numbers_of_more_rows_than_that_have_one_feature(rows: int, orders: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(variables_, "LARGE", 200)
+    found = variables(table(numbers(rows), numbers(rows, 1)))
+    assert found is not None
+    assert found.orders == orders
+
+
+def test_a_level_is_one_where_a_row_has_it() -> None:
+    codes = np.array([0, 1, 2, np.nan] * 50)
+    codes[:7] = 0
+    found = variables(table(codes, numbers(200), levels={0: ("a", "b", "c")}))
+    assert found is not None
+    assert found.labels == ("x1", "x0=a", "x0=b", "x0=c")
+    for index, one in enumerate(found.variables):
+        if one.level is not None:
+            assert found.values(index).tolist() == [float(code == one.level) for code in codes]
+            assert one.count == (codes == one.level).sum()
+    assert found.binary.tolist() == [False, True, True, True]
