@@ -17,8 +17,7 @@ from modelsel.guard.identity.fingerprints import RowFingerprints
 from modelsel.guard.identity.requests import TestSetDeclaration
 
 SAMPLE = 500
-SURE = 1e-6  # p below which copies are suspected
-EXCESS = 0.05  # and by how much more often they must come near
+SURE = 1e-6  # p below which copies are suspected: with the largest samples an excess of 0.17
 AGREEMENT = 5.0  # standard errors by which labels agree within a suspected group
 
 
@@ -41,7 +40,7 @@ def _near(sealing: TestSetDeclaration, subject: RowFingerprints) -> Iterator[Fin
     within = _nearest(kept[:SAMPLE], kept, development.features, own=True)
     excess = _excess(across, within)
     p = exp(-2 * excess**2 * len(across) * len(within) / (len(across) + len(within)))
-    if p < SURE and excess > EXCESS:
+    if p < SURE:
         yield near_duplicates.finding(excess)
 
 
@@ -112,7 +111,7 @@ def _agreement(task: Task, column: Floats) -> float:
     levels, target = column[present].astype(np.int64), task.target[present]
     share = np.bincount(target) / len(target)
     by_chance = float((share**2).sum())
-    order = np.lexsort((generator(0, task.name or "task").permutation(len(levels)), levels))
+    order = np.lexsort((generator(0, task.name).permutation(len(levels)), levels))
     pairs = levels[order][1:] == levels[order][:-1]
     agree = _equal(target[order], pairs)
     spread = np.sqrt(by_chance * (1 - by_chance) * max(1, int(pairs.sum())))
