@@ -13,7 +13,6 @@ SPEED = "both ways give the same, from which size on decides about time alone"
 TEXT = "the wording of a message"
 AGAIN = "what was found sound is judged once more, with the same result"
 NOBODY = "what is compared besides agrees with nothing: other tables are left out to save time"
-NOISE = "noise is as often above nought as below"
 CONTINUOUS = "real numbers (means of squares, seconds) do not meet their limit"
 
 EXACT = "two to the 24th is itself exact in single precision"
@@ -78,6 +77,7 @@ EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
     ("modelsel/ledger/database/reading.py", "not 0 < sum(grown.values()) <= MANY", "LtE -> Lt", SPEED),
     ("modelsel/statistics/reuse/certificate.py", "return end if excess(edge) <= 0", "LtE -> Lt", CONTINUOUS),
     ("modelsel/statistics/reuse/certificate.py", "if nats <= DEEP else inf", "LtE -> Lt", SPEED),
+    ("modelsel/guard/release/mechanisms.py", "<= 4 / sqrt(self.n) + noise[0]", "LtE -> Lt", CONTINUOUS),
     ("modelsel/ledger/database/store.py", 'cause = getattr(error, "orig", None) or error', "Or -> And", TEXT),
 )
 
