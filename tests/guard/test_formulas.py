@@ -46,14 +46,16 @@ def test_no_width_is_known_of_a_measure_without_bounds_or_of_a_class_that_is_not
 
 
 def test_a_foreseen_value_costs_what_a_normal_distribution_about_it_leaves_to_its_cell() -> None:
-    grid = ScoreGridRelease("brier", 200, 50, (0.0, 2.0), (0.3, 400), None)
-    spread = 1.0 * sqrt(1 / 200 + 1 / 400)  # half of the range at the most
-    for score in (0.28, 0.32, 0.6, 2.0):
-        cell = round(score * 25)
-        low, high = (cell - 0.5) / 25 if cell else -inf, (cell + 0.5) / 25 if cell < 50 else inf
-        mass = norm.cdf(high, 0.3, spread) - norm.cdf(low, 0.3, spread)
-        expected = -log(prices.PRIOR / 51 + (1 - prices.PRIOR) * mass)
-        assert grid.release(LabelSummary(200, 30, score, (120, 80), 200.0)).price == pytest.approx(charged(expected))
+    for kind, origin in (("brier", 0.0), ("kappa", -1.0)):
+        grid = ScoreGridRelease(kind, 200, 50, (origin, origin + 2.0), (origin + 0.3, 400), None)
+        spread = 1.0 * sqrt(1 / 200 + 1 / 400)  # half of the range at the most
+        for score in (0.28, 0.32, 0.6, 2.0):
+            cell = round(score * 25)
+            low, high = (cell - 0.5) / 25 if cell else -inf, (cell + 0.5) / 25 if cell < 50 else inf
+            mass = norm.cdf(high, 0.3, spread) - norm.cdf(low, 0.3, spread)
+            expected = -log(prices.PRIOR / 51 + (1 - prices.PRIOR) * mass)
+            found = grid.release(LabelSummary(200, 30, origin + score, (120, 80), 200.0)).price
+            assert found == pytest.approx(charged(expected))
 
 
 def test_the_most_that_a_value_may_cost_counts_cells_a_count_and_classes() -> None:
