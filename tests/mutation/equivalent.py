@@ -13,6 +13,7 @@ SPEED = "both ways give the same, from which size on decides about time alone"
 TEXT = "the wording of a message"
 AGAIN = "what was found sound is judged once more, with the same result"
 NOBODY = "what is compared besides agrees with nothing: other tables are left out to save time"
+ITSELF = "only a seal beside itself has its number, and that declares the same space"
 CONTINUOUS = "real numbers (means of squares, seconds, widths of intervals, noise) do not meet their limit"
 
 EXACT = "two to the 24th is itself exact in single precision"
@@ -78,6 +79,7 @@ EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
     ("modelsel/statistics/reuse/certificate.py", "return end if excess(edge) <= 0", "LtE -> Lt", CONTINUOUS),
     ("modelsel/statistics/reuse/certificate.py", "if nats <= DEEP else inf", "LtE -> Lt", SPEED),
     ("modelsel/guard/release/mechanisms.py", "<= 4 / sqrt(self.n) + noise[0]", "LtE -> Lt", CONTINUOUS),
+    ("modelsel/guard/checks/declared_space.py", "other.seq > seal.seq", "Gt -> GtE", ITSELF),
     ("modelsel/guard/reporting/forecast.py", "return (high - low) / 2 > width", "Gt -> GtE", CONTINUOUS),
     ("modelsel/ledger/database/store.py", 'cause = getattr(error, "orig", None) or error', "Or -> And", TEXT),
 )
