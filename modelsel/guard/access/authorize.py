@@ -43,7 +43,7 @@ def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Repla
     if open_one is not None:
         return _resumed(writing, ask, history, open_one)
     position = position_of(writing, ask, history)
-    terms = in_force(position, (ask.foreseen or (0.5, 1))[0])
+    terms = in_force(position, ask.likely[0])
     hidden = str(terms.get("closed", "")) or _hidden(ask, terms)
     if hidden:
         closed = (budget_exhausted.quota_is_used(),) if "closed" in terms else ()
@@ -122,7 +122,7 @@ def _interrupted(history: History, ask: PreparedLook, writing: WriteTransaction)
 def _resumed(writing: WriteTransaction, ask: PreparedLook, history: History, look: PastLook) -> ApprovedLook:
     """Continue an interrupted look on the rows that were clean when it began."""
     position = position_of(writing, ask, history, until=look.entry)
-    terms, past = in_force(position, (ask.foreseen or (0.5, 1))[0]), history.looks_at(position.charged)
+    terms, past = in_force(position, ask.likely[0]), history.looks_at(position.charged)
     channel = _channel(ask, terms, past, int(position.rows.sum()), int(look.facts["look"]))
     return ApprovedLook(look.entry, channel, position.rows, ())
 
@@ -191,9 +191,8 @@ def _by_quota(terms: Mapping[str, Any], position: LookContext) -> Iterator[Findi
 def _channel(ask: PreparedLook, terms: Mapping[str, Any], looks: Sequence[PastLook], n: int, look: int) -> ReleaseMechanism:
     """Choose how the answer is released: an error count by its terms, another measure on a grid of scores."""
     if ask.counted:
-        foreseen = ask.foreseen or (0.5, 1)
         past = [one for one in looks if one.status == "revealed"]
-        return _not_taken(count_channel(terms, n, foreseen, [one.shown for one in past], look), past, looks)
+        return _not_taken(count_channel(terms, n, ask.likely, [one.shown for one in past], look), past, looks)
     selected, told = ask.request.selected, terms["release"] == "predicted"
     expected = (selected.cv_mean, selected.cv_rows) if told and isfinite(selected.cv_mean) else None
     kind = kind_of(ask.request.sealing.measure)
@@ -220,7 +219,7 @@ def _facts(looks: Sequence[PastLook]) -> list[dict[str, Any]]:
 def _question(ask: PreparedLook, position: LookContext, terms: Mapping[str, Any], findings: tuple[Finding, ...]) -> Question:
     """Gather what the policy is asked: the look's number, the width of its interval, the findings so far."""
     n, nats = int(position.rows.sum()), position.standing.nats(terms["delta"])
-    middle = round(n * (ask.foreseen or (0.5, 1))[0])
+    middle = round(n * ask.likely[0])
     low, high = interval(middle, middle, n, nats) if position.certified and ask.counted else (0.0, 1.0)
     texts = tuple(str(look.entry.brief.get("said") or "") for look in position.history.looks)
     return Question(1 + len(position.past), (high - low) / 2, findings, texts, _exhausted(terms, position.past))

@@ -70,6 +70,11 @@ class PreparedLook:
         usable = error is not None and isfinite(error) and 0 <= error <= 1 and selected.cv_rows > 0
         return (float(error), selected.cv_rows) if usable and error is not None else None
 
+    @property
+    def likely(self) -> tuple[float, int]:
+        """What is foreseen, else one half, as of a single row."""
+        return self.foreseen or (0.5, 1)
+
 
 @dataclass(frozen=True, eq=False)
 class ApprovedLook:

@@ -1,0 +1,308 @@
+"""How a look gets at its ledger, step by step with stand-ins: which rows are read, what is charged, what is copied, what is lost."""
+
+from math import exp, log
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from modelsel.core.spec import make
+from modelsel.core.types import Outputs
+from modelsel.guard.access import authorize, integrity, unguarded
+from modelsel.guard.access.closing import closed, closing
+from modelsel.guard.access.results import answered
+from modelsel.guard.access.results import unguarded as unguarded_result
+from modelsel.guard.access.session import LedgerSession
+from modelsel.guard.access.twin_sets import copy_all
+from modelsel.guard.access.unguarded import FLOAT, full_price, opened, shown
+from modelsel.guard.history.history import History, PastLook
+from modelsel.guard.identity.requests import Handed
+from modelsel.guard.release.mechanisms import LabelSummary, worst_of
+from modelsel.ledger.entry import follow
+from modelsel.ledger.rows.row_set import RowSet
+from modelsel.statistics.reuse.certificate import SpendingState, index_weight, interval
+from tests.guard.histories import Told, choice, entries, history, look, seal
+
+
+class Stored:
+    """A ledger of some row sets, which remembers what it was asked for."""
+
+    def __init__(self, *held: str, told: History | None = None) -> None:
+        self.held, self.asked, self.told = held, [], told  # type: ignore[var-annotated]
+
+    def rowsets(self, digests: list[str]) -> dict[str, bytes]:
+        self.asked.append(list(digests))
+        return {one: RowSet({"n": 1, "columns": []}, {}).pack() for one in digests if one in self.held}
+
+    def entries(self) -> Any:
+        return self.told.entries if self.told else ()
+
+
+def session(*ledgers: Any) -> LedgerSession:
+    found = LedgerSession.__new__(LedgerSession)
+    vars(found).update(ledger=ledgers[0], memory=ledgers[0], shared=SimpleNamespace(ledgers=ledgers[1:]))
+    from modelsel.ledger.rows.unpacked import RecentRowSets
+
+    found._kept = RecentRowSets()
+    return found
+
+
+def test_each_ledger_is_asked_for_what_those_before_it_do_not_have() -> None:
+    ledgers = Stored("a", "x"), Stored("b"), Stored("c"), Stored()
+    asks = session(*ledgers)
+    asks.ahead(["a", "b", "c"])
+    assert [one.asked for one in ledgers] == [[["a", "b", "c"]], [["b", "c"]], [["c"]], []]
+    asks.ahead(["a", "x"])
+    assert ledgers[0].asked[1:] == [["x"]]  # what was read is kept
+
+
+@pytest.mark.parametrize(
+    ("facts", "known"),
+    [({}, True), ({"names": list("abcd")}, True), ({"names": list("abcde")}, False), ({"key_id": "another"}, False),
+     ({"table": None}, False), ({"development": None}, False)],
+)  # fmt: skip
+def test_tables_are_compared_that_have_as_many_columns_or_do_not_say(facts: dict[str, Any], known: bool) -> None:
+    told = history(seal("one", **{"table": "t", "development": "d", "rows": "r", **facts}))
+    asks = session(Stored("t", told=told))
+    assert len(list(asks.known_tables(SimpleNamespace(id="k"), 4))) == known  # type: ignore[arg-type]
+    assert len(list(session(Stored("t"), Stored("t", told=told)).known_tables(SimpleNamespace(id="k"), 4))) == known  # type: ignore[arg-type]
+
+
+def sealing(n: int = 200, measure: str = "error", weighted: bool = False, classes: int = 2) -> Any:
+    development = SimpleNamespace(weights=np.ones(3) if weighted else None, classes=tuple("abcdefghi"[:classes]))
+    return SimpleNamespace(sealed=range(n), measure=make("measure", measure), development=development, spec_id="s", study="",
+                           folder="", config={})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("facts", "price"),
+    [({}, log(201)), ({"measure": "auc"}, 64 * log(2)), ({"weighted": True}, log(201) + 64 * log(2)), ({"measure": "auc", "n": 10}, 10 * log(2)),
+     ({"measure": "auc", "n": 10, "classes": 3}, 10 * log(3)), ({"n": 2}, log(3)), ({"classes": 1, "measure": "auc", "n": 9}, 9 * log(2))],
+)  # fmt: skip
+def test_what_off_shows_costs_all_that_it_can_tell(facts: dict[str, Any], price: float) -> None:
+    assert full_price(sealing(**facts)) == pytest.approx(price)
+    assert pytest.approx(44.3614196) == FLOAT
+
+
+def asks_off(told: History, predictions: str = "p", score: float | None = None, monkeypatch: Any = None) -> Any:
+    memory: Any = SimpleNamespace(history=told)
+    kin = [SimpleNamespace(role=role, testset=name) for role, name in (("test", "kin"), ("selection", "chose"))]
+    monkeypatch.setattr(unguarded, "relations", lambda subject, memory: kin)
+    chosen = SimpleNamespace(winner="w", cv_mean=0.1, cv_rows=9, cv_error=None)
+    request: Any = SimpleNamespace(sealing=sealing(), selected=chosen)
+    return opened(request, SimpleNamespace(digest="mine", train="t"), predictions, memory, score)  # type: ignore[arg-type]
+
+
+def test_an_unguarded_look_comes_after_all_at_these_rows_and_those_that_share_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = history(*look("a", answer={"price": 2.0}), *look("b", "kin"), *look("c", "chose"), *look("d", "far"))
+    found = asks_off(told, monkeypatch=monkeypatch)
+    assert (found["look"], found["spent"], found["worst"]) == (3, 22.0, pytest.approx(log(201)))
+
+
+@pytest.mark.parametrize(
+    ("facts", "answer", "score", "again"),
+    [({}, {}, None, True), ({}, {}, 0.2, True), ({}, {}, 0.3, False), ({}, {"symbol": "cell"}, None, False),
+     ({"policy": "off"}, {"symbol": "unguarded"}, None, True), ({"n": 100}, {}, None, False), ({"metric": "auc"}, {}, None, False),
+     ({"predictions": "q"}, {}, None, False), ({}, None, None, False), ({"policy": "off"}, None, None, False)],
+)  # fmt: skip
+def test_a_number_that_was_shown_is_not_charged_again(
+    monkeypatch: pytest.MonkeyPatch, facts: dict[str, Any], answer: dict[str, Any] | None, score: float | None, again: bool
+) -> None:
+    told = history(*look("a", answer=answer, **{"predictions": "p", **facts}))
+    assert (asks_off(told, score=score, monkeypatch=monkeypatch) is None) == again
+
+
+@pytest.mark.parametrize(("measure", "counted"), [("error", True), ("auc", False), ("cost_matrix", True)])
+def test_off_shows_a_count_of_what_is_counted(measure: str, counted: bool) -> None:
+    part = make("measure", measure, costs=((0, 1), (1, 0))) if measure == "cost_matrix" else make("measure", measure)
+    said = shown({"id": "a", "worst": 1.0}, LabelSummary(9, 3, 0.3, (9,), 9.0), SimpleNamespace(measure=part))  # type: ignore[arg-type]
+    assert said["errors"] == (3 if counted else None)
+    result = unguarded_result(LabelSummary(9, 3, 0.3, (9,), 9.0), make("guard", "off", delta=0.1), measure, ())
+    assert (result.errors, result.level) == (3 if counted else None, 0.9)
+
+
+def test_a_result_tells_each_finding_once_and_a_replay_costs_nothing() -> None:
+    intent = {"flags": [{"code": "G010"}], "n": 9, "look": 2, "spent": 1.0, "delta": 0.1, "release": "full"}
+    said = {"interval": [0, 1], "score": 0.1, "errors": 1, "price": 2.0}
+    first = answered(intent, said, make("guard", "warn"), False, ("G010", "G051"))
+    again = answered(intent, {**said, "interval": None}, make("guard", "warn"), True, ("G002",))
+    assert (first.flags, first.price, first.level, first.interval) == (("G010", "G051"), 2.0, 0.9, (0.0, 1.0))
+    assert (again.flags, again.price, again.interval) == (("G002",), 0.0, None)
+
+
+def asks(counted: bool = True, foreseen: Any = (0.2, 90), measure: str = "error") -> Any:
+    likely = foreseen or (0.5, 1)
+    asked = sealing(measure=measure)
+    return SimpleNamespace(
+        counted=counted, foreseen=foreseen, likely=likely, subject=SimpleNamespace(train="t", digest="mine"), policy=make("guard", "warn"),
+        request=SimpleNamespace(sealing=asked, selected=SimpleNamespace(cv_mean=0.3, cv_rows=70), sitting=None),
+    )  # fmt: skip
+
+
+def at(n: int = 200, rows: int = 200, certified: bool = True, look: int = 3, spent: float = 2.0, **facts: Any) -> Any:
+    clean = np.arange(n) < rows
+    return SimpleNamespace(rows=clean, clean=clean, certified=certified, standing=SpendingState(look, spent), digest="mine",
+                           charged=("mine",), past=(), history=history(), **facts)  # fmt: skip
+
+
+def test_an_exam_that_is_closed_keeps_the_base_of_each_answer() -> None:
+    handed = [Handed("a", Outputs(np.zeros((1, 9)))), Handed("b", Outputs(np.zeros((1, 9))), 7.0), Handed("c", Outputs(np.zeros((1, 9))), None, False)]
+    told = closing(asks(), at(), handed, 0.1, 0.5)
+    alone = -log(index_weight(3)) + 2.0 + log(3)
+    assert [one["base"] for one in told["answers"]] == pytest.approx([alone, 7.0, alone])
+    assert [one["certified"] for one in told["answers"]] == [True, True, False]
+    assert told["worst"] == pytest.approx(3 * worst_of(log(201)) + 3 * log(3))  # three counts, three pairs
+    for other in (at(rows=199), at(certified=False)):
+        assert not any(one["certified"] for one in closing(asks(), other, handed, 0.1, 0.5)["answers"])
+    assert closing(asks(), at(), [], 0.1, 0.5)["worst"] == 0
+
+
+def test_answers_of_an_exam_are_compared_by_a_sign_test_at_the_later_ones_level() -> None:
+    rng = np.random.default_rng(0)
+    target, n = rng.integers(0, 2, 200).astype(np.int32), 200
+    said = [np.where(rng.random(n) < rate, 1 - target, target).astype(np.int32)[None] for rate in (0.3, 0.25, 0.1, 0.3)]
+    said.append(said[0])
+    handed = [Handed(str(turn), Outputs(one)) for turn, one in enumerate(said)]
+    bases = [1.0, 2.0, 3.0, 0.0, 1.0]
+    facts = {"n": n, "delta": 0.1, "share": 0.9, "certified": True,
+             "answers": [{"name": str(turn), "base": base, "certified": turn != 1} for turn, base in enumerate(bases)]}  # fmt: skip
+    found = closed(asks(), facts, handed, (("a", "b"), target, None))
+    wrong = [one[0] != target for one in said]
+    seen = set()
+    for verdict in found["verdicts"]:
+        later, first = int(verdict["answer"]), int(verdict["beside"])
+        better, worse = int((wrong[first] & ~wrong[later]).sum()), int((wrong[later] & ~wrong[first]).sum())
+        level = 0.9 * exp(-bases[later]) / (2 * later)
+        p = binomtest(better, better + worse, 0.5, "less" if better < worse else "greater").pvalue if better + worse else 1.0
+        expected = "cannot be told apart" if p > level or better == worse else "fewer errors" if better > worse else "more errors"
+        assert verdict["says"] == expected
+        seen.add(expected)
+    assert (len(found["verdicts"]), len(seen)) == (10, 3)
+    assert found["price"] == pytest.approx(5 * (log(201) + 1e-6) + 10 * log(3), abs=1e-6)
+    limits = [interval(int(e.sum()), int(e.sum()), n, log(20) + base) for e, base in zip(wrong, bases)]
+    assert [one["interval"] for one in found["answers"]] == [None if turn == 1 else limit for turn, limit in enumerate(limits)]
+    for other, ask in ((facts, asks(counted=False)), ({**facts, "certified": False}, asks())):
+        assert closed(ask, other, handed, (("a", "b"), target, None))["verdicts"] == []
+
+
+def test_the_policy_is_asked_about_the_width_of_a_certified_count_else_of_nothing_known() -> None:
+    terms = {"delta": 0.05, "release": "full", "budget": 2}
+    low, high = interval(30, 30, 150, SpendingState(3, 2.0).nats(0.05))
+    assert authorize._question(asks(), at(rows=150), terms, ()).halfwidth == pytest.approx((high - low) / 2)
+    for other in ((asks(counted=False), at()), (asks(), at(certified=False))):
+        assert authorize._question(other[0], other[1], terms, ()).halfwidth == 0.5
+    assert authorize._question(asks(), at(), terms, ()).look == 1
+
+
+def past(status: str, symbol: str = "noisy") -> Any:
+    end = SimpleNamespace(facts={"symbol": symbol, "price": 1.0})
+    return PastLook(SimpleNamespace(facts={"worst": 9.0}), status, end if status == "revealed" else None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("looks", "release", "used"),
+    [([past("revealed")] * 2, "thresholdout", 2), ([past("revealed"), past("open")], "thresholdout", 2), ([past("revealed")], "thresholdout", 0),
+     ([past("revealed"), past("revealed", "cross-validation")], "thresholdout", 0), ([past("open")] * 3, "thresholdout", 2),
+     ([past("revealed")] * 3, "full", 0)],
+)  # fmt: skip
+def test_the_budget_of_thresholdout_is_used_by_noisy_answers_and_those_that_nobody_saw(looks: Any, release: str, used: int) -> None:
+    assert authorize._exhausted({"budget": 2, "release": release}, tuple(looks)) == used
+
+
+@pytest.mark.parametrize(
+    ("release", "counted", "sitting", "part"),
+    [("full", False, None, ""), ("passfail", True, None, ""), ("passfail", False, None, "plain error rates"), ("ladder", False, None, "plain error"),
+     ("better", True, None, "one bit"), ("better", True, "exam", ""), ("better", False, "exam", "plain error")],
+)  # fmt: skip
+def test_some_terms_show_nothing_but_error_rates_and_one_nothing_but_exams(
+    release: str, counted: bool, sitting: Any, part: str
+) -> None:
+    ask = asks(counted=counted)
+    ask.request.sitting = sitting
+    found = authorize._hidden(ask, {"release": release})
+    assert part in found
+    assert bool(part) == bool(found)
+
+
+@pytest.mark.parametrize(
+    ("release", "sealed", "told"), [("ladder", "full", True), ("ladder", "ladder", False), ("full", "full", False), ("full", "ladder", False)]
+)
+def test_a_ladder_that_was_not_sealed_is_told(release: str, sealed: str, told: bool) -> None:
+    here = at()
+    here.history = history(seal(release=sealed))
+    for quota, why in (([3, 5], "guard.quota=3"), ([], "a set that shares")):
+        found = [one.message for one in authorize._by_quota({"release": release, "quota": quota, "steps": 20}, here)]
+        assert [why in one for one in found] == ([True] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("release", "steps", "mean", "expected", "foreseen"),
+    [("predicted", None, 0.3, (0.3, 70), (0.2, 90)), ("full", None, 0.3, None, None), ("predicted", None, float("nan"), None, (0.2, 90)),
+     ("predicted", 20, 0.3, (0.3, 70), (0.2, 90))],
+)  # fmt: skip
+def test_another_measure_is_shown_on_a_grid_and_foreseen_where_the_terms_say_so(
+    release: str, steps: int | None, mean: float, expected: Any, foreseen: Any
+) -> None:
+    ask = asks(counted=False, measure="auc")
+    ask.request.selected.cv_mean = mean
+    channel: Any = authorize._channel(ask, {"release": release, "steps": steps}, (), 150, 1)
+    assert (channel.kind, channel.n, channel.steps, channel.rounded) == ("auc", 150, steps or 150, steps is not None)
+    assert (channel.expected, channel.foreseen) == (expected, foreseen)
+    counts: Any = authorize._channel(asks(foreseen=None), {"release": "predicted", "steps": None}, (), 150, 1)
+    assert counts.foreseen == (0.5, 1)
+
+
+def test_only_what_was_answered_moves_a_board() -> None:
+    looks = [PastLook(entries(*look("a", n=150))[0], "open"), PastLook(*_pair("revealed", "board 9", 0.09))]
+    channel: Any = authorize._channel(asks(), {"release": "ladder", "steps": 100}, looks, 150, 3)
+    assert (channel.rounds, channel.board) == (1, 9)
+
+
+def _pair(status: Any, symbol: str, score: float) -> Any:
+    intent, reveal = entries(*look("b", answer={"symbol": symbol, "score": score, "interval": None}, n=200))
+    return intent, status, reveal
+
+
+@pytest.mark.parametrize(("policy", "price"), [("off", log(10**7 + 1)), ("warn", log(10 * (10**7 + 1)))])
+def test_a_look_that_only_an_anchor_saw_is_charged_all_that_it_may_have_told(policy: str, price: float) -> None:
+    found = integrity._facts("t", 10**7, "h", "anchor", {"policy": policy, "look": "3"})
+    assert found["worst"] == pytest.approx(worst_of(price))
+    assert (found["unguarded"], found["look"]) == (policy == "off", 3)
+    assert integrity._facts("t", 5, "h", "a", {"n": "10000000", "policy": policy})["worst"] == pytest.approx(worst_of(price))
+
+
+class Copies:
+    """The home's ledger while copies are written."""
+
+    def __init__(self, *told: Told) -> None:
+        self.made = entries(*told, replica="home", first=100) if told else []
+
+    def entries(self) -> Any:
+        return list(self.made)
+
+    def append(self, kind: str, facts: dict[str, Any]) -> Any:
+        self.made.append(follow(self.made[-1] if self.made else None, "home", kind, {"id": f"copy{len(self.made)}", **facts}))
+        return self.made[-1]
+
+
+def test_each_entry_about_these_rows_is_copied_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("keep_all", "keep_chosen"):
+        monkeypatch.setattr(f"modelsel.guard.access.twin_sets.{name}", lambda *_, name=name: {"kept": name})
+    mirror = {"mirror": {"hash": "h", "key_id": "k"}}
+    failed = [*look("f"), ("abort", {"intent": "f", "error": "E"})]
+    here = entries(seal(), choice(), choice(train="others"), *look("a", answer={}), *failed, *look("x", "far", {}), seal("far"),
+                   ("note", {"testset": "mine"}), ("seal", {**seal()[1], **mirror}), ("commit", {"testset": "mine", "spec_id": "s"}))  # fmt: skip
+    home = Copies()
+    subject: Any = SimpleNamespace(digest="mine", train="rows")
+    under: Any = SimpleNamespace(digest="MINE", train="ROWS", source="SOURCE", names=("x",))
+    for _ in range(2):
+        copy_all(home, here, subject, SimpleNamespace(id="k"), under, SimpleNamespace(id="K"), None, None)  # type: ignore[arg-type]
+    said = [(entry.kind, entry.facts.get("kept")) for entry in home.made]
+    assert said == [("seal", "keep_all"), ("selection", "keep_chosen"), ("intent", None), ("reveal", None), ("intent", None), ("abort", None),
+                    ("commit", None)]  # fmt: skip
+    assert {entry.facts["testset"] for entry in home.made if "testset" in entry.facts} == {"MINE"}
+    ids = [entry.facts.get("intent") or entry.facts["id"] for entry in home.made[2:6]]
+    assert ids[0] == ids[1] != ids[2] == ids[3]
+    assert not any(name in entry.facts for entry in home.made for name in ("overlap", "seen", "candidates"))
