@@ -13,6 +13,7 @@ SPEED = "both ways give the same, from which size on decides about time alone"
 TEXT = "the wording of a message"
 AGAIN = "what was found sound is judged once more, with the same result"
 NOBODY = "what is compared besides agrees with nothing: other tables are left out to save time"
+ALIKE = "equal counts cannot be told apart, which is decided before"
 ITSELF = "only a seal beside itself has its number, and that declares the same space"
 CONTINUOUS = "real numbers (means of squares, seconds, widths of intervals, noise) do not meet their limit"
 
@@ -51,7 +52,6 @@ EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
     ("modelsel/guard/access/running.py", "0 <= _age(", "LtE -> Lt", CONTINUOUS),
     ("modelsel/ledger/database/migration.py", 'connection.engine.url.database or ""', "Or -> And", TEXT),
     ("modelsel/ledger/rows/matching.py", "for group in groups.values() if len(group) > 1", "Gt -> GtE", NOBODY),
-    ("modelsel/guard/access/session.py", "== columns and one", "And -> Or", NOBODY),
     ("modelsel/guard/history/quarantine.py", 'again = any(entry.kind == "seal" and', "And -> Or", AGAIN),
     ("modelsel/guard/release/mechanisms.py", "<= 4 / sqrt(self.n) + noise[0]", "Add -> Sub", NOISE),
     ("modelsel/guard/matching/chance.py", "np.maximum(0, size - (pool - held))", "Sub -> Add", IMPOSSIBLE),
@@ -79,6 +79,7 @@ EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
     ("modelsel/statistics/reuse/certificate.py", "return end if excess(edge) <= 0", "LtE -> Lt", CONTINUOUS),
     ("modelsel/statistics/reuse/certificate.py", "if nats <= DEEP else inf", "LtE -> Lt", SPEED),
     ("modelsel/guard/release/mechanisms.py", "<= 4 / sqrt(self.n) + noise[0]", "LtE -> Lt", CONTINUOUS),
+    ("modelsel/guard/access/closing.py", "1 if better > worse else 2", "Gt -> GtE", ALIKE),
     ("modelsel/guard/checks/declared_space.py", "other.seq > seal.seq", "Gt -> GtE", ITSELF),
     ("modelsel/guard/reporting/forecast.py", "return (high - low) / 2 > width", "Gt -> GtE", CONTINUOUS),
     ("modelsel/ledger/database/store.py", 'cause = getattr(error, "orig", None) or error', "Or -> And", TEXT),

@@ -81,7 +81,8 @@ def _verdicts(facts: Mapping[str, Any], wrong: Sequence[Any]) -> list[dict[str, 
         better, worse = int((wrong[first] & ~wrong[later]).sum()), int((wrong[later] & ~wrong[first]).sum())
         level = facts["share"] * exp(-facts["answers"][later]["base"]) / (2 * later)
         p = binom.cdf(min(better, worse), better + worse, 0.5)
-        said = VERDICTS[0] if p > level or better == worse else VERDICTS[1 if better > worse else 2]
+        alike = p > level or better == worse
+        said = VERDICTS[0 if alike else 1 if better > worse else 2]
         names = [facts["answers"][place]["name"] for place in (later, first)]
         found.append({"answer": names[0], "beside": names[1], "says": said})
     return found
