@@ -164,3 +164,23 @@ def test_a_refusal_by_the_quota_says_so_and_one_by_the_measure_does_not(monkeypa
         findings, reason = authorize.decide(ledger, asks())  # type: ignore[misc]
         assert findings == expected[0]
         assert reason == (expected[1] or reason)
+
+
+@pytest.mark.parametrize(("policy", "refused"), [("strict", True), ("warn", False)])
+@pytest.mark.parametrize("exam", [False, True])
+def test_a_look_is_reviewed_as_an_answer_to_an_exam_where_it_is_one_and_refused_where_the_policy_says_so(
+    monkeypatch: pytest.MonkeyPatch, policy: str, refused: bool, exam: bool
+) -> None:
+    told = [*entries(seal(), *look("a", answer={}))]
+    here, reviewed = context(monkeypatch, History(tuple(told))), []
+    for name, stand_in in (
+        ("position_of", lambda *_: here), ("noticed", lambda seen: reviewed.append(seen.sitting) or ()), ("selection", lambda *_: ()),
+        ("_refuse", lambda *facts: "refused"),
+    ):  # fmt: skip
+        monkeypatch.setattr(authorize, name, stand_in)
+    ask = asks(policy=make("guard", policy), noticed=(), leaks=(), elsewhere=SimpleNamespace(unreached=(), keys=frozenset()))
+    ask.request.sitting = SimpleNamespace(objection=lambda facts, worst: "") if exam else None
+    ledger: Any = SimpleNamespace(entries=lambda: told, replica="r", append=lambda kind, facts: kind)
+    found = authorize.decide(ledger, ask)
+    assert reviewed == [exam]
+    assert (found == "refused") == refused  # type: ignore[comparison-overlap]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from modelsel.guard.findings.looks import spec_changed_after_score
-from modelsel.guard.findings.rows import overlap_reseed, test_rows_in_earlier_selection, unguarded_run_seen
+from modelsel.guard.findings.rows import overlap_reseed, probable_same_rows, test_rows_in_earlier_selection, unguarded_run_seen
 from modelsel.guard.history.history import History
 from modelsel.guard.history.quarantine import PLACE
 from modelsel.guard.reporting.checklist import items
@@ -76,6 +76,13 @@ def test_rows_that_are_left_out_are_counted(n: int | None, rows: int, left: int)
     said = page({"rows": rows}, {"n": n})
     assert ("left out" in said) == (left > 0)
     assert left == 0 or f"computed on {n} rows; {left} others" in said
+
+
+def test_the_checklist_has_a_dash_where_there_is_no_answer() -> None:
+    said = page(of_look={"interval": None})
+    assert "| uncertainty method | – |" in said
+    assert "| sample size (test) | 200 |" in said
+    assert "| groups kept together | yes |" in said
 
 
 def test_other_sets_that_count_are_named_and_this_one_is_not() -> None:
@@ -202,6 +209,8 @@ def test_an_overlap_of_a_twentieth_is_grave(rows: int, grave: bool) -> None:
 
 
 def test_how_often_is_said_in_words() -> None:
+    assert "which was looked at:" in probable_same_rows.same_table("t", "test").message
+    assert "which was used to choose:" in probable_same_rows.same_table("t", "selection").message
     assert "without a guard before," in unguarded_run_seen.finding(1).message
     assert "2 times before" in unguarded_run_seen.finding(2).message
     assert spec_changed_after_score.finding(1, list("abcdefg")).message.endswith("f and 1 more")
@@ -212,8 +221,8 @@ def test_how_often_is_said_in_words() -> None:
 
 def test_findings_of_looks_are_told_once_and_open_ones_besides() -> None:
     fact = {"code": "G010", "severity": "low", "message": "m", "do": ""}
-    looks = [{**LOOK, "findings": [fact, {**fact, "message": "n"}]}, {**LOOK, "findings": [fact], "status": "open"}]
-    assert [(one.code, one.message[:6]) for one in of_looks([{"id": "mine", "looks": looks}])] == [("G010", "m"), ("G010", "n"), ("G060", "look 2")]
+    looks = [{**LOOK, "findings": [fact, {**fact, "message": "n"}]}, {**LOOK, "look": 3, "findings": [fact], "status": "open"}]
+    assert [(one.code, one.message[:6]) for one in of_looks([{"id": "mine", "looks": looks}])] == [("G010", "m"), ("G010", "n"), ("G060", "look 3")]
 
 
 def recorded(*told: Any) -> list[str]:
