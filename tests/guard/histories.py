@@ -29,7 +29,15 @@ def history(*told: Told) -> History:
 def seal(testset: str = "mine", **facts: Any) -> Told:
     """A seal; what is no fact of one is one of its terms."""
     terms = {name: facts.pop(name) for name in tuple(facts) if name in TERMS}
-    whole = {"testset": testset, "n": 200, "space": None, "key_id": "k", "u": 1.0, "source": testset, "terms": {**TERMS, **terms}}
+    whole = {
+        "testset": testset,
+        "n": 200,
+        "space": None,
+        "key_id": "k",
+        "u": 1.0,
+        "source": testset,
+        "terms": {**TERMS, **terms},
+    }
     return "seal", {**whole, **facts}
 
 
@@ -43,5 +51,13 @@ def look(name: str, testset: str = "mine", answer: Mapping[str, Any] | None = No
     whole = {"id": name, "testset": testset, "metric": "error", "n": 200, "look": 1, "spent": 0.0, "worst": 20.0,
              "spec_id": "s", "train": "rows", "predictions": name, "certified": True, "delta": 0.05, "config": {}}  # fmt: skip
     told: list[Told] = [("intent", {**whole, **facts})]
-    said = {"intent": name, "price": 3.0, "symbol": "count", "score": 0.2, "errors": 40, "interval": [0.1, 0.3], "released": None}
+    said = {
+        "intent": name,
+        "price": 3.0,
+        "symbol": "count",
+        "score": 0.2,
+        "errors": 40,
+        "interval": [0.1, 0.3],
+        "released": None,
+    }
     return told if answer is None else [*told, ("reveal", {"id": f"end of {name}", **said, **answer})]

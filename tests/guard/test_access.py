@@ -1,4 +1,4 @@
-"""How a look gets at its ledger, step by step with stand-ins: which rows are read, what is charged, what is copied, what is lost."""
+"""How a look gets at its ledger, step by step with stand-ins: what is read, charged, copied and lost."""
 
 from math import exp, log, sqrt
 from types import SimpleNamespace
@@ -79,8 +79,10 @@ def sealing(n: int = 200, measure: str = "error", weighted: bool = False, classe
 
 @pytest.mark.parametrize(
     ("facts", "price"),
-    [({}, log(201)), ({"measure": "auc"}, 64 * log(2)), ({"weighted": True}, log(201) + 64 * log(2)), ({"measure": "auc", "n": 10}, 10 * log(2)),
-     ({"measure": "auc", "n": 10, "classes": 3}, 10 * log(3)), ({"n": 2}, log(3)), ({"classes": 1, "measure": "auc", "n": 9}, 9 * log(2))],
+    [({}, log(201)), ({"measure": "auc"}, 64 * log(2)), ({"weighted": True}, log(201) + 64 * log(2)),
+     ({"measure": "auc", "n": 10}, 10 * log(2)),
+     ({"measure": "auc", "n": 10, "classes": 3}, 10 * log(3)), ({"n": 2}, log(3)),
+     ({"classes": 1, "measure": "auc", "n": 9}, 9 * log(2))],
 )  # fmt: skip
 def test_what_off_shows_costs_all_that_it_can_tell(facts: dict[str, Any], price: float) -> None:
     assert full_price(sealing(**facts)) == pytest.approx(price)
@@ -105,7 +107,8 @@ def test_an_unguarded_look_comes_after_all_at_these_rows_and_those_that_share_so
 @pytest.mark.parametrize(
     ("facts", "answer", "score", "again"),
     [({}, {}, None, True), ({}, {}, 0.2, True), ({}, {}, 0.3, False), ({}, {"symbol": "cell"}, None, False),
-     ({"policy": "off"}, {"symbol": "unguarded"}, None, True), ({"n": 100}, {}, None, False), ({"metric": "auc"}, {}, None, False),
+     ({"policy": "off"}, {"symbol": "unguarded"}, None, True), ({"n": 100}, {}, None, False),
+     ({"metric": "auc"}, {}, None, False),
      ({"predictions": "q"}, {}, None, False), ({}, None, None, False), ({"policy": "off"}, None, None, False)],
 )  # fmt: skip
 def test_a_number_that_was_shown_is_not_charged_again(
@@ -137,7 +140,8 @@ def asks(counted: bool = True, foreseen: Any = (0.2, 90), measure: str = "error"
     likely = foreseen or (0.5, 1)
     asked = sealing(measure=measure)
     return SimpleNamespace(
-        counted=counted, foreseen=foreseen, likely=likely, subject=SimpleNamespace(train="t", digest="mine"), policy=make("guard", "warn"),
+        counted=counted, foreseen=foreseen, likely=likely, subject=SimpleNamespace(train="t", digest="mine"),
+        policy=make("guard", "warn"),
         request=SimpleNamespace(sealing=asked, selected=SimpleNamespace(cv_mean=0.3, cv_rows=70), sitting=None),
     )  # fmt: skip
 
@@ -149,7 +153,11 @@ def at(n: int = 200, rows: int = 200, certified: bool = True, look: int = 3, spe
 
 
 def test_an_exam_that_is_closed_keeps_the_base_of_each_answer() -> None:
-    handed = [Handed("a", Outputs(np.zeros((1, 9)))), Handed("b", Outputs(np.zeros((1, 9))), 7.0), Handed("c", Outputs(np.zeros((1, 9))), None, False)]
+    handed = [
+        Handed("a", Outputs(np.zeros((1, 9)))),
+        Handed("b", Outputs(np.zeros((1, 9))), 7.0),
+        Handed("c", Outputs(np.zeros((1, 9))), None, False),
+    ]
     told = closing(asks(), at(), handed, 0.1, 0.5)
     alone = -log(index_weight(3)) + 2.0 + log(3)
     assert [one["base"] for one in told["answers"]] == pytest.approx([alone, 7.0, alone])
@@ -167,8 +175,13 @@ def test_answers_of_an_exam_are_compared_by_a_sign_test_at_the_later_ones_level(
     said.append(said[0])
     handed = [Handed(str(turn), Outputs(one)) for turn, one in enumerate(said)]
     bases = [1.0, 2.0, 3.0, 0.0, 1.0]
-    facts = {"n": n, "delta": 0.1, "share": 0.9, "certified": True,
-             "answers": [{"name": str(turn), "base": base, "certified": turn != 1} for turn, base in enumerate(bases)]}  # fmt: skip
+    facts = {
+        "n": n,
+        "delta": 0.1,
+        "share": 0.9,
+        "certified": True,
+        "answers": [{"name": str(turn), "base": base, "certified": turn != 1} for turn, base in enumerate(bases)],
+    }
     found = closed(asks(), facts, handed, (("a", "b"), target, None))
     wrong = [one[0] != target for one in said]
     seen = set()
@@ -177,7 +190,9 @@ def test_answers_of_an_exam_are_compared_by_a_sign_test_at_the_later_ones_level(
         better, worse = int((wrong[first] & ~wrong[later]).sum()), int((wrong[later] & ~wrong[first]).sum())
         level = 0.9 * exp(-bases[later]) / (2 * later)
         p = binomtest(better, better + worse, 0.5, "less" if better < worse else "greater").pvalue if better + worse else 1.0
-        expected = "cannot be told apart" if p > level or better == worse else "fewer errors" if better > worse else "more errors"
+        expected = (
+            "cannot be told apart" if p > level or better == worse else "fewer errors" if better > worse else "more errors"
+        )
         assert verdict["says"] == expected
         seen.add(expected)
     assert (len(found["verdicts"]), len(seen)) == (10, 3)
@@ -192,7 +207,9 @@ def test_answers_of_an_exam_are_compared_by_a_sign_test_at_the_later_ones_level(
 def test_a_difference_that_is_just_rare_enough_is_told(share: float, says: str) -> None:
     """One of eight throws of three coins has no head: 1/8 = share / 2."""
     target = np.zeros(5, np.int32)
-    handed = [Handed(name, Outputs(np.array([said], np.int32))) for name, said in (("a", [1, 1, 1, 0, 1]), ("b", [0, 0, 0, 0, 1]))]
+    handed = [
+        Handed(name, Outputs(np.array([said], np.int32))) for name, said in (("a", [1, 1, 1, 0, 1]), ("b", [0, 0, 0, 0, 1]))
+    ]
     answers = [{"name": one.name, "base": 0.0, "certified": True} for one in handed]
     facts = {"n": 5, "delta": 0.1, "share": share, "certified": True, "answers": answers}
     assert [one["says"] for one in closed(asks(), facts, handed, (("a", "b"), target, None))["verdicts"]] == [says]
@@ -240,17 +257,21 @@ def past(status: str, symbol: str = "noisy") -> Any:
 
 @pytest.mark.parametrize(
     ("looks", "release", "used"),
-    [([past("revealed")] * 2, "thresholdout", 2), ([past("revealed"), past("open")], "thresholdout", 2), ([past("revealed")], "thresholdout", 0),
+    [([past("revealed")] * 2, "thresholdout", 2), ([past("revealed"), past("open")], "thresholdout", 2),
+     ([past("revealed")], "thresholdout", 0),
      ([past("revealed"), past("revealed", "cross-validation")], "thresholdout", 0), ([past("open")] * 3, "thresholdout", 2),
      ([past("revealed")] * 3, "full", 0)],
 )  # fmt: skip
-def test_the_budget_of_thresholdout_is_used_by_noisy_answers_and_those_that_nobody_saw(looks: Any, release: str, used: int) -> None:
+def test_the_budget_of_thresholdout_is_used_by_noisy_answers_and_those_that_nobody_saw(
+    looks: Any, release: str, used: int
+) -> None:
     assert authorize._exhausted({"budget": 2, "release": release}, tuple(looks)) == used
 
 
 @pytest.mark.parametrize(
     ("release", "counted", "sitting", "part"),
-    [("full", False, None, ""), ("passfail", True, None, ""), ("passfail", False, None, "plain error rates"), ("ladder", False, None, "plain error"),
+    [("full", False, None, ""), ("passfail", True, None, ""), ("passfail", False, None, "plain error rates"),
+     ("ladder", False, None, "plain error"),
      ("better", True, None, "one bit"), ("better", True, "exam", ""), ("better", False, "exam", "plain error")],
 )  # fmt: skip
 def test_some_terms_show_nothing_but_error_rates_and_one_nothing_but_exams(
@@ -264,7 +285,8 @@ def test_some_terms_show_nothing_but_error_rates_and_one_nothing_but_exams(
 
 
 @pytest.mark.parametrize(
-    ("release", "sealed", "told"), [("ladder", "full", True), ("ladder", "ladder", False), ("full", "full", False), ("full", "ladder", False)]
+    ("release", "sealed", "told"),
+    [("ladder", "full", True), ("ladder", "ladder", False), ("full", "full", False), ("full", "ladder", False)],
 )
 def test_a_ladder_that_was_not_sealed_is_told(release: str, sealed: str, told: bool) -> None:
     here = at()
@@ -276,7 +298,8 @@ def test_a_ladder_that_was_not_sealed_is_told(release: str, sealed: str, told: b
 
 @pytest.mark.parametrize(
     ("release", "steps", "mean", "expected", "foreseen"),
-    [("predicted", None, 0.3, (0.3, 70), (0.2, 90)), ("full", None, 0.3, None, None), ("predicted", None, float("nan"), None, (0.2, 90)),
+    [("predicted", None, 0.3, (0.3, 70), (0.2, 90)), ("full", None, 0.3, None, None),
+     ("predicted", None, float("nan"), None, (0.2, 90)),
      ("predicted", 20, 0.3, (0.3, 70), (0.2, 90))],
 )  # fmt: skip
 def test_another_measure_is_shown_on_a_grid_and_foreseen_where_the_terms_say_so(
@@ -307,7 +330,9 @@ def test_a_look_that_only_an_anchor_saw_is_charged_all_that_it_may_have_told(pol
     found = integrity._facts("t", 10**7, "h", "anchor", {"policy": policy, "look": "3"})
     assert found["worst"] == pytest.approx(worst_of(price), abs=1e-9)
     assert (found["unguarded"], found["look"]) == (policy == "off", 3)
-    assert integrity._facts("t", 5, "h", "a", {"n": "10000000", "policy": policy})["worst"] == pytest.approx(worst_of(price), abs=1e-9)
+    assert integrity._facts("t", 5, "h", "a", {"n": "10000000", "policy": policy})["worst"] == pytest.approx(
+        worst_of(price), abs=1e-9
+    )
 
 
 class Copies:
@@ -329,15 +354,18 @@ def test_each_entry_about_these_rows_is_copied_once(monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(f"modelsel.guard.access.twin_sets.{name}", lambda *_, name=name: {"kept": name})
     mirror = {"mirror": {"hash": "h", "key_id": "k"}}
     failed = [*look("f"), ("abort", {"intent": "f", "error": "E"})]
-    here = entries(seal(), choice(), choice(train="others", tried=9), *look("a", answer={}), *failed, *look("x", "far", {}), seal("far"),
-                   ("note", {"testset": "mine"}), ("seal", {**seal()[1], **mirror}), ("commit", {"testset": "mine", "spec_id": "s"}))  # fmt: skip
+    here = entries(seal(), choice(), choice(train="others", tried=9), *look("a", answer={}), *failed, *look("x", "far", {}),
+                   seal("far"),
+                   ("note", {"testset": "mine"}), ("seal", {**seal()[1], **mirror}),
+                   ("commit", {"testset": "mine", "spec_id": "s"}))  # fmt: skip
     home = Copies()
     subject: Any = SimpleNamespace(digest="mine", train="rows")
     under: Any = SimpleNamespace(digest="MINE", train="ROWS", source="SOURCE", names=("x",))
     for _ in range(2):
         copy_all(home, here, subject, SimpleNamespace(id="k"), under, SimpleNamespace(id="K"), None, None)  # type: ignore[arg-type]
     said = [(entry.kind, entry.facts.get("kept")) for entry in home.made]
-    assert said == [("seal", "keep_all"), ("selection", "keep_chosen"), ("intent", None), ("reveal", None), ("intent", None), ("abort", None),
+    assert said == [("seal", "keep_all"), ("selection", "keep_chosen"), ("intent", None), ("reveal", None),
+                    ("intent", None), ("abort", None),
                     ("commit", None)]  # fmt: skip
     assert {entry.facts["testset"] for entry in home.made if "testset" in entry.facts} == {"MINE"}
     assert home.made[1].facts["tried"] == 1  # of the rows that chose here

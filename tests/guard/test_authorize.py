@@ -8,7 +8,16 @@ import pytest
 
 from modelsel.core.spec import make
 from modelsel.guard.access import authorize
-from modelsel.guard.access.authorize import _answered_before, _at_work, _intent, _interrupted, _own, _question, memory_of, position_of
+from modelsel.guard.access.authorize import (
+    _answered_before,
+    _at_work,
+    _intent,
+    _interrupted,
+    _own,
+    _question,
+    memory_of,
+    position_of,
+)
 from modelsel.guard.checks.declared_space import NOBODY
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.findings.certification import budget_exhausted
@@ -18,15 +27,16 @@ from modelsel.guard.policy.base import Justify
 from modelsel.statistics.reuse.certificate import SpendingState
 from tests.guard.histories import entries, history, look, seal
 
-WHY = Justify("labels", "a rater had mixed up two forms")
+NONE, WHY = Justify(), Justify("labels", "a rater had mixed up two forms")
 
 
-def asks(justify: Justify = Justify(), **facts: Any) -> Any:
+def asks(justify: Justify = NONE, **facts: Any) -> Any:
     """A request for an answer to the predictions `p`."""
     sealing = SimpleNamespace(spec_id="s", study="", folder="", config={})
     chosen = SimpleNamespace(winner="w", cv_mean=0.1, cv_rows=9, cv_error=None)
     whole = {
-        "subject": SimpleNamespace(digest="mine", train="rows", test=SimpleNamespace(bound=np.arange(200))), "metric": "error", "measure": "m",
+        "subject": SimpleNamespace(digest="mine", train="rows", test=SimpleNamespace(bound=np.arange(200))),
+        "metric": "error", "measure": "m",
         "policy": make("guard", "warn", justify=justify), "predictions": "p", "doubted": (), "counted": True, "foreseen": None,
         "likely": (0.5, 1), "told_by": lambda said: said["predictions"] == "p", "home": "home", "key": SimpleNamespace(id="k"),
         "elsewhere": SimpleNamespace(unreached=(), load=None, hashes=None, ahead=None), "since": "", "at_work": "lock",
@@ -44,7 +54,8 @@ def writing(**signers: str) -> Any:
     [({}, {}, {}, True), ({}, None, {}, False), ({"policy": "off"}, {}, {}, False), ({"predictions": "q"}, {}, {}, False),
      ({"testset": "far"}, {}, {}, False), ({}, {}, {"doubted": ("a",)}, False), ({}, {}, {"doubted": ("b",)}, True),
      ({}, {}, {"justify": WHY}, False), ({"justify": {"category": "labels", "text": WHY.text}}, {}, {"justify": WHY}, True),
-     ({"justify": {"category": "labels", "text": "another"}}, {}, {"justify": WHY}, False), ({"spec_id": "t", "train": "x"}, {}, {}, True)],
+     ({"justify": {"category": "labels", "text": "another"}}, {}, {"justify": WHY}, False),
+     ({"spec_id": "t", "train": "x"}, {}, {}, True)],
 )  # fmt: skip
 def test_an_answer_is_known_to_the_same_predictions_for_the_same_labels(
     facts: dict[str, Any], answer: Any, ask: dict[str, Any], known: bool
@@ -88,7 +99,9 @@ def test_looks_are_at_work_that_have_no_answer_and_are_alive(monkeypatch: pytest
     assert list(_at_work(writing(), asks(home=None), told)) == []
 
 
-def context(monkeypatch: pytest.MonkeyPatch, told: History, ask: Any = None, until: Any = None, whole: History | None = None) -> LookContext:
+def context(
+    monkeypatch: pytest.MonkeyPatch, told: History, ask: Any = None, until: Any = None, whole: History | None = None
+) -> LookContext:
     monkeypatch.setattr(authorize, "joined", lambda known, elsewhere, key: whole or known)
     monkeypatch.setattr(authorize, "related", lambda subject, memory, elsewhere: ())
     monkeypatch.setattr(authorize, "alive", lambda home, one, own: False)
@@ -104,7 +117,16 @@ def context(monkeypatch: pytest.MonkeyPatch, told: History, ask: Any = None, unt
 def test_a_commitment_is_to_one_study_its_predictions_and_measure_and_serves_once(
     monkeypatch: pytest.MonkeyPatch, facts: dict[str, Any], used: str | None, found: bool
 ) -> None:
-    commit = {"id": "c", "testset": "mine", "spec_id": "s", "predictions": "p", "measure": "m", "look": 1, "spent": 0.0, **facts}
+    commit = {
+        "id": "c",
+        "testset": "mine",
+        "spec_id": "s",
+        "predictions": "p",
+        "measure": "m",
+        "look": 1,
+        "spent": 0.0,
+        **facts,
+    }
     told = history(seal(), ("commit", commit), *look("a", answer={}, commit=used))
     assert (context(monkeypatch, told).commit is not None) == found
 
@@ -137,7 +159,9 @@ def test_row_sets_are_read_as_the_session_says_else_from_the_ledger(monkeypatch:
 
 
 def test_the_policy_is_asked_about_the_next_look_and_all_justifications(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = history(seal(), *look("a", answer={}, justify={"category": "bug", "text": "one"}), *look("b", "far", {}), *look("c", answer={}))
+    told = history(
+        seal(), *look("a", answer={}, justify={"category": "bug", "text": "one"}), *look("b", "far", {}), *look("c", answer={})
+    )
     asked = _question(asks(), context(monkeypatch, told), {"delta": 0.05, "release": "full", "budget": 1}, ())
     assert (asked.look, asked.used_texts) == (3, ("one", "", ""))
 
@@ -158,7 +182,8 @@ def test_a_refusal_by_the_quota_says_so_and_one_by_the_measure_does_not(monkeypa
     ledger: Any = SimpleNamespace(entries=lambda: told, replica="r")
     monkeypatch.setattr(authorize, "position_of", lambda *_: None)
     for terms, expected in (
-        ({"release": "full", "closed": "used"}, ((budget_exhausted.quota_is_used(),), "used")), ({"release": "better"}, ((), None))
+        ({"release": "full", "closed": "used"}, ((budget_exhausted.quota_is_used(),), "used")),
+        ({"release": "better"}, ((), None))
     ):  # fmt: skip
         monkeypatch.setattr(authorize, "in_force", lambda position, rate, terms=terms: terms)
         findings, reason = authorize.decide(ledger, asks())  # type: ignore[misc]
@@ -174,7 +199,8 @@ def test_a_look_is_reviewed_as_an_answer_to_an_exam_where_it_is_one_and_refused_
     told = [*entries(seal(), *look("a", answer={}))]
     here, reviewed = context(monkeypatch, History(tuple(told))), []
     for name, stand_in in (
-        ("position_of", lambda *_: here), ("noticed", lambda seen: reviewed.append(seen.sitting) or ()), ("selection", lambda *_: ()),
+        ("position_of", lambda *_: here), ("noticed", lambda seen: reviewed.append(seen.sitting) or ()),
+        ("selection", lambda *_: ()),
         ("_refuse", lambda *facts: "refused"),
     ):  # fmt: skip
         monkeypatch.setattr(authorize, name, stand_in)

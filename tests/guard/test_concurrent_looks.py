@@ -28,7 +28,14 @@ def limits(look: int, spent: float, delta: float = 0.05, space: int | None = Non
 
 def test_a_look_stands_after_all_that_it_did_not_know_of_and_that_did_not_know_of_it() -> None:
     mine = past("a", seen={"knew": 5})
-    others = [past("b"), past("c", status="open"), past("knew"), past("late", seen={"a": 5}), past("early", seen={"a": 4}), past("a", 9)]
+    others = [
+        past("b"),
+        past("c", status="open"),
+        past("knew"),
+        past("late", seen={"a": 5}),
+        past("early", seen={"a": 4}),
+        past("a", 9),
+    ]
     (found,) = superseded([mine], [mine, *others])
     assert found is not None
     assert (found["look"], found["spent"]) == (5, 1.0 + 3.0 + 20.0 + 3.0)  # b, c and early

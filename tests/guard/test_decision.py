@@ -13,8 +13,10 @@ GOOD = "the target column was shifted"
 MEDIUM, HIGH, COUNTED = Finding("G1", "medium", "m", ""), Finding("G2", "high", "h", ""), Finding("G012", "high", "c", "")
 
 
-def verdict(kind: str = "warn", look: int = 1, half: float | None = 0.04, found: tuple[Finding, ...] = (), used: tuple[str, ...] = (),
-            exhausted: int = 0, **settings: Any) -> tuple[str, str]:  # fmt: skip
+def verdict(
+    kind: str = "warn", look: int = 1, half: float | None = 0.04, found: tuple[Finding, ...] = (),
+    used: tuple[str, ...] = (), exhausted: int = 0, **settings: Any,
+) -> tuple[str, str]:  # fmt: skip
     said = judge(make("guard", kind, **settings), Question(look, half, found, used, exhausted))
     return said.decision, said.reason
 
@@ -51,7 +53,8 @@ def test_no_justification_lifts_a_budget_or_a_width() -> None:
 @pytest.mark.parametrize(
     ("category", "text", "used", "said"),
     [("bug", GOOD, (), "justified"), ("bug", "", (), "say why"), ("", GOOD, (), "say why"), ("", "", (), "say why"),
-     ("bug", "abc def ghij klmn op", (), "justified"), ("bug", "abc def ghij klmn o", (), "characters"), ("bug", "a" * 25, (), "words"),
+     ("bug", "abc def ghij klmn op", (), "justified"), ("bug", "abc def ghij klmn o", (), "characters"),
+     ("bug", "a" * 25, (), "words"),
      ("bug", GOOD, (GOOD,), "used before"), ("bug", GOOD, ("another",), "justified")],
 )  # fmt: skip
 def test_a_justification_says_why_once(category: str, text: str, used: tuple[str, ...], said: str) -> None:

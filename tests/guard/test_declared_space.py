@@ -29,7 +29,9 @@ def asks(**facts: Any) -> Any:
     return SimpleNamespace(request=request, subject=SimpleNamespace(digest="mine"), policy=policy, **whole)
 
 
-def judged(*told: Any, others: tuple[Any, ...] = (), whole: bool = True, ids: Any = IDS, role: str = "test", **facts: Any) -> Any:
+def judged(
+    *told: Any, others: tuple[Any, ...] = (), whole: bool = True, ids: Any = IDS, role: str = "test", **facts: Any
+) -> Any:
     flat = [one for part in told for one in (part if isinstance(part, list) else [part])]
     more = entries(*others, replica="z", first=50) if others else []
     known = History((*entries(seal(**SEAL), *flat), *more))
@@ -49,9 +51,11 @@ def test_what_is_fitted_as_declared_is_so_by_recipe_and_what_was_on_record_by_re
 
 @pytest.mark.parametrize(
     ("facts", "why"),
-    [({"ids": None}, STRANGER), ({"winner": "x"}, STRANGER), ({"whole": False}, "dropped"), ({"measure": "n"}, "another measure"),
+    [({"ids": None}, STRANGER), ({"winner": "x"}, STRANGER), ({"whole": False}, "dropped"),
+     ({"measure": "n"}, "another measure"),
      ({"by": SimpleNamespace()}, "another measure"), ({"category": "labels"}, "corrected"), ({"candidate": None}, "own code"),
-     ({"candidate": Candidate(make("learner", "knn", k=2))}, "own code"), ({"commitment": "x"}, "not declared"), ({"seed": 4}, "not declared")],
+     ({"candidate": Candidate(make("learner", "knn", k=2))}, "own code"), ({"commitment": "x"}, "not declared"),
+     ({"seed": 4}, "not declared")],
 )  # fmt: skip
 def test_a_recipe_ends_with_each_of_its_conditions(facts: dict[str, Any], why: str) -> None:
     found = judged(**facts)
@@ -96,7 +100,8 @@ def test_a_look_before_the_seal_or_at_corrected_labels_ends_all_declarations() -
 
 @pytest.mark.parametrize(
     ("facts", "free"),
-    [({}, True), ({"space": None, "seed": 9}, True), ({"seed": 9}, False), ({"candidates": "d"}, False), ({"measure": "n"}, False),
+    [({}, True), ({"space": None, "seed": 9}, True), ({"seed": 9}, False), ({"candidates": "d"}, False),
+     ({"measure": "n"}, False),
      ({"commitment": "x"}, False), ({"space": 3}, False)],
 )  # fmt: skip
 def test_other_models_that_another_declared_on_these_rows_end_the_declaration(facts: dict[str, Any], free: bool) -> None:

@@ -1,4 +1,4 @@
-"""The next look foretold from a few entries: its price, interval and release, and how many more there are, counted one by one."""
+"""The next look foretold from a few entries: its price, interval and release; and those after it, counted one by one."""
 
 from typing import Any
 
@@ -61,7 +61,9 @@ def test_after_a_look_its_score_is_foretold_at_the_next_index_for_what_was_spent
     ("facts", "answer", "errors"),
     [({}, {"score": 0.2}, 40), ({}, {"score": None}, 20), ({"metric": "auc"}, {"score": 0.9}, None)],
 )
-def test_what_was_shown_last_counts_where_it_is_an_error_rate(facts: dict[str, Any], answer: dict[str, Any], errors: int | None) -> None:
+def test_what_was_shown_last_counts_where_it_is_an_error_rate(
+    facts: dict[str, Any], answer: dict[str, Any], errors: int | None
+) -> None:
     found = told(look("a", answer=answer, **facts))["interval"]
     assert found == (None if errors is None else pytest.approx(limits(errors, SpendingState(2, 3.0))))
 
@@ -107,7 +109,13 @@ def test_the_looks_that_are_left_are_counted_one_by_one() -> None:
     told_of = history(seal(n=2000, delta=0.1), *look("a", answer={"score": 0.3, "price": 5.0}, n=2000))
     found = budget(told_of, "mine")
     assert found is not None
-    cost = {"full": prices.full(2000), "grid": prices.grid(100), "predicted": 1.1, "passfail": prices.PASS_OR_FAIL, "committed": 0.0}
+    cost = {
+        "full": prices.full(2000),
+        "grid": prices.grid(100),
+        "predicted": 1.1,
+        "passfail": prices.PASS_OR_FAIL,
+        "committed": 0.0,
+    }
     for mode, price in cost.items():
         for most in (0.05, 0.1):
             more = 0

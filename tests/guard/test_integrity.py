@@ -12,7 +12,9 @@ from tests.guard.histories import entries, look, seal
 
 HERE = entries(seal(), *look("a", answer={}), ("recovered", {"testset": "mine", "head": "z:9:lost"}),
                ("seal", {**seal("copy")[1], "mirror": {"hash": "copied", "key_id": "k"}}))  # fmt: skip
-LEDGER: Any = SimpleNamespace(id="l", place="here", entries=lambda: HERE, everything=lambda: HERE, write=lambda step: step("writing"))
+LEDGER: Any = SimpleNamespace(
+    id="l", place="here", entries=lambda: HERE, everything=lambda: HERE, write=lambda step: step("writing")
+)
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +28,8 @@ def saw(head: str, **facts: str) -> tuple[str, dict[str, str]]:
 
 @pytest.mark.parametrize(
     ("seen", "codes"),
-    [(saw(HERE[1].place), []), (saw("z:9:lost"), []), (saw("q:1:copied"), []), (saw("r:9:x"), ["G071"]), (saw("r:2:x"), ["G070"]),
+    [(saw(HERE[1].place), []), (saw("z:9:lost"), []), (saw("q:1:copied"), []), (saw("r:9:x"), ["G071"]),
+     (saw("r:2:x"), ["G070"]),
      (saw("q:2:x"), ["G071"]), (saw("r:9:x", ledger="other"), ["G072"]), (saw("r:9:x", policy="off"), ["G076"]),
      (saw("r:2:x", ledger="other", policy="off"), ["G076"])],
 )  # fmt: skip
@@ -45,13 +48,16 @@ def test_nothing_is_written_where_all_that_was_seen_is_here(monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("seen", "written"),
     [([saw("x:1:y", look="2")], 1), ([saw("x:1:y", look="3")], 2), ([saw("x:1:y", look="5"), saw("x:2:y", look="6")], 5),
-     ([saw("x:1:y", look="5", policy="off")], 1), ([saw("x:1:y", look="1")], 1), ([saw("x:1:y", look="4"), saw("x:2:y", look="2", policy="off")], 4)],
+     ([saw("x:1:y", look="5", policy="off")], 1), ([saw("x:1:y", look="1")], 1),
+     ([saw("x:1:y", look="4"), saw("x:2:y", look="2", policy="off")], 4)],
 )  # fmt: skip
 def test_looks_that_were_counted_are_written_down_though_no_anchor_saw_them_itself(seen: Any, written: int) -> None:
     """One look is on record."""
     told: list[Any] = []
     known = HERE[:3]
-    writing: Any = SimpleNamespace(entries=lambda: known, append=lambda kind, facts: told.append((kind, facts["code"], facts["anchor"])))
+    writing: Any = SimpleNamespace(
+        entries=lambda: known, append=lambda kind, facts: told.append((kind, facts["code"], facts["anchor"]))
+    )
     found = _recover(writing, LEDGER, "mine", 9, seen)
     assert [kind for kind, *_ in told] == ["recovered"] * written
     assert [anchor for *_, anchor in told].count("state") == len(seen)
@@ -64,7 +70,8 @@ def state(places: Any = None, marks: Any = None) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("remembered", "codes"),
-    [({}, []), (state(marks={"r": [2, HERE[1].hash]}), []), (state(marks={"r": [2, "x"]}), ["G070"]), (state(marks={"r": [9, "x"]}), ["G071"]),
+    [({}, []), (state(marks={"r": [2, HERE[1].hash]}), []), (state(marks={"r": [2, "x"]}), ["G070"]),
+     (state(marks={"r": [9, "x"]}), ["G071"]),
      (state(marks={"q": [1, "x"]}), ["G071"]), ({"places": {"url": "other"}, "marks": {"other": {"r": [1, "x"]}}}, ["G072"]),
      ({"places": {"url": "other"}, "marks": {}}, []), ({"places": {"else": "other"}, "marks": {"other": {"r": [1, "x"]}}}, [])],
 )  # fmt: skip
@@ -72,12 +79,16 @@ def test_what_the_home_remembers_is_there(remembered: dict[str, Any], codes: lis
     assert [one.code for one in losses(remembered, LEDGER, "url", HERE)] == codes
 
 
-NOTED = entries(("note", {"text": "1 entries that were signed are gone"}), ("seal", {**seal()[1], "text": "2 entries that were signed are gone"}))
+NOTED = entries(
+    ("note", {"text": "1 entries that were signed are gone"}),
+    ("seal", {**seal()[1], "text": "2 entries that were signed are gone"}),
+)
 
 
 @pytest.mark.parametrize(
     ("lost", "told", "codes"),
-    [((), HERE, []), ((("x", "me"),), HERE, ["G071"]), (((HERE[0].hash, "me"),), HERE, []), ((("x", "me"),), [*HERE, NOTED[0]], []),
+    [((), HERE, []), ((("x", "me"),), HERE, ["G071"]), (((HERE[0].hash, "me"),), HERE, []),
+     ((("x", "me"),), [*HERE, NOTED[0]], []),
      ((("x", "me"), ("y", "me")), [*HERE, *NOTED], ["G071"])],
 )  # fmt: skip
 def test_signed_entries_that_are_gone_are_told_once(lost: Any, told: Any, codes: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""What is told of labels without predictions, and what off tells anchors: prices by counting, anchors that cannot be reached."""
+"""What is told of labels without predictions, at its price by counting; and anchors that cannot be reached."""
 
 from collections.abc import Mapping
 from dataclasses import replace

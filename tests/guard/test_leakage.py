@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from math import exp, inf, log, nan, sqrt
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -61,7 +60,9 @@ def test_at_most_five_hundred_rows_are_asked_and_a_thousand_kept(monkeypatch: py
     sizes = []
     monkeypatch.setattr(leakage, "_excess", lambda across, within: sizes.append((len(across), len(within))) or 0.0)
     scaled = leakage._scaled
-    monkeypatch.setattr(leakage, "_scaled", lambda one, pool, asked: sizes.append((len(pool), len(asked))) or scaled(one, pool, asked))
+    monkeypatch.setattr(
+        leakage, "_scaled", lambda one, pool, asked: sizes.append((len(pool), len(asked))) or scaled(one, pool, asked)
+    )
     list(_near(sides(numbers(1500), numbers(700, seed=1)), known(np.zeros(700, bool))))
     assert sizes == [(1000, 500), (500, 500)]
 
@@ -84,9 +85,7 @@ def test_numbers_are_scaled_by_the_range_of_both_sides_and_names_are_not() -> No
 
 @pytest.mark.parametrize(("ours", "theirs", "told"), [(0, 0, True), (0, 9, False), (None, 0, False), (0, None, False)])
 def test_groups_are_compared_where_both_sides_have_some(ours: int | None, theirs: int | None, told: bool) -> None:
-    one, other = (
-        replace(numbers(4), groups=None if first is None else np.arange(4) // 2 + first) for first in (ours, theirs)
-    )
+    one, other = (replace(numbers(4), groups=None if first is None else np.arange(4) // 2 + first) for first in (ours, theirs))
     assert bool(list(_groups(sides(one, other)))) == told
 
 
@@ -135,5 +134,7 @@ def test_the_agreement_of_uneven_labels_is_that_of_any_two_rows() -> None:
     levels, target = np.repeat(np.arange(50), 2), (np.arange(100) < 30).astype(np.int32)
     task = replace(numbers(100), target=target)
     by_chance = 0.3**2 + 0.7**2
-    assert _agreement(task, levels.astype(float)) == pytest.approx(50 * (1 - by_chance) / sqrt(50 * by_chance * (1 - by_chance)))
+    assert _agreement(task, levels.astype(float)) == pytest.approx(
+        50 * (1 - by_chance) / sqrt(50 * by_chance * (1 - by_chance))
+    )
     assert _agreement(replace(task, target=np.zeros(100, np.int32)), levels.astype(float)) == 0

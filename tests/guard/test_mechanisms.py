@@ -138,7 +138,8 @@ def test_thresholdout_says_what_was_foreseen_unless_the_test_differs_by_more_tha
 @pytest.mark.parametrize(
     ("terms", "expected"),
     [({"release": "full"}, Counts(50, None)), ({"release": "predicted"}, Counts(50, (0.2, 9))),
-     ({"release": "grid", "steps": 20}, CountGrid(50, 20, None)), ({"release": "predicted", "steps": 20}, CountGrid(50, 20, (0.2, 9))),
+     ({"release": "grid", "steps": 20}, CountGrid(50, 20, None)),
+     ({"release": "predicted", "steps": 20}, CountGrid(50, 20, (0.2, 9))),
      ({"release": "passfail", "target": 0.1}, PassFail(50, 0.1)), ({"release": "ladder", "steps": 20}, LadderRelease(50, 20)),
      ({"release": "ladder"}, LadderRelease(50, 50)), ({"release": "better", "steps": 20}, Better(50, 20)),
      ({"release": "better"}, Better(50, 50)), ({"release": "thresholdout", "noise": 3}, NoisyThreshold(50, 0.2, 3, 4))],

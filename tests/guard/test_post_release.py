@@ -60,7 +60,11 @@ def test_the_error_of_the_commonest_class() -> None:
 
 
 def codes(
-    errors: int | None, told: tuple[float, int] | None, limits: tuple[float, float] | None = (0.1, 0.2), n: int = 100, **policy: Any
+    errors: int | None,
+    told: tuple[float, int] | None,
+    limits: tuple[float, float] | None = (0.1, 0.2),
+    n: int = 100,
+    **policy: Any,
 ) -> list[str]:
     facts = {"n": n, "n_clean": n, "look": 2, "certified": True, "release": "full", "metric": "f1"}
     released = Released("count", 0.1, errors, 1.0)
@@ -120,7 +124,9 @@ def test_a_validation_set_carries_so_many_candidates() -> None:
 
 
 def test_the_effort_of_selection_is_that_of_all_studies_on_the_rows_of_the_last() -> None:
-    told = history(choice(tried=5), choice(tried=7), choice("other", spec_id="o", tried=50), choice(spec_id="t", tried=2, cv_error=0.2))
+    told = history(
+        choice(tried=5), choice(tried=7), choice("other", spec_id="o", tried=50), choice(spec_id="t", tried=2, cv_error=0.2)
+    )
     found = choices(told, "mine")
     assert found is not None
     assert (found["candidates"], found["rows"]) == (9, 90)
@@ -133,7 +139,8 @@ def test_the_effort_of_selection_is_that_of_all_studies_on_the_rows_of_the_last(
     ("facts", "found", "lucky"),
     [({}, True, True), ({"tried": 0}, False, False), ({"cv_rows": 0}, False, False), ({"cv_rows": 1}, True, True),
      ({"tried": 1}, True, True), ({"measure": "auc"}, True, False), ({"measure": "error"}, True, True),
-     ({"cv_error": None}, True, False), ({"cv_error": 1.1}, True, False), ({"cv_error": 0}, True, True), ({"cv_error": 1}, True, True),
+     ({"cv_error": None}, True, False), ({"cv_error": 1.1}, True, False), ({"cv_error": 0}, True, True),
+     ({"cv_error": 1}, True, True),
      ({"testset": "other"}, False, False)],
 )  # fmt: skip
 def test_luck_is_told_of_error_rates_where_somebody_chose(facts: dict[str, Any], found: bool, lucky: bool) -> None:

@@ -30,8 +30,8 @@ def seen(*told: Any, also: tuple[LedgerEntry, ...] = (), related: tuple[Relation
     commit = facts.pop("commit", None)
     position = LookContext("mine", N, known, (own, *related), commit, declared=facts.pop("declared", Declared()),
                            at_work=facts.pop("at_work", frozenset()))  # fmt: skip
-    subject: Any = SimpleNamespace(digest="mine", train="rows", source="table", duplicated=facts.pop("duplicated", np.zeros(N, bool)),
-                                   identifiable=True)  # fmt: skip
+    subject: Any = SimpleNamespace(digest="mine", train="rows", source="table", identifiable=True,
+                                   duplicated=facts.pop("duplicated", np.zeros(N, bool)))  # fmt: skip
     whole = {"spec_id": "s", "config": {}, "metric": "error", "measure": "m", "predictions": "p", "relabelled": False,
              "keys": frozenset(["k"]), "at": "2026-02-02", **facts}  # fmt: skip
     return {one.code for one in noticed(LookReview(subject, position, **whole))}  # type: ignore[arg-type]
@@ -95,7 +95,9 @@ def test_corrected_labels_are_told_once_an_answer_is_known() -> None:
     assert "G015" not in seen(relabelled=True)
 
 
-@pytest.mark.parametrize(("facts", "told"), [({}, True), ({"at_work": frozenset("a")}, False), ({"at_work": frozenset("b")}, True)])
+@pytest.mark.parametrize(
+    ("facts", "told"), [({}, True), ({"at_work": frozenset("a")}, False), ({"at_work": frozenset("b")}, True)]
+)
 def test_a_look_without_an_answer_is_told_unless_it_is_being_made(facts: dict[str, Any], told: bool) -> None:
     assert ("G060" in seen(look("a"), **facts)) == told
     assert "G060" not in seen(look("a", answer={}), **facts)
@@ -113,7 +115,8 @@ def test_another_measure_is_told_once_an_answer_is_known(answered: bool, measure
 
 @pytest.mark.parametrize(
     ("space", "declared", "answered", "codes"),
-    [(5, Declared("by recipe"), False, {"G016"}), (None, Declared("by recipe"), False, set()), (5, Declared(why=STRANGER), False, {"G014"}),
+    [(5, Declared("by recipe"), False, {"G016"}), (None, Declared("by recipe"), False, set()),
+     (5, Declared(why=STRANGER), False, {"G014"}),
      (None, Declared(why=STRANGER), True, set()), (5, Declared(why="rows were dropped"), False, set()),
      (5, Declared(why="rows were dropped"), True, {"G014"}), (None, Declared(why="rows were dropped"), True, set())],
 )  # fmt: skip
@@ -134,13 +137,31 @@ def test_sets_under_keys_that_are_not_at_hand_are_told_unless_the_home_knows_the
     stranger = entries(seal("far", key_id="lost"), replica="z")
     assert "G074" in seen(also=tuple(stranger))
     assert "G074" not in seen(also=tuple(stranger), keys=frozenset(["k", "lost"]))
-    copy = follow(None, "y", "seal", {**seal("far")[1], "id": "y", "at": "2026", "mirror": {"hash": stranger[0].hash, "key_id": "lost"}})
+    copy = follow(
+        None, "y", "seal", {**seal("far")[1], "id": "y", "at": "2026", "mirror": {"hash": stranger[0].hash, "key_id": "lost"}}
+    )
     assert "G074" not in seen(also=(copy, *(follow(None, "z", "seal", stranger[0].facts),)))
 
 
 @pytest.mark.parametrize(("testset", "told"), [("", True), ("mine", True), ("other", False)])
 def test_a_bad_entry_is_told_where_it_may_be_about_these_rows(testset: str, told: bool) -> None:
-    bad = follow(None, PLACE, "recovered", {"id": "bad", "at": "2026", "testset": testset, "why": "no", "head": "x:1:y", "worst": 1.0, "look": 1, "metric": "", "spec_id": "", "train": ""})
+    bad = follow(
+        None,
+        PLACE,
+        "recovered",
+        {
+            "id": "bad",
+            "at": "2026",
+            "testset": testset,
+            "why": "no",
+            "head": "x:1:y",
+            "worst": 1.0,
+            "look": 1,
+            "metric": "",
+            "spec_id": "",
+            "train": "",
+        },
+    )
     assert ("G079" in seen(also=(bad,))) == told
 
 

@@ -18,7 +18,8 @@ from tests.guard.histories import entries, history, look, seal
 
 LOOK: dict[str, Any] = {
     "status": "revealed", "score": 0.1, "errors": 20, "n": 200, "look": 2, "spent": 4.0, "price": 3.0, "metric": "error",
-    "interval": [0.05, 0.2], "as_first": [0.06, 0.15], "changes": [], "replay": False, "flags": ["G010"], "user": "u", "host": "h",
+    "interval": [0.05, 0.2], "as_first": [0.06, 0.15], "changes": [], "replay": False, "flags": ["G010"],
+    "user": "u", "host": "h",
     "at": "2026-01-01T10:11:12", "study": "st", "cv_mean": 0.12, "charged": ["mine"], "justification": None, "superseded": None,
 }  # fmt: skip
 SET: dict[str, Any] = {
@@ -42,19 +43,25 @@ def page(of_set: Any = (), of_look: Any = (), **facts: Any) -> str:
 def test_a_line_of_the_timeline_has_the_nats_until_then() -> None:
     line = next(one for one in page().splitlines() if one.startswith("| 2 |"))
     assert line == "| 2 | 2026-01-01 10:11 | u@h | st | 0.1200 | 0.1000 | 3.00 | 7.00 | [0.050, 0.200] | G010 |"
-    again = next(one for one in page(of_look={"replay": True, "interval": None}).splitlines() if one.startswith("| 2 (replay) |"))
+    again = next(
+        one for one in page(of_look={"replay": True, "interval": None}).splitlines() if one.startswith("| 2 (replay) |")
+    )
     assert again == "| 2 (replay) | 2026-01-01 10:11 | u@h | st | 0.1200 | 0.1000 | 3.00 |  | none | G010 |"
 
 
 @pytest.mark.parametrize(
-    ("status", "said"), [("open", "open"), ("failed", "failed"), ("recovered", "recovered"), ("revealed", "0.1000"), ("replay", "0.1000")]
+    ("status", "said"),
+    [("open", "open"), ("failed", "failed"), ("recovered", "recovered"), ("revealed", "0.1000"), ("replay", "0.1000")],
 )
 def test_a_line_says_what_became_of_the_look(status: str, said: str) -> None:
     assert f"| 0.1200 | {said} |" in page(of_look={"status": status})
 
 
 def test_who_sealed_under_which_terms_and_at_what_level_is_told() -> None:
-    assert "200 rows, sealed 2026-01-01 10:11 by u in study st under guard=warn, release full, level 0.9; 1 look, 7.00 nats spent." in page()
+    assert (
+        "200 rows, sealed 2026-01-01 10:11 by u in study st under guard=warn, release full, level 0.9; 1 look, 7.00 nats spent."
+        in page()
+    )
     assert "90% interval valid" in page()
     assert "95% interval valid" in page({"policies": []})
     assert " under " not in page({"policies": []}).partition("rows, sealed")[2].partition(";")[0]
@@ -92,8 +99,10 @@ def test_other_sets_that_count_are_named_and_this_one_is_not() -> None:
 
 @pytest.mark.parametrize(
     ("facts", "said", "told"),
-    [({"changes": ["a"]}, "Before look 2, these were changed: a.", True), ({"justification": {"category": "bug", "text": "why"}}, "(bug): why", True),
-     ({"justification": {"category": "bug", "text": ""}}, "justified", False), ({}, "superseded", False), ({}, "were changed", False),
+    [({"changes": ["a"]}, "Before look 2, these were changed: a.", True),
+     ({"justification": {"category": "bug", "text": "why"}}, "(bug): why", True),
+     ({"justification": {"category": "bug", "text": ""}}, "justified", False), ({}, "superseded", False),
+     ({}, "were changed", False),
      ({"superseded": {"look": 4, "interval": [0.1, 0.3]}}, "counts as look 4, interval [0.100, 0.300].", True),
      ({"superseded": {"look": 4, "interval": None}}, "counts as look 4, interval none.", True)],
 )  # fmt: skip
@@ -118,7 +127,12 @@ def test_grave_findings_are_counted_and_come_first() -> None:
 
 @pytest.mark.parametrize(
     ("intact", "code", "said"),
-    [(True, "G012", "The ledger is whole."), (True, "G071", "not whole (G071)"), (False, "G071", "NOT WHOLE"), (None, "G071", "Nothing was kept")],
+    [
+        (True, "G012", "The ledger is whole."),
+        (True, "G071", "not whole (G071)"),
+        (False, "G071", "NOT WHOLE"),
+        (None, "G071", "Nothing was kept"),
+    ],
 )
 def test_it_is_told_whether_the_record_is_whole(intact: bool | None, code: str, said: str) -> None:
     assert said in page(flags=[flag(code, "high")], ledger={**REPORT["ledger"], "intact": intact})
@@ -158,12 +172,20 @@ def test_contacts_are_told_with_what_is_known_of_their_rows() -> None:
 
 @pytest.mark.parametrize(("length", "wide"), [(LONG, False), (LONG + 1, True)])
 def test_tables_with_long_cells_are_broken_into_lines(length: int, wide: bool) -> None:
-    assert ("class='wide'" in html({**REPORT, "test_sets": [], "flags": [{**flag("G2", "high"), "message": "m" * length}]})) == wide
+    assert (
+        "class='wide'" in html({**REPORT, "test_sets": [], "flags": [{**flag("G2", "high"), "message": "m" * length}]})
+    ) == wide
 
 
 @pytest.mark.parametrize(
     ("codes", "apart", "copies", "groups"),
-    [([], True, False, True), (["G020"], False, False, True), (["G022"], False, False, True), (["G030"], True, True, True), (["G032"], True, False, False)],
+    [
+        ([], True, False, True),
+        (["G020"], False, False, True),
+        (["G022"], False, False, True),
+        (["G030"], True, True, True),
+        (["G032"], True, False, False),
+    ],
 )
 def test_the_checklist_follows_the_findings(codes: list[str], apart: bool, copies: bool, groups: bool) -> None:
     told = items({**SET, "looks": [{**LOOK, "replay": True, "metric": "x"}, {**LOOK, "flags": codes}]}, REPORT)
@@ -180,10 +202,14 @@ def test_the_checklist_follows_the_findings(codes: list[str], apart: bool, copie
 
 @pytest.mark.parametrize(
     ("facts", "said"),
-    [({"status": "open"}, "Look 2 has no answer (open); it is charged 3.00 nats."), ({"status": "replay"}, "Test error 0.100 (20/200), look 2"),
-     ({"errors": None}, "Test error 0.100, look 2"), ({"score": None, "errors": None}, "pass or fail, look 2"), ({"errors": 0}, "(0/200)"),
-     ({"spent": 0.0}, "valid whatever is done with the answer"), ({}, "earlier answers cost 4.00 nats."), ({}, "As a first look it would have been [0.060"),
-     ({"interval": None}, "No interval is certified."), ({"interval": [0.3, 0.9]}, "[0.300, 0.900]"), ({"interval": [0.1, 0.9]}, "No information is left")],
+    [({"status": "open"}, "Look 2 has no answer (open); it is charged 3.00 nats."),
+     ({"status": "replay"}, "Test error 0.100 (20/200), look 2"),
+     ({"errors": None}, "Test error 0.100, look 2"), ({"score": None, "errors": None}, "pass or fail, look 2"),
+     ({"errors": 0}, "(0/200)"),
+     ({"spent": 0.0}, "valid whatever is done with the answer"), ({}, "earlier answers cost 4.00 nats."),
+     ({}, "As a first look it would have been [0.060"),
+     ({"interval": None}, "No interval is certified."), ({"interval": [0.3, 0.9]}, "[0.300, 0.900]"),
+     ({"interval": [0.1, 0.9]}, "No information is left")],
 )  # fmt: skip
 def test_one_look_can_be_quoted(facts: dict[str, Any], said: str) -> None:
     assert said in sentence({**LOOK, **facts}, 200)
@@ -222,7 +248,11 @@ def test_how_often_is_said_in_words() -> None:
 def test_findings_of_looks_are_told_once_and_open_ones_besides() -> None:
     fact = {"code": "G010", "severity": "low", "message": "m", "do": ""}
     looks = [{**LOOK, "findings": [fact, {**fact, "message": "n"}]}, {**LOOK, "look": 3, "findings": [fact], "status": "open"}]
-    assert [(one.code, one.message[:6]) for one in of_looks([{"id": "mine", "looks": looks}])] == [("G010", "m"), ("G010", "n"), ("G060", "look 3")]
+    assert [(one.code, one.message[:6]) for one in of_looks([{"id": "mine", "looks": looks}])] == [
+        ("G010", "m"),
+        ("G010", "n"),
+        ("G060", "look 3"),
+    ]
 
 
 def recorded(*told: Any) -> list[str]:
@@ -234,7 +264,9 @@ def test_what_was_found_out_is_told_of_these_rows() -> None:
     assert recorded(("note", note), ("note", {"text": "t"}), ("note", {**note, "code": "G999"})) == ["G071", "G079"]
     change = {"testset": "mine", "weaker": ["delta"], "terms": {}}
     assert recorded(("policy_change", change)) == ["G073"]
-    assert recorded(("policy_change", {**change, "weaker": []})) == recorded(("policy_change", {**change, "testset": "far"})) == []
+    assert (
+        recorded(("policy_change", {**change, "weaker": []})) == recorded(("policy_change", {**change, "testset": "far"})) == []
+    )
     missing = {"testset": "mine", "head": "a:1:b", "anchor": "state", "unguarded": False, "code": "G072"}
     assert recorded(("recovered", missing)) == ["G072"]
     assert recorded(("recovered", {**missing, "testset": "far"})) == []

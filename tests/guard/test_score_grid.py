@@ -44,7 +44,13 @@ def test_what_is_no_number_is_undefined_and_costs_what_is_set_aside(score: float
 
 @pytest.mark.parametrize(
     ("kind", "rounded", "counted"),
-    [("error", False, True), ("cost_matrix", False, True), ("error", True, False), ("brier", False, False), ("brier", True, False)],
+    [
+        ("error", False, True),
+        ("cost_matrix", False, True),
+        ("error", True, False),
+        ("brier", False, False),
+        ("brier", True, False),
+    ],
 )
 def test_the_count_stands_beside_where_costs_or_weights_are_not_rounded(kind: str, rounded: bool, counted: bool) -> None:
     for foreseen, count in ((None, log(201)), ((0.2, 90), prices.predicted(30, 200, 0.2, 90))):
@@ -55,7 +61,9 @@ def test_the_count_stands_beside_where_costs_or_weights_are_not_rounded(kind: st
         assert grid.worst == pytest.approx(worst_of(log(110) + (log(2010) if counted else 0)))
 
 
-@pytest.mark.parametrize(("kind", "classes", "sizes"), [("auc", (120, 80), 1), ("balanced_error", (9, 9, 9, 9), 3), ("f1", (1, 2), 0)])
+@pytest.mark.parametrize(
+    ("kind", "classes", "sizes"), [("auc", (120, 80), 1), ("balanced_error", (9, 9, 9, 9), 3), ("f1", (1, 2), 0)]
+)
 def test_the_sizes_of_all_classes_but_one_are_paid_for_where_the_width_shows_them(
     kind: str, classes: tuple[int, ...], sizes: int
 ) -> None:
@@ -69,7 +77,9 @@ def test_the_sizes_of_all_classes_but_one_are_paid_for_where_the_width_shows_the
      ("auc", (0.0, 1.0), (5, 0), False), ("cost_matrix", (0.0, inf), (5, 6), False), ("cost_matrix", (0.0, 3.0), (5, 6), True),
      ("f1", (0.0, 1.0), (5, 6), False), ("balanced_error", (0.0, 1.0), (5, 0, 6), True)],
 )  # fmt: skip
-def test_a_width_is_known_where_a_bound_is(kind: str, bounds: tuple[float, float], classes: tuple[int, ...], known: bool) -> None:
+def test_a_width_is_known_where_a_bound_is(
+    kind: str, bounds: tuple[float, float], classes: tuple[int, ...], known: bool
+) -> None:
     shown = ScoreGridRelease(kind, 11, 10, bounds, None, None).release(truth(0.2, classes=classes))
     assert (shown.half is not None) == known
 

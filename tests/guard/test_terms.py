@@ -103,8 +103,10 @@ def test_a_quota_is_reached_by_its_last_answer_or_beyond_its_width(quota: float,
 
 @pytest.mark.parametrize(
     ("release", "quota", "answers", "half", "left"),
-    [("full", [2], 2, 0.399, "ladder"), ("full", [2], 2, 0.4, "closed"), ("ladder", [2], 2, 0.4, "closed"), ("full", [2], 1, 0.4, "full"),
-     ("full", [], 9, 0.4, "full"), ("full", [2, 9], 2, 0.1, "ladder"), ("passfail", [1], 9, 0.4, "passfail"), ("full", [0.1], 0, 0.4, "full")],
+    [("full", [2], 2, 0.399, "ladder"), ("full", [2], 2, 0.4, "closed"), ("ladder", [2], 2, 0.4, "closed"),
+     ("full", [2], 1, 0.4, "full"),
+     ("full", [], 9, 0.4, "full"), ("full", [2, 9], 2, 0.1, "ladder"), ("passfail", [1], 9, 0.4, "passfail"),
+     ("full", [0.1], 0, 0.4, "full")],
 )  # fmt: skip
 def test_what_a_quota_leaves(release: str, quota: list[float], answers: int, half: float, left: str) -> None:
     assert left_by_quota({"release": release, "quota": quota}, answers, half) == left
