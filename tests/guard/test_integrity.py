@@ -1,5 +1,6 @@
 """What a home and its anchors remember, against what a ledger shows: gone, replaced, unknown, or copied and so known."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -7,6 +8,8 @@ import pytest
 
 from modelsel.guard.access import integrity
 from modelsel.guard.access.integrity import _recover, contradicted, damage, losses, recovered
+from modelsel.ledger.database.engines import sqlite_url
+from modelsel.ledger.home import Home
 from modelsel.ledger.trust import TrustedEntries
 from tests.guard.histories import entries, look, seal
 
@@ -102,3 +105,13 @@ def test_a_chain_is_looked_through_where_an_own_entry_or_one_seen_here_is_gone(
     monkeypatch.setattr(integrity, "broken", lambda known: ["break"])
     home: Any = SimpleNamespace(signer=lambda: SimpleNamespace(public="me"))
     assert damage(home, LEDGER, TrustedEntries(HERE, lost=(("x", who),))) == (["break"] if looked else [])  # type: ignore[comparison-overlap]
+
+
+def test_the_chain_that_goes_on_after_a_loss_is_new_and_the_home_s_own(tmp_path: Path) -> None:
+    home, url = Home(tmp_path), sqlite_url(tmp_path / "ledger.db")
+    names = [home.replica(url)]
+    for _ in range(2):
+        integrity._begin_anew(home, SimpleNamespace(close=lambda: None), url).close()  # type: ignore[arg-type]
+        names.append(home.replica(url))
+    assert len(set(names)) == 3
+    assert set(names) <= home.replicas(url)
