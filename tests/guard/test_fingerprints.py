@@ -60,7 +60,7 @@ def test_columns_go_by_the_names_of_the_stored_table_whose_rows_they_hold() -> N
 
 
 @pytest.mark.parametrize(
-    ("share", "room", "taken"), [(0.06, 2.0, True), (0.04, 2.0, False), (0.06, 1.0, False), (0.91, 1.0, True)]
+    ("share", "room", "taken"), [(0.06, 2.0, True), (0.04, 2.0, False), (0.9, 1.0, False), (0.91, 1.0, True)]
 )
 def test_names_are_taken_over_with_some_of_the_rows_where_there_is_room_and_with_most_where_there_is_not(
     monkeypatch: pytest.MonkeyPatch, share: float, room: float, taken: bool
