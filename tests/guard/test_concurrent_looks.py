@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from modelsel.guard.history.history import History, PastLook
+from modelsel.guard.matching.concurrent_looks import as_first, beside, incomparable, superseded
 from modelsel.guard.release.mechanisms import Counts, LabelSummary
-from modelsel.guard.reporting.concurrent_looks import as_first, beside, incomparable, superseded
 from modelsel.statistics.reuse.certificate import SpendingState, interval
 from tests.guard.histories import entries, look, seal
 
@@ -110,6 +110,6 @@ def test_a_look_at_rows_that_nobody_sealed_cannot_be_compared() -> None:
 def test_rows_that_cannot_be_told_apart_are_shared_where_more_agree_than_by_chance(
     monkeypatch: pytest.MonkeyPatch, u: float, chance: bool, shares: bool
 ) -> None:
-    monkeypatch.setattr("modelsel.guard.reporting.concurrent_looks.more_than_chance", lambda *_: chance)
+    monkeypatch.setattr("modelsel.guard.matching.concurrent_looks.more_than_chance", lambda *_: chance)
     assert len(beside(merged("5", u), "mine", Rows())) == (2 if shares else 1)
     assert len(beside(merged("10", u), "mine", Rows())) == 1

@@ -16,7 +16,6 @@ NOBODY = "what is compared besides agrees with nothing: other tables are left ou
 ALIKE = "equal counts cannot be told apart, which is decided before"
 ITSELF = "only a seal beside itself has its number, and that declares the same space"
 CONTINUOUS = "real numbers (means of squares, seconds, widths of intervals, noise) do not meet their limit"
-
 EXACT = "two to the 24th is itself exact in single precision"
 PLENTY = "of just so many all are taken either way"
 MASK = "a mask and its opposite tell the same rows apart"
@@ -53,7 +52,6 @@ EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
     ("modelsel/ledger/database/migration.py", 'connection.engine.url.database or ""', "Or -> And", TEXT),
     ("modelsel/ledger/rows/matching.py", "for group in groups.values() if len(group) > 1", "Gt -> GtE", NOBODY),
     ("modelsel/guard/history/quarantine.py", 'again = any(entry.kind == "seal" and', "And -> Or", AGAIN),
-    ("modelsel/guard/release/mechanisms.py", "<= 4 / sqrt(self.n) + noise[0]", "Add -> Sub", NOISE),
     ("modelsel/guard/matching/chance.py", "np.maximum(0, size - (pool - held))", "Sub -> Add", IMPOSSIBLE),
     ("modelsel/guard/matching/overlap.py", "if not (last > first).any()", "Gt -> GtE", SPEED),
     ("modelsel/guard/history/quarantine.py", 'if end.facts["price"] < least - 1e-6', "Lt -> LtE", CONTINUOUS),

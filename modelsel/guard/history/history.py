@@ -81,11 +81,12 @@ class History:
     @classmethod
     def _further(cls, read: TrustedEntries) -> "History | None":
         """Extend the history of the previous reading by new entries; None where one of these is not later than all others."""
-        if read.former is not None and read.former.recalled:
-            cls.of(read.former)
-        history = read.former.memo.get("history") if read.former is not None else None
-        if history is None or not all_fit(read) or len(read) != len(history.entries) + len(read.fresh):
+        former = read.former
+        if former is not None and former.recalled:
+            cls.of(former)
+        if former is None or "history" not in former.memo or not all_fit(former) or not all_fit(read):
             return None
+        history: History = former.memo["history"]
         times = [history.latest, *(str(entry.brief.get("at") or "") for entry in read.fresh)]
         if not all(one < other for one, other in pairwise(times)):
             return None
