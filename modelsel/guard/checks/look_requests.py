@@ -72,7 +72,7 @@ class PreparedLook:
 
     @property
     def likely(self) -> tuple[float, int]:
-        """What is foreseen, else one half, as of a single row."""
+        """The error rate that is foreseen and its rows; else one half, of a single row."""
         return self.foreseen or (0.5, 1)
 
 
