@@ -4,6 +4,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Callable
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from modelsel.ledger.database import reading
 from modelsel.ledger.home import Home
 from tests.guard.studies import Rule, Study, numbers
 
+LOST = {"G070", "G071", "G072"}
 Way = Callable[[Study, Path, pytest.MonkeyPatch], Study]
 
 
@@ -84,6 +86,25 @@ def test_the_way_back_forgets_as_little(home: Path, tmp_path: Path, monkeypatch:
     second = study.but(rule=Rule(1), policy="strict").look()
     assert (first.look, second.look) == (1, 2)
     assert second.refused is not None
+
+
+@pytest.mark.parametrize("order", list(permutations(("home's", "project", "url"))), ids=" ".join)
+def test_a_look_in_another_ledger_at_hand_is_neither_lost_nor_charged_twice(
+    home: Path, tmp_path: Path, order: tuple[str, ...]
+) -> None:
+    """The home's state saw each look, wherever it was written down."""
+    ledgers = {"home's": {}, "project": {"ledger": "project"}, "url": {"ledger": f"sqlite:///{tmp_path / 'other.db'}"}}
+    spent = 0.0
+    for number, name in enumerate(order, start=1):
+        settings_ = {"anchors": ("state", "lock"), **ledgers[name]}
+        study = Study(numbers(), home, rule=Rule(number), settings=settings_, runs=tmp_path / "runs")
+        answer, gate = study.run()
+        assert (answer.look, answer.spent) == (number, pytest.approx(spent))
+        assert not LOST & {finding.code for finding in gate.findings}
+        report = audit(study.gate())
+        assert report["ledger"]["intact"] is True
+        assert not LOST & {flag["code"] for flag in report["flags"]}
+        spent += answer.price
 
 
 @pytest.mark.slow

@@ -61,7 +61,7 @@ def test_looks_that_were_counted_are_written_down_though_no_anchor_saw_them_itse
     writing: Any = SimpleNamespace(
         entries=lambda: known, append=lambda kind, facts: told.append((kind, facts["code"], facts["anchor"]))
     )
-    found = _recover(writing, LEDGER, "mine", 9, seen)
+    found = _recover(writing, LEDGER, "mine", 9, seen, ())
     assert [kind for kind, *_ in told] == ["recovered"] * written
     assert [anchor for *_, anchor in told].count("state") == len(seen)
     assert {one.code for one in found} == {code for _, code, _ in told}

@@ -65,23 +65,27 @@ def mark(home: Home, ledger: Ledger, url: str) -> None:
         state.setdefault("marks", {})[ledger.id] = tops
 
 
-def contradicted(ledger: Ledger, entries: Sequence[LedgerEntry], seen: Seen) -> list[Finding]:
-    """List findings for looks that anchors saw and the ledger does not know."""
+def contradicted(
+    ledger: Ledger, entries: Sequence[LedgerEntry], seen: Seen, elsewhere: Sequence[LedgerEntry] = ()
+) -> list[Finding]:
+    """List findings for looks that anchors saw and neither the ledger knows nor `elsewhere`, the others at hand."""
     numbers = {(entry.replica, entry.seq) for entry in entries}
-    unknown = _strange(entries, seen).values()
+    unknown = _strange(entries, seen, elsewhere).values()
     return list(dict.fromkeys(_meaning(ledger, anchor, facts, numbers) for anchor, facts in unknown))
 
 
-def recovered(ledger: Ledger, testset: str, n: int, seen: Seen) -> list[Finding]:
-    """Write down the looks that anchors saw and this ledger does not know; say what that means."""
+def recovered(ledger: Ledger, testset: str, n: int, seen: Seen, elsewhere: Sequence[LedgerEntry] = ()) -> list[Finding]:
+    """Write down the looks that anchors saw and no ledger at hand knows; say what that means."""
     if not seen or {facts["head"] for _, facts in seen} <= {entry.place for entry in ledger.entries()}:
         return []
-    return ledger.write(lambda writing: _recover(writing, ledger, testset, n, seen))
+    return ledger.write(lambda writing: _recover(writing, ledger, testset, n, seen, elsewhere))
 
 
-def _strange(entries: Sequence[LedgerEntry], seen: Seen) -> dict[str, tuple[str, Mapping[str, str]]]:
-    """Gather looks that stand neither in the chains nor among the recovered, by the head that they name."""
-    entries = judged(entries)
+def _strange(
+    entries: Sequence[LedgerEntry], seen: Seen, elsewhere: Sequence[LedgerEntry]
+) -> dict[str, tuple[str, Mapping[str, str]]]:
+    """Gather looks that stand neither in the chains nor among the recovered or copied, by the head that they name."""
+    entries = [*judged(entries), *elsewhere]
     lost = {str(entry.facts.get("head")) for entry in entries if entry.kind == "recovered"}
     known = lost | {entry.place for entry in entries}
     copied = {str(entry.facts["mirror"]["hash"]) for entry in entries if "mirror" in entry.facts}
@@ -89,10 +93,12 @@ def _strange(entries: Sequence[LedgerEntry], seen: Seen) -> dict[str, tuple[str,
     return {facts["head"]: (anchor, facts) for anchor, facts in strange if facts["head"].rpartition(":")[2] not in copied}
 
 
-def _recover(writing: WriteTransaction, ledger: Ledger, testset: str, n: int, seen: Seen) -> list[Finding]:
-    """Record the looks that anchors saw and this ledger does not hold, each at its highest price."""
+def _recover(
+    writing: WriteTransaction, ledger: Ledger, testset: str, n: int, seen: Seen, elsewhere: Sequence[LedgerEntry]
+) -> list[Finding]:
+    """Record the looks that anchors saw and no ledger holds, each at its highest price."""
     entries = writing.entries()
-    strange = _strange(entries, seen)
+    strange = _strange(entries, seen, elsewhere)
     guarded = [facts for _, facts in strange.values() if facts.get("policy") != "off"]
     present = len(History.of(entries).looks_at([testset]))
     latest = max(guarded, key=lambda facts: int(facts["look"]), default={"look": "0", "head": ""})

@@ -16,7 +16,7 @@ from modelsel.guard.access.integrity import checked, judged_of, losses, mark
 from modelsel.guard.access.shared_ledgers import SharedLedgers, registered
 from modelsel.guard.history.entries import table_sketches
 from modelsel.guard.history.history import History
-from modelsel.guard.history.quarantine import all_fit
+from modelsel.guard.history.quarantine import all_fit, judged
 from modelsel.guard.policy.base import Policy
 from modelsel.ledger.anchors import LockFile, StateAnchor
 from modelsel.ledger.database.engines import same_file, shown, sqlite_url
@@ -147,6 +147,10 @@ class LedgerSession:
     def _rows_of(self, facts: Mapping[str, Any]) -> Hashes:
         sides = (facts[name] for name in ("rows", "development") if facts.get(name))
         return np.concatenate([self.stored(digest).arrays["bound"] for digest in sides])
+
+    def elsewhere(self) -> list[LedgerEntry]:
+        """The entries of the other ledgers at hand that are believed: a look that they know is not lost."""
+        return [entry for ledger in self.ledgers[1:] for entry in judged(ledger.entries())]
 
     def at_home(self) -> Sequence[LedgerEntry]:
         """The entries of the home's own ledger, where that is another one."""

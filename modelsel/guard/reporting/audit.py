@@ -111,7 +111,7 @@ def _ledger(
     forged = [entry_quarantined.forged_row_set(digest) for digest in
               gate.session.ledger.forged_rowsets()]  # fmt: skip
     missing = [*witnessed.damaged, *losses(witnessed.remembered, gate.session.ledger, gate.session.url, entries)]
-    told = contradicted(gate.session.ledger, entries, witnessed.seen)
+    told = contradicted(gate.session.ledger, entries, witnessed.seen, gate.session.elsewhere())
     missing += [finding for finding in told if finding.code in ("G070", "G071")]
     others = [
         *(finding for finding in told if finding not in missing),

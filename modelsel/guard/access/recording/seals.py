@@ -75,11 +75,11 @@ def _space(session: LedgerSession, sealing: TestSetDeclaration) -> int | None:
 
 
 def _recall(session: LedgerSession, subject: RowFingerprints) -> list[Finding]:
-    """Looks that anchors saw and the ledger does not know; they are written into it at their highest price."""
+    """Looks that anchors saw and no ledger at hand knows; they are written into this one at their highest price."""
     found: list[Finding] = []
     for testset, n in _kin(session, subject).items():
         seen, unasked = session.witnesses.asked(testset)
-        found += [*unasked, *recovered(session.ledger, testset, n, seen)]
+        found += [*unasked, *recovered(session.ledger, testset, n, seen, session.elsewhere())]
     return list(dict.fromkeys(found))
 
 
