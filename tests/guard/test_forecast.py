@@ -1,5 +1,6 @@
 """The next look foretold from a few entries: its price, interval and release; and those after it, counted one by one."""
 
+from math import log
 from typing import Any
 
 import pytest
@@ -28,6 +29,28 @@ def test_the_first_look_is_foretold_from_cross_validation(space: int | None) -> 
     assert (found["look"], found["release"], found["price"]) == (1, "full", pytest.approx(prices.full(200)))
     assert found["interval"] == pytest.approx(limits(20, SpendingState(1, 0.0, space), 0.1))
     assert told(release="predicted")["price"] == pytest.approx(prices.predicted(20, 200, 0.1, 90))
+
+
+# terms, nats, and the error counts that the answer leaves possible, where .1 of 200 rows is foreseen
+FORETOLD: tuple[tuple[dict[str, Any], float, tuple[int, int] | None], ...] = (
+    ({"release": "passfail", "target": 0.1}, prices.PASS_OR_FAIL, None),
+    ({"release": "passfail", "target": 0.09}, prices.PASS_OR_FAIL, None),
+    ({"release": "full", "steps": 20}, prices.grid(20), (15, 24)),
+    ({"release": "predicted", "steps": 20}, prices.predicted_grid(2, 20, 200, 0.1, 90), (15, 24)),
+    ({"release": "thresholdout"}, -log(0.9), None),
+)
+
+
+@pytest.mark.parametrize(("terms", "nats", "counts"), FORETOLD)
+def test_the_next_answer_costs_what_its_terms_charge_and_shows_what_they_release(
+    terms: dict[str, Any], nats: float, counts: tuple[int, int] | None
+) -> None:
+    shown = None if counts is None else pytest.approx(interval(*counts, 200, SpendingState(1, 0.0).nats(0.05)))
+    found = told(**terms)
+    assert (found["price"], found["interval"]) == (pytest.approx(nats, abs=1e-5), shown)
+    before = [*look("o", "other", {}), *look("a", answer={"score": None}, charged=["other"])]
+    inherited = told(seal("other", rank=0, **terms), before)
+    assert inherited["price"] == pytest.approx(nats, abs=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 
 from modelsel.guard.checks.terms import CLOSED, LADDER, ladder_steps, left_by_quota, strictest
 from modelsel.guard.history.history import History, PastLook, is_off
+from modelsel.guard.release.mechanisms import LabelSummary, Released, count_channel
 from modelsel.statistics.reuse import prices
 from modelsel.statistics.reuse.certificate import SpendingState, hoeffding, interval
 
@@ -29,16 +30,19 @@ class LookForecast:
     def interval(self, more: int = 0, price: float = 0.0) -> tuple[float, float]:
         """The interval of the same error rate after `more` further answers of this price."""
         errors = round(self.n * self.rate)
-        standing = SpendingState(self.index + more, self.spent + more * price, self.space)
-        return interval(errors, errors, self.n, standing.nats(self.delta))
+        return interval(errors, errors, self.n, self.nats(more, price))
+
+    def nats(self, more: int = 0, price: float = 0.0) -> float:
+        """What an interval has to hold against after so many further answers."""
+        return SpendingState(self.index + more, self.spent + more * price, self.space).nats(self.delta)
 
 
 def next_look(history: History, testset: str) -> dict[str, Any] | None:
     """Price of an answer that agrees with the last cross-validation; None where nobody chose yet.
 
-    `interval` is what the same error rate would read then, None where the last look, or the choice before the first, was by
-    another measure. Where the quota is
-    used up `release` is `ladder`, and the price that of a board that stays; or `closed`, and nothing would be shown.
+    `interval` is what would be shown for the same error rate; None where none is (pass or fail says no rate), or where the last
+    look, or the choice before the first, was by another measure. Where the quota is used up `release` is `ladder`, and the price
+    that of a board that stays; or `closed`, and nothing would be shown.
     """
     chosen = [entry.facts for entry in history.selections if entry.facts["testset"] == testset]
     outlook = _outlook(history, testset, _rate(chosen[-1]) if chosen else None)
@@ -47,16 +51,21 @@ def next_look(history: History, testset: str) -> dict[str, Any] | None:
     looks, charged = history.looks_at([testset]), _charged(history, testset)
     past, terms = history.looks_at(charged), _terms(history, testset, charged)
     metric = looks[-1].facts["metric"] if looks else history.policies(testset)[-1]["metric"]
-    shown = list(outlook.interval()) if metric == "error" else None
     release = left_by_quota(terms, len(past), _half(outlook.interval()))
-    said = {"look": outlook.index, "interval": shown, "release": release}
+    said = {"look": outlook.index, "interval": None, "release": release}
     if release == CLOSED:
-        return {**said, "price": 0.0, "interval": None}
+        return {**said, "price": 0.0}
     if release == LADDER:
-        return {**said, "price": _stays(terms, outlook.n, past), "interval": None, "steps": ladder_steps(terms, outlook.n)}
-    errors, foreseen = round(outlook.n * outlook.rate), release == "predicted"
-    price = prices.predicted(errors, outlook.n, outlook.rate, chosen[-1]["cv_rows"]) if foreseen else prices.full(outlook.n)
-    return {**said, "price": price}
+        return {**said, "price": _stays(terms, outlook.n, past), "steps": ladder_steps(terms, outlook.n)}
+    answer = _as_foreseen(outlook, terms, chosen[-1]["cv_rows"])
+    limits = answer.interval(outlook.n, outlook.nats()) if metric == "error" and answer.score is not None else None
+    return {**said, "price": answer.price, "interval": list(limits) if limits else None}
+
+
+def _as_foreseen(outlook: LookForecast, terms: Mapping[str, Any], rows: int) -> Released:
+    """Return the answer, as the terms release it, where the test says what is foreseen from so many rows."""
+    channel = count_channel(terms, outlook.n, (outlook.rate, rows), [], outlook.index)
+    return channel.release(LabelSummary(outlook.n, round(outlook.n * outlook.rate), outlook.rate, (), float(outlook.n)))
 
 
 def _terms(history: History, testset: str, charged: Sequence[str]) -> dict[str, Any]:
