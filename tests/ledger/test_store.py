@@ -3,6 +3,7 @@
 import hashlib
 import multiprocessing
 import os
+import shutil
 import sqlite3
 import stat
 from pathlib import Path
@@ -42,6 +43,14 @@ def test_it_is_in_wal_mode_synchronous_and_private(path: Path) -> None:
     raw.close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_the_file_alone_holds_what_was_written_once_nobody_uses_it(path: Path, tmp_path: Path) -> None:
+    """It may be copied, as a file, without what SQLite keeps beside it while it is open."""
+    opened(path).append("note", {})
+    assert [one.name for one in path.parent.glob(f"{path.name}*")] == [path.name]
+    copy = shutil.copy(path, tmp_path / "copy.db")
+    assert [entry.kind for entry in opened(Path(copy)).entries()] == ["note"]
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,8 @@ def next_look(history: History, testset: str) -> dict[str, Any] | None:
     """Price of an answer that agrees with the last cross-validation; None where nobody chose yet.
 
     `interval` is what would be shown for the same error rate; None where none is (pass or fail says no rate), or where the last
-    look, or the choice before the first, was by another measure. Where the quota is used up `release` is `ladder`, and the price
-    that of a board that stays; or `closed`, and nothing would be shown.
+    look, or the choice before the first, was by another measure. Where the quota is used up `release` is `ladder`, and the
+    price that of a board that stays; or `closed`, and nothing would be shown.
     """
     chosen = [entry.facts for entry in history.selections if entry.facts["testset"] == testset]
     outlook = _outlook(history, testset, _rate(chosen[-1]) if chosen else None)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
+from weakref import finalize
 
 from sqlalchemy import Connection, Engine, insert, select, text
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
@@ -110,6 +111,7 @@ class Ledger:
         self.replica = replica
         self._reading = Reading(signer.public if signer else "", judged)
         self.id = self._identity()
+        finalize(self, engine.dispose)  # what SQLite keeps beside a file goes into it, at the latest when the process ends
 
     @classmethod
     def open(cls, url: str, replica: str, signer: Signer | None = None, judged: JudgedEntries | None = None) -> "Ledger":
