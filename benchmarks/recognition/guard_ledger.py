@@ -122,22 +122,18 @@ def rows(sets: int = SETS, looks: int = LOOKS) -> Iterator[Row]:
         home = Path(folder)
         fill(home, sets, looks)
         times = sorted(apart(home, 1000, 12, 10_000 + turn) for turn in range(3))
-        work = f"bookkeeping of a look, {sets * looks:,} looks at {sets:,} sets on record, processor time"
-        yield Row(
-            work, f"a budget of {GOAL:g} s", tuple(t / GOAL for t in times), times[1], GOAL, "a first look each", most=1.0
-        )
+        yield _row(f"bookkeeping of a look, {sets * looks:,} looks at {sets:,} sets on record, processor time", GOAL, times)
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         for number in range(10):
             look(gate_of(home), sealing(table(100, 2000, number), str(number)))
         times = sorted(apart(home, 100, 2000, 20_000 + turn) for turn in range(3))
         work = "bookkeeping of a look at 100 × 2,000, ten unrelated tables of that size on record, processor time"
-        yield Row(
-            work, f"a budget of {WIDE:g} s", tuple(t / WIDE for t in times), times[1], WIDE, "a first look each", most=1.0
-        )
+        yield _row(work, WIDE, times)
 
 
 def _row(work: str, budget: float, times: list[float]) -> Row:
+    """A row of what was measured, in order, beside its budget."""
     against, ratios = f"a budget of {budget:g} s", tuple(one / budget for one in times)
     return Row(work, against, ratios, times[len(times) // 2], budget, "a first look each", most=1.0)
 
