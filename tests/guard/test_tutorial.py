@@ -110,11 +110,11 @@ def test_every_finding_that_the_pages_name_exists() -> None:
     assert named <= catalogue().keys()
 
 
-def test_the_table_of_the_reviewers_page_is_what_the_certificate_says() -> None:
+def test_the_table_of_widths_is_what_the_certificate_says() -> None:
     from modelsel.statistics.reuse import prices
     from modelsel.statistics.reuse.certificate import SpendingState, interval
 
-    page = (PAGES / "reviewer.md").read_text("utf-8")
+    page = (PAGES / "measured.md").read_text("utf-8")
     for look in (1, 2, 10, 100):
         cells, foreseen = [], prices.predicted_grid(10, 100, 2000, 0.1, 2000)
         for price, counts in ((prices.full(2000), (200, 200)), (foreseen, (190, 209)), (0.0, (200, 200))):

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from modelsel.core.spec import number, one_of, plain, whole
 
-QUOTA = 3  # docs/guard/reviewer.md has the simulations
+QUOTA = 3  # docs/guard/measured.md has the simulations
 RELEASES = ("full", "grid", "predicted", "passfail", "ladder", "thresholdout")
 CORRECTED = "labels"  # says that labels of the test rows were corrected: equal predictions are then a new look
 CATEGORIES = ("", "bug", CORRECTED, "new_data", "reviewer", "protocol", "other")
