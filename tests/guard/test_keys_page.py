@@ -12,8 +12,8 @@ from modelsel.cli.setup import doctor as doctor_command
 from modelsel.guard.history.quarantine import person
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.home import Home
+from tests.guard.attacks.test_forgery import Team, malformed
 from tests.guard.studies import Rule, Study
-from tests.guard.test_forgery import Team, malformed
 
 PAGE = Path(__file__).parents[2] / "docs" / "guard" / "keys.md"
 

@@ -13,8 +13,8 @@ from modelsel.core.errors import LedgerError
 from modelsel.guard.reporting.audit import audit
 from modelsel.ledger.entry import LedgerEntry, follow
 from modelsel.ledger.home import Home
+from tests.guard.attacks.test_attempts import Elsewhere
 from tests.guard.studies import Rule, Study, numbers
-from tests.guard.test_attempts import Elsewhere
 
 UNSIGNED = "DELETE FROM signatures WHERE hash NOT IN (SELECT hash FROM entries)"
 LAST = "(SELECT MAX(seq) FROM entries)"

@@ -7,8 +7,8 @@ import pytest
 
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.page import markdown
+from tests.guard.attacks.test_forgery import Team, team  # noqa: F401
 from tests.guard.studies import Rule
-from tests.guard.test_forgery import Team, team  # noqa: F401
 
 STRANGE: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("note", {"contact": "opened", "rows": ["a", "list"]}),

@@ -11,10 +11,10 @@ from modelsel.core.spec import make
 from modelsel.guard.findings.catalogue import catalogue
 from modelsel.guard.gate import Gate
 from modelsel.guard.policy.base import Identity, Justify
+from tests.guard.access.test_running import dies
 from tests.guard.studies import Rule, Study, numbers
-from tests.guard.test_running import dies
 
-FOLDER = Path(__file__).parents[1]
+FOLDER = Path(__file__).parents[2]
 Scene = Callable[[Path, pytest.MonkeyPatch], set[str]]
 
 
@@ -165,8 +165,9 @@ def weakened(home: Path, _: pytest.MonkeyPatch) -> set[str]:
     return told(Study(numbers(), home, rule=Rule(1), settings={"delta": 0.5}))
 
 
-FINDINGS, ATTEMPTS, TRACES = "guard/test_findings.py", "guard/test_attempts.py", "flow/test_traces.py"
-WHOLE = "guard/test_parallel.py::test_an_entry_written_after_the_ledger_was_read_was_not_cut_off"
+FINDINGS, ATTEMPTS, TRACES = "guard/findings/test_findings.py", "guard/attacks/test_attempts.py", "flow/test_traces.py"
+FORGETTING = "guard/attacks/test_forgetting.py"
+WHOLE = "guard/attacks/test_parallel.py::test_an_entry_written_after_the_ledger_was_read_was_not_cut_off"
 CASES: Mapping[str, Case] = {
     "G001": Case(first, changed), "G002": Case(again, first), "G003": Case(unguarded, first), "G004": Case(forgets, unguarded),
     "G005": Case(f"{TRACES}::test_a_plan_and_a_published_experiment_leave_no_trace_and_say_so", first),
@@ -192,9 +193,8 @@ CASES: Mapping[str, Case] = {
     "G074": Case(f"{ATTEMPTS}::test_29_a_lock_file_made_with_another_key_is_a_gap", changed),
     "G075": Case(f"{ATTEMPTS}::test_21_a_clock_that_was_set_back", changed), "G076": Case(after_unguarded, changed),
     "G077": Case(*[f"{FINDINGS}::test_g077_an_anchor_that_is_away_is_told_and_one_that_is_there_is_not"] * 2),
-    "G078": Case(
-        "guard/test_forgetting.py::test_a_ledger_with_looks_of_others_that_cannot_be_reached_takes_the_certificate", changed),
-    "G079": Case("guard/test_forgery.py::test_a_forgery_is_named_stops_nobody_and_hides_nothing", changed),
+    "G078": Case(f"{FORGETTING}::test_a_ledger_with_looks_of_others_that_cannot_be_reached_takes_the_certificate", changed),
+    "G079": Case("guard/attacks/test_forgery.py::test_a_forgery_is_named_stops_nobody_and_hides_nothing", changed),
 }  # fmt: skip
 
 

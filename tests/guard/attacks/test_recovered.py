@@ -15,8 +15,8 @@ from modelsel.guard.reporting.audit import audit
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.entry import heads
 from modelsel.ledger.home import Home
+from tests.guard.attacks.test_attempts import Elsewhere
 from tests.guard.studies import Rule, Study, numbers
-from tests.guard.test_attempts import Elsewhere
 
 FREE = {"declared_space": None}
 

@@ -10,8 +10,8 @@ from modelsel.core.outcome import TestResult
 from modelsel.guard.access import running
 from modelsel.guard.gate import Gate
 from modelsel.guard.history import entries
+from tests.guard.attacks.test_forgery import Team
 from tests.guard.studies import Rule, Study, numbers
-from tests.guard.test_forgery import Team
 
 
 class DiedError(BaseException):

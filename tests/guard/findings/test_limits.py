@@ -26,9 +26,9 @@ from modelsel.ledger.home import Home
 from modelsel.ledger.portraits.variables import LARGE, variables
 from modelsel.ledger.signatures import SALT, chain_of
 from modelsel.ledger.trust import LedgerTerms, examined
+from tests.guard.findings.test_findings import with_parts
+from tests.guard.history.test_quarantine import read
 from tests.guard.studies import Rule, Study, numbers
-from tests.guard.test_findings import with_parts
-from tests.guard.test_quarantine import read
 
 
 @pytest.mark.parametrize(("tried", "rows", "told"), [(2, 1, True), (1, 1, False), (2, 0, False)])
