@@ -33,7 +33,7 @@ class LookForecast:
         return interval(errors, errors, self.n, self.nats(more, price))
 
     def nats(self, more: int = 0, price: float = 0.0) -> float:
-        """What an interval has to hold against after so many further answers."""
+        """The nats that an interval has to hold against after so many further answers."""
         return SpendingState(self.index + more, self.spent + more * price, self.space).nats(self.delta)
 
 
