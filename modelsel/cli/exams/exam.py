@@ -138,11 +138,12 @@ def audit(words: Sequence[str]) -> int:
     from modelsel.guard.reporting.page import markdown
 
     report = boards.audit(ExamSession(Path(args.folder)))
-    faults = "".join(f"- {fault}\n" for fault in report["exam"]["faults"])
+    faults, others = "".join(f"- {fault}\n" for fault in report["exam"]["faults"]), report["exam"]["others"]
+    beside = f"\n\nLooks at these rows that were no answers to the exam, and are charged: {others}" if others else ""
     print(
         json.dumps(report, indent=1, ensure_ascii=False)
         if args.json
-        else f"{markdown(report)}\n## The exam\n\n{faults or 'whole'}"
+        else f"{markdown(report)}\n## The exam\n\n{faults or 'whole'}{beside}"
     )
     if not report["exam"]["whole"]:
         return UNTRUSTED_LEDGER

@@ -11,7 +11,7 @@ from math import log
 from typing import Any
 
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.examination.asking.sit import CLOSED, CLOSING, ExamSession, is_closed, sat
+from modelsel.examination.asking.sit import CLOSED, ExamSession, closes, is_closed, sat
 from modelsel.guard.identity.requests import Handed
 from modelsel.guard.reporting.audit import audit as guard_audit
 from modelsel.statistics.reuse.certificate import SpendingState, hoeffding, index_weight
@@ -22,7 +22,7 @@ APART, TOGETHER = "fewer errors", "cannot be told apart"
 def status(exam: ExamSession) -> dict[str, Any]:
     """The state of an exam: terms, answers and nats by asker, what all of them have spent, how wide a next interval is."""
     looks, handed, terms = exam.history(), exam.handed(), exam.terms
-    closed = is_closed(looks)
+    closed = is_closed(looks, terms.id)
     spent = sum(look["charge"] for look in looks)
     adaptive = len([look for look in looks if not look.get("commit")])
     nats = SpendingState(1 + adaptive, spent).nats(terms.facts["policy"]["intervals"])
@@ -58,7 +58,7 @@ def board(exam: ExamSession) -> list[dict[str, Any]]:
     While the exam is open lines whose released intervals meet `cannot be told apart`. Under `better` and `closed` there is
     nothing to compare before the close.
     """
-    final = next((look for look in exam.history() if look["metric"] == CLOSING and look["answer"]), None)
+    final = next((look for look in exam.history() if closes(look, exam.terms.id) and look["answer"]), None)
     lines = _final(exam, final["answer"]) if final else list(_released(exam))
     better = -1.0 if exam.terms.measure.higher_is_better else 1.0
     lines.sort(key=lambda line: (line["score"] is None, better * (line["score"] or 0.0), line["number"]))
@@ -128,9 +128,15 @@ def _base(look: dict[str, Any]) -> float:
 def audit(exam: ExamSession) -> dict[str, Any]:
     """The guard's audit of the exam's rows, and whether files and answers are those that were put on record."""
     report = guard_audit(exam.gate, study=exam.terms.id)
-    found = list(_faults(exam))
+    found, others = list(_faults(exam)), len(_others(exam))
     whole = report["ledger"]["intact"] is not False and not found
-    return {**report, "exam": {**status(exam), "whole": whole, "faults": found}}
+    return {**report, "exam": {**status(exam), "whole": whole, "faults": found, "others": others}}
+
+
+def _others(exam: ExamSession) -> list[dict[str, Any]]:
+    """Looks at the exam's rows that were no answers to it: of runs, of other exams. They are charged, and no fault."""
+    own = (look for look in exam.history() if look["metric"] != "class_counts")
+    return [look for look in own if not sat(look, exam.terms.id) and not closes(look, exam.terms.id)]
 
 
 def _faults(exam: ExamSession) -> Iterator[str]:
@@ -145,8 +151,3 @@ def _faults(exam: ExamSession) -> Iterator[str]:
     for one in exam.handed():
         if not (exam.store.folder / "answers" / f"{one['handed']}.npz").is_file():
             yield f"the predictions of {one['handed'][:12]} are gone"
-    strangers = [
-        look for look in exam.history() if not sat(look, exam.terms.id) and look["metric"] not in (CLOSING, "class_counts")
-    ]
-    if strangers:
-        yield f"{len(strangers)} looks at these rows were no answers to the exam; they are charged"

@@ -76,7 +76,7 @@ class ExamSession:
 
     @property
     def closed(self) -> bool:
-        return is_closed(self.history())
+        return is_closed(self.history(), self.terms.id)
 
     def answer(self, predictions: Any, asker: str, forecast: tuple[float, float] | None = None,
                allow: Callable[[Sequence[Mapping[str, Any]], float], str] | None = None) -> Shown:  # fmt: skip
@@ -131,7 +131,7 @@ class ExamSession:
 
     def _objections(self, mine: Sequence[Any], past: Sequence[Any], asker: str, worst: float, allow: Any) -> Iterator[str]:
         """Yield reasons why this asker may not look now; decided before labels are opened."""
-        if is_closed(past):
+        if is_closed(past, self.terms.id):
             yield OVER
         own = [one for one in mine if one["config"]["asker"] == asker]
         limits = self.terms.facts["per_asker"]
@@ -172,9 +172,14 @@ def most(terms: Terms) -> int:
     return 1000 + 2 * sum(map(int, terms.facts["rows"].values()))
 
 
-def is_closed(looks: Sequence[Mapping[str, Any]]) -> bool:
-    """Say whether the closing is among the looks."""
-    return any(look["metric"] == CLOSING for look in looks)
+def is_closed(looks: Sequence[Mapping[str, Any]], exam: str) -> bool:
+    """Say whether the closing of this exam is among the looks."""
+    return any(closes(look, exam) for look in looks)
+
+
+def closes(look: Mapping[str, Any], exam: str) -> bool:
+    """Say whether a look is the close of this exam; another exam of the same rows has a close of its own."""
+    return bool(look["metric"] == CLOSING and look["spec_id"] == exam)
 
 
 def sat(look: Mapping[str, Any], exam: str) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 from modelsel.config.reopen import reopen
 from modelsel.core.errors import ConfigurationError, Problem, StoreError
 from modelsel.core.fingerprint import canonical
-from modelsel.examination.asking.sit import CLOSING, ExamSession, sat
+from modelsel.examination.asking.sit import CLOSING, ExamSession, closes, sat
 from modelsel.examination.certification.cards import cards
 from modelsel.examination.certification.stamp import stamped
 from modelsel.examination.creation.terms import FILE
@@ -68,7 +68,7 @@ def certify(place: str, output: Path, whole: bool = False, stamp: str | None = N
 def _of_exam(folder: Path) -> Certified:
     """Gather the looks of an exam that a certificate covers."""
     exam = ExamSession(folder)
-    made = [look for look in exam.history() if sat(look, exam.terms.id) or look["metric"] == CLOSING]
+    made = [look for look in exam.history() if sat(look, exam.terms.id) or closes(look, exam.terms.id)]
     about = {"terms": dict(exam.terms.facts), "terms_sha256": exam.terms.digest}
     return Certified(exam.gate, "exam", exam.terms.name, made, about, exam.terms.id)
 
@@ -115,8 +115,7 @@ def _members(found: Certified, claims: Sequence[Mapping[str, Any]], whole: bool)
     sets = {testset for look in found.looks for testset in look.get("charged", (look["testset"],))}
     intents = {e.facts["id"] for e in entries if e.kind == "intent" and e.facts["testset"] in sets}
     shown = [(whole and not _noisy(entry)) or _related(entry, sets, intents, found.exam) for entry in entries]
-    if found.kind == "exam":
-        _no_noise([entry for entry, one in zip(entries, shown) if one], found.name)
+    _no_noise([entry for entry, one in zip(entries, shown) if one], _open(entries, found.kind == "exam"), found.name)
     lines = [_line(entry, one) for entry, one in zip(entries, shown)]
     ends = {
         replica: {"key": key, "value": value}
@@ -142,10 +141,19 @@ def _noisy(entry: LedgerEntry) -> bool:
     return entry.kind == "seal" and entry.facts.get("terms", {}).get("release") == THRESHOLDOUT
 
 
-def _no_noise(entries: Sequence[LedgerEntry], name: str) -> None:
+def _open(entries: Sequence[LedgerEntry], every: bool) -> set[str]:
+    """Return the test sets of exams that are not closed; with `every` all sets that no exam's close has ended."""
+    closings = [entry.facts for entry in entries if entry.kind == "intent" and entry.facts["metric"] == CLOSING]
+    ended = {facts["spec_id"] for facts in closings}
+    made = [entry.facts for entry in entries if entry.kind == "note" and entry.facts.get("what") == "created"]
+    still = {facts["testset"] for facts in made if facts["exam"] not in ended}
+    sealed = {entry.facts["testset"] for entry in entries if entry.kind == "seal"} if every else set()
+    return still | (sealed - {facts["testset"] for facts in closings})
+
+
+def _no_noise(shown: Sequence[LedgerEntry], still: set[str], name: str) -> None:
     """Refuse to give away the noise of an exam that is open: who knows it takes it off every further answer."""
-    over = {entry.facts["testset"] for entry in entries if entry.kind == "intent" and entry.facts["metric"] == CLOSING}
-    if any(_noisy(entry) and entry.facts["testset"] not in over for entry in entries):
+    if any(_noisy(entry) and entry.facts["testset"] in still for entry in shown):
         what = "the chain has the seed of the noise that further answers would be shown with"
         raise ConfigurationError(Problem("MSEL-950", what, name, "close every thresholdout exam of these rows first"))
 

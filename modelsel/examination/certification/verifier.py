@@ -334,9 +334,8 @@ def _placed(verdict, place, look, record):
     verdict.check(good, f"{_name(look)}: δ is that of the seal")
     rows = bool(seals) and look["n"] <= max(seal.get("n", 0) for seal in seals)
     verdict.check(rows, f"{_name(look)}: {look['n']} rows, no more than were sealed")
-    if look["metric"] != "closing":
-        declared = all(seal.get("space") is not None for seal in seals)
-        verdict.check(not declared or look.get("space") is not None, f"{_name(look)}: it pays for what was declared")
+    declared = all(seal.get("space") is not None for seal in seals)
+    verdict.check(not declared or look.get("space") is not None, f"{_name(look)}: it pays for what was declared")
 
 
 def _nats(look):
@@ -406,7 +405,7 @@ def _closed(verdict, look, answer, record):
         base = alone if first is None else -log(_weight(first["look"])) + first["spent"]
         good = stated["name"] == shown["name"] and stated["base"] >= base - NEAR
         if shown["interval"] is not None and look["counted"]:
-            nats = log(2 / look["delta"]) + base
+            nats = log(2 / look["delta"]) + (0 if look.get("space") is None else log(2)) + base
             found = [lower(shown["errors"], look["n"], nats), upper(shown["errors"], look["n"], nats)]
             good &= shown["interval"][0] <= found[0] + 1e-5 and shown["interval"][1] >= found[1] - 1e-5
             good &= abs(shown["score"] - shown["errors"] / look["n"]) < NEAR

@@ -2,8 +2,9 @@
 
 Each answer's predictions were fixed at index t, when s nats were spent, so its count is tested at level δ w_t e^−s, whatever is
 shown besides (the nodes of the tree are the same). Where nothing was shown before, k answers share the level of the one index
-of the close: δ w_t e^−s / k. A later answer j is compared with each of the j − 1 before it by an exact sign test of the rows on
-which one is right and the other wrong, on a share of δ of its own:
+of the close: δ w_t e^−s / k. Where a study declared a space of models for these rows, half of δ is that space's, as at every
+look. A later answer j is compared with each of the j − 1 before it by an exact sign test of the rows on which one is right and
+the other wrong, on a share of δ of its own:
 
     j differs from i   iff   P(Bin(b + c, 1/2) ≤ min(b, c)) ≤ δ' w_t e^−s / (2 (j − 1))
 
@@ -21,6 +22,7 @@ from modelsel.core.spec import kind_of
 from modelsel.core.types import Codes, Floats
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import PreparedLook
+from modelsel.guard.checks.terms import terms_for
 from modelsel.guard.history.entries import as_facts, who
 from modelsel.guard.identity.requests import Handed
 from modelsel.guard.release.labels import truth
@@ -47,7 +49,8 @@ def closing(ask: PreparedLook, position: LookContext, handed: Sequence[Handed], 
         **who(), "testset": position.digest, "train": ask.subject.train, "metric": CLOSING, "config": {},
         "spec_id": ask.request.sealing.spec_id, "predictions": "", "study": ask.request.sealing.study, "justify": None,
         "folder": ask.request.sealing.folder, "n": n, "n_clean": int(position.clean.sum()), "certified": position.certified,
-        "look": standing.look, "spent": standing.spent, "worst": channels, "delta": delta, "share": share,
+        "look": standing.look, "spent": standing.spent, "space": standing.space, "worst": channels,
+        "delta": min(delta, terms_for(position)["delta"]), "share": share,
         "release": CLOSING, "policy": kind_of(ask.policy), "flags": as_facts(()), "charged": list(position.charged),
         "seen": {}, "answers": answers, "counted": ask.counted,
     }  # fmt: skip
@@ -59,9 +62,10 @@ def closed(
     """Release the error counts of all answers and verdicts of pairs, with their price."""
     n, price, shown, wrong = int(facts["n"]), 0.0, [], []
     channel, rows = _channel(ask, n), np.ones(int(facts["n"]), bool)
+    halved = log(2) if facts.get("space") is not None else 0.0
     for one, stated in zip(handed, facts["answers"], strict=True):
         released = channel.release(truth(ask.request.sealing.measure, one.outputs, labels, rows))
-        nats = log(2 * channel.numbers / facts["delta"]) + stated["base"]
+        nats = log(2 * channel.numbers / facts["delta"]) + halved + stated["base"]
         limits = released.interval(n, nats) if stated["certified"] else None
         price += released.price
         shown.append({"name": one.name, "score": released.score, "errors": released.errors, "interval": limits})

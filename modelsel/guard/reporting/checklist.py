@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+from modelsel.guard.reporting.formatting import quoted
+
 
 def items(one: Mapping[str, Any], report: Mapping[str, Any]) -> dict[str, Any]:
     """Item to answer, for one test set of an audit."""
     looks = [look for look in one["looks"] if not look["replay"]]
     codes = {code for look in looks for code in look["flags"]}
-    last = {**looks[-1], **(looks[-1].get("superseded") or {})} if looks else None
+    last = {**(said := quoted(looks)), **(said.get("superseded") or {})} if looks else None
     return {
         "sample size (test)": one["rows"],
         "train-test separation maintained": not codes & {"G020", "G021", "G022"},

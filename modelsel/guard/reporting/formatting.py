@@ -5,6 +5,17 @@ from typing import Any
 
 from modelsel.statistics.reuse.certificate import NO_INFORMATION
 
+WITHOUT_A_MODEL = {"closing": "every answer to an exam at its close", "class_counts": "how many rows each class has"}
+
+
+def quoted(looks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The look to quote: the last that answered about a model; where there is none, the last of all.
+
+    >>> quoted([{"look": 1, "metric": "error"}, {"look": 2, "metric": "closing"}])["look"]
+    1
+    """
+    return next((look for look in reversed(looks) if look["metric"] not in WITHOUT_A_MODEL), looks[-1])
+
 
 def sentence(look: Mapping[str, Any], rows: int, level: float = 0.95) -> str:
     """One look in words that can be quoted.
@@ -17,6 +28,8 @@ def sentence(look: Mapping[str, Any], rows: int, level: float = 0.95) -> str:
     if look["status"] not in ("revealed", "replay"):
         return f"Look {look['look']} has no answer ({look['status']}); it is charged {look['price']:.2f} nats."
     n = look.get("n") or rows
+    if look.get("metric") in WITHOUT_A_MODEL:
+        return f"Look {look['look']} told {WITHOUT_A_MODEL[look['metric']]}, for {look['price']:.2f} nats."
     errors = f" ({look['errors']}/{n})" if look["errors"] is not None else ""
     shown = "pass or fail" if look["score"] is None else f"{look['score']:.3f}"
     head = f"Test {str(look.get('metric', 'score')).split(':')[0]} {shown}{errors}, look {look['look']} of this test set"

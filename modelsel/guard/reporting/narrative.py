@@ -7,7 +7,7 @@ from typing import Any
 from modelsel.guard.findings.base import SEVERITIES
 from modelsel.guard.findings.catalogue import losses
 from modelsel.guard.reporting.checklist import items
-from modelsel.guard.reporting.formatting import day, limits_of, number, plural, sentence
+from modelsel.guard.reporting.formatting import day, limits_of, number, plural, quoted, sentence
 
 NOT_SHOWN = (
     "Scores computed by other code: whoever owns the data can evaluate elsewhere. This is evidence, not prevention.",
@@ -86,8 +86,9 @@ def _test_set(one: Mapping[str, Any]) -> Iterator[str | TextTable]:
     yield f"{one['rows']} rows, {sealed_by}{_terms(one)}; {plural(len(looks), 'look')}, {one['spent']:.2f} nats spent."
     yield from _chosen(one)
     if looks:
-        yield f"To quote: {sentence(looks[-1], one['rows'], 1 - _delta(one))}"
-        yield from _counted_with(one, looks[-1])
+        said = quoted(looks)
+        yield f"To quote: {sentence(said, one['rows'], 1 - _delta(one))}"
+        yield from _counted_with(one, said)
 
 
 def _terms(one: Mapping[str, Any]) -> str:

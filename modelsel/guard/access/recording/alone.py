@@ -64,7 +64,9 @@ def close(
 
     def step(writing: WriteTransaction) -> tuple[LedgerEntry, Mapping[str, Any] | None]:
         history = History.of(writing.entries())
-        known = [look for look in history.looks_at([ask.subject.digest]) if look.facts["metric"] == CLOSING]
+        exam = ask.request.sealing.spec_id
+        closings = (look for look in history.looks_at([ask.subject.digest]) if look.facts["metric"] == CLOSING)
+        known = [look for look in closings if look.facts["spec_id"] == exam]
         if known:
             return known[0].entry, known[0].answer or None
         position = position_of(writing, asked_now(session, ask, session.at_home()), history)
