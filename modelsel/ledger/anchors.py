@@ -101,7 +101,29 @@ class LockFile:
             return {}
         except ValueError as error:
             raise OSError(f"{self.path} cannot be read: settle its merge conflict, keeping the larger look counts") from error
+        if not _whole(known):
+            raise OSError(f"{self.path} was edited: a line is missing or is no fact of a look; take it as it was from git")
         return known
+
+
+def _whole(known: Any) -> bool:
+    """Say whether a lock file has the shape that `witness` and `unremembered` write.
+
+    >>> _whole({"testsets": {"t": {"head": "a:1:f", "ledger": "l", "look": "1"}}}), _whole({"testsets": {"t": {"look": "1"}}})
+    (True, False)
+    """
+    groups = [known.get("testsets", {}), known.get("not_remembered", {})] if isinstance(known, dict) else [None]
+    if not all(isinstance(group, dict) and all(isinstance(one, dict) for one in group.values()) for group in groups):
+        return False
+    looks, studies = (list(group.values()) for group in groups)
+    return all(map(_a_look, looks)) and all(str(study.get("times", 0)).isdecimal() for study in studies)
+
+
+def _a_look(facts: Mapping[str, Any]) -> bool:
+    """Say whether a test set's facts name a look, its ledger and its place in a chain, all as words."""
+    place = str(facts.get("head", "")).split(":")
+    counts = (facts.get("look", ""), facts.get("n", "0"), place[1] if len(place) == 3 else "")
+    return "ledger" in facts and all(isinstance(one, str) for one in facts.values()) and all(map(str.isdecimal, counts))
 
 
 def _ours(facts: Mapping[str, str], key: str, others: Container[str]) -> bool:

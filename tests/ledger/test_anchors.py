@@ -45,6 +45,33 @@ def test_a_merge_conflict_is_said(tmp_path: Path) -> None:
         LockFile(tmp_path).recall("t")
 
 
+LINE = {key: value for key, value in FACTS.items() if key != "testset"}
+EDITED = (
+    *({key: value for key, value in LINE.items() if key != gone} for gone in ("head", "ledger", "look")),
+    *({**LINE, **one} for one in ({"head": "a:b:c"}, {"head": "abc"}, {"look": "-1"}, {"look": 1}, {"n": "x"})),
+)
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        [],
+        {"testsets": []},
+        {"testsets": {"t": 1}},
+        {"not_remembered": {"s": {"times": "x"}}},
+        *({"testsets": {"t": one}} for one in EDITED),
+    ],
+)
+def test_a_lock_file_from_which_lines_were_taken_is_said_to_be_edited(tmp_path: Path, edited: object) -> None:
+    """Nobody may read it as if it were whole, and nothing is written over it."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "modelsel.lock").write_text(json.dumps(edited))
+    for ask in (lambda one: one.recall("t"), lambda one: one.keys(), lambda one: one.witness(FACTS)):
+        with pytest.raises(OSError, match="was edited"):
+            ask(LockFile(tmp_path))
+    assert json.loads((tmp_path / "modelsel.lock").read_text()) == edited
+
+
 def test_a_later_look_stands_in_the_lock_file_and_of_one_look_what_was_said_last(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     anchor = LockFile(tmp_path)
