@@ -112,7 +112,9 @@ def _whole(known: Any) -> bool:
     >>> _whole({"testsets": {"t": {"head": "a:1:f", "ledger": "l", "look": "1"}}}), _whole({"testsets": {"t": {"look": "1"}}})
     (True, False)
     """
-    groups = [known.get("testsets", {}), known.get("not_remembered", {})] if isinstance(known, dict) else [None]
+    if not isinstance(known, dict):
+        return False
+    groups = known.get("testsets", {}), known.get("not_remembered", {})
     if not all(isinstance(group, dict) and all(isinstance(one, dict) for one in group.values()) for group in groups):
         return False
     looks, studies = (list(group.values()) for group in groups)
