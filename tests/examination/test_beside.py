@@ -85,8 +85,8 @@ def test_each_exam_of_the_same_rows_has_a_close_of_its_own(exam: Make, tmp_path:
 def test_noise_is_not_told_while_another_exam_of_the_rows_is_open(exam: Make, loans: Path, tmp_path: Path) -> None:
     made = make_any(exam, "thresholdout")
     other = make_any(exam, "thresholdout", folder="other", accept_overlap=True)
-    for one in (made, other):
-        one.answer(answer_of(one, 3.0), "ann")
+    for one, cut in ((made, 3.0), (other, 2.5)):
+        one.answer(answer_of(one, cut), "ann")
     boards.close(made)
     run = modelsel.run(*STUDY, f"dataset.path={loans}")
     for told in (made.folder, run):
