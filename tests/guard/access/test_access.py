@@ -149,7 +149,7 @@ def asks(counted: bool = True, foreseen: Any = (0.2, 90), measure: str = "error"
 def at(n: int = 200, rows: int = 200, certified: bool = True, look: int = 3, spent: float = 2.0, **facts: Any) -> Any:
     clean = np.arange(n) < rows
     return SimpleNamespace(rows=clean, clean=clean, certified=certified, standing=SpendingState(look, spent), digest="mine",
-                           charged=("mine",), past=(), history=history(), **facts)  # fmt: skip
+                           charged=("mine",), past=(), relations=(), history=history(seal(delta=0.07)), **facts)  # fmt: skip
 
 
 def test_an_exam_that_is_closed_keeps_the_base_of_each_answer() -> None:
@@ -166,6 +166,21 @@ def test_an_exam_that_is_closed_keeps_the_base_of_each_answer() -> None:
     for other in (at(rows=199), at(certified=False)):
         assert not any(one["certified"] for one in closing(asks(), other, handed, 0.1, 0.5)["answers"])
     assert closing(asks(), at(), [], 0.1, 0.5)["worst"] == 0
+    assert [closing(asks(), at(), [], delta, 0.5)["delta"] for delta in (0.1, 0.05)] == [0.07, 0.05]  # the strictest
+
+
+def test_where_a_space_was_declared_half_of_delta_is_its_own_at_the_close_too() -> None:
+    target, answer = np.zeros(200, np.int32), Handed("0", Outputs(np.ones((1, 200), np.int32)))
+    facts = {
+        "n": 200,
+        "delta": 0.1,
+        "share": 0.9,
+        "certified": True,
+        "answers": [{"name": "0", "base": 1.0, "certified": True}],
+    }
+    for space, nats in ((None, log(20) + 1), (7, log(40) + 1)):
+        found = closed(asks(), {**facts, "space": space}, [answer], (("a", "b"), target, None))
+        assert found["answers"][0]["interval"] == pytest.approx(interval(200, 200, 200, nats))
 
 
 def test_answers_of_an_exam_are_compared_by_a_sign_test_at_the_later_ones_level() -> None:

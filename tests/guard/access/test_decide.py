@@ -178,7 +178,7 @@ def test_a_later_look_stays_in_the_lock_file_when_an_earlier_one_is_told_late(tm
     (tmp_path / ".git").mkdir()
     anchor = LockFile(tmp_path)
     for look in ("2", "1"):
-        anchor.witness({"testset": "a", "look": look, "head": f"r:{look}:x"})
+        anchor.witness({"testset": "a", "look": look, "ledger": "l", "head": f"r:{look}:x"})
     assert [facts["look"] for facts in anchor.recall("a")] == ["2"]
 
 
