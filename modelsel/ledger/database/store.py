@@ -20,7 +20,7 @@ from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQL
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
 from modelsel.ledger.database.engines import engine_of, is_there, prepared, shown
 from modelsel.ledger.database.judged import JudgedEntries
-from modelsel.ledger.database.reading import Reading, signatures
+from modelsel.ledger.database.reading import LAST, Reading, signatures
 from modelsel.ledger.database.tables import ABOUT, ENTRIES, FIELDS, ROWSETS, SCHEMA, SIGNATURES
 from modelsel.ledger.database.triggers import NAME_ONCE
 from modelsel.ledger.entry import LedgerEntry, follow
@@ -215,20 +215,22 @@ class Ledger:
     def write(self, step: Callable[[WriteTransaction], T]) -> T:
         """Run `step` under the write lock and commit durably; it may be run again, so it must have no other effect.
 
-        A server that goes away is waited for. Where the commit's acknowledgement was lost, the entries' client-made ids
-        tell whether it arrived, so that nothing is written twice.
+        A server that goes away is waited for, and a file that is locked as long as others get on with it. Where the commit's
+        acknowledgement was lost, the entries' client-made ids tell whether it arrived, so that nothing is written twice.
         """
         token, give_up = secrets.token_hex(16), time.monotonic() + PATIENCE
         with _translated(self.place):
+            size = self._size()
             while True:
                 done: list[T] = []
                 try:
                     self._attempt(step, token, done)
                     return done[0]
-                except (IntegrityError, OperationalError, InterfaceError):
+                except (IntegrityError, OperationalError, InterfaceError) as error:
                     if done and self._arrived(token, give_up):
                         return done[0]
-                    if self._engine.dialect.name == "sqlite" or time.monotonic() >= give_up:
+                    before, size = size, self._size() if _locked(error) else size
+                    if size == before and (self._engine.dialect.name == "sqlite" or time.monotonic() >= give_up):
                         raise
                     time.sleep(PAUSE)
 
@@ -255,6 +257,13 @@ class Ledger:
             if connection.dialect.name == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:id))"), {"id": self.id})
             done.append(step(WriteTransaction(connection, self, token)))
+
+    def _size(self) -> int:
+        """Count what was ever written into a file: who waits for its lock sees whether others get on. 0 of a server."""
+        if self._engine.dialect.name != "sqlite":
+            return 0
+        with self._engine.connect() as connection:
+            return sum(int(number or 0) for number in connection.execute(LAST).one())
 
     def _arrived(self, token: str, give_up: float) -> bool:
         """Say whether the transaction is in the ledger; the server is asked until it answers."""
@@ -301,6 +310,11 @@ def _translated(place: str) -> Iterator[None]:
     except (SQLAlchemyError, sqlite3.DatabaseError, json.JSONDecodeError) as error:
         fix = "restore it from a backup; `modelsel doctor` names its anchors"
         raise LedgerError(Problem("MSEL-502", f"the ledger is damaged ({_reason(error)})", place, fix)) from None
+
+
+def _locked(error: BaseException) -> bool:
+    """Say whether others held the lock of a file all the time that SQLite waits for it."""
+    return getattr(getattr(error, "orig", None), "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
 
 
 def _reason(error: BaseException) -> str:

@@ -7,12 +7,13 @@ import shutil
 import sqlite3
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from modelsel.core.errors import ConfigurationError, LedgerError, StoreError
 from modelsel.ledger.database.engines import on_network, shown, sqlite_url
-from modelsel.ledger.database.store import Ledger
+from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import broken
 
 
@@ -43,6 +44,37 @@ def test_it_is_in_wal_mode_synchronous_and_private(path: Path) -> None:
     raw.close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("others_get_on", [True, False])
+def test_who_waits_for_the_lock_waits_as_long_as_others_get_on(
+    path: Path, monkeypatch: pytest.MonkeyPatch, others_get_on: bool
+) -> None:
+    """SQLite tells nobody whose turn it is: with many at once one may find the file locked again and again."""
+    monkeypatch.setattr("modelsel.ledger.database.engines.PATIENCE", 50)
+    other, mine = opened(path, "r2"), opened(path, "r1")
+    holder = other._engine.connect().execution_options(modelsel_write=True)
+    attempt, turns = Ledger._attempt, []
+
+    def held(ledger: Ledger, *more: Any) -> None:
+        turns.append(ledger.replica)
+        holding = holder.begin() if len(turns) <= 3 else None
+        if holding and others_get_on:
+            WriteTransaction(holder, other, str(len(turns))).append("note", {})
+        try:
+            attempt(ledger, *more)
+        finally:
+            if holding:
+                holding.commit()
+
+    monkeypatch.setattr(Ledger, "_attempt", held)
+    if others_get_on:
+        mine.append("note", {})
+        assert [entry.replica for entry in opened(path).entries()] == ["r1", "r2", "r2", "r2"]
+    else:
+        with pytest.raises(StoreError, match="locked"):
+            mine.append("note", {})
+    assert len(turns) == (4 if others_get_on else 1)
 
 
 def test_the_file_alone_holds_what_was_written_once_nobody_uses_it(path: Path, tmp_path: Path) -> None:
