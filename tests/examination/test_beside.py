@@ -82,6 +82,14 @@ def test_each_exam_of_the_same_rows_has_a_close_of_its_own(exam: Make, tmp_path:
 
 
 @pytest.mark.slow
+def test_what_another_exam_answered_is_shown_again_at_no_price(exam: Make) -> None:
+    made, other = exam(release="full"), exam(release="full", folder="other", accept_overlap=True)
+    first, again = (one.answer(guess(one), "ann") for one in (made, other))
+    assert (again.replay, again.look, again.errors, again.interval) == (True, first.look, first.errors, first.interval)
+    assert len(other.history()) == 1
+
+
+@pytest.mark.slow
 def test_noise_is_not_told_while_another_exam_of_the_rows_is_open(exam: Make, loans: Path, tmp_path: Path) -> None:
     made = make_any(exam, "thresholdout")
     other = make_any(exam, "thresholdout", folder="other", accept_overlap=True)

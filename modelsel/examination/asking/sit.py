@@ -153,8 +153,9 @@ class ExamSession:
         )
 
     def _shown(self, result: TestResult, answer: Answer, asker: str) -> Shown:
-        """Gather the answer of a look from the ledger, as its asker may see it."""
-        look = next(one for one in reversed(self.history()) if one["look"] == result.look and sat(one, self.terms.id))
+        """Gather the answer of a look from the ledger, as its asker may see it. Another exam may have made it."""
+        made = [one for one in reversed(self.history()) if one["look"] == result.look]
+        look = next((one for one in made if sat(one, self.terms.id)), made[0])
         symbol = str(look["answer"].get("symbol"))
         return Shown(
             self.terms.id, asker, answer.name, sentence(result, symbol), result.look, result.replay, result.score,

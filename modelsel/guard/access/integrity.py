@@ -18,6 +18,7 @@ from modelsel.ledger.entry import ChainBreak, LedgerEntry, broken
 from modelsel.ledger.home import Home
 from modelsel.ledger.trust import TrustedEntries
 
+MOST = 1000  # lost looks that are written down one by one: after so many no interval says anything, whatever an anchor claims
 Seen = Sequence[tuple[str, Mapping[str, str]]]  # the name of an anchor, and what it saw
 
 
@@ -106,7 +107,8 @@ def _recover(
     found = {head: _meaning(ledger, anchor, facts, numbers) for head, (anchor, facts) in strange.items()}
     for head, (anchor, facts) in strange.items():
         writing.append("recovered", {**_facts(testset, n, head, anchor, facts), "code": found[head].code})
-    for _ in range(int(latest["look"]) - present - len(guarded)):  # it was counted, and no anchor saw it itself
+    unseen = int(latest["look"]) - present - len(guarded)  # they were counted, and no anchor saw them themselves
+    for _ in range(min(unseen, MOST)):
         counted = _facts(testset, n, latest["head"], "count", {})
         writing.append("recovered", {**counted, "code": found[latest["head"]].code})
     return list(dict.fromkeys(found.values()))

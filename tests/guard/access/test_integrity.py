@@ -51,7 +51,7 @@ def test_nothing_is_written_where_all_that_was_seen_is_here(monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("seen", "written"),
     [([saw("x:1:y", look="2")], 1), ([saw("x:1:y", look="3")], 2), ([saw("x:1:y", look="5"), saw("x:2:y", look="6")], 5),
-     ([saw("x:1:y", look="5", policy="off")], 1), ([saw("x:1:y", look="1")], 1),
+     ([saw("x:1:y", look="5", policy="off")], 1), ([saw("x:1:y", look="1")], 1), ([saw("x:1:y", look="1000000")], 1001),
      ([saw("x:1:y", look="4"), saw("x:2:y", look="2", policy="off")], 4)],
 )  # fmt: skip
 def test_looks_that_were_counted_are_written_down_though_no_anchor_saw_them_itself(seen: Any, written: int) -> None:
