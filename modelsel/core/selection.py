@@ -50,3 +50,4 @@ class Selection:
         default_factory=dict
     )  # other measures: mean over folds per candidate, NaN where not known
     difference_se: Floats | None = None  # of each mean less the winner's, NaN for the winner and where not known
+    every_best: tuple[int, ...] | None = None  # a set that holds every best candidate, None where rows say nothing

@@ -104,6 +104,7 @@ class WinnerShape(TypedDict):
     cv: ScoreShape
     measures: Mapping[str, Number]
     indistinguishable: list[str]
+    every_best: list[str] | None
     corrected: CorrectedShape | None
     never_out_of_bag: NotRequired[int]
     failure: NotRequired[RefitFailureShape]

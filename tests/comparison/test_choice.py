@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from modelsel.comparison.optimism.nested import nested
 from modelsel.comparison.optimism.tibshirani import tibshirani, tibshirani_bias
 from modelsel.comparison.ratio import assessed_per_analysed
-from modelsel.comparison.winner.indistinguishable import difference_errors, indistinguishable, p_values
+from modelsel.comparison.winner.indistinguishable import confidence_sets, difference_errors, indistinguishable, p_values
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Floats, Scoreboard, Task
 from modelsel.statistics.tests.paired import corrected_t, holm, mcnemar
@@ -24,6 +24,10 @@ def board_of(folds: Floats, higher: bool = False, eligible: list[bool] | None = 
     n = len(folds)
     return Scoreboard(tuple(f"c{i}" for i in range(n)), folds, folds.mean(axis=1), np.zeros(n), np.arange(n, dtype=float),
                       ("leaves",) * n, np.array(eligible or [True] * n), higher)  # fmt: skip
+
+
+def near(board: Scoreboard, winner: int, losses: Any, **further: Any) -> tuple[int, ...]:
+    return confidence_sets(board, winner, losses, np.random.default_rng(0), **further).indistinguishable
 
 
 def test_folds_tell_candidates_apart_by_the_corrected_test_and_holm() -> None:
@@ -68,16 +72,32 @@ def test_one_holdout_is_compared_row_by_row() -> None:
     losses = np.vstack([losses, np.full((40, 3), np.nan, np.float32)])
     board = board_of(np.nanmean(losses, axis=0)[:, None])
     assert p_values(board, 0, np.array([1, 2]), 0.4, losses) == pytest.approx(mcnemar([12, 3], [0, 0]))
-    assert indistinguishable(board, 0, 0.4, losses) == (2,)
-    assert indistinguishable(board, 0, 0.4, None) == (2, 1)
+    assert near(board, 0, losses) == (2,)
+    assert indistinguishable(board, 0, 0.4) == (2, 1)
 
 
-def test_real_losses_of_one_holdout_are_compared_by_a_paired_t() -> None:
+def test_real_losses_of_one_holdout_are_compared_row_by_row() -> None:
     rng = np.random.default_rng(2)
     losses = rng.random((50, 1)) + np.array([[0.0, 0.001, 0.3]]) + rng.normal(0, 0.02, (50, 3))
     board = board_of(losses.mean(axis=0)[:, None])
-    assert indistinguishable(board, int(board.mean.argmin()), 0.4, losses)[0] in (0, 1)
-    assert 2 not in indistinguishable(board, 0, 0.4, losses)
+    assert near(board, int(board.mean.argmin()), losses)[0] in (0, 1)
+    assert 2 not in near(board, 0, losses)
+
+
+def test_candidates_without_rows_widen_the_set_and_ineligible_ones_are_in_none() -> None:
+    rng = np.random.default_rng(4)
+    losses = (rng.random((400, 40)) < np.linspace(0.2, 0.35, 40)).astype(np.float32)
+    losses[:, 7] = np.nan
+    board = board_of(losses.mean(axis=0)[:, None], eligible=[one not in (5, 7) for one in range(40)])
+    winner = int(np.nanargmin(np.where(board.eligible, board.cost, np.nan)))
+    found = confidence_sets(board, winner, losses, np.random.default_rng(0))
+    assert {5, 7, winner}.isdisjoint(found.indistinguishable)
+    assert found.every_best is not None
+    assert winner in found.every_best
+    assert {5, 7}.isdisjoint(found.every_best)
+    assert list(found.indistinguishable) == sorted(found.indistinguishable, key=lambda one: board.cost[one])
+    wider = near(board, winner, losses, more=4000)
+    assert set(found.indistinguishable) < set(wider)
 
 
 def test_the_cheap_bias_is_the_mean_regret_of_the_winner_over_folds() -> None:
@@ -158,7 +178,6 @@ def test_on_a_holdout_of_real_tables_errors_and_p_are_those_of_statsmodels(load:
     """Three of scikit-learn's classifiers on the same half: a t test of row differences, and McNemar's exact test."""
     api = pytest.importorskip("statsmodels.api")
     tables = pytest.importorskip("statsmodels.stats.contingency_tables")
-    multiple = pytest.importorskip("statsmodels.stats.multitest")
     seen, held, truth, answer = train_test_split(*load(return_X_y=True), test_size=0.5, random_state=0)
     models = (GaussianNB(), DecisionTreeClassifier(max_depth=1, random_state=0), KNeighborsClassifier(25))
     said = [model.fit(seen, truth).predict_proba(held) for model in models]
@@ -173,8 +192,8 @@ def test_on_a_holdout_of_real_tables_errors_and_p_are_those_of_statsmodels(load:
         counts = [[(a & b).sum() for b in (theirs, ~theirs)] for a in (mine, ~mine)]
         p.append(float(tables.mcnemar(counts, exact=True).pvalue))
     assert p_values(board, 0, others, 1.0, wrong) == pytest.approx(p)
-    adjusted = multiple.multipletests(p, method="holm")[1]
-    assert set(indistinguishable(board, 0, 1.0, wrong)) == set(others[adjusted > 0.05].tolist())
+    best = int(board.mean.argmin())
+    assert near(board, best, wrong) == near(board_of(1 - board.folds, higher=True), best, 1 - wrong)
     squares = np.column_stack([((one - np.eye(one.shape[1])[answer]) ** 2).sum(axis=1) for one in said])
     board = board_of(squares.mean(axis=0)[:, None])
     tested = [api.OLS(squares[:, one] - squares[:, 0], np.ones(len(squares))).fit().pvalues[0] for one in others]

@@ -30,8 +30,7 @@ def _selection(outcome: StudySummary) -> list[str]:
     winner = outcome.winner
     same = len(winner.get("indistinguishable", ()))
     told = (
-        f"; {plural(same, 'other candidate')} could not be told from it (paired differences over folds with the corrected "
-        "resampled variance, Holm-adjusted, 5 %)" if same else ""
+        f"; {plural(same, 'other candidate')} could not be told from it ({_told_apart(outcome)})" if same else ""
     )  # fmt: skip
     return [
         f"{plural(counts['distinct'], 'candidate')} declared beforehand{beside} were compared by {_words(outcome.measure)} on "
@@ -39,6 +38,13 @@ def _selection(outcome: StudySummary) -> list[str]:
         f"by the rule “{_words(outcome.rule)}”: {winner.get('entry') or winner['learner']} with "
         f"{sized(winner['complexity']['value'], winner['complexity']['name'])}{told}."
     ]
+
+
+def _told_apart(outcome: StudySummary) -> str:
+    """Say by what the others were told from the winner; runs before the confidence set know of folds only."""
+    if outcome.winner.get("every_best") is None:
+        return "paired differences over folds with the corrected resampled variance, Holm-adjusted, 5 %"
+    return "the 95 % confidence set of a best candidate: max-t over a bootstrap of the rows, the fold models taken as given"
 
 
 def _estimate(outcome: StudySummary) -> list[str]:

@@ -1,10 +1,13 @@
-"""Find the candidates that the data cannot tell from the winner: a paired test for each, corrected for their number.
+"""Find the candidates that may be the best as well as the winner: the confidence set of a best candidate.
 
-Several folds: corrected resampled t of the fold differences (Nadeau & Bengio 2003). One holdout: McNemar's exact test on the
-rows for 0/1 loss, a paired t for other row losses. Two-sided, Holm over all eligible candidates. Where there is no test
-(one holdout, a measure that is no mean over rows), nobody is told apart.
+Where the measure is a mean over rows: max-t against the winner over a bootstrap of rows (groups, where there are groups), from
+the out-of-fold losses of the candidates whose rows were kept; and beside it the set that holds every best candidate. How the
+models vary with the rows that they are fitted on is in neither. Other measures: corrected resampled t of the fold differences
+(Nadeau & Bengio 2003), two-sided, Holm over all eligible candidates; there is no second set then. Where there is neither (one
+fold, a measure that is no mean over rows), nobody is told apart.
 """
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,26 +15,61 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Floats, Integers, Scoreboard
 from modelsel.runner.aggregation.losses import standard_error
+from modelsel.statistics.confidence_set import differences, every_best, may_be_best, resampled
 from modelsel.statistics.tests.paired import corrected_t, holm, mcnemar, paired_t
 
 LEVEL = 0.05
 BLOCK = 256  # columns of the loss matrix worked on at a time
 
 
-def indistinguishable(
-    board: Scoreboard, winner: int, ratio: float, losses: NDArray[Any] | None = None, level: float = LEVEL, more: int = 0
-) -> tuple[int, ...]:
-    """Positions of the eligible candidates whose adjusted p-value against the winner is above `level`, the better ones first.
+@dataclass(frozen=True)
+class Sets:
+    """Positions, the better ones first: who may be the best beside the winner, and a set that holds every best (or None)."""
 
-    `ratio` is n_test / n_train; `losses` the loss matrix (rows × candidates), read when there is a single fold. `more` are
-    candidates of the family that left a race: they count in Holm's correction as if theirs were the largest p-values.
+    indistinguishable: tuple[int, ...]
+    every_best: tuple[int, ...] | None = None
+
+
+def confidence_sets(
+    board: Scoreboard,
+    winner: int,
+    losses: NDArray[Any],
+    rng: np.random.Generator,
+    *,
+    weights: Floats | None = None,
+    groups: Integers | None = None,
+    more: int = 0,
+) -> Sets:
+    """Both sets by the rows of the loss matrix (rows × candidates, in the measure's own sign).
+
+    `more` are candidates without rows: those that left a race, and in very large spaces all but the best. They are in neither
+    set, and take their share of the 5 % in which the first may fail.
+    """
+    found = differences(losses, winner, rng, groups, weights)
+    if board.higher_is_better:
+        found = replace(found, sums=-found.sums, mean=-found.mean)
+    found = replace(found, mean=np.where(board.eligible, found.mean, np.nan))
+    moved = resampled(found, rng)
+    may = may_be_best(found, moved, 1 - LEVEL, more) & (np.arange(len(board.ids)) != winner)
+    every = every_best(found, moved, 1 - LEVEL)
+    return Sets(_best_first(board, np.flatnonzero(may)), _best_first(board, np.flatnonzero(every)))
+
+
+def indistinguishable(board: Scoreboard, winner: int, ratio: float, more: int = 0) -> tuple[int, ...]:
+    """Positions of the eligible candidates whose adjusted p-value over folds is above 5 %, the better ones first.
+
+    `ratio` is n_test / n_train. `more` are candidates of the family that left a race: they count in Holm's correction as if
+    theirs were the largest p-values.
     """
     others = np.flatnonzero(board.eligible & (np.arange(len(board.ids)) != winner))
     if not len(others):
         return ()
-    p = np.append(p_values(board, winner, others, ratio, losses), np.ones(more))
-    near = others[holm(p)[: len(others)] > level]
-    return tuple(near[np.lexsort((near, board.cost[near]))].tolist())
+    p = np.append(p_values(board, winner, others, ratio, None), np.ones(more))
+    return _best_first(board, others[holm(p)[: len(others)] > LEVEL])
+
+
+def _best_first(board: Scoreboard, which: Integers) -> tuple[int, ...]:
+    return tuple(which[np.lexsort((which, board.cost[which]))].tolist())
 
 
 def p_values(board: Scoreboard, winner: int, others: Integers, ratio: float, losses: NDArray[Any] | None) -> Floats:

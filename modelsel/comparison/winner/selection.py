@@ -12,9 +12,10 @@ from modelsel.comparison.optimism.few_rows import decided_by_few
 from modelsel.comparison.optimism.fold_predictions import LARGEST, FoldPredictions, bbc_of_folds
 from modelsel.comparison.optimism.tibshirani import tibshirani
 from modelsel.comparison.ratio import assessed_per_analysed
-from modelsel.comparison.winner.indistinguishable import difference_errors, indistinguishable
+from modelsel.comparison.winner.indistinguishable import Sets, confidence_sets, difference_errors, indistinguishable
 from modelsel.comparison.winner.kept import part, place
 from modelsel.core.errors import NoCandidateError, Problem
+from modelsel.core.fingerprint import generator
 from modelsel.core.protocols.evaluation import Rule
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
@@ -40,6 +41,7 @@ def choose(results: Results, rule: Rule, resampling: Resampling, seed: int, pick
     corrected = _corrected(results, rule, winner, bbc_generator(resampling, seed)) if pickable or not dropped else None
     ratio = assessed_per_analysed(resampling)
     assessed = results.assessed([winner, *best_of_each(results, winner)])
+    near = _near(results, winner, resampling, seed)
     return Selection(
         candidates=results.candidates,
         status=results.status,
@@ -49,7 +51,8 @@ def choose(results: Results, rule: Rule, resampling: Resampling, seed: int, pick
         losses=results.losses,
         assessed=assessed,
         winner=winner,
-        indistinguishable=_near(results, winner, ratio),
+        indistinguishable=near.indistinguishable,
+        every_best=near.every_best,
         corrected=None if corrected is None else {**corrected.to_dict(), **_beside(results, winner)},
         findings=(*_few_rows(results, winner), *_warned(results), *(_withheld(dropped) if dropped and not pickable else ())),
         beside=results.board.beside,
@@ -84,16 +87,18 @@ def ranked(board: Scoreboard) -> list[int]:
     return sorted((i for i in range(len(board.ids)) if board.eligible[i]), key=lambda i: (cost[i], board.complexity[i], i))
 
 
-def _near(results: Results, winner: int, ratio: float) -> tuple[int, ...]:
-    """Find the candidates that cannot be told from the winner.
-
-    By the folds of all; with one fold by the rows, among those whose rows were kept.
-    """
-    if results.board.folds.shape[1] > 1:
-        return indistinguishable(results.board, winner, ratio, more=results.status.count("dropped"))
-    kept = results.kept
-    near = indistinguishable(part(results.board, kept), place(kept, winner), ratio, results.losses.matrix)
-    return tuple(kept[list(near)].tolist())
+def _near(results: Results, winner: int, resampling: Resampling, seed: int) -> Sets:
+    """Find the candidates that cannot be told from the winner: by rows where the measure is a mean over them, else by folds."""
+    board, kept, matrix, task = results.board, results.kept, results.losses.matrix, results.book.work.task
+    if matrix is None:
+        ratio = assessed_per_analysed(resampling)
+        return Sets(indistinguishable(board, winner, ratio, more=results.status.count("dropped")))
+    rng = generator(seed, resampling.fingerprint, "confidence set")
+    with_rows, columns = board.eligible[kept], place(kept, winner)
+    more = results.status.count("dropped") + int(board.eligible.sum() - with_rows.sum())
+    found = confidence_sets(part(board, kept), columns, matrix, rng, weights=task.weights, groups=task.groups, more=more)
+    every = None if found.every_best is None else tuple(kept[list(found.every_best)].tolist())
+    return Sets(tuple(kept[list(found.indistinguishable)].tolist()), every)
 
 
 def _differences(results: Results, winner: int, ratio: float) -> Floats:

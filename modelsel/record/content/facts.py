@@ -40,6 +40,7 @@ def winner(selection: Selection, failure: Failure | None = None) -> dict[str, An
         "corrected": selection.corrected,
         "measures": {name: float(each[position]) for name, each in selection.beside.items()},
         "indistinguishable": [board.ids[other] for other in selection.indistinguishable],
+        "every_best": None if selection.every_best is None else [board.ids[one] for one in selection.every_best],
         **_never_judged(selection),
         **({"failure": {"status": failure.status, "reason": failure.reason}} if failure else {}),
     }
