@@ -72,7 +72,13 @@ def differences(
     mean = sums.sum(axis=0) / whole
     variance = np.maximum(squares - 2 * mean * cross + mean**2 * float(of_unit @ of_unit), 0.0) / whole**2
     floor = 1 / len(rows) if binary else 0.0
-    return Differences(sums.astype(np.float32), np.bincount(block, of_unit).astype(np.float64), mean, np.maximum(np.sqrt(variance), floor), floor)
+    return Differences(
+        sums.astype(np.float32),
+        np.bincount(block, of_unit).astype(np.float64),
+        mean,
+        np.maximum(np.sqrt(variance), floor),
+        floor,
+    )
 
 
 def resampled(found: Differences, rng: np.random.Generator) -> NDArray[np.float32]:

@@ -193,7 +193,7 @@ def wealth_limits(units: UnitLosses, nats: float, first: tuple[float, float]) ->
 
 def _log_mixture(x: Floats, d: Floats, counts: Floats, mean: float, bet: Floats, log_prior: Floats) -> float:
     grown = np.array([np.log1p(c * (x / mean - d)) @ counts for c in bet])
-    return float(logsumexp(grown + log_prior))
+    return float(grown[0] + log_prior[0]) if len(bet) == 1 else float(logsumexp(grown + log_prior))
 
 
 def _root(x: Floats, d: Floats, counts: Floats, nats: float, bet: Floats, log_prior: Floats) -> float:
@@ -261,8 +261,8 @@ def plan(development: UnitLosses, sealed_den: Floats | int, nats: float, bound: 
     steps = steps_within(spread / 2)
     both = Plan("wealth", nats, float(number), steps, expected, spread, 1.0)
     plans = [_by_wealth(both, seen, number)]
-    if known:
-        sizes = np.asarray(sealed_den, np.float64)
+    sizes = np.asarray(sealed_den, np.float64)
+    if known and sizes.any():
         methods: tuple[Method, Method] = ("chernoff", "hoeffding")
         plans += [_by_score(both, method, n) for method, n in zip(methods, effective_units(sizes, bound))]
         if binary and (sizes == 1).all():

@@ -1,0 +1,163 @@
+"""Sealed rows that are near copies of development rows, found from the features alone.
+
+Where rows are copied, jittered or interpolated before they are split, a sealed row has development rows that are far nearer
+than all others. With d_1 ≤ d_2 ≤ … its distances to the development rows, standardised, and p the local dimension,
+
+    P(d_j / d_{j+1} ≤ r) = r^(pj) for honest rows,    p = ln 2 / median ln(d_60 / d_30)
+
+A row is flagged where some j ≤ 25 has p·j·ln(d_j / d_{j+1}) < ln(.001 / 25) and d_{j+1} ≥ 2 d_j. Rows may all be drawn near to
+others although few stand out (interpolation): then (d_1 / d_2)^p, uniform for honest rows, is small too often: 2 n D² ≥ 8, D
+of the one-sided Kolmogorov-Smirnov test. Where 5 % are flagged, or this is so, nothing can be certified until it is said which
+rows belong together. Tight clusters of honest rows are hit, too; in two dimensions a jitter of 5 % is missed.
+
+Only tables whose distinct rows are nearly unique are looked at: of the distinct rows the share that no other equals although a
+column is left out is at least .95, whichever column it is. Elsewhere (a board of a game, answers of a questionnaire) equal rows
+need not be copies of one thing.
+Source: distances of nearest neighbours, Levina & Bickel (2004), Advances in Neural Information Processing Systems 17.
+"""
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.types import Floats, Integers
+
+UNIQUE = 0.95
+RANKS = 25
+FAR = 60  # rank up to which the local dimension is read
+LEVEL = 0.001
+APART = 2.0
+MANY = 0.05
+SHIFTED = 8.0  # nats
+FEWEST = 10  # development rows below which there is nothing to compare
+EXAMINED = 20_000  # distinct rows that are compared with a column left out
+FLAT = 12  # columns up to which a tree finds neighbours faster than comparing all rows
+TREE_ROWS, PAIRS = 4000, 1 << 27  # sealed rows, and pairs of rows, above which a sample of sealed rows is looked at
+CHUNK = 1 << 23
+
+
+@dataclass(frozen=True, eq=False)
+class NearCopies:
+    """What was found: `flagged` are sealed rows among the `examined` ones, `shift` is 2 n D².
+
+    `unique` is the share u of distinct rows. Nothing is examined where it is below .95. Where `sampled`, the other sealed rows
+    were not looked at: the share of near copies is known, but not which rows they are.
+    """
+
+    flagged: Integers
+    examined: Integers
+    sampled: bool
+    shift: float
+    unique: float
+
+    @property
+    def share(self) -> float:
+        """Share of the examined rows that are flagged."""
+        return len(self.flagged) / max(len(self.examined), 1)
+
+    @property
+    def certifiable(self) -> bool:
+        """False where too many rows are near copies for anything to be certified before groups are declared."""
+        return self.share < MANY and self.shift < SHIFTED
+
+
+def near_copies(development: Floats, sealed: Floats, rng: np.random.Generator) -> NearCopies:
+    """Look for near copies of development rows (numbers; missing ones count as the mean) among the sealed ones."""
+    near, far = standardised(development, sealed)
+    nobody = np.zeros(0, np.int64)
+    unique = uniqueness(np.concatenate([near, far]), rng) if near.shape[1] else 0.0
+    if unique < UNIQUE or len(near) < FEWEST or not len(far):
+        return NearCopies(nobody, nobody, False, 0.0, unique)
+    most = TREE_ROWS if near.shape[1] <= FLAT else max(500, PAIRS // len(near))
+    examined = np.arange(len(far)) if len(far) <= most else np.sort(rng.choice(len(far), most, replace=False))
+    distances = nearest(near, far[examined])
+    p = dimension(distances)
+    marked = examined[stands_out(distances, p)]
+    return NearCopies(marked, examined, len(examined) < len(far), shift(distances, p), unique)
+
+
+def standardised(development: Floats, sealed: Floats) -> tuple[Floats, Floats]:
+    """Both tables by mean and standard deviation of the development rows, without columns that never vary there."""
+    known = ~np.isnan(development)
+    count = np.maximum(known.sum(axis=0), 1)
+    mean = np.where(known, development, 0.0).sum(axis=0) / count
+    spread = np.sqrt(np.where(known, (development - mean) ** 2, 0.0).sum(axis=0) / count)
+    varies = spread > 1e-12 * np.maximum(np.abs(mean), 1e-300)
+    return (
+        np.nan_to_num((development[:, varies] - mean[varies]) / spread[varies]),
+        np.nan_to_num((sealed[:, varies] - mean[varies]) / spread[varies]),
+    )
+
+
+def uniqueness(values: Floats, rng: np.random.Generator) -> float:
+    """u: of the distinct rows, the share that stays alone with one column left out, for the column with the least.
+
+    >>> board = np.array([[x, y] for x in range(4) for y in range(4)], float)
+    >>> uniqueness(board, np.random.default_rng(0))
+    0.0
+    """
+    own = np.zeros(values.shape, np.uint64)
+    for column, each in enumerate(values.T):
+        code = np.unique(each, return_inverse=True)[1]
+        own[:, column] = rng.integers(1 << 63, size=code.max() + 1, dtype=np.uint64)[code]
+    _, first = np.unique(own.sum(axis=1), return_index=True)
+    if len(first) > EXAMINED:
+        first = rng.choice(first, EXAMINED, replace=False)
+    rows, whole = own[first], own[first].sum(axis=1)
+    return min(_alone(whole - column) for column in rows.T) if values.shape[1] > 1 else 0.0
+
+
+def nearest(development: Floats, sealed: Floats) -> Floats:
+    """Distances of each sealed row to its nearest development rows, ascending, as many as `FAR` and what there are."""
+    many = min(FAR, len(development))
+    if development.shape[1] <= FLAT:
+        from scipy.spatial import cKDTree
+
+        return np.asarray(cKDTree(development).query(sealed, k=many)[0])
+    squares, found = np.einsum("ij,ij->i", development, development), np.empty((len(sealed), many))
+    size = max(1, CHUNK // len(development))
+    for start in range(0, len(sealed), size):
+        own = sealed[start : start + size]
+        about = squares - 2 * (own @ development.T)
+        closest = np.argpartition(about, many - 1, axis=1)[:, :many]
+        # differences are taken again for the few, as small ones are lost in the sum of squares
+        gaps = [np.sqrt(((development[at] - row) ** 2).sum(axis=1)) for at, row in zip(closest, own)]
+        found[start : start + size] = np.sort(gaps, axis=1)
+    return found
+
+
+def dimension(distances: Floats) -> float:
+    """p, from how fast distances grow from half the last rank to the last; 1 where they do not."""
+    last = distances.shape[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        growth = np.log(distances[:, last - 1] / distances[:, last // 2 - 1])
+    known = growth[np.isfinite(growth) & (growth > 0)]
+    return log(2) / float(np.median(known)) if len(known) else 1.0
+
+
+def stands_out(distances: Floats, p: float) -> NDArray[np.bool_]:
+    """Mark rows that have j development rows far nearer than the next."""
+    marked = np.zeros(len(distances), np.bool_)
+    for j in range(1, min(RANKS + 1, distances.shape[1])):
+        near, following = distances[:, j - 1], distances[:, j]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(following > 0, near / following, 1.0)
+            marked |= (ratio <= 1 / APART) & (p * j * np.log(ratio) < log(LEVEL / RANKS))
+    return marked
+
+
+def shift(distances: Floats, p: float) -> float:
+    """2 n D² of (d_1 / d_2)^p against the uniform distribution, where it lies below; equal rows have a flag of their own."""
+    first, second = distances[:, 0], distances[:, 1]
+    share = np.sort((first[second > 0] / second[second > 0]) ** p)
+    if not len(share):
+        return 0.0
+    above = float((np.arange(1, len(share) + 1) / len(share) - share).max())
+    return 2 * len(share) * max(above, 0.0) ** 2
+
+
+def _alone(digests: NDArray[np.uint64]) -> float:
+    """The share of values that occur once."""
+    return float((np.unique(digests, return_counts=True)[1] == 1).sum() / len(digests))
