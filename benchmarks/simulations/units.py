@@ -7,7 +7,7 @@ their sizes. The gate does what it would do in a study: before each answer it pl
 of this look, releases the symbols, and adds their price. There are no fits. At δ = .05 at most 41 of 500 runs may have a miss.
 
 Attacks: `fixed` asks ten models that do not depend on answers; `boosting` sends the vote of those that looked better than
-they are expected to; `left out` does so and drops, at every look, units on which the last vote and the answers agree least;
+they are expected to; `left out` does so and asks for the half of the units on which the votes are clearest;
 `measures` asks another measure each time; `borders` merges units anew for each look; `stratified` seals equal numbers of both
 labels. `undeclared` sends rows of groups as if they were independent: no promise is made for it, and it fails.
 Units: groups of unequal size, copies (20 rows each), weights, Brier score, costs.
@@ -22,7 +22,7 @@ import numpy as np
 from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.statistics.intervals import clopper_pearson
 from modelsel.statistics.reuse.certificate import SpendingState
-from modelsel.statistics.units import UnitLosses, plan, price, release, released_interval
+from modelsel.statistics.units.intervals import UnitLosses, plan, price, release, released_interval
 
 DELTA = 0.05
 LOOKS = 10

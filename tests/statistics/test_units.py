@@ -10,9 +10,17 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.metrics import balanced_accuracy_score, fbeta_score, precision_score, recall_score
 
-from modelsel.statistics import unit_measures as measures
-from modelsel.statistics import units as own
-from modelsel.statistics.units import Plan, Released, UnitLosses, plan, release, released_interval, wealth_limits
+from modelsel.statistics.units import intervals as own
+from modelsel.statistics.units import measures
+from modelsel.statistics.units.intervals import (
+    ReleasedSymbols,
+    ReleasePlan,
+    UnitLosses,
+    plan,
+    release,
+    released_interval,
+    wealth_limits,
+)
 
 NATS = log(50)
 SIZES = UnitLosses.of([0, 1, 0, 2, 5], [1, 2, 3, 4, 10])
@@ -165,7 +173,7 @@ def test_the_interval_told_holds_the_limits_and_no_smaller_k_does(kind: str, kno
         inside = wealth_limits(sealed, 6.0, chosen.bets)
         assert low <= inside[0]
         assert inside[1] <= high
-        narrower = released_interval(chosen, Released(told.cell, told.k - 1))
+        narrower = released_interval(chosen, ReleasedSymbols(told.cell, told.k - 1))
         assert not (narrower[0] <= inside[0] and inside[1] <= narrower[1])
 
 
@@ -175,24 +183,30 @@ def test_probabilities_of_all_answers_sum_to_one() -> None:
     assert chosen.method == "wealth"
     assert own.cell_probabilities(chosen).sum() == pytest.approx(1)
     assert sum(exp(-own.price_of(k)) for k in range(-200, 200)) == pytest.approx(1)
-    spent = [own.price(chosen, Released(cell, k)) for cell in range(chosen.steps + 1) for k in range(-40, 60)]
-    assert np.exp(-np.array([own.price(chosen, Released(None)), *spent])).sum() == pytest.approx(1, abs=1e-6)
+    spent = [own.price(chosen, ReleasedSymbols(cell, k)) for cell in range(chosen.steps + 1) for k in range(-40, 60)]
+    assert np.exp(-np.array([own.price(chosen, ReleasedSymbols(None)), *spent])).sum() == pytest.approx(1, abs=1e-6)
 
 
 def test_symbols_that_do_not_fit_the_plan_are_refused() -> None:
     seen, sealed = study(0, 300, "brier")
     chosen = plan(seen, sealed.den, 20.0, 1.0)
-    for told in (Released(chosen.steps + 1, 1), Released(-1, 1), Released(3), Released(3, -41), Released(None, 1)):
+    for told in (
+        ReleasedSymbols(chosen.steps + 1, 1),
+        ReleasedSymbols(-1, 1),
+        ReleasedSymbols(3),
+        ReleasedSymbols(3, -41),
+        ReleasedSymbols(None, 1),
+    ):
         with pytest.raises(ValueError, match="cannot be an answer"):
             own.price(chosen, told)
-    assert released_interval(chosen, Released(None)) == (0.0, 1.0)
+    assert released_interval(chosen, ReleasedSymbols(None)) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("method", ["chernoff", "hoeffding", "binomial"])
 @pytest.mark.parametrize("cell", [0, 3, 19, 20])
 def test_a_score_alone_is_bounded_for_every_score_of_its_cell(method, cell: int) -> None:
-    chosen = Plan(method, NATS, 100.0, 20, 0.2, 0.04, 0.1)
-    low, high = released_interval(chosen, Released(cell))
+    chosen = ReleasePlan(method, NATS, 100.0, 20, 0.2, 0.04, 0.1)
+    low, high = released_interval(chosen, ReleasedSymbols(cell))
     for count in range(101):
         if int(np.floor(count / 100 * 20 + 0.5)) == cell:
             limits = {"chernoff": own.chernoff_limits, "hoeffding": own.hoeffding_limits}.get(method)
@@ -209,7 +223,7 @@ def test_the_narrowest_forecast_is_chosen_before_labels() -> None:
     assert plan(small, np.ones(500), 5.0, 1.0).method == "wealth"
     assert plan(rows, np.array([1.0, 1, 1]), 3.0, 1.0, binary=True).forecast > 0.2
     floor = plan(UnitLosses.of(np.zeros(500), np.ones(500)), np.ones(50), NATS, 1.0, binary=True)
-    assert released_interval(floor, Released(0))[1] > 0.07
+    assert released_interval(floor, ReleasedSymbols(0))[1] > 0.07
 
 
 def test_brier_at_two_thousand_rows_is_less_than_half_as_wide_as_hoeffding() -> None:
@@ -275,7 +289,7 @@ def test_chances_of_zero_are_capped() -> None:
 def test_limits_of_the_auc_are_chernoffs_with_the_smaller_class() -> None:
     assert own.area_limits(0.9, 100, 2000, NATS) == own.chernoff_limits(0.9, 100, NATS)
     chosen = own.plan_of_area(0.1, 0.03, 100, 2000, NATS)
-    low, high = released_interval(chosen, Released(round(0.1 * chosen.steps)))
+    low, high = released_interval(chosen, ReleasedSymbols(round(0.1 * chosen.steps)))
     assert low <= 1 - own.area_limits(0.9, 100, 2000, NATS)[1]
     assert high >= 1 - own.area_limits(0.9, 100, 2000, NATS)[0]
 

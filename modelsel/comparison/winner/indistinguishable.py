@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Floats, Integers, Scoreboard
 from modelsel.runner.aggregation.losses import standard_error
-from modelsel.statistics.confidence_set import differences, every_best, may_be_best, resampled
+from modelsel.statistics.tests.confidence_set import differences, every_best, may_be_best, resampled
 from modelsel.statistics.tests.paired import corrected_t, holm, mcnemar, paired_t
 
 LEVEL = 0.05

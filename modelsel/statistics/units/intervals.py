@@ -67,6 +67,7 @@ class UnitLosses:
     sizes_known: bool = True
 
     def __post_init__(self) -> None:
+        """Refuse sums that cannot be."""
         slack = 1e-9 * self.bound
         inside = (self.num >= 0) & (self.num <= self.den + slack) & (self.den <= self.bound + slack)
         if not (len(self.den) and isfinite(self.bound) and self.bound > 0 and inside.all()):
@@ -220,8 +221,8 @@ def _root(x: Floats, d: Floats, counts: Floats, nats: float, bet: Floats, log_pr
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How a loss over sealed units will be released, written down before their labels are opened.
+class ReleasePlan:
+    """The rule by which a loss over sealed units will be released, written down before their labels are opened.
 
     `units` are the effective units of a score-only method (D or n). `bets` and `reach` (h below, h above) belong to wealth.
     `expected`, `spread`: score of the development units, and the standard error of the sealed score less it. Scores are
@@ -240,14 +241,14 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Released:
-    """What is told of sealed labels: the cell of the score, and for wealth the symbol k. No cell: there is no score."""
+class ReleasedSymbols:
+    """The symbols told of sealed labels: the cell of the score, and k for wealth. No cell: there is no score."""
 
     cell: int | None
     k: int | None = None
 
 
-def plan(development: UnitLosses, sealed_den: Floats | int, nats: float, bound: float, binary: bool = False) -> Plan:
+def plan(development: UnitLosses, sealed_den: Floats | int, nats: float, bound: float, binary: bool = False) -> ReleasePlan:
     """Choose the method with the narrowest interval forecast from development units, none of whose labels are sealed.
 
     `sealed_den` are the sizes of the sealed units, or only their number where sizes are not known before labels. `bound` is
@@ -259,7 +260,7 @@ def plan(development: UnitLosses, sealed_den: Floats | int, nats: float, bound: 
     seen = like_sealed(development, bound)
     expected, spread = seen.score, _spread_of(development, seen, number)
     steps = steps_within(spread / 2)
-    both = Plan("wealth", nats, float(number), steps, expected, spread, 1.0)
+    both = ReleasePlan("wealth", nats, float(number), steps, expected, spread, 1.0)
     plans = [_by_wealth(both, seen, number)]
     sizes = np.asarray(sealed_den, np.float64)
     if known and sizes.any():
@@ -271,10 +272,10 @@ def plan(development: UnitLosses, sealed_den: Floats | int, nats: float, bound: 
     return min(plans, key=lambda one: one.forecast)
 
 
-def plan_of_area(expected: float, spread: float, positives: int, negatives: int, nats: float) -> Plan:
+def plan_of_area(expected: float, spread: float, positives: int, negatives: int, nats: float) -> ReleasePlan:
     """The plan of 1 − AUC of independent rows, whose class counts have been told (and priced) before."""
     n, steps = min(positives, negatives), steps_within(max(spread, 1e-6) / 2)
-    return _by_score(Plan("chernoff", nats, n, steps, expected, max(spread, 1e-6), 1.0), "chernoff", n)
+    return _by_score(ReleasePlan("chernoff", nats, n, steps, expected, max(spread, 1e-6), 1.0), "chernoff", n)
 
 
 def like_sealed(development: UnitLosses, bound: float) -> UnitLosses:
@@ -314,18 +315,18 @@ def steps_within(width: float) -> int:
     return int(next((steps for steps in ladder if 1 / steps <= width * (1 + 1e-9)), ladder[-1]))
 
 
-def release(chosen: Plan, sealed: UnitLosses) -> Released:
+def release(chosen: ReleasePlan, sealed: UnitLosses) -> ReleasedSymbols:
     """The symbols of the sealed losses under a plan."""
     if not isfinite(sealed.score):
-        return Released(None)
+        return ReleasedSymbols(None)
     cell = min(chosen.steps, int(np.floor(sealed.score * chosen.steps + 0.5)))
     if chosen.bets is None:
-        return Released(cell)
+        return ReleasedSymbols(cell)
     low, high = wealth_limits(sealed, chosen.nats, chosen.bets)
-    return Released(cell, smallest_k(chosen, cell / chosen.steps, (low, high)))
+    return ReleasedSymbols(cell, smallest_k(chosen, cell / chosen.steps, (low, high)))
 
 
-def smallest_k(chosen: Plan, score: float, limits: Limits) -> int:
+def smallest_k(chosen: ReleasePlan, score: float, limits: Limits) -> int:
     """The smallest k ≥ −40 whose interval around the released score holds the limits."""
     k = LEAST_K
     while not _holds(_around(chosen, score, k), limits):
@@ -333,7 +334,7 @@ def smallest_k(chosen: Plan, score: float, limits: Limits) -> int:
     return k
 
 
-def released_interval(chosen: Plan, told: Released) -> Limits:
+def released_interval(chosen: ReleasePlan, told: ReleasedSymbols) -> Limits:
     """The interval, from what is public; [0, 1] where there is no score. ValueError where the symbols do not fit the plan."""
     _check(chosen, told)
     if told.cell is None:
@@ -343,7 +344,7 @@ def released_interval(chosen: Plan, told: Released) -> Limits:
     return _score_limits(chosen, told.cell)
 
 
-def price(chosen: Plan, told: Released) -> float:
+def price(chosen: ReleasePlan, told: ReleasedSymbols) -> float:
     """−ln p of all symbols in nats: of the cell, of k, or of there being no score."""
     _check(chosen, told)
     if told.cell is None:
@@ -361,7 +362,7 @@ def price_of(k: int) -> float:
     return log(4) - abs(k - LIKELY_K) * log(DECAY)
 
 
-def cell_probabilities(chosen: Plan) -> Floats:
+def cell_probabilities(chosen: ReleasePlan) -> Floats:
     """Probability of each cell 0 … steps: .1 spread evenly, .9 by a Beta distribution with the plan's mean and spread."""
     edges = np.clip((np.arange(chosen.steps + 2) - 0.5) / chosen.steps, 0.0, 1.0)
     mean = min(max(chosen.expected, 1e-6), 1 - 1e-6)
@@ -370,14 +371,15 @@ def cell_probabilities(chosen: Plan) -> Floats:
     return np.asarray(UNFORESEEN / (chosen.steps + 1) + (1 - UNFORESEEN) * mass)
 
 
-def _check(chosen: Plan, told: Released) -> None:
+def _check(chosen: ReleasePlan, told: ReleasedSymbols) -> None:
+    """Raise ValueError where the symbols cannot be an answer under the plan."""
     inside = told.cell is None or 0 <= told.cell <= chosen.steps
     needs_k = told.cell is not None and chosen.bets is not None
     if not inside or (told.k is not None) != needs_k or (told.k is not None and told.k < LEAST_K):
         raise ValueError(f"{told} cannot be an answer under {chosen.method} with {chosen.steps} steps")
 
 
-def _around(chosen: Plan, score: float, k: int) -> Limits:
+def _around(chosen: ReleasePlan, score: float, k: int) -> Limits:
     assert chosen.reach is not None
     below, above = chosen.reach
     return max(0.0, score - below * WIDER**k), min(1.0, score + above * WIDER**k)
@@ -387,7 +389,7 @@ def _holds(outer: Limits, inner: Limits) -> bool:
     return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
-def _score_limits(chosen: Plan, cell: int) -> Limits:
+def _score_limits(chosen: ReleasePlan, cell: int) -> Limits:
     """Limits of every score that is rounded to the cell."""
     low, high = max(0.0, (cell - 0.5) / chosen.steps), min(1.0, (cell + 0.5) / chosen.steps)
     if chosen.method == "binomial":
@@ -397,7 +399,8 @@ def _score_limits(chosen: Plan, cell: int) -> Limits:
     return own(low, chosen.units, chosen.nats)[0], own(high, chosen.units, chosen.nats)[1]
 
 
-def _by_wealth(base: Plan, seen: UnitLosses, number: int) -> Plan:
+def _by_wealth(base: ReleasePlan, seen: UnitLosses, number: int) -> ReleasePlan:
+    """Add the bets of both sides, and the reach that the interval is forecast to have."""
     first = best_bet(seen, number, base.nats), best_bet(seen.reverse, number, base.nats)
     prior = np.log(PRIORS)
     limits = []
@@ -412,7 +415,7 @@ def _by_wealth(base: Plan, seen: UnitLosses, number: int) -> Plan:
     return replace(base, forecast=half, bets=first, reach=own)
 
 
-def _by_score(base: Plan, method: Method, units: float) -> Plan:
+def _by_score(base: ReleasePlan, method: Method, units: float) -> ReleasePlan:
     own = replace(base, method=method, units=float(units))
     low, high = _score_limits(own, int(np.floor(base.expected * base.steps + 0.5)))
     return replace(own, forecast=(high - low) / 2)

@@ -1,4 +1,4 @@
-"""Which candidates may be the best: max-t over a bootstrap of rows, or of units of rows that are independent of each other.
+"""The candidates that may be the best: max-t over a bootstrap of rows, or of units of rows that are independent of each other.
 
     L̄_j = Σ w l_j / Σ w,   t_j = (L̄_j − L̄_w) / se_jw,   keep j where t_j ≤ q
     q = the 95 % point over resamples of max_k ((L̄*_k − L̄*_w) − (L̄_k − L̄_w)) / se_kw
@@ -129,7 +129,7 @@ def every_best(found: Differences, moved: NDArray[np.float32], level: float = LE
 
 
 def _drawn(many: int, resamples: int, rng: np.random.Generator) -> Floats:
-    """How often each of `many` is drawn in each resample."""
+    """Counts of how often each of `many` is drawn in each resample."""
     place = rng.integers(many, size=(resamples, many)) + np.arange(resamples)[:, None] * many
     return np.bincount(place.ravel(), minlength=resamples * many).reshape(resamples, many).astype(np.float64)
 

@@ -40,7 +40,7 @@ CHUNK = 1 << 23
 
 @dataclass(frozen=True, eq=False)
 class NearCopies:
-    """What was found: `flagged` are sealed rows among the `examined` ones, `shift` is 2 n D².
+    """The near copies that were found: `flagged` are sealed rows among the `examined` ones, `shift` is 2 n D².
 
     `unique` is the share u of distinct rows. Nothing is examined where it is below .95. Where `sampled`, the other sealed rows
     were not looked at: the share of near copies is known, but not which rows they are.
