@@ -114,6 +114,7 @@ def with_holes() -> pd.DataFrame:
 
 EVERY: dict[str, dict[str, Any]] = {
     **{name: {"kind": "estimator", "estimator": name, **settings} for name, settings in SETTINGS.items()},
+    "gaussian": {"kind": "estimator", "estimator": "sklearn.naive_bayes.GaussianNB", "scale": "deviation"},
     "tree": {"kind": "tree"},
     "branch": {"kind": "tree", "missing": "branch", "splits": {"nominal": "equality"}},
     "cart": {"kind": "tree", "missing": "surrogate", "splits": {"nominal": "subset"}},
@@ -122,7 +123,7 @@ EVERY: dict[str, dict[str, Any]] = {
     "naive_bayes": {"kind": "naive_bayes"},
     "knn": {"kind": "knn"},
 }
-FORMS = {"onnx": [*SETTINGS, "tree", "branch", "forest"], "sql": ["tree", "branch", "cart", "c45"], "json": ["tree", "branch"]}
+FORMS = {"onnx": [*SETTINGS, "gaussian", "tree", "branch", "forest"], "sql": ["tree", "branch", "cart", "c45"], "json": ["tree", "branch"]}
 FORMS["pyfunc"] = [*EVERY]
 
 
