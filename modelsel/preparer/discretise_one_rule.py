@@ -1,9 +1,9 @@
 """Holte's intervals of the rule 1R: each holds at least `bucket` rows of its most common class, and neighbours differ in that.
 
-Distinct values are put together from the smallest on until a class has the weight `bucket`; values whose most common class is the
-same still join, then the next interval begins. Neighbouring intervals of the same most common class (ties: the first) become one. Before a tree of one
-test, on levels with a branch each (`learner=one_rule`), this is 1R. Source: Holte (1993), *Very simple classification rules
-perform well on most commonly used datasets*.
+Distinct values are put together from the smallest on until a class has the weight `bucket`; values whose most common class is
+the same still join, then the next interval begins. Neighbouring intervals of the same most common class (ties: the first)
+become one. Before a tree of one test, on levels with a branch each (`learner=one_rule`), this is 1R. Source: Holte (1993),
+*Very simple classification rules perform well on most commonly used datasets*.
 """
 
 from collections.abc import Iterable

@@ -11,7 +11,7 @@ from modelsel.record.model.model import Predictor, load
 
 
 class PyfuncModel:
-    """DataFrame in; classes out, in the type of the target's column, or a DataFrame of class scores with `params={"scores": True}`."""
+    """DataFrame in; classes out, as the target has them, or a DataFrame of class scores with `params={"scores": True}`."""
 
     def __init__(self, predictor: Predictor) -> None:
         self.predictor = predictor

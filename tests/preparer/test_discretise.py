@@ -18,7 +18,6 @@ from modelsel.preparer.discretising.binning import Distinct
 from modelsel.preparer.discretising.mdl_cuts import mdl_cuts
 from modelsel.statistics.information import entropy
 
-
 NOTHING = np.random.default_rng(0)
 
 

@@ -56,7 +56,13 @@ def test_the_loaded_model_takes_what_pandas_reads_from_its_training_file(people:
 
 @pytest.mark.parametrize(
     ("labels", "expected"),
-    [([3, 5], "int64"), ([True, False], "bool"), ([0.5, 1.5], "float64"), (["3", "5"], "object"), (["true", "false"], "object")],
+    [
+        ([3, 5], "int64"),
+        ([True, False], "bool"),
+        ([0.5, 1.5], "float64"),
+        (["3", "5"], "object"),
+        (["true", "false"], "object"),
+    ],
 )
 def test_the_loaded_model_answers_in_the_type_of_the_target(people: Any, labels: Any, expected: str) -> None:
     import mlflow

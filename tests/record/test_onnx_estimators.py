@@ -123,7 +123,11 @@ EVERY: dict[str, dict[str, Any]] = {
     "naive_bayes": {"kind": "naive_bayes"},
     "knn": {"kind": "knn"},
 }
-FORMS = {"onnx": [*SETTINGS, "gaussian", "tree", "branch", "forest"], "sql": ["tree", "branch", "cart", "c45"], "json": ["tree", "branch"]}
+FORMS = {
+    "onnx": [*SETTINGS, "gaussian", "tree", "branch", "forest"],
+    "sql": ["tree", "branch", "cart", "c45"],
+    "json": ["tree", "branch"],
+}
 FORMS["pyfunc"] = [*EVERY]
 
 

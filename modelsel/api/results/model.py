@@ -16,7 +16,6 @@ from modelsel.record.model.columns import told
 from modelsel.runner.final_fit import Final
 
 
-
 class StudyClassifier(Classifier):
     """A fitted `Classifier` that reads tables as its study did; `fit` makes it an ordinary one.
 

@@ -75,7 +75,8 @@ class RawColumn:
 
         Gaps make integers floats, and truth values text.
 
-        >>> [text_column("x", cells).read_as for cells in (["1", "2"], ["1", None], ["1", "2.5"], ["True", "False"], ["a", "1"])]
+        >>> cells = (["1", "2"], ["1", None], ["1", "2.5"], ["True", "False"], ["a", "1"])
+        >>> [text_column("x", some).read_as for some in cells]
         ['int', 'float', 'float', 'bool', 'str']
         """
         found = self.type or ("float" if self.numbers is not None else _type_of(self.texts))

@@ -3,8 +3,9 @@
     scikit-learn    skl2onnx            LightGBM, XGBoost    onnxmltools
 
 The matrix that the estimator reads is made in double precision and handed over in single precision, as converters want it (in
-double precision to those in DOUBLE): a value that lies within seven digits of a threshold may fall on its other side. Missing values go where scikit-learn's trees
-send them, which its converter does not say. What was not compared with onnxruntime is refused by name.
+double precision to those in DOUBLE): a value that lies within seven digits of a threshold may fall on its other side. Missing
+values go where scikit-learn's trees send them, which its converter does not say. What was not compared with onnxruntime is
+refused by name.
 """
 
 from collections.abc import Iterator

@@ -4,8 +4,8 @@ A missing value (NULL) goes where the tree sends it: down one branch, where the 
 every branch with its share of the row. A level that training had not declared goes with the majority. A tree that softens its
 splits or prepares its features has no such expression and is refused.
 
-A tree deeper than DEEPEST is written flat, a WHEN per leaf with the conditions of its path: parsers keep nested expressions on a
-stack, which in SQLite overflows from 23 nested CASE on.
+A tree deeper than DEEPEST is written flat, a WHEN per leaf with the conditions of its path: parsers keep nested expressions on
+a stack, which in SQLite overflows from 23 nested CASE on.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,6 @@ from modelsel.record.export.one_path import hard_tree
 from modelsel.record.model.model import Predictor
 from modelsel.tree.structure.cutting import reached
 from modelsel.tree.structure.node import BY_SURROGATES, DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
-
 
 DEEPEST = 10  # tests on a path of nested CASE
 
@@ -140,7 +139,7 @@ def _steps(tree: DecisionTree, leaf: int) -> Iterator[tuple[int, int]]:
 
 
 def _path(tree: DecisionTree, leaf: int, model: TreeModel, but: Booleans | None = None) -> list[str]:
-    """The conditions under which a row comes to a leaf; of thresholds of a column the narrowest. Nodes in `but` are left out."""
+    """The conditions under which a row comes to a leaf, of thresholds of a column the narrowest; nodes in `but` are left out."""
     narrowest: dict[tuple[int, int], tuple[float, bool]] = {}
     others = []
     divided = _divided(model)

@@ -27,7 +27,7 @@ def files(final: FinalModel, version: str, now: datetime | None = None) -> dict[
     example = {"columns": [feature.name for feature in final.features], "data": rows(final)}
     return {
         "MLmodel": yaml.safe_dump(mlmodel(final, now or datetime.now(UTC)), sort_keys=True, width=100),
-        "requirements.txt": "".join(f"{line}\n" for line in (f"modelsel=={version}", *(f"{name}=={installed(name)}" for name in NEEDED), *_libraries(final))),
+        "requirements.txt": "".join(f"{line}\n" for line in (f"modelsel=={version}", *_needed(), *_libraries(final))),
         "python_env.yaml": yaml.safe_dump(
             {"python": platform.python_version(), "build_dependencies": ["pip"], "dependencies": ["-r requirements.txt"]},
             sort_keys=False,
@@ -35,6 +35,11 @@ def files(final: FinalModel, version: str, now: datetime | None = None) -> dict[
         EXAMPLE: json.dumps(example, allow_nan=False),
         SERVING: json.dumps({"dataframe_split": example}, indent=2, allow_nan=False),
     }
+
+
+def _needed() -> list[str]:
+    """List the packages that reading the model and predicting import, as they are installed here."""
+    return [f"{name}=={installed(name)}" for name in NEEDED]
 
 
 def _libraries(final: FinalModel) -> list[str]:
@@ -73,7 +78,7 @@ def mlmodel(final: FinalModel, now: datetime) -> dict[str, Any]:
 def signature(final: FinalModel) -> dict[str, str]:
     """MLflow's signature: columns by name, of the types that pandas reads from the training file; out comes the class.
 
-    Where the source's types are not known, a column of numbers is `double`, any other `string`. `scores=true` gives class scores.
+    Where the source's types are not known, a column of numbers is `double`, any other `string`. `scores=true` gives scores.
     """
     inputs = [{"type": TYPES[_type(final, feature)], "name": feature.name, "required": True} for feature in final.features]
     return {
@@ -84,7 +89,7 @@ def signature(final: FinalModel) -> dict[str, str]:
 
 
 def _type(final: FinalModel, feature: Feature) -> str:
-    """The type of a feature's cells; texts that were read as numbers (decimal commas, words for missing) are to come as numbers."""
+    """The type of a feature's cells; texts that were read as numbers (decimal commas, words for missing) come as numbers."""
     found = final.types.get(feature.name) or ("float" if feature.kind == "numeric" else "str")
     return "float" if feature.kind == "numeric" and found == "str" and not feature.dates else found
 
@@ -101,7 +106,7 @@ def rows(final: FinalModel) -> list[list[float | str | None]]:
 def _typed(value: float, feature: Feature, kind: str) -> float | str | None:
     """A value as a cell of its column: `rain`, 3, 3.5, True, or a date as text."""
     cell = raw(value, feature)
-    if cell is None or kind == "str" and not feature.dates:
+    if cell is None or (kind == "str" and not feature.dates):
         return cell
     if feature.dates:
         return feature.number(value)
