@@ -139,7 +139,7 @@ def _steps(tree: DecisionTree, leaf: int) -> Iterator[tuple[int, int]]:
 
 
 def _path(tree: DecisionTree, leaf: int, model: TreeModel, but: Booleans | None = None) -> list[str]:
-    """The conditions under which a row comes to a leaf, of thresholds of a column the narrowest; nodes in `but` are left out."""
+    """The conditions on the way to a leaf, of thresholds of a column the narrowest; those of nodes in `but` are left out."""
     narrowest: dict[tuple[int, int], tuple[float, bool]] = {}
     others = []
     divided = _divided(model)
