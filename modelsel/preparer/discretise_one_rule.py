@@ -60,7 +60,8 @@ def one_rule_cuts(column: Distinct, bucket: float) -> Floats:
     >>> one_rule_cuts(Distinct(np.arange(5.0), classes), 3).tolist()
     [1.5]
     """
-    starts, leaders = [], []
+    starts: list[int] = []
+    leaders: list[int] = []
     begin = 0
     while begin < len(column.values):
         end, leader = _closed(column.weights, begin, bucket)

@@ -92,15 +92,15 @@ def test_a_file_of_whole_labels_gives_whole_labels_and_one_of_leading_zeros_text
 
 
 @pytest.mark.slow
-def test_mlflow_serves_and_evaluates_the_model_of_a_run(people: Any, folder: Any, store: Any) -> None:
+def test_mlflow_serves_and_evaluates_the_model_of_a_run(people: Any, store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The run's own `runs:/ID/model`, its training file sent as CSV, and the example that MLflow tells people to send."""
     import mlflow
 
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", store.uri)
     people.assign(wanted=(people["wanted"] == "yes").astype(int)).to_csv("coded.csv", index=False)
     settings: dict[str, Any] = {"space": "cart", "split": "none", "scheme": {"folds": 3}, "tracking": "off"}
     found = modelsel.run(data="coded.csv", target="wanted", dataset={"features": {"since": "numeric"}}, **settings)
     run_id = found.to_mlflow(uri=store.uri)
-    mlflow.set_tracking_uri(store.uri)
     frame, uri = pd.read_csv("coded.csv"), f"runs:/{run_id}/model"
     expected = mlflow.pyfunc.load_model(uri).predict(frame)
     evaluated = mlflow.models.evaluate(uri, frame, targets="wanted", model_type="classifier", evaluators=["default"])

@@ -130,12 +130,12 @@ def _leaves(model: TreeModel) -> list[int]:
 
 def _steps(tree: DecisionTree, leaf: int) -> Iterator[tuple[int, int]]:
     """Nodes above a leaf, with the position of the child on the path, from the root on."""
-    path = []
+    path: list[tuple[int, int]] = []
     while tree.parent[leaf] >= 0:
         node = int(tree.parent[leaf])
         path.append((node, tree.children(node).tolist().index(leaf)))
         leaf = node
-    return reversed(path)
+    return iter(path[::-1])
 
 
 def _path(tree: DecisionTree, leaf: int, model: TreeModel, but: Booleans | None = None) -> list[str]:
