@@ -138,6 +138,7 @@ def _type_of(texts: Sequence[str]) -> str:
 
 
 def _is_number(text: str) -> bool:
+    """Say whether a text reads as a finite number."""
     try:
         return "_" not in text and bool(np.isfinite(float(text)))
     except ValueError:

@@ -88,6 +88,7 @@ def _read(form: CsvForm, numeric: Mapping[str, bool], missing: Sequence[str]) ->
 
 
 def _column(name: str, chunks: Sequence[pa.Array], begins_whole: bool) -> RawColumn:
+    """Put the blocks of a column together; whole numbers are such only where the first rows have no point."""
     if not chunks or not pa.types.is_floating(chunks[0].type):
         return coded_column(name, chunks)
     found = np.concatenate([_exact(chunk) for chunk in chunks])
