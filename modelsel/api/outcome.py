@@ -12,7 +12,7 @@ from modelsel.api import content
 from modelsel.api.results import frames
 from modelsel.api.results.exporting import exported_model
 from modelsel.api.results.methods import methods
-from modelsel.api.results.model import StudyClassifier, fitted, labels
+from modelsel.api.results.model import StudyClassifier, fitted
 from modelsel.api.results.plots import Plots
 from modelsel.api.results.specification import candidate, plugins_of, specification
 from modelsel.api.results.study_candidate import StudyCandidate
@@ -22,6 +22,7 @@ from modelsel.core.types import Candidate, Task
 from modelsel.dataset.tables.untyped import UntypedTable
 from modelsel.record.content.candidates import Row
 from modelsel.record.folder import OUTCOME, RunFolder
+from modelsel.record.model.columns import labels
 from modelsel.reporting.text.terminal import progress
 from modelsel.reporting.text.verdict import verdict
 

@@ -139,6 +139,8 @@ class Task(Table):
     weights: Floats | None = None  # None: one each
     folds: Integers | None = None  # for the `predefined` scheme: a column, or one per repeat
     held_out: Booleans | None = None  # a column (or second file) for `split=predefined`
+    types: Mapping[str, str] = field(default_factory=dict)  # bool, int, float, str or date: as the source's columns were read
+    label_type: str = "str"  # the same of the target
 
     def take(self, rows: Integers) -> "Task":
         """The task of some of its rows, in the order given (features, classes and levels stay); of all, itself."""
@@ -355,7 +357,7 @@ class Description:
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
-_NOT_PER_ROW = {"name", "features", "classes"}
+_NOT_PER_ROW = {"name", "features", "classes", "types", "label_type"}
 
 
 def _per_row(name: str) -> bool:

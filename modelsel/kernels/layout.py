@@ -21,7 +21,7 @@ MIMIC = 6  # numbers of a surrogate: node, feature, code, next code, flipped, st
 # What a search found for one feature
 VALUE, CODE, NEXT, CUTS, INFORMATION, SIDE, ABSENT = range(7)
 # What a search for a surrogate found
-AGREED, WHOLE, MAJORITY, FLIPPED = 0, 3, 4, 5  # CODE and NEXT as above
+AGREED, WHOLE, MAJORITY, FLIPPED, KNOWN = 0, 3, 4, 5, 6  # CODE and NEXT as above; KNOWN: weight known in both features
 # What a leaf is charged beyond its errors: nothing, Wilson's limit, the binomial limit
 NOTHING_MORE, BY_DEVIATE, BY_BETA = range(3)
 NOTHING = -1.0  # CODE where no test is admissible; CUTS where the feature is constant among the rows
@@ -44,6 +44,7 @@ class GrowthRules(NamedTuple):
     max_depth: int
     id_bits: int  # an entry is code | class | number of the row in its node
     class_bits: int
+    by_count: int  # surrogates compete by the weight that they send the same way, not by its share of what they know
 
 
 class GrowthLimits(NamedTuple):

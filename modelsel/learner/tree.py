@@ -19,14 +19,15 @@ from modelsel.learner.trees.model import TreeModel, restore
 from modelsel.learner.trees.path import TreePath
 from modelsel.tree.growing.columns import columns
 from modelsel.tree.growing.grow import grow
-from modelsel.tree.growing.growth import MISSING, GrowthParams
+from modelsel.tree.growing.growth import BY_COUNT, POLICIES, GrowthParams
 from modelsel.tree.pruning.truncate import StoppingLimits
 from modelsel.tree.routing.reroute import RerouteState
 from modelsel.tree.routing.route import route, weights_by_node
 from modelsel.tree.structure.evidence import PruningData
 
+BY_SURROGATES = ("surrogate", BY_COUNT)
 # A training row goes where it would go when predicted.
-CERTAIN = ("node_mode", "branch", "surrogate")
+CERTAIN = ("node_mode", "branch", *BY_SURROGATES)
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Tree:
 
     criterion: Any = part("criterion", "entropy")
     splits: Splits = plain(Splits())
-    missing: str = one_of(*MISSING)
+    missing: str = one_of(*POLICIES, help="surrogate_count: surrogates compete by rows, not by shares (rpart's default)")
     min_leaf: float = number(1, above=0.0, help="weight that a branch must have; for multiway two branches must")
     min_leaf_rule: str = one_of(
         "plain", "c45", help="c45: numeric cuts need max(min_leaf, min(25, a tenth of known rows/classes))"
@@ -132,7 +133,7 @@ class Tree:
         multiway = self.splits.nominal == "multiway"
         if multiway and self.criterion.binary:
             yield "this criterion compares two branches; use splits.nominal=equality or subset"
-        if multiway and self.missing == "surrogate":
+        if multiway and self.missing in BY_SURROGATES:
             yield "surrogates mimic tests of two branches; use splits.nominal=equality or subset, or another missing policy"
         if self.costs and any(len(row) != len(self.costs) for row in self.costs):
             yield "costs needs as many columns as rows"
@@ -178,7 +179,8 @@ class Tree:
     def _growth(self) -> dict[str, Any]:
         """Return the growing settings as keywords."""
         return {
-            "missing": self.missing, "nominal": self.splits.nominal, "threshold": self.splits.threshold,
+            "missing": "surrogate" if self.missing == BY_COUNT else self.missing, "by_count": self.missing == BY_COUNT,
+            "nominal": self.splits.nominal, "threshold": self.splits.threshold,
             "min_leaf": float(self.min_leaf), "min_leaf_rule": self.min_leaf_rule,
         }  # fmt: skip
 

@@ -14,7 +14,7 @@ from modelsel.learner.forest import Forest
 from modelsel.learner.tree import Tree
 
 FORMATS = ("sql", "onnx", "rules", "dot")  # json takes every model
-MANY_PATHS = ("fractional", "surrogate")
+MANY_PATHS = ("fractional", "surrogate", "surrogate_count")
 
 
 def formats(candidate: Candidate) -> tuple[str, ...]:

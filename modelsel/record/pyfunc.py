@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from modelsel.record.model.columns import told
@@ -12,7 +11,7 @@ from modelsel.record.model.model import Predictor, load
 
 
 class PyfuncModel:
-    """DataFrame in; classes out, or a DataFrame of class scores with `params={"scores": True}`."""
+    """DataFrame in; classes out, as the target has them, or a DataFrame of class scores with `params={"scores": True}`."""
 
     def __init__(self, predictor: Predictor) -> None:
         self.predictor = predictor
@@ -22,7 +21,7 @@ class PyfuncModel:
         rows = told(self.predictor.table({str(name): list(model_input[name]) for name in model_input.columns}))
         if (params or {}).get("scores"):
             return pd.DataFrame(self.predictor.scores(rows), columns=list(self.predictor.classes), index=model_input.index)
-        return np.asarray(self.predictor.predict(rows), dtype=object)
+        return self.predictor.labels(rows)
 
 
 def _load_pyfunc(path: str) -> PyfuncModel:

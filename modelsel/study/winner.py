@@ -104,5 +104,5 @@ def described_model(final: Final, task: Task, tracking: TrackingSettings) -> Fin
     return FinalModel(
         features=final.features, classes=final.classes, learner=learner, steps=final.descriptions,
         example=task.take(positions(task)[:5]), estimator=estimator if tracking.allow_skops and recipe else None,
-        pickled=estimator if tracking.allow_pickle and recipe else None,
+        pickled=estimator if tracking.allow_pickle and recipe else None, types=task.types, label_type=task.label_type,
     )  # fmt: skip

@@ -13,6 +13,7 @@ import pytest
 from modelsel.config.build import learner
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Feature, Floats, Table, Task, positions
+from modelsel.record.export import sql as sql_module
 from modelsel.record.export.onnx import onnx
 from modelsel.record.export.sql import name, sql
 from modelsel.record.model.model import Predictor
@@ -141,7 +142,7 @@ def asked_of_sqlite(predictor: Predictor, rows: Table) -> list[str]:
     store = sqlite3.connect(":memory:")
     store.execute(f"CREATE TABLE rows ({', '.join(name(feature.name) for feature in rows.features)})")
     cells = [[cell(feature, value) for feature, value in zip(rows.features, row, strict=True)] for row in rows.values]
-    store.executemany("INSERT INTO rows VALUES (?, ?, ?)", cells)
+    store.executemany(f"INSERT INTO rows VALUES ({', '.join('?' * len(rows.features))})", cells)
     return [row[-1] for row in store.execute(sql(predictor, "rows"))]
 
 
@@ -150,6 +151,30 @@ def asked_of_sqlite(predictor: Predictor, rows: Table) -> list[str]:
 def test_sqlite_sends_rows_with_holes_as_the_model_does(settings: dict[str, object], depth: int | None, grown_with_holes: bool):
     """Divided rows by the sums of their parts, others by the first surrogate that is known."""
     predictor, rows = holed(settings, depth, grown_with_holes)
+    assert asked_of_sqlite(predictor, rows) == predictor.predict(rows).tolist()
+
+
+@pytest.mark.parametrize(("settings", "depth"), [*HOLES, *(({"missing": one}, None) for one in ("node_mode", "branch"))])
+def test_a_flat_expression_says_what_the_nested_one_says(
+    settings: dict[str, object], depth: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sql_module, "DEEPEST", 0)
+    predictor, rows = holed(settings, depth)
+    assert asked_of_sqlite(predictor, rows) == predictor.predict(rows).tolist()
+
+
+@pytest.mark.parametrize("missing", ["node_mode", "branch", "surrogate", "fractional"])
+def test_sqlite_takes_a_tree_of_more_than_a_hundred_tests_on_a_path(missing: str) -> None:
+    """Three classes in turns: every test cuts off one row."""
+    x = np.arange(130.0)
+    deep = Task(name="t", features=(Feature("x", "numeric"), Feature("y", "numeric")), values=np.column_stack([x, -x // 2]),
+                rows=np.arange(130), classes=("a", "b", "c"), target=(np.arange(130) % 3).astype(np.int32))  # fmt: skip
+    spec, _ = learner("tree", {"missing": missing, "splits.nominal": "subset", "criterion": "gini"})
+    predictor = Predictor(deep.features, deep.classes, (), spec.fit(deep, positions(deep), np.random.default_rng(0)))
+    assert predictor.model.cut.tree.depth.max() > 100
+    holes = np.array(deep.values)
+    holes[np.random.default_rng(1).random(holes.shape) < 0.2] = np.nan
+    rows = deep.with_features(deep.features, holes)
     assert asked_of_sqlite(predictor, rows) == predictor.predict(rows).tolist()
 
 

@@ -55,7 +55,7 @@ def test_numbers_read_at_once_are_what_texts_say(seed, tmp_path, monkeypatch):
         writer.writerows(zip(*columns, rng.choice(["no", "yes"], rows)))
     settings = {"missing": ("", "?", "-9", " 2 ")} if seed % 5 == 4 else {}
     at_once = loaded(path, **settings)
-    monkeypatch.setattr(formats, "begin_as_numbers", lambda *_: [])
+    monkeypatch.setattr(formats, "begin_as_numbers", lambda *_: {})
     assert at_once == loaded(path, **settings)
 
 
@@ -66,7 +66,7 @@ def test_declared_kinds_roles_and_second_files_keep_their_texts(tmp_path, monkey
                      {"test_path": str(path)}):  # fmt: skip
         at_once = loaded(path, **settings)
         with monkeypatch.context() as patch:
-            patch.setattr(formats, "begin_as_numbers", lambda *_: [])
+            patch.setattr(formats, "begin_as_numbers", lambda *_: {})
             assert at_once == loaded(path, **settings)
 
 

@@ -57,7 +57,7 @@ def searched(column: Column, policy: str, formula: int, weights: str, reached: f
     id_bits, class_bits = _bits(rows), _bits(classes)
     units, scale = _units(fused, int(column.weight.sum()))
     rules = GrowthRules(
-        MISSING.index(policy), 3, fused, formula, 1, 1, 0, 0, 0, int(weights == "ones"), 0, 99, id_bits, class_bits
+        MISSING.index(policy), 3, fused, formula, 1, 1, 0, 0, 0, int(weights == "ones"), 0, 99, id_bits, class_bits, 0
     )
     found = np.full(8, reached)
     threshold.search(

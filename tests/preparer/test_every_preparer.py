@@ -15,6 +15,7 @@ CONF = Path(__file__).resolve().parents[2] / "conf/preparer"
 VARIANTS = {
     "discretise_width": [{"bins": 1}, {"bins": 3}, {"bins": 7, "levels": "ordered"}],
     "discretise_frequency": [{"bins": 2}, {"bins": 5}, {"bins": 50}],
+    "discretise_one_rule": [{"bucket": 3}, {"bucket": 6, "levels": "ordered"}, {"bucket": 50}],
     "discretise_mdl": [{"levels": "ordered"}],
     "select_top": [{"n": 1}, {"n": 3}, {"n": None, "threshold": 0.05}, {"n": 99}],
     "select_named": [{"features": ("f0", "f3")}, {"features": ("f4",)}],

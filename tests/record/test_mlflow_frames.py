@@ -1,7 +1,17 @@
 """What MLflow shows of a study, and the frame that its loaded model takes: the one that pandas reads from the training file."""
 
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pandas as pd
 import pytest
@@ -40,7 +50,102 @@ def test_the_loaded_model_takes_what_pandas_reads_from_its_training_file(people:
     assert people["age"].dtype == "int64"
     assert list(loaded.predict(people)) == expected
     assert list(loaded.predict(people.convert_dtypes())) == expected
-    assert list(loaded.predict(people.assign(since=pd.to_datetime(people["since"])))) == expected
+    types = [column.type.name for column in loaded.metadata.get_input_schema().inputs]
+    assert types == ["boolean", "long", "string", "string", "double"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        ([3, 5], "int64"),
+        ([True, False], "bool"),
+        ([0.5, 1.5], "float64"),
+        (["3", "5"], "object"),
+        (["true", "false"], "object"),
+    ],
+)
+def test_the_loaded_model_answers_in_the_type_of_the_target(people: Any, labels: Any, expected: str) -> None:
+    import mlflow
+
+    frame = people.drop(columns="since")
+    frame["wanted"] = [labels[row == "yes"] for row in frame["wanted"]]
+    settings: dict[str, Any] = {"space": "cart", "split": "none", "scheme": {"folds": 3}, "tracking": "off"}
+    found = modelsel.run(frame, target="wanted", **settings)
+    loaded = mlflow.pyfunc.load_model(str(Path(found.folder) / "model"))
+    said = loaded.predict(frame)
+    assert said.dtype == expected
+    assert said.tolist() == found.model.predict(frame).tolist()
+    assert set(said.tolist()) <= set(labels)
+
+
+def test_a_file_of_whole_labels_gives_whole_labels_and_one_of_leading_zeros_texts(people: Any) -> None:
+    import mlflow
+
+    for name, labels in (("whole", ("0", "1")), ("coded", ("x0", "x1"))):
+        people.assign(wanted=[labels[row == "yes"] for row in people["wanted"]]).to_csv("coded.csv", index=False)
+        settings: dict[str, Any] = {"space": "cart", "split": "none", "scheme": {"folds": 3}, "tracking": "off"}
+        found = modelsel.run(data="coded.csv", target="wanted", dataset={"features": {"since": "ignore"}}, **settings)
+        loaded = mlflow.pyfunc.load_model(str(Path(found.folder) / "model"))
+        said = loaded.predict(pd.read_csv("coded.csv"))
+        assert said.dtype == ("int64" if name == "whole" else "object")
+        assert [str(one) for one in said] == [str(one) for one in modelsel.predict(found, "coded.csv")["prediction"]]
+
+
+@pytest.mark.slow
+def test_mlflow_serves_and_evaluates_the_model_of_a_run(people: Any, store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run's own `runs:/ID/model`, its training file sent as CSV, and the example that MLflow tells people to send."""
+    import mlflow
+
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", store.uri)
+    people.assign(wanted=(people["wanted"] == "yes").astype(int)).to_csv("coded.csv", index=False)
+    settings: dict[str, Any] = {"space": "cart", "split": "none", "scheme": {"folds": 3}, "tracking": "off"}
+    found = modelsel.run(data="coded.csv", target="wanted", dataset={"features": {"since": "numeric"}}, **settings)
+    run_id = found.to_mlflow(uri=store.uri)
+    frame, uri = pd.read_csv("coded.csv"), f"runs:/{run_id}/model"
+    expected = mlflow.pyfunc.load_model(uri).predict(frame)
+    evaluated = mlflow.models.evaluate(uri, frame, targets="wanted", model_type="classifier", evaluators=["default"])
+    assert evaluated.metrics["accuracy_score"] == pytest.approx((expected == frame["wanted"]).mean())
+    model = Path(found.folder) / "model"
+    sent = (model / "serving_input_example.json").read_bytes()
+    with served(model) as address:
+        assert posted(address, Path("coded.csv").read_bytes(), "text/csv") == expected.tolist()
+        assert posted(address, sent, "application/json") == expected[:5].tolist()
+
+
+@contextmanager
+def served(model: Path) -> Iterator[str]:
+    """The address of `mlflow models serve` on loopback, in the environment of the tests."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = ["-m", "mlflow", "models", "serve", "-m", str(model), "--env-manager", "local", "--host", "127.0.0.1"]
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    with open("served.log", "wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, *words, "--port", str(port)], stdout=log, stderr=log, env={**os.environ, "PATH": path},
+            start_new_session=True,
+        )  # fmt: skip
+        try:
+            yield _answering(f"http://127.0.0.1:{port}", process)
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(30)
+
+
+def _answering(address: str, process: "subprocess.Popen[bytes]") -> str:
+    for _ in range(240):
+        assert process.poll() is None, Path("served.log").read_text()
+        try:
+            with urlopen(f"{address}/ping", timeout=5):
+                return address
+        except OSError:
+            time.sleep(0.25)
+    raise AssertionError(Path("served.log").read_text())
+
+
+def posted(address: str, body: bytes, kind: str) -> list[Any]:
+    with urlopen(Request(f"{address}/invocations", body, {"Content-Type": kind}), timeout=30) as answer:
+        return list(json.load(answer)["predictions"])
 
 
 def test_runs_have_names_that_tell_and_the_experiment_opens_in_the_classic_view(folder: Any, store: Any, finished: Any) -> None:

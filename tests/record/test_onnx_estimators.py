@@ -1,5 +1,9 @@
 """A winner of another library as ONNX: onnxruntime answers what the stored model answers, row by row."""
 
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +19,7 @@ from modelsel.foreign.libraries import CONVERTED
 from modelsel.learner.estimator import Estimator
 from modelsel.planning.exports import formats
 from modelsel.record.model.model import load
+from modelsel.tree.export.nested import from_dict
 
 runtime = pytest.importorskip("onnxruntime")
 for package in ("skl2onnx", "onnxmltools", "lightgbm", "xgboost"):
@@ -91,6 +96,92 @@ def test_onnxruntime_answers_what_the_model_answers(fitted: Any, name: str, clas
     predicted, scores = session.run(["prediction", "scores"], fed(new, session))
     assert predicted.tolist() == predictor.predict(rows).tolist()
     np.testing.assert_allclose(scores, predictor.scores(rows), atol=2e-6)
+
+
+def complete(rows: int = 160) -> pd.DataFrame:
+    """The same people without a gap."""
+    table = people(3, 2 * rows)
+    return table[table.notna().all(axis=1)].head(rows).reset_index(drop=True)
+
+
+def with_holes() -> pd.DataFrame:
+    """Others, with a gap in every column in turns, and towns that nobody knew."""
+    table = people(3, 300)
+    table.loc[::4, "town"], table.loc[1::5, "age"], table.loc[2::7, "rank"] = None, np.nan, np.nan
+    table.loc[3::9, "town"] = "Delft"
+    return table
+
+
+EVERY: dict[str, dict[str, Any]] = {
+    **{name: {"kind": "estimator", "estimator": name, **settings} for name, settings in SETTINGS.items()},
+    "tree": {"kind": "tree"},
+    "branch": {"kind": "tree", "missing": "branch", "splits": {"nominal": "equality"}},
+    "cart": {"kind": "tree", "missing": "surrogate", "splits": {"nominal": "subset"}},
+    "c45": {"kind": "tree", "missing": "fractional"},
+    "forest": {"kind": "forest", "trees": 5},
+    "naive_bayes": {"kind": "naive_bayes"},
+    "knn": {"kind": "knn"},
+}
+FORMS = {
+    "onnx": [*SETTINGS, "tree", "branch", "forest"],
+    "sql": ["tree", "branch", "cart", "c45"],
+    "json": ["tree", "branch"],
+}
+FORMS["pyfunc"] = [*EVERY]
+
+
+def by_onnx(outcome: Any, new: pd.DataFrame) -> list[Any]:
+    session = runtime.InferenceSession(outcome.export("onnx"))
+    return list(session.run(["prediction"], fed(new, session))[0])
+
+
+def by_sql(outcome: Any, new: pd.DataFrame) -> list[Any]:
+    with closing(sqlite3.connect(":memory:")) as store:
+        new.astype({"rank": object}).to_sql("rows", store, index=False)
+        return [row[-1] for row in store.execute(outcome.export("sql"))]
+
+
+def by_json(outcome: Any, new: pd.DataFrame) -> list[Any]:
+    """The tree read back from its JSON, its missing values sent as the model sends them."""
+    predictor = load(Path(outcome.folder) / "model")
+    cut = predictor.model.cut
+    again = from_dict(json.loads(outcome.export("json")))
+    tree = replace(again.tree, missing_to=cut.tree.missing_to)
+    model = replace(predictor.model, cut=replace(again, tree=tree))
+    return replace(predictor, model=model).predict(predictor.table({name: list(new[name]) for name in new})).tolist()
+
+
+def by_pyfunc(outcome: Any, new: pd.DataFrame) -> list[Any]:
+    """Through the columns of MLflow's signature."""
+    import mlflow
+
+    return mlflow.pyfunc.load_model(str(Path(outcome.folder) / "model")).predict(new.astype({"rank": object})).tolist()
+
+
+def test_a_gap_in_a_column_that_was_complete_does_not_swamp_gaussians(fitted: Any) -> None:
+    """The column of gaps was constant: its term is 10⁹, the same for all classes, and leaves single precision no other digit."""
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 11, 400)
+    known = pd.DataFrame(rng.normal(size=(400, 4)) * 0.7 + classes[:, None] * [0.3, 0.2, -0.2, 0.1], columns=list("abcd"))
+    known["town"], known["y"] = rng.choice(["Aix", "Bern"], 400), [f"c{one:02}" for one in classes]
+    outcome = fitted(known, EVERY["sklearn.naive_bayes.GaussianNB"])
+    new = known.astype({"town": object})
+    new.loc[::2, "town"] = None
+    predictor = load(Path(outcome.folder) / "model")
+    expected = predictor.predict(predictor.table({name: list(new[name]) for name in new}))
+    assert by_onnx(outcome, new) == expected.tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EVERY)
+def test_every_exporter_takes_gaps_in_columns_that_were_complete(fitted: Any, name: str) -> None:
+    outcome, new = fitted(complete(), EVERY[name]), with_holes()
+    predictor = load(Path(outcome.folder) / "model")
+    expected = predictor.predict(predictor.table({column: list(new[column]) for column in new})).tolist()
+    assert len(set(expected)) > 1
+    for form, by in (("onnx", by_onnx), ("sql", by_sql), ("json", by_json), ("pyfunc", by_pyfunc)):
+        if name in FORMS[form]:
+            assert by(outcome, new) == expected, form
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from modelsel.record.mlflow.client import Client
 from modelsel.record.mlflow.runs import CHANGED, KEY, LONGEST_PARAM, project
 from modelsel.record.mlflow.store import TrackingStore
 from modelsel.record.mlflow.sync import store_of, sync
+from modelsel.record.model import model
 
 TABLES = ("runs", "tags", "params", "metrics", "latest_metrics", "experiments", "datasets", "inputs", "input_tags")
 
@@ -315,19 +316,33 @@ def _majority(task):
 def test_our_mlmodel_says_what_mlflow_itself_would_write(finished, tmp_path):
     from mlflow.models import Model, ModelSignature
     from mlflow.types import ColSpec, ParamSchema, ParamSpec, Schema
-    from mlflow.types.schema import AnyType
 
     from modelsel.record.model.model import save
 
     saved = save(tmp_path / "model", _majority(finished.task), "0.1.0")
     ours = Model.load(str(saved / "MLmodel"))
     theirs = ModelSignature(
-        Schema([ColSpec(AnyType(), f.name) for f in finished.task.features]),
+        Schema([ColSpec("double", f.name) for f in finished.task.features]),
         Schema([ColSpec("string")]),
         ParamSchema([ParamSpec("scores", "boolean", False)]),
     )
     assert ours.signature == theirs
     assert ours.flavors["python_function"]["loader_module"] == "modelsel.record.pyfunc"
+
+
+def test_the_model_is_where_people_look_for_it_and_the_candidates_are_one_file(folder, store, finished):
+    import mlflow
+
+    model.save(folder.model, _majority(finished.task), "0.1.0")
+    done = sync(folder, store)
+    names = [one.path for one in MlflowClient(store.uri).list_artifacts(done.run_id)]
+    assert [name for name in names if name.endswith(".csv")] == ["candidates.csv"]
+    before = mlflow.get_tracking_uri()
+    mlflow.set_tracking_uri(store.uri)
+    try:
+        assert mlflow.pyfunc.load_model(f"runs:/{done.run_id}/model").metadata.signature is not None
+    finally:
+        mlflow.set_tracking_uri(before)
 
 
 def test_a_store_that_cannot_be_written_is_exit_6_and_says_how_to_go_on(folder):

@@ -1,12 +1,14 @@
 """Plain data and back, and Graphviz."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from modelsel.tree.export.nested import from_dict, to_dict, to_dot
+from modelsel.tree.export.rules import to_rules
 from modelsel.tree.softening.widths import Widths
 
 FIELDS = {"id", "parent", "depth", "weights", "prediction", "test", "children"}
@@ -48,6 +50,17 @@ def test_scores_of_other_rows_stand_beside_the_training_weights(weather):
     assert data["nodes"][4]["scores"] == [2, 1]
     assert "scores" not in data["nodes"][3]
     assert (from_dict(data).counts == counts).all()
+
+
+def test_rules_and_the_drawing_tell_the_same_weights(weather):
+    """Of the rows that class scores come from: those held back, where a pruner has set them."""
+    counts = weather.counts.copy()
+    counts[4] = [2, 1]
+    cut = replace(weather, counts=counts)
+    told = {f"{rule.weight:.6g}" for rule in to_rules(cut)}
+    drawn = {f"{sum(map(float, label.split(' · '))):.6g}" for label in re.findall(r'\\n([^"]*)", style=bold', to_dot(cut))}
+    assert told == drawn
+    assert "3" in told
 
 
 @pytest.mark.parametrize(

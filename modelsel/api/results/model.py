@@ -15,8 +15,6 @@ from modelsel.estimator import Classifier
 from modelsel.record.model.columns import told
 from modelsel.runner.final_fit import Final
 
-READERS: Mapping[str, Any] = {"bool": {"true": True, "false": False}.__getitem__, "int": int, "float": float}
-
 
 class StudyClassifier(Classifier):
     """A fitted `Classifier` that reads tables as its study did; `fit` makes it an ordinary one.
@@ -79,19 +77,6 @@ def fitted(
         made.feature_names_in_ = np.array(names, object)
     made.read_as_ = ((), ()) if by_estimator else (final.features, tuple(missing))
     return made
-
-
-def labels(classes: Sequence[str], kind: str) -> NDArray[Any]:
-    """Classes as what the target's column held: bool, int, float, or text.
-
-    >>> labels(("false", "true"), "bool").tolist()
-    [False, True]
-    """
-    read = READERS.get(kind, str)
-    try:
-        return np.array([read(name) for name in classes], None if kind in READERS else object)
-    except (KeyError, ValueError):  # a class that was made of rare ones
-        return np.array(classes, object)
 
 
 def _by_position(X: Any, features: Sequence[Feature]) -> Any:

@@ -38,8 +38,7 @@ def with_score_measures(selection: Selection, results: Results, run: RunWithScor
     first = [selection.winner, *best_of_each(results, selection.winner)]
     who = [*first, *(near for near in selection.indistinguishable if near not in first)]
     if not work.needs_scores:
-        little = len(work.task) * work.plan.folds * len(first) <= LITTLE
-        who = affordable(work.plan, who, len(first) if little else 1)
+        who = affordable(work.plan, who, len(first) if is_small(len(work.task), work.plan.folds, len(first)) else 1)
     try:
         own = run(make([results.candidates[one] for one in who], work.task, work.resampling), missing)
     except NoCandidateError:
@@ -58,6 +57,15 @@ def _with_scores(assessed: Assessed, own: Results) -> Assessed:
     if there:
         scores[there] = own.assessed([place[assessed.ids[at]] for at in there]).scores
     return replace(assessed, scores=scores if 0 in there else None)
+
+
+def is_small(rows: int, folds: int, entries: int) -> bool:
+    """Say whether the best of each entry gets its class scores whatever that costs.
+
+    >>> is_small(300, 5, 33), is_small(300, 5, 35)
+    (True, False)
+    """
+    return rows * folds * entries <= LITTLE
 
 
 def affordable(plan: Plan, who: Sequence[int], always: int) -> list[int]:

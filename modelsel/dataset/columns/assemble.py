@@ -47,6 +47,7 @@ def assemble(
     if not rows:
         raise DataError(Problem("MSEL-311", "a header and no rows", name, "the source needs data rows"))
     assert settings.target is not None, "problems() was not asked"
+    types = {name: column.read_as for name, column in cleaned.items()}
     target = target_module.make(cleaned[settings.target], settings)
     problems += target.problems
     extra = _extra(cleaned, settings, problems)
@@ -55,7 +56,7 @@ def assemble(
     if weights is not None and settings.weights is None:
         extra["weights"] = weights
     task = Task(name=name, features=features, values=values, rows=np.arange(rows), classes=target.classes,
-                target=target.codes, **extra)  # fmt: skip
+                target=target.codes, types=types, label_type=types[settings.target], **extra)  # fmt: skip
     task = task if target.kept.all() else task.take(np.flatnonzero(target.kept))
     return Loaded(task, (*findings, *target.findings))
 

@@ -3,7 +3,8 @@
 Everything that looks at texts looks at the *distinct* ones, so that 200,000 rows cost little more than their levels.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,6 +54,7 @@ class RawColumn:
     levels: tuple[str, ...] = ()
     dates: bool = False  # the numbers are seconds since 1970
     guessed: bool = False  # numbers because every text said one, none of them beyond 2^53
+    type: str = ""  # of the cells, where the source knows it: bool, int, float, str or date
 
     def __len__(self) -> int:
         return len(self.per_row)
@@ -66,6 +68,19 @@ class RawColumn:
     def absent(self) -> Booleans:
         """Mask of the rows without a value."""
         return np.asarray(self.per_row < 0 if self.numbers is None else np.isnan(self.numbers))
+
+    @property
+    def read_as(self) -> str:
+        """The type that other table readers (pandas) give the cells: bool, int, float, str or date.
+
+        Gaps make integers floats, and truth values text.
+
+        >>> cells = (["1", "2"], ["1", None], ["1", "2.5"], ["True", "False"], ["a", "1"])
+        >>> [text_column("x", some).read_as for some in cells]
+        ['int', 'float', 'float', 'bool', 'str']
+        """
+        found = self.type or ("float" if self.numbers is not None else _type_of(self.texts))
+        return _WITH_GAPS.get(found, found) if self.absent.any() else found
 
     def without(self, missing: Collection[str]) -> "RawColumn":
         """The column with cells that read (trimmed) as one of `missing` taken as missing, unused texts dropped."""
@@ -101,6 +116,33 @@ class RawColumn:
         place = {text: code for code, text in enumerate(dict.fromkeys((*top.texts, *bottom.texts)))}
         move = np.array([*(place[text] for text in bottom.texts), -1], np.int32)
         return replace(top, texts=tuple(place), codes=np.concatenate([top.codes, move[bottom.codes]]))
+
+
+_WITH_GAPS = {"int": "float", "bool": "str"}
+_WHOLE = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
+_TRUTH = {"true", "True", "TRUE", "false", "False", "FALSE"}
+
+
+def whole(texts: Iterable[str]) -> bool:
+    """Say whether every text is a whole number, written without a point."""
+    return all(_WHOLE.fullmatch(text) for text in texts)
+
+
+def _type_of(texts: Sequence[str]) -> str:
+    """Infer the type that table readers give a column of these texts."""
+    if _TRUTH.issuperset(texts):
+        return "bool"
+    if whole(texts):
+        return "int"
+    return "float" if all(map(_is_number, texts)) else "str"
+
+
+def _is_number(text: str) -> bool:
+    """Say whether a text reads as a finite number."""
+    try:
+        return "_" not in text and bool(np.isfinite(float(text)))
+    except ValueError:
+        return False
 
 
 def _among(texts: Sequence[str], words: Collection[str]) -> Booleans:

@@ -61,12 +61,13 @@ class Csv(File):
         decimal = {AUTO: "." if sign == DEFAULT else EITHER}.get(self.decimal, self.decimal)
         return Raw(columns, decimal=decimal, findings=tuple(_recognised(self.delimiter, sign, path)))
 
-    def _numeric(self, form: CsvForm) -> list[str]:
+    def _numeric(self, form: CsvForm) -> dict[str, bool]:
         """Columns to be read as numbers at once: undeclared or numeric ones that begin so and whose texts nobody asks for."""
         if self.test_path is not None or self.decimal not in (AUTO, ".") or np.isfinite(numbers(self.missing)).any():
-            return []
+            return {}
         taken = self.roles().keys() | {name for name, said in self.features.items() if said != "numeric"}
-        return [name for name in begin_as_numbers(form, self._head(form.path), self.missing) if name not in taken]
+        found = begin_as_numbers(form, self._head(form.path), self.missing)
+        return {name: is_whole for name, is_whole in found.items() if name not in taken}
 
     def problems(self) -> Iterator[Problem]:
         odd = tuple(self._odd_signs())

@@ -3,10 +3,13 @@
 Categories keep their levels and order, booleans and texts are nominal, numbers numeric, dates are left to be declared.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from modelsel.dataset.columns.cells import type_of
 from modelsel.dataset.columns.column import RawColumn, number_text, text_column
 from modelsel.dataset.columns.spellings import BOOLEAN
 
@@ -22,6 +25,11 @@ def known(kind: pa.DataType) -> bool:
 
 def column(name: str, data: pa.ChunkedArray) -> RawColumn:
     """A column of a table; one of an unreadable type has no values."""
+    return replace(_read(name, data), type="date" if pa.types.is_temporal(data.type) else type_of(data.type))
+
+
+def _read(name: str, data: pa.ChunkedArray) -> RawColumn:
+    """Read the cells of a column."""
     kind = data.type
     if pa.types.is_dictionary(kind):
         return _categories(name, data)

@@ -7,7 +7,7 @@ time.
 
 import csv as standard
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow
 
 from modelsel.core.types import Floats
-from modelsel.dataset.columns.column import RawColumn, coded_column
+from modelsel.dataset.columns.column import RawColumn, coded_column, whole
 from modelsel.dataset.columns.kinds import EXACT
 from modelsel.dataset.columns.numbers import numbers
 from modelsel.dataset.reading.bytes import BLOCK, Stream, listener, text_blocks
@@ -38,33 +38,33 @@ class CsvForm:
     lines: bool = False
 
 
-def begin_as_numbers(form: CsvForm, head: str, missing: Sequence[str]) -> list[str]:
-    """The columns that hold numbers in the first rows, and nothing else but missing cells."""
+def begin_as_numbers(form: CsvForm, head: str, missing: Sequence[str]) -> dict[str, bool]:
+    """The columns that hold numbers in the first rows, and nothing else but missing cells: whether they have no point there."""
     reader = standard.reader(io.StringIO(head, newline=""), delimiter=form.delimiter)
     rows = [row for row in islice(reader, 1, FIRST) if len(row) == len(form.names)]
-    found = []
+    found = {}
     for name, cells in zip(form.names, zip(*rows)):
         known = [cell for cell in cells if cell.strip() not in missing]
         if known and np.isfinite(numbers(known)).all():
-            found.append(name)
+            found[name] = whole(known)
     return found
 
 
-def parsed(form: CsvForm, numeric: Sequence[str], missing: Sequence[str]) -> tuple[Columns, list[arrow.InvalidRow]]:
+def parsed(form: CsvForm, numeric: Mapping[str, bool], missing: Sequence[str]) -> tuple[Columns, list[arrow.InvalidRow]]:
     """Columns of texts, or of numbers those named, and the rows whose number of fields is not the header's."""
     if numeric:
         try:
-            return _read(form, frozenset(numeric), missing)
+            return _read(form, numeric, missing)
         except (pa.ArrowInvalid, _TextWanted):  # whatever is wrong with the file is found again
             pass
-    return _read(form, frozenset(), missing)
+    return _read(form, {}, missing)
 
 
 class _TextWanted(Exception):  # noqa: N818  it is an event, not a mistake
     """A column of numbers holds something that its texts have to say."""
 
 
-def _read(form: CsvForm, numeric: frozenset[str], missing: Sequence[str]) -> tuple[Columns, list[arrow.InvalidRow]]:
+def _read(form: CsvForm, numeric: Mapping[str, bool], missing: Sequence[str]) -> tuple[Columns, list[arrow.InvalidRow]]:
     """Parse the file block by block, and keep the rows whose number of fields is wrong."""
     odd: list[arrow.InvalidRow] = []
 
@@ -84,13 +84,16 @@ def _read(form: CsvForm, numeric: frozenset[str], missing: Sequence[str]) -> tup
         for batch in reader:
             for place, column in zip(chunks, batch.columns, strict=True):
                 place.append(column if pa.types.is_floating(column.type) else column.dictionary_encode())
-    return tuple(_column(name, chunks.pop(0)) for name in form.names), odd
+    return tuple(_column(name, chunks.pop(0), numeric.get(name, False)) for name in form.names), odd
 
 
-def _column(name: str, chunks: Sequence[pa.Array]) -> RawColumn:
+def _column(name: str, chunks: Sequence[pa.Array], begins_whole: bool) -> RawColumn:
+    """Put the blocks of a column together; whole numbers are such only where the first rows have no point."""
     if not chunks or not pa.types.is_floating(chunks[0].type):
         return coded_column(name, chunks)
-    return RawColumn(name, numbers=np.concatenate([_exact(chunk) for chunk in chunks]), guessed=True)
+    found = np.concatenate([_exact(chunk) for chunk in chunks])
+    is_whole = begins_whole and np.array_equal(found, np.round(found), equal_nan=True)
+    return RawColumn(name, numbers=found, guessed=True, type="int" if is_whole else "float")
 
 
 def _exact(chunk: pa.Array) -> Floats:

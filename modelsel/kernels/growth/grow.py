@@ -85,7 +85,7 @@ def _with(rules, fused, unit):
     """The rules at a node whose rows weigh one, or not."""
     return GrowthRules(
         rules.missing, rules.nominal, fused, rules.formula, rules.boundary, rules.convex, rules.ratio, rules.average,
-        rules.penalty, unit, rules.cautious, rules.max_depth, rules.id_bits, rules.class_bits,
+        rules.penalty, unit, rules.cautious, rules.max_depth, rules.id_bits, rules.class_bits, rules.by_count,
     )  # fmt: skip
 
 

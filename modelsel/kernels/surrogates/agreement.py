@@ -8,19 +8,28 @@ Weights that are whole numbers are added as such: a cut then costs one addition,
 import numpy as np
 
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.layout import AGREED, CODE, FLIPPED, MAJORITY, NEXT, NOTHING, SURROGATES, TIE, WHOLE
+from modelsel.kernels.layout import AGREED, CODE, FLIPPED, KNOWN, MAJORITY, NEXT, NOTHING, SURROGATES, TIE, WHOLE
 
 
 @kernel(_nrt=False)
 def of_all(zero, one, total, found):
     """From the weight of the rows known in both features to that of all."""
-    found[WHOLE], found[MAJORITY] = zero + one, max(zero, one)
+    found[WHOLE] = found[KNOWN] = zero + one
+    found[MAJORITY] = max(zero, one)
     if found[WHOLE] > 0:
         scale = total / found[WHOLE]
         found[MAJORITY] *= scale
         found[WHOLE] *= scale
         if found[AGREED] > 0:
             found[AGREED] *= scale
+
+
+@kernel(_nrt=False)
+def by_count(zero, one, found):
+    """Take the agreement of all rows known to the test, of which those not known to the surrogate agree with nothing."""
+    if found[AGREED] > 0:
+        found[AGREED] *= found[KNOWN] / found[WHOLE]
+    found[WHOLE], found[MAJORITY] = zero + one, max(zero, one)
 
 
 @kernel(_nrt=False)

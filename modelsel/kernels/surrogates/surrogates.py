@@ -2,7 +2,8 @@
 
     agreement = weight sent the same way / weight, of the rows known in both features
 
-What is found is written as weight, as if all rows of the node were known: features compete by their share. A cut may be
+What is found is written as weight, as if all rows of the node were known: features compete by their share (rpart's
+`surrogatestyle=1`), or with `by_count` by the weight itself, so that gaps count against a surrogate (its default). A cut may be
 flipped: x ≤ θ then stands for the second branch. A level stands for the branch of most of its weight. θ lies below the next
 larger value that any row of the node has, so that rows known in this feature alone part where they will when predicted (as
 in rpart). A test that agrees on no more than the larger side is none, and is not looked for.
@@ -13,7 +14,7 @@ import numpy as np
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
 from modelsel.kernels.layout import AGREED, CODE, FLIPPED, NEXT, NOTHING, SURROGATES, TIE
-from modelsel.kernels.surrogates.agreement import of_all, rank, whole_cut
+from modelsel.kernels.surrogates.agreement import by_count, of_all, rank, whole_cut
 
 HALF = 31  # bits of a whole weight
 
@@ -145,5 +146,7 @@ def mimics(order, slot, codes, levels, start, end, rows, weight, branch, f, belo
                       rules.id_bits + rules.class_bits, rules.id_bits, found[g])  # fmt: skip
         else:
             _cut(order[slot[g], start:end], branch, weight, total, levels[g], rules, found[g])
+        if rules.by_count:
+            by_count(zero, one, found[g])
     rank(found, total, ranked)
     ranked[SURROGATES] = 1 if one > zero + 1e-9 else 0

@@ -16,7 +16,8 @@ class FinalModel:
     `learner` and `steps` are what `Model.describe` and `Prepared.describe` returned; `features` are those of the raw table
     that goes in; `example` holds a few development rows without labels (signature and input example of the pyfunc).
     `estimator` is a fitted scikit-learn estimator that is to be stored beside the recipe;
-    `pickled` one that no safe format takes, where the person allows a pickle.
+    `pickled` one that no safe format takes, where the person allows a pickle. `types` and `label_type` say how the source's
+    columns were read (bool, int, float, str or date).
     """
 
     features: tuple[Feature, ...]
@@ -26,6 +27,8 @@ class FinalModel:
     example: Table
     estimator: Any = None
     pickled: Any = None
+    types: Mapping[str, str] = field(default_factory=dict)
+    label_type: str = "str"
 
 
 @dataclass(frozen=True)

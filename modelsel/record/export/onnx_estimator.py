@@ -2,9 +2,10 @@
 
     scikit-learn    skl2onnx            LightGBM, XGBoost    onnxmltools
 
-The matrix that the estimator reads is made in double precision and handed over in single precision, as converters want it:
-a value that lies within seven digits of a threshold may fall on its other side. Missing values go where scikit-learn's trees
-send them, which its converter does not say. What was not compared with onnxruntime is refused by name.
+The matrix that the estimator reads is made in double precision and handed over in single precision, as converters want it (in
+double precision to those in DOUBLE): a value that lies within seven digits of a threshold may fall on its other side. Missing
+values go where scikit-learn's trees send them, which its converter does not say. What was not compared with onnxruntime is
+refused by name.
 """
 
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from modelsel.record.export.graph import CORE, ML, onnx_package, serialised
 from modelsel.record.model.columns import MISSING
 from modelsel.record.model.model import Predictor
 
+DOUBLE = ("GaussianNB",)  # a constant column has a variance of 1e-9, whose terms cancel in double precision alone
 SIDES = "nodes_missing_value_tracks_true"
 MATRIX, INSTALL = "model/matrix", "pip install 'modelsel[onnx-learners]'"
 FIX = "take --to json, or another entry: `modelsel plan` says which can be exported"
@@ -35,12 +37,18 @@ def estimator_graph(predictor: Predictor) -> bytes:
     ConfigurationError.raise_if(Problem("MSEL-255", reason, "--to onnx", FIX) for reason in reasons)
     package = onnx_package()
     assert isinstance(answering.columns, ColumnEncoding)
-    made = list(_matrix(package, predictor.features, answering.columns))
+    made = list(_matrix(package, predictor.features, answering.columns, _precise(answering)))
     inner = package.compose.add_prefix(_converted(package, answering), "model/", rename_inputs=False)
     label, shares = [one.name for one in inner.graph.output][:2]
     renamed = package.helper.make_node("Identity", [MATRIX], [inner.graph.input[0].name])
-    nodes = [*made, renamed, *inner.graph.node, *_answers(package, answering, label, shares)]
+    single = package.helper.make_node("Cast", [shares], ["model/single"], to=package.TensorProto.FLOAT)
+    nodes = [*made, renamed, *inner.graph.node, single, *_answers(package, answering, label, "model/single")]
     return serialised(package, predictor, "estimator", nodes, inner.graph.initializer)
+
+
+def _precise(answering: Answering) -> bool:
+    """Say whether the converted estimator reads numbers of double precision."""
+    return type(answering.estimator).__name__ in DOUBLE
 
 
 def _reasons(predictor: Predictor, answering: Answering) -> Iterator[str]:
@@ -62,7 +70,7 @@ def _converted(package: ModuleType, answering: Answering) -> Any:
     made, width = answering.estimator, _width(answering.columns)
     library = type(getattr(made, "booster_", made)).__module__.partition(".")[0]
     try:
-        return _convert(package, library, made, width)
+        return _convert(package, library, made, width, _precise(answering))
     except ModuleNotFoundError as error:
         what = f"{library} estimators need {error.name}, which is not installed"
         raise ConfigurationError(Problem("MSEL-256", what, "--to onnx", INSTALL)) from error
@@ -72,7 +80,7 @@ def _converted(package: ModuleType, answering: Answering) -> Any:
         raise ConfigurationError(Problem("MSEL-255", what, "--to onnx", FIX)) from error
 
 
-def _convert(package: ModuleType, library: str, made: Any, width: int) -> Any:
+def _convert(package: ModuleType, library: str, made: Any, width: int, precise: bool) -> Any:
     """Convert an estimator by its library's converter."""
     if library == "lightgbm":
         from onnxmltools import convert_lightgbm
@@ -85,12 +93,13 @@ def _convert(package: ModuleType, library: str, made: Any, width: int) -> Any:
 
         return convert_xgboost(made, initial_types=_input(FloatTensorType, width), target_opset=15)
     from skl2onnx import convert_sklearn
-    from skl2onnx.common.data_types import FloatTensorType
+    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
 
     versions = {"": CORE, "ai.onnx.ml": ML}
     graph = convert_sklearn(
-        made, initial_types=_input(FloatTensorType, width), target_opset=versions, options={id(made): {"zipmap": False}}
-    )
+        made, initial_types=_input(DoubleTensorType if precise else FloatTensorType, width), target_opset=versions,
+        options={id(made): {"zipmap": False}},
+    )  # fmt: skip
     return _with_sides(package, graph, made)
 
 
@@ -118,7 +127,7 @@ def _width(columns: Any) -> int:
     return sum(len(one.levels) + 1 if one_hot and one.kind == "nominal" else 1 for one in columns.features)
 
 
-def _matrix(package: ModuleType, features: tuple[Feature, ...], columns: ColumnEncoding) -> Iterator[Any]:
+def _matrix(package: ModuleType, features: tuple[Feature, ...], columns: ColumnEncoding, precise: bool) -> Iterator[Any]:
     """The nodes from the features to the matrix, column by column as `ColumnEncoding` makes it."""
     made = []
     for index, place in enumerate(columns.places):
@@ -130,7 +139,7 @@ def _matrix(package: ModuleType, features: tuple[Feature, ...], columns: ColumnE
         made.append(block)
     node = package.helper.make_node
     yield node("Concat", made, ["doubles"], axis=1)
-    yield node("Cast", ["doubles"], [MATRIX], to=package.TensorProto.FLOAT)
+    yield node("Cast", ["doubles"], [MATRIX], to=package.TensorProto.DOUBLE if precise else package.TensorProto.FLOAT)
 
 
 def _numbers(package: ModuleType, feature: Feature, columns: ColumnEncoding, index: int, block: str) -> Iterator[Any]:

@@ -3,9 +3,12 @@
 A missing value (NULL) goes where the tree sends it: down one branch, where the first surrogate that is known says, or down
 every branch with its share of the row. A level that training had not declared goes with the majority. A tree that softens its
 splits or prepares its features has no such expression and is refused.
+
+A tree deeper than DEEPEST is written flat, a WHEN per leaf with the conditions of its path: parsers keep nested expressions on
+a stack, which in SQLite overflows from 23 nested CASE on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -14,7 +17,10 @@ from modelsel.learner.trees.leaf import frequencies
 from modelsel.learner.trees.model import TreeModel
 from modelsel.record.export.one_path import hard_tree
 from modelsel.record.model.model import Predictor
+from modelsel.tree.structure.cutting import reached
 from modelsel.tree.structure.node import BY_SURROGATES, DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
+
+DEEPEST = 10  # tests on a path of nested CASE
 
 
 def sql(predictor: Predictor, table: str) -> str:
@@ -72,6 +78,9 @@ def _whole(model: TreeModel, leaves: Sequence[str], missing: Sequence[str]) -> s
     Children stand after their parents, so the expressions are put together from the last node to the first.
     """
     cut, tree = model.cut, model.cut.tree
+    if _deep(model):
+        whens = [f"WHEN {_all(_path(tree, leaf, model)) or '1 = 1'} THEN {leaves[leaf]}" for leaf in _leaves(model)]
+        return "\n".join(["CASE", *whens, "END"])
     said = list(leaves)
     for node in range(len(tree) - 1, -1, -1):
         if not cut.leaf[node]:
@@ -94,6 +103,8 @@ def _best(model: TreeModel, divided: Booleans) -> str:
 def _mean(model: TreeModel, of_node: Floats, divided: Booleans) -> str:
     """Mean of a number over the leaves that a row reaches, each with its part of the row."""
     tree = model.cut.tree
+    if _deep(model):
+        return _sum([_term(model, leaf, float(of_node[leaf]), divided) for leaf in _leaves(model)])
     said = [_number(value) for value in of_node]
     for node in range(len(tree) - 1, -1, -1):
         children = [said[child] for child in tree.children(node)]
@@ -105,6 +116,95 @@ def _mean(model: TreeModel, of_node: Floats, divided: Booleans) -> str:
         elif not model.cut.leaf[node]:
             said[node] = _branches(tree, node, children)
     return said[0]
+
+
+def _deep(model: TreeModel) -> bool:
+    """Say whether the tree is too deep for nested expressions."""
+    return any(model.cut.tree.depth[leaf] > DEEPEST for leaf in _leaves(model))
+
+
+def _leaves(model: TreeModel) -> list[int]:
+    """The leaves that stand, in preorder."""
+    return np.flatnonzero(reached(model.cut) & model.cut.leaf).tolist()
+
+
+def _steps(tree: DecisionTree, leaf: int) -> Iterator[tuple[int, int]]:
+    """Nodes above a leaf, with the position of the child on the path, from the root on."""
+    path: list[tuple[int, int]] = []
+    while tree.parent[leaf] >= 0:
+        node = int(tree.parent[leaf])
+        path.append((node, tree.children(node).tolist().index(leaf)))
+        leaf = node
+    return iter(path[::-1])
+
+
+def _path(tree: DecisionTree, leaf: int, model: TreeModel, but: Booleans | None = None) -> list[str]:
+    """The conditions on the way to a leaf, of thresholds of a column the narrowest; those of nodes in `but` are left out."""
+    narrowest: dict[tuple[int, int], tuple[float, bool]] = {}
+    others = []
+    divided = _divided(model)
+    for node, place in _steps(tree, leaf):
+        feature = tree.features[tree.feature[node]]
+        if but is not None and but[node]:
+            continue
+        if tree.test[node] == THRESHOLD and feature.kind == "numeric" and not _asks_surrogates(tree, node):
+            at, key = float(tree.threshold[node]), (int(tree.feature[node]), place)
+            empty = not divided[node] and _child_of_missing(tree, node) == place
+            known, also = narrowest.get(key, (at, True))
+            narrowest[key] = (max(known, at) if place else min(known, at), also and empty)
+        else:
+            others.append(_condition(tree, node, place, bool(divided[node])))
+    cuts = [
+        _or_missing(f"{name(tree.features[f].name)} {'>' if place else '<='} {at!r}", name(tree.features[f].name), empty)
+        for (f, place), (at, empty) in narrowest.items()
+    ]
+    return [*cuts, *dict.fromkeys(others)]
+
+
+def _condition(tree: DecisionTree, node: int, place: int, divided: bool) -> str:
+    """The condition under which a row goes from a node to one of its children."""
+    if _asks_surrogates(tree, node):
+        return f"{_by_surrogates(tree, node, ['0', '1'])} = {place}"
+    column, conditions = name(tree.features[tree.feature[node]].name), _conditions(tree, node)
+    said = conditions[place] if place < len(conditions) else "0 = 1"
+    if place == _rest(tree, node) and tree.features[tree.feature[node]].kind != "numeric":
+        named = [one for other, one in enumerate(conditions) if other != place and one != "0 = 1"]
+        said = f"{column} IS NOT NULL{''.join(f' AND NOT {one}' for one in named)}"
+    return _or_missing(said, column, not divided and _child_of_missing(tree, node) == place)
+
+
+def _or_missing(condition: str, column: str, also: bool) -> str:
+    return f"({condition} OR {column} IS NULL)" if also else f"({condition})"
+
+
+def _asks_surrogates(tree: DecisionTree, node: int) -> bool:
+    assert tree.missing_to is not None
+    return bool(tree.missing_to[node] <= BY_SURROGATES)
+
+
+def _all(conditions: Sequence[str]) -> str:
+    return " AND ".join(conditions)
+
+
+def _term(model: TreeModel, leaf: int, value: float, divided: Booleans) -> str:
+    """A leaf's part of the mean: its number times the part of the row that comes there."""
+    tree, parts = model.cut.tree, [_number(value)]
+    for node, place in _steps(tree, leaf):
+        if divided[node]:
+            column = name(tree.features[tree.feature[node]].name)
+            share, here = _number(tree.share[tree.children(node)[place]]), _condition(tree, node, place, True)
+            parts.append(f"CASE WHEN {column} IS NULL THEN {share} WHEN {here} THEN 1 ELSE 0 END")
+    whole = _all(_path(tree, leaf, model, but=divided))
+    product = " * ".join(parts)
+    return f"CASE WHEN {whole} THEN {product} ELSE 0 END" if whole else product
+
+
+def _sum(terms: Sequence[str]) -> str:
+    """A sum in brackets that halve it, so that it is as deep as its logarithm."""
+    if len(terms) < 2:
+        return terms[0]
+    half = len(terms) // 2
+    return f"({_sum(terms[:half])} + {_sum(terms[half:])})"
 
 
 def _branches(tree: DecisionTree, node: int, said: Sequence[str], missing: str = "") -> str:

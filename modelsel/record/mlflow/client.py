@@ -25,6 +25,7 @@ METRICS, PARAMS, PAGE = 1000, 100, 1000
 PARENT = "mlflow.parentRunId"
 VIEW = {"mlflow.experimentKind": "custom_model_development"}  # opens in the view of runs and metrics, not in that of prompts
 THREADS = 4  # against a server; an SQL store is written by one
+MODEL = "model"  # as `mlflow.sklearn.log_model(..., name="model")` has it: people load `runs:/ID/model`
 ENDED = ("FINISHED", "FAILED", "KILLED")
 Item = TypeVar("Item")
 
@@ -206,15 +207,12 @@ class Client:
         self.api.log_batch(run_id, tags=[entities.RunTag(name, value) for name, value in run.tags.items()])
 
     def log_files(self, run_id: str, runs: TrackedStudy) -> None:
-        """Report, outcome, configuration and the leaderboard, under the names that people look for."""
+        """Report, outcome, configuration and the table of candidates."""
         for path in runs.artifacts:
             self.api.log_artifact(run_id, str(path))
-        table = next((path for path in runs.artifacts if path.name == "candidates.csv"), None)
-        if table is not None:
-            self.api.log_text(run_id, table.read_text("utf-8"), "cv_results.csv")
 
     def model(self, experiment: str, run_id: str, runs: TrackedStudy) -> str | None:
-        """The final model as a LoggedModel of the parent: found again by its source run, never twice."""
+        """The final model as a LoggedModel of the parent (`runs:/ID/model`): found again by its source run, never twice."""
         if runs.model is None:
             return None
         found = self.api.search_logged_models([experiment], f"source_run_id = '{run_id}'", max_results=1)
@@ -228,7 +226,8 @@ class Client:
 
     def _new_model(self, experiment: str, run_id: str, runs: TrackedStudy) -> Any:
         params = dict(islice(runs.parent.params.items(), PARAMS))
-        return self.api.create_logged_model(experiment, runs.title, run_id, params=params, model_type="classifier")
+        tags = {"modelsel.title": runs.title}
+        return self.api.create_logged_model(experiment, MODEL, run_id, tags, params, model_type="classifier")
 
     def _create(self, experiment: str, run: TrackedRun, tags: Mapping[str, str]) -> str:
         made = self.api.create_run(experiment, run.start, {**run.tags, **tags}, run.name)

@@ -17,6 +17,8 @@ from modelsel.foreign.stored import SKOPS
 from modelsel.record.content.study_record import FinalModel
 
 LOADER = "modelsel.record.pyfunc"
+TYPES = {"bool": "boolean", "int": "long", "float": "double", "str": "string", "date": "datetime"}  # of MLflow
+NEEDED = ("mlflow", "numba", "numpy", "pandas", "pyarrow", "scipy")  # by what reads the model and predicts
 EXAMPLE, SERVING = "input_example.json", "serving_input_example.json"
 
 
@@ -25,7 +27,7 @@ def files(final: FinalModel, version: str, now: datetime | None = None) -> dict[
     example = {"columns": [feature.name for feature in final.features], "data": rows(final)}
     return {
         "MLmodel": yaml.safe_dump(mlmodel(final, now or datetime.now(UTC)), sort_keys=True, width=100),
-        "requirements.txt": "".join(f"{line}\n" for line in (f"modelsel=={version}", *_libraries(final))),
+        "requirements.txt": "".join(f"{line}\n" for line in (f"modelsel=={version}", *_needed(), *_libraries(final))),
         "python_env.yaml": yaml.safe_dump(
             {"python": platform.python_version(), "build_dependencies": ["pip"], "dependencies": ["-r requirements.txt"]},
             sort_keys=False,
@@ -33,6 +35,11 @@ def files(final: FinalModel, version: str, now: datetime | None = None) -> dict[
         EXAMPLE: json.dumps(example, allow_nan=False),
         SERVING: json.dumps({"dataframe_split": example}, indent=2, allow_nan=False),
     }
+
+
+def _needed() -> list[str]:
+    """List the packages that reading the model and predicting import, as they are installed here."""
+    return [f"{name}=={installed(name)}" for name in NEEDED]
 
 
 def _libraries(final: FinalModel) -> list[str]:
@@ -63,48 +70,49 @@ def mlmodel(final: FinalModel, now: datetime) -> dict[str, Any]:
             "serving_input_path": SERVING,
             "type": "dataframe",
         },
-        "signature": signature(final.features),
+        "signature": signature(final),
         "utc_time_created": now.strftime("%Y-%m-%d %H:%M:%S.%f"),
     }
 
 
-def signature(features: tuple[Feature, ...]) -> dict[str, str]:
-    """MLflow's signature: columns by name; out comes the class, or class scores with `scores=true`.
+def signature(final: FinalModel) -> dict[str, str]:
+    """MLflow's signature: columns by name, of the types that pandas reads from the training file; out comes the class.
 
-    pandas reads one and the same column as whole numbers, fractions, truth values or text, as its cells happen to be, and
-    MLflow refuses whole numbers where fractions are declared: so only levels that can be nothing but text are strings.
+    Where the source's types are not known, a column of numbers is `double`, any other `string`. `scores=true` gives scores.
     """
-    inputs = [
-        {"type": "string" if _only_text(feature) else "any", "name": feature.name, "required": True} for feature in features
-    ]
+    inputs = [{"type": TYPES[_type(final, feature)], "name": feature.name, "required": True} for feature in final.features]
     return {
         "inputs": json.dumps(inputs, ensure_ascii=False),
-        "outputs": json.dumps([{"type": "string", "required": True}]),
+        "outputs": json.dumps([{"type": TYPES[final.label_type], "required": True}]),
         "params": json.dumps([{"name": "scores", "default": False, "shape": None, "type": "boolean"}]),
     }
 
 
-def _only_text(feature: Feature) -> bool:
-    """Say whether no table reader can take these levels for numbers or truth values.
-
-    >>> _only_text(Feature("sky", "nominal", ("sunny", "rain"))), _only_text(Feature("code", "nominal", ("1", "True")))
-    (True, False)
-    """
-    return feature.kind != "numeric" and not any(like_a_value(level) for level in feature.levels)
-
-
-def like_a_value(text: str) -> bool:
-    """Say whether a text reads as a number or a truth value."""
-    try:
-        float(text)
-    except ValueError:
-        return text.strip().lower() in ("true", "false")
-    return True
+def _type(final: FinalModel, feature: Feature) -> str:
+    """The type of a feature's cells; texts that were read as numbers (decimal commas, words for missing) come as numbers."""
+    found = final.types.get(feature.name) or ("float" if feature.kind == "numeric" else "str")
+    return "float" if feature.kind == "numeric" and found == "str" and not feature.dates else found
 
 
 def rows(final: FinalModel) -> list[list[float | str | None]]:
-    """The example rows as raw values: numbers, levels, null where missing."""
-    return [[raw(value, feature) for value, feature in zip(row, final.features)] for row in final.example.values.tolist()]
+    """The example rows as the signature wants them, null where missing."""
+    types = [_type(final, feature) for feature in final.features]
+    return [
+        [_typed(value, feature, kind) for value, feature, kind in zip(row, final.features, types)]
+        for row in final.example.values.tolist()
+    ]
+
+
+def _typed(value: float, feature: Feature, kind: str) -> float | str | None:
+    """A value as a cell of its column: `rain`, 3, 3.5, True, or a date as text."""
+    cell = raw(value, feature)
+    if cell is None or (kind == "str" and not feature.dates):
+        return cell
+    if feature.dates:
+        return feature.number(value)
+    if kind == "bool":
+        return str(cell).lower() == "true"
+    return int(cell) if kind == "int" else float(cell) if kind == "float" else cell
 
 
 def raw(value: float, feature: Feature) -> float | str | None:

@@ -47,6 +47,7 @@ class Predictor:
     classes: tuple[str, ...]
     steps: tuple[Prepared, ...]
     model: Model
+    label_type: str = "str"  # of the target's column: bool, int, float or str
 
     def __call__(self, raw: Mapping[str, Sequence[Any]]) -> NDArray[np.str_]:
         return self.predict(self.table(raw))
@@ -58,6 +59,10 @@ class Predictor:
     def predict(self, table: Table) -> NDArray[np.str_]:
         """The predicted class of each row, as text. Raises DataError for a recipe that was not refitted."""
         return np.array(self.classes, dtype=np.str_)[self._fitted.predict(self.prepared(table))]
+
+    def labels(self, table: Table) -> NDArray[Any]:
+        """The predicted class of each row as the target's column held it: bool, int, float or text. Raises as `predict`."""
+        return columns.labels(self.classes, self.label_type)[self._fitted.predict(self.prepared(table))]
 
     def scores(self, table: Table) -> Floats:
         """Class scores, rows × classes in the order of `classes`. Raises DataError for a recipe that was not refitted."""
@@ -161,7 +166,8 @@ def _restore(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugi
     if len(classes) < 2 or len({f.name for f in features}) < len(features):
         raise ValueError("fewer than two classes, or two features of one name")
     steps = tuple(_part("preparer", step, arrays, f"step{i}/", plugins) for i, step in enumerate(facts["steps"]))
-    return Predictor(features, classes, steps, _part("learner", facts["learner"], arrays, "learner/", plugins))
+    learner = _part("learner", facts["learner"], arrays, "learner/", plugins)
+    return Predictor(features, classes, steps, learner, str(facts.get("labels", "str")))
 
 
 def _feature(said: Mapping[str, Any]) -> Feature:
@@ -193,6 +199,7 @@ def _facts(final: FinalModel, version: str) -> dict[str, Any]:
         "modelsel": version,
         "features": [asdict(feature) for feature in final.features],
         "classes": list(final.classes),
+        "labels": final.label_type,
         "steps": [{"kind": step.kind, "facts": dict(step.facts)} for step in final.steps],
         "learner": {"kind": final.learner.kind, "facts": dict(final.learner.facts)},
     }

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.types import Booleans, Feature, Floats
+from modelsel.tree.export.text import own_counts
 from modelsel.tree.softening.widths import Widths
 from modelsel.tree.structure.conditions import branch_words
 from modelsel.tree.structure.cutting import reached
@@ -56,11 +57,11 @@ def from_dict(data: Mapping[str, Any]) -> PrunedView:
 
 
 def to_dot(cut: PrunedView) -> str:
-    """Graphviz: class and weights in the nodes, the test along the branch."""
-    tree, number = cut.tree, _renumbered(reached(cut))
+    """Graphviz: class and weights (of the rows that class scores come from) in the nodes, the test along the branch."""
+    tree, number, counts = cut.tree, _renumbered(reached(cut)), own_counts(cut)
     lines = ["digraph tree {", '  node [shape=box, style=rounded, fontname="sans-serif"];', '  edge [fontname="sans-serif"];']
     for node, name in number.items():
-        label = f"{tree.classes[cut.prediction[node]]}\\n{_weights_words(tree.counts[node])}"
+        label = f"{tree.classes[cut.prediction[node]]}\\n{_weights_words(counts[node])}"
         lines.append(f'  n{name} [label="{_escaped(label)}"{", style=bold" if cut.leaf[node] else ""}];')
         if not cut.leaf[node]:
             for position, child in enumerate(tree.children(node)):

@@ -75,7 +75,7 @@ def _settings(
         average=int(criterion.average), penalty=int(criterion.penalty),
         unit=int(chosen.unit), cautious=int(growth.min_leaf_rule == "c45"),
         max_depth=2**31 if growth.max_depth is None else growth.max_depth,
-        id_bits=_bits(n), class_bits=_bits(len(chosen.task.classes)),
+        id_bits=_bits(n), class_bits=_bits(len(chosen.task.classes)), by_count=int(growth.by_count),
     )  # fmt: skip
     return rules, GrowthLimits(float(growth.min_leaf), float(growth.min_split), criterion.exponent, scale, float(n)), units
 

@@ -7,6 +7,8 @@ from typing import Protocol
 from modelsel.core.types import Floats
 
 MISSING = ("node_mode", "class_mode", "fractional", "branch", "surrogate")  # in the order of kernels.layout
+BY_COUNT = "surrogate_count"  # surrogates that compete by the weight that they send the same way
+POLICIES = (*MISSING, BY_COUNT)
 NOMINAL = {"equality": 2, "multiway": 3, "subset": 4}  # kinds of test, as in tree.node
 
 
@@ -116,3 +118,4 @@ class GrowthParams:
     min_leaf_rule: str = "plain"
     min_split: float = 0.0
     max_depth: int | None = None
+    by_count: bool = False  # with `surrogate`

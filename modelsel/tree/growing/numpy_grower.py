@@ -161,7 +161,7 @@ class Grower:
 
     def _mimics(self, node: Node, feature: int, branch: Integers) -> list[SurrogateSplit]:
         others = [(f, self._column(node, f), self.columns.slot[f] >= 0) for f in sorted(node.features) if f != feature]
-        return mimics(others, branch, node.weight)
+        return mimics(others, branch, node.weight, self.growth.by_count)
 
     def _send_missing(
         self, node: Node, test: Test, branch: Integers, found: list[SurrogateSplit], many: int

@@ -2,12 +2,13 @@
 
     agreement = weight sent the same way / weight of the rows known in both features
 
-A surrogate is kept when it agrees on more than sending all those rows to the larger side would. Breiman, Friedman, Olshen and
+or, with `by_count`, / weight of the rows known in the test's own. A surrogate is kept when it agrees on more than sending all
+those rows to the larger side would. Breiman, Friedman, Olshen and
 Stone 1984, section 5.3.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,9 +39,11 @@ class SurrogateSplit:
         return [node, self.feature, self.code, self.next, int(self.flipped), -1], self.agreement, sides
 
 
-def mimics(others: Iterable[tuple[int, NodeColumn, bool]], branch: Integers, weight: Floats) -> list[SurrogateSplit]:
+def mimics(
+    others: Iterable[tuple[int, NodeColumn, bool]], branch: Integers, weight: Floats, by_count: bool = False
+) -> list[SurrogateSplit]:
     """The best surrogates, best first; `others`: feature, its column, whether it is cut by thresholds."""
-    found = [_mimic(feature, column, cut, branch, weight) for feature, column, cut in others]
+    found = [_mimic(feature, column, cut, branch, weight, by_count) for feature, column, cut in others]
     kept = [mimic for mimic in found if mimic is not None]
     ranked: list[SurrogateSplit] = []
     for mimic in kept:  # insertion, so that equals within rounding keep the order of features
@@ -51,14 +54,20 @@ def mimics(others: Iterable[tuple[int, NodeColumn, bool]], branch: Integers, wei
     return ranked[:SURROGATES]
 
 
-def _mimic(feature: int, column: NodeColumn, cut: bool, branch: Integers, weight: Floats) -> SurrogateSplit | None:
+def _mimic(
+    feature: int, column: NodeColumn, cut: bool, branch: Integers, weight: Floats, by_count: bool
+) -> SurrogateSplit | None:
     """Find a feature's surrogate that agrees with the test more often than its larger branch does."""
     known = column.known & (branch >= 0)
     flat = column.codes[known].astype(np.int64) * 2 + branch[known]
     table: Floats = np.bincount(flat, weight[known], 2 * column.levels).reshape(-1, 2).astype(np.float64)
     whole = float(table.sum())
     mimic = _cut(feature, table, whole, np.unique(column.codes[column.known])) if cut else _sides(feature, table, whole)
-    return mimic if mimic is not None and mimic.agreement > table.sum(axis=0).max() / whole + TIE else None
+    sides = table.sum(axis=0)
+    if mimic is not None and by_count:
+        sides = np.bincount(branch[branch >= 0], weight[branch >= 0], 2)
+        mimic = replace(mimic, agreement=mimic.agreement * whole / float(sides.sum()))
+    return mimic if mimic is not None and mimic.agreement > sides.max() / sides.sum() + TIE else None
 
 
 def _cut(feature: int, table: Floats, whole: float, met: Codes) -> SurrogateSplit | None:

@@ -1,0 +1,84 @@
+"""Holte's intervals of the rule 1R: each holds at least `bucket` rows of its most common class, and neighbours differ in that.
+
+Distinct values are put together from the smallest on until a class has the weight `bucket`; values whose most common class is
+the same still join, then the next interval begins. Neighbouring intervals of the same most common class (ties: the first)
+become one. Before a tree of one test, on levels with a branch each (`learner=one_rule`), this is 1R. Source: Holte (1993),
+*Very simple classification rules perform well on most commonly used datasets*.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.spec import number, one_of
+from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Table, Task
+from modelsel.preparer.discretising.binning import Binned, Distinct, distinct_columns, per_column, restored
+
+
+@dataclass(frozen=True)
+class DiscretiseOneRule:
+    """Path parameters: all."""
+
+    bucket: float = number(6.0, above=0, help="weight of the most common class that closes an interval; Holte's SMALL is 6")
+    levels: Kind = one_of("nominal", "ordered", help="what the intervals become; trees cut ordered ones by threshold")
+
+    def fit_key(self) -> dict[str, Any]:
+        return {"kind": "discretise_one_rule"}
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        return ()
+
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Weights":
+        return Weights(task.features, distinct_columns(task, rows))
+
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> Binned:
+        return self.fit_path(task, rows, rng).prepared(self)
+
+    @staticmethod
+    def restore(description: Description) -> Binned:
+        return restored("discretise_one_rule", description)
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """The distinct values of every numeric column with their class weights."""
+
+    features: tuple[Feature, ...]
+    columns: dict[int, Distinct]
+
+    def prepared(self, preparer: DiscretiseOneRule) -> Binned:
+        cuts = ((column, one_rule_cuts(own, preparer.bucket)) for column, own in self.columns.items())
+        return Binned("discretise_one_rule", per_column(self.features, cuts), preparer.levels)
+
+
+def one_rule_cuts(column: Distinct, bucket: float) -> Floats:
+    """Cuts of one column.
+
+    >>> classes = np.array([[2, 0], [2, 0], [1, 2], [0, 3], [0, 1]], float)
+    >>> one_rule_cuts(Distinct(np.arange(5.0), classes), 3).tolist()
+    [1.5]
+    """
+    starts: list[int] = []
+    leaders: list[int] = []
+    begin = 0
+    while begin < len(column.values):
+        end, leader = _closed(column.weights, begin, bucket)
+        if not leaders or leaders[-1] != leader:
+            starts.append(begin)
+            leaders.append(leader)
+        begin = end
+    return column.between(np.array(starts[1:], np.int64))
+
+
+def _closed(weights: Floats, begin: int, bucket: float) -> tuple[int, int]:
+    """The end of the interval that begins at a value, and its most common class."""
+    end, inside = begin, np.zeros(weights.shape[1])
+    while end < len(weights) and inside.max() < bucket:
+        inside += weights[end]
+        end += 1
+    leader = int(np.argmax(inside))
+    while end < len(weights) and np.argmax(weights[end]) == leader:
+        end += 1
+    return end, leader
