@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from textwrap import fill
+from textwrap import fill, shorten
 from typing import Any
 
 from modelsel.core.outcome import StudySummary, TestResult
@@ -20,7 +20,7 @@ WIDTH = 110
 
 
 def verdict(folder: RunFolder, here: Path | None = None) -> str:
-    """The closing text of a recorded study; paths are relative to `here` (the working directory) where they can be."""
+    """The whole closing text of a recorded study (`brief` is what a terminal shows first); paths are relative to `here` (the working directory) where they can be."""
     outcome, details = folder.outcome(), folder.details()
     lines = [
         ("", [headline(outcome)]),
@@ -35,6 +35,44 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
         ("time", [f"{duration(float(outcome.seconds.get('total', 0)))}, {fits(outcome.fits)}"]),
     ]
     return "\n".join(block for label, words in lines if words for block in _lines(label, words)) + "\n"
+
+
+def brief(folder: RunFolder, here: Path | None = None) -> str:
+    """The closing text in at most eight lines: what was chosen, what it is worth, what is wrong, where the rest is."""
+    outcome = folder.outcome()
+    first, *_ = winner(outcome, folder.candidates())
+    same = len(outcome.winner.get("indistinguishable", ()))
+    graver = sorted((f for f in outcome.findings if f["severity"] in GRAVE), key=lambda f: -GRAVE.index(f["severity"]))
+    gravest = [f"{f['code']} ({f['severity']}): {f['message']}" for f in graver[:1]]
+    more = f"{len(graver) - 1} more; " if len(graver) > 1 else ""
+    lines = [
+        ("winner", first),
+        ("alike", f"{plural(same, 'other candidate')} cannot be told apart from it by these rows" if same else ""),
+        *_worth(outcome),
+        ("test", test(outcome, {}, folder)[0]),
+        ("finding", f"{gravest[0]} ({more}`modelsel explain {graver[0]['code']}`)" if graver else ""),
+        ("report", f"{near(folder.report, here)} (all of it here: -v)"),
+    ]
+    said = [headline(outcome), *(f"  {label:<{LABEL}}{_shortened(text, label)}" for label, text in lines if text)]
+    return "\n".join(said) + "\n"
+
+
+def _worth(outcome: StudySummary) -> list[tuple[str, str]]:
+    """Write the corrected score with its interval, or the cross-validated one where it was not corrected."""
+    corrected, plain = outcome.winner.get("corrected"), cross_validated(outcome)[0]
+    if not corrected:
+        return [("cross-validated", plain)]
+    words = f"{score(corrected['mean'])} {interval((corrected['low'], corrected['high']))}"
+    return [("corrected score", f"{words}, for having picked the best; cross-validated {plain}")]
+
+
+def _shortened(text: str, label: str) -> str:
+    """Cut a long message in its middle, so that it stays one line and keeps the command behind it; paths are never cut."""
+    room = WIDTH - LABEL - 2
+    if label == "report" or len(text) <= room:
+        return text
+    end = text[text.rindex(" (") :] if label == "finding" else ""
+    return f"{shorten(text[: len(text) - len(end)], room - len(end), placeholder=' …')}{end}"
 
 
 def headline(outcome: StudySummary) -> str:
