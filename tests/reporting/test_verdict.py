@@ -9,7 +9,7 @@ import pytest
 
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.text.sweep import SweepJob, table
-from modelsel.reporting.text.verdict import LABEL, WIDTH, brief, cross_validated, verdict
+from modelsel.reporting.text.verdict import LABEL, WIDTH, alike, brief, cross_validated, verdict
 
 GOLDEN = Path(__file__).with_name("golden")
 
@@ -38,6 +38,12 @@ def test_the_terminal_shows_at_most_eight_lines(state, small, recorded):
     assert len(lines) <= 8
     assert all(len(line) <= WIDTH + LABEL for line in lines)
     compare(f"brief_{state}.txt", re.sub(r"\d{8}-\d{6}-\w{8}", "RUN", text))
+
+
+@pytest.mark.parametrize(("folds", "said"), [(3, "3 folds are too few to tell 1 other"), (10, "the data cannot tell 1 other")])
+def test_where_folds_are_too_few_it_is_not_the_data(small, folds: int, said: str) -> None:
+    outcome = small.finished().outcome
+    assert alike(replace(outcome, scheme={**outcome.scheme, "folds": folds})).startswith(said)
 
 
 def test_a_long_finding_stays_one_line_and_keeps_its_command(small, recorded):

@@ -17,6 +17,7 @@ from modelsel.reporting.text.words import called, interval, number, ordinal, per
 GRAVE = ("medium", "high", "critical")
 LABEL = 17
 WIDTH = 110
+FEW_FOLDS = 3  # a paired t of two degrees of freedom tells nearly nothing apart
 
 
 def verdict(folder: RunFolder, here: Path | None = None) -> str:
@@ -41,20 +42,34 @@ def brief(folder: RunFolder, here: Path | None = None) -> str:
     """The closing text in at most eight lines: what was chosen, what it is worth, what is wrong, where the rest is."""
     outcome = folder.outcome()
     first, *_ = winner(outcome, folder.candidates())
-    same = len(outcome.winner.get("indistinguishable", ()))
     graver = sorted((f for f in outcome.findings if f["severity"] in GRAVE), key=lambda f: -GRAVE.index(f["severity"]))
     gravest = [f"{f['code']} ({f['severity']}): {f['message']}" for f in graver[:1]]
     more = f"{len(graver) - 1} more; " if len(graver) > 1 else ""
     lines = [
         ("winner", first),
-        ("alike", f"{plural(same, 'other candidate')} cannot be told apart from it by these rows" if same else ""),
+        ("alike", alike(outcome)),
         *_worth(outcome),
-        ("test", test(outcome, {}, folder)[0]),
+        ("test", "; ".join((test(outcome, {}, folder)[0], *_which_look(outcome.test)))),
         ("finding", f"{gravest[0]} ({more}`modelsel explain {graver[0]['code']}`)" if graver else ""),
-        ("report", f"{near(folder.report, here)} (all of it here: -v)"),
+        ("report", f"{near(folder.report, here)} (-v prints the rest)"),
     ]
     said = [headline(outcome), *(f"  {label:<{LABEL}}{_shortened(text, label)}" for label, text in lines if text)]
     return "\n".join(said) + "\n"
+
+
+def alike(outcome: StudySummary) -> str:
+    """Say how many candidates cannot be told from the winner, and where it is for want of folds and not of rows."""
+    same, folds = len(outcome.winner.get("indistinguishable", ())), int(outcome.scheme.get("folds") or 0)
+    if not same:
+        return ""
+    if 1 < folds <= FEW_FOLDS:
+        return f"{folds} folds are too few to tell {plural(same, 'other candidate')} from it"
+    return f"the data cannot tell {plural(same, 'other candidate')} from it"
+
+
+def _which_look(result: TestResult | None) -> list[str]:
+    """Say which look a released answer was."""
+    return [look(result).split(",")[0]] if result is not None and not result.refused else []
 
 
 def _worth(outcome: StudySummary) -> list[tuple[str, str]]:
@@ -89,8 +104,7 @@ def winner(outcome: StudySummary, table: Sequence[Row]) -> list[str]:
     won = outcome.winner
     telling = settings(dict(called(*one) for one in varied(table).get(won["id"], {}).items()))
     size = sized(won["complexity"]["value"], won["complexity"]["name"])
-    same = len(won.get("indistinguishable", ()))
-    equal = f"the data cannot tell {plural(same, 'other candidate')} from it" if same else ""
+    equal = alike(outcome)
     first = f"{won.get('entry') or won['learner']} {won['id'][:8]}: {f'{telling}; ' if telling else ''}{size}"
     return list(filter(None, (first, equal, next_best(outcome, table))))
 
