@@ -65,7 +65,7 @@ def test_arguments_that_are_not_understood_are_configuration_errors(modelsel: Co
     ("words", "setting"),
     [(("--folds", "5"), "scheme.folds=5"), (("--seed=3",), "seed=3"), (("--n-jobs", "2"), "pool.n_jobs=2")],
 )
-def test_a_flag_that_is_a_setting_is_answered_with_the_override(modelsel: Command, words: tuple[str, ...], setting: str) -> None:
+def test_a_flag_that_is_a_setting_is_answered_with_it(modelsel: Command, words: tuple[str, ...], setting: str) -> None:
     ran = modelsel("plan", "dataset=iris", *words)
     assert ran.code == 2
     assert f"settings are overrides: write {setting}\n" in ran.err

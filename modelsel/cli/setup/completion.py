@@ -9,7 +9,7 @@ from modelsel.cli.parsing.arguments import Arguments, complaint
 from modelsel.cli.parsing.help import COMMANDS, OPTIONS
 from modelsel.core.errors import OK, ConfigurationError
 
-FLAGS = tuple(name.split()[0] for name, _ in OPTIONS) + ("--help",)
+FLAGS = (*(name.split()[0] for name, _ in OPTIONS), "--help")
 
 BASH = """\
 _modelsel_complete() {
