@@ -19,7 +19,17 @@ from modelsel.reporting.explained.dependence import dependence
 from modelsel.reporting.explained.importance import importance
 from modelsel.reporting.explained.weak_slices import weak_slices, worst
 from modelsel.reporting.sections import (
-    bounds, facts, final, leaderboard, measures, pairs, pareto, predictions, scores, slices, strips,
+    bounds,
+    facts,
+    final,
+    leaderboard,
+    measures,
+    pairs,
+    pareto,
+    predictions,
+    scores,
+    slices,
+    strips,
 )  # fmt: skip
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text import verdict, width, words

@@ -33,7 +33,13 @@ def test_a_line_stands_below_the_candidates_that_are_as_good(small, recorded, me
 def test_the_report_opens_with_the_scores_on_one_axis(small, recorded):
     view = View(recorded(study_with(small, line("majority", 0.5))))
     drawn = {one.name: (one.mean, one.low, one.high) for one in scores.score_lines(view)}
-    assert list(drawn) == ["cross-validated (best of all)", "corrected for the choice", "sealed test", "best of knn", "floor: majority"]
+    assert list(drawn) == [
+        "cross-validated (best of all)",
+        "corrected for the choice",
+        "sealed test",
+        "best of knn",
+        "floor: majority",
+    ]
     assert drawn["corrected for the choice"] == (0.18, 0.05, 0.31)
     assert drawn["sealed test"] == (0.2, 0.004, 0.78)
     assert drawn["cross-validated (best of all)"] == pytest.approx((0.15, 0.1, 0.2))

@@ -83,7 +83,7 @@ def _with_floor(view: View, best: Sequence[Row], equal: Set[str]) -> list[dict[s
 
 
 def _merged(best: Sequence[Row], table: list[dict[str, Any]], winner: str) -> tuple[list[Row], list[dict[str, Any]]]:
-    """Make one row of neighbours of an entry that tie exactly: same mean, same error, same complexity, no difference in any fold."""
+    """Make one row of neighbours of an entry that tie exactly: the same scores, standard errors and complexity."""
     kept: list[Row] = []
     rows: list[dict[str, Any]] = []
     for row, line in zip(best, table, strict=True):

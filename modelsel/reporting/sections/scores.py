@@ -1,4 +1,4 @@
-"""The picture that the report opens with: floor, cross-validated, corrected and sealed score on one axis, and each learner's best."""
+"""The picture that opens the report: floor, cross-validated, corrected and sealed score on one axis, each entry's best."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -56,7 +56,9 @@ def _about(mean: float, se: float | None) -> tuple[float, float]:
 
 def _drawn(view: View, lines: list[ScoreLine], lanes: Lanes) -> str:
     """Draw a lane per score: its interval as a bar, the score as a stroke and in figures."""
-    scale = Scale.of([end for line in lines for end in (line.low, line.high)], lanes.left, lanes.width - lanes.right - 50, log=False)
+    scale = Scale.of(
+        [end for line in lines for end in (line.low, line.high)], lanes.left, lanes.width - lanes.right - 50, log=False
+    )
     bottom = 14 + lanes.row * len(lines)
     plot = Plot(lanes.width, bottom + 40, f"{view.outcome.measure} of the winner and of what it has to beat")
     plot.axis_below(scale, 6, bottom, view.outcome.measure, lanes.ticks)

@@ -21,7 +21,10 @@ FEW_FOLDS = 3  # a paired t of two degrees of freedom tells nearly nothing apart
 
 
 def verdict(folder: RunFolder, here: Path | None = None) -> str:
-    """The whole closing text of a recorded study (`brief` is what a terminal shows first); paths are relative to `here` (the working directory) where they can be."""
+    """The whole closing text of a recorded study; `brief` is what a terminal shows.
+
+    Paths are relative to `here` (the working directory) where they can be.
+    """
     outcome, details = folder.outcome(), folder.details()
     lines = [
         ("", [headline(outcome)]),

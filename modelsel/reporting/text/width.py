@@ -12,4 +12,5 @@ def sentence(result: TestResult) -> str:
         return ""
     low, high = clopper_pearson(result.errors, result.n, result.level)
     wider = (result.interval[1] - result.interval[0]) / (high - low) - 1
-    return f"valid for all looks at these rows together; {100 * wider:.0f} % wider than for a single test (why: `modelsel explain interval`)"
+    share = f"{100 * wider:.0f} % wider than for a single test (why: `modelsel explain interval`)"
+    return f"valid for all looks at these rows together; {share}"
