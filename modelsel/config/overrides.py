@@ -103,7 +103,7 @@ def _unclosed(value: str) -> str:
 def _counted(group: str, name: str) -> str:
     """Suggest a part and its number of folds for a name such as `kfold5`; empty where it is not one."""
     part, folds = name.rstrip("0123456789").rstrip("_-"), re.sub(r".*\D", "", name)
-    known = folds and part in kinds(group) and "folds" in slots(class_of(group, part))
+    known = folds and part in kinds(group) and "folds" in _settings(group)
     return f"write {group}={part} {group}.folds={folds}" if known else ""
 
 

@@ -104,7 +104,7 @@ def _luck(candidates: int, rows: int, luck: Luck, measure: str) -> Iterator[Find
 def _weight(share: float) -> Severity:
     """Return a severity by what luck can change: `share` of the way from a guess to perfection.
 
-    Up to a third the corrected estimate takes it out, and no conclusion turns; from two thirds on luck alone may pass for skill.
+    Up to a third the corrected estimate takes it out and no conclusion turns; from two thirds on luck alone may pass for skill.
 
     >>> [_weight(share) for share in (0.2, 0.4, 0.7)]
     ['low', 'medium', 'high']
