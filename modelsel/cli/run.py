@@ -20,10 +20,10 @@ VERBOSE = ("-v", "--verbose")
 def main(words: Sequence[str]) -> int:
     """Run `modelsel run`: perform a study, or a sweep of them."""
     rest = [word for word in words if word not in VERBOSE]
-    return application("run", rest, partial(study, tuple(rest), len(rest) < len(words)), ended)
+    return application("run", rest, partial(study, tuple(rest), verbose=len(rest) < len(words)), ended)
 
 
-def study(words: tuple[str, ...], verbose: bool, config: Config, swept: bool) -> SweepScore:
+def study(words: tuple[str, ...], config: Config, swept: bool, verbose: bool = False) -> SweepScore:
     """One study, its verdict on stdout. In a sweep the table says it, and the test set stays closed until all have chosen."""
     from modelsel.record.folder import RunFolder
     from modelsel.reporting.show import text
