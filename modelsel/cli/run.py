@@ -14,18 +14,21 @@ from modelsel.config.fields.settings import AUTO
 from modelsel.core.errors import OK, REFUSED
 from modelsel.core.outcome import StudySummary
 
+VERBOSE = ("-v", "--verbose")
+
 
 def main(words: Sequence[str]) -> int:
     """Run `modelsel run`: perform a study, or a sweep of them."""
-    return application("run", words, partial(study, tuple(words)), ended)
+    rest = [word for word in words if word not in VERBOSE]
+    return application("run", rest, partial(study, tuple(rest), verbose=len(rest) < len(words)), ended)
 
 
-def study(words: tuple[str, ...], config: Config, swept: bool) -> SweepScore:
+def study(words: tuple[str, ...], config: Config, swept: bool, verbose: bool = False) -> SweepScore:
     """One study, its verdict on stdout. In a sweep the table says it, and the test set stays closed until all have chosen."""
     from modelsel.record.folder import RunFolder
     from modelsel.reporting.show import text
     from modelsel.reporting.text.terminal import progress
-    from modelsel.reporting.text.verdict import verdict
+    from modelsel.reporting.text.verdict import brief, verdict
     from modelsel.study.perform import perform
 
     for note in config.notes:
@@ -34,7 +37,8 @@ def study(words: tuple[str, ...], config: Config, swept: bool) -> SweepScore:
     folder = RunFolder.open(outcome.folder)
     if shown := text(folder):
         print(f"== {outcome.task['name']} ==\n\n{shown}" if swept else shown)
-    print(verdict(folder) if not swept else outcome.folder, file=sys.stderr if swept else sys.stdout)
+    said = verdict(folder) if verbose else brief(folder)
+    print(said if not swept else outcome.folder, file=sys.stderr if swept else sys.stdout)
     return SweepScore.of(outcome.winner["cv"]["mean"], code_of(outcome), result=(outcome, swept and _opens(config, outcome)))
 
 

@@ -74,11 +74,37 @@ def _remedy(text: str, known: Sequence[str] = ()) -> str:
     if text.startswith("-"):
         return "options stand before overrides; see --help"
     if "=" not in text:
+        if counted := next((fix for fix in (_counted(group, text) for group in PARTS) if fix), ""):
+            return counted
         return f"write {text}=VALUE; a table is named first: FILE TARGET, then overrides (in Python: data=FILE, target=NAME)"
     if "null" in text:
         return "write no limit as none: choice(none, 3, 5)"
     key, _, value = text.partition("=")
+    if missing := _unclosed(value):
+        return f"close the bracket: '{text}{missing}'"
     return f"""quote it: "{key}='{value}'\""""
+
+
+def _unclosed(value: str) -> str:
+    """Return the brackets that a value leaves open.
+
+    >>> _unclosed("[a,{kind: b"), _unclosed("[a]"), _unclosed("a]")
+    ('}]', '', '')
+    """
+    missing: list[str] = []
+    for sign in value:
+        if sign in "[{(":
+            missing.append({"[": "]", "{": "}", "(": ")"}[sign])
+        elif sign in "]})" and (not missing or missing.pop() != sign):
+            return ""
+    return "".join(reversed(missing))
+
+
+def _counted(group: str, name: str) -> str:
+    """Suggest a part and its number of folds for a name such as `kfold5`; empty where it is not one."""
+    part, folds = name.rstrip("0123456789").rstrip("_-"), re.sub(r".*\D", "", name)
+    known = folds and part in kinds(group) and "folds" in _settings(group)
+    return f"write {group}={part} {group}.folds={folds}" if known else ""
 
 
 def _problems(override: Override, folders: Folders, sweep: bool) -> Iterator[Problem]:
@@ -128,7 +154,7 @@ def _options(override: Override, folders: Folders) -> Iterator[Problem]:
 def _near_option(group: str, name: str, known: Sequence[str]) -> str:
     if name in kinds(group):
         return f"it has no file: write conf/{group}/{name}.yaml"
-    return near(name, known)
+    return _counted(group, name) or near(name, known)
 
 
 def _named(override: Override) -> Iterator[object]:
@@ -147,9 +173,20 @@ def _unknown(name: str, folders: Folders) -> Problem:
     if name in folders.groups():
         fix = f"it belongs to a learner: learner.{name}=..., or a space's sweep"
         return Problem("MSEL-202", f"{name!r} is not a setting of a study", name, fix)
-    if homes := [f"{group}.{name}" for group in PARTS if name in _settings(group)]:
-        return Problem("MSEL-202", f"{name!r} is not a setting of a study", name, f"write {homes[0]}=...")
+    if home := home_of(name):
+        return Problem("MSEL-202", f"{name!r} is not a setting of a study", name, f"write {home}=...")
     return Problem("MSEL-202", f"unknown setting {name!r}", name, near(name, vocabulary))
+
+
+def home_of(name: str) -> str:
+    """Return where a setting of this name is set; empty where there is none.
+
+    >>> home_of("folds"), home_of("seed"), home_of("nothing")
+    ('scheme.folds', 'seed', '')
+    """
+    if name in (*COMPOSED, *root_keys()):
+        return name
+    return next((f"{group}.{name}" for group in PARTS if name in _settings(group)), "")
 
 
 def _settings(group: str) -> set[str]:

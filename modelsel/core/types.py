@@ -338,12 +338,15 @@ class Scoreboard:
         return np.where(self.eligible, np.round(sign * self.mean, 12), np.inf)
 
 
+Severity = Literal["info", "low", "medium", "high", "critical"]
+
+
 @dataclass(frozen=True)
 class Finding:
     """Something a person should know: a stable code, how grave it is, what it says, what to do."""
 
     code: str
-    severity: Literal["info", "low", "medium", "high", "critical"]
+    severity: Severity
     message: str
     do: str = ""
 

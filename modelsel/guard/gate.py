@@ -264,7 +264,8 @@ class Gate:
             self._abort(go, released)
         facts = looks.reveal(self.session, go, released)
         self._notice(self._afterwards(lambda: self._remember(ask.request.sealing)))
-        said = self._afterwards(lambda: answer(released, go.facts, ask.foreseen, facts["interval"], self.policy))
+        trained = ask.request.selected.trained
+        said = self._afterwards(lambda: answer(released, go.facts, ask.foreseen, facts["interval"], self.policy, trained))
         self._notice((*self._afterwards(lambda: self.session.witness(go.intent, facts["price"])), *said))
         extra = tuple(dict.fromkeys(finding.code for finding in (*ask.noticed, *said)))
         return answered(go.intent.facts, facts, self.policy, replay=False, extra=extra)

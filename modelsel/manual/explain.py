@@ -56,6 +56,7 @@ def words() -> Iterator[str]:
     """Everything that has a page."""
     yield from pages.errors()
     yield from pages.findings()
+    yield from pages.TERMS
     yield from LISTED
     for group in LISTED:
         yield from (name for name in Folders.of().options(group))
@@ -101,6 +102,8 @@ def _plain(text: str) -> str:
 def _names(word: str) -> Iterator[str]:
     """Sections of a group, of kinds and recipes, of settings; `learner.pruner.alpha` is looked up as `pruner.alpha`."""
     name = word.replace("=", ".")
+    if name in pages.TERMS:
+        yield _plain(pages.text(pages.TERMS[name]).lstrip("# "))
     if name in LISTED:
         yield _group(name)
     yield from _kinds(name)

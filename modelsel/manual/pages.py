@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 ERRORS, FINDINGS, CASES = "errors.md", "findings.md", "errors"
+TERMS = {"interval": "guard/interval.md"}  # words of the verdict that have a page
 
 
 def folder() -> Path:

@@ -38,7 +38,7 @@ def counted_once(before: int, after: int) -> str:
     """Say how many candidates cannot differ on this table; empty where all can."""
     if before == after:
         return ""
-    return f"{before - after} of {before} candidates cannot differ from another one on this table, and are counted once with it"
+    return f"{before - after} of {before} candidates are identical to another on this table and are counted once"
 
 
 def declared(said: int, families: int, candidates: Sequence[Candidate]) -> int:

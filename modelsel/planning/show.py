@@ -13,7 +13,7 @@ from scipy.special import ndtri
 
 from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Finding, Task
+from modelsel.core.types import Finding, Severity, Task
 from modelsel.guard.checks.terms import reached
 from modelsel.planning.luck import Luck, of_guesses
 from modelsel.planning.make import Plan
@@ -39,7 +39,7 @@ def lines(
     """List the lines that `modelsel plan` prints; `test_rows` are the rows of the declared split, 0 where there are none."""
     return [
         f"rows         {plan.rows:,} for development, {test_rows:,} sealed",
-        f"candidates   {len(plan.candidates):,}{_families(plan)}",
+        f"candidates   {_counted(plan)}",
         f"batches      {len(plan.batches):,} (candidates that one fit answers)",
         f"cells        {len(plan.cells):,} (batches × {plan.folds} folds)",
         f"fits         {plan.needed:,} instead of {plan.naive:,}: {plan.naive / plan.needed:,.1f} × fewer",
@@ -48,7 +48,7 @@ def lines(
         *(_nested(outer, plan, estimate) if outer else ()),
         f"final test   {_final(test_rows, task, len(plan.candidates), delta)}",
         *_course(test_rows, task, delta, quota),
-        "ledger       not opened: nothing is written into it by a plan, which chooses nothing",
+        "ledger       not opened: `plan` writes nothing to the ledger",
         *(f"{finding.code}: {finding.message}; {finding.do}" for finding in warnings(plan, task, delta, measure)),
     ]
 
@@ -94,11 +94,22 @@ def _luck(candidates: int, rows: int, luck: Luck, measure: str) -> Iterator[Find
         scale = "" if measure == "error" else f" in {measure}"
         yield Finding(
             "MSEL-P01",
-            "medium" if gained < luck.reach / 3 else "high",
+            _weight(gained / luck.reach),
             f"the best of {candidates:,} candidates on {rows:,} rows may by luck alone look up to {gained:.3f} better{scale} "
             "than it is",
             "read the corrected estimate, not the best mean; fewer candidates or more rows help",
         )
+
+
+def _weight(share: float) -> Severity:
+    """Return a severity by what luck can change: `share` of the way from a guess to perfection.
+
+    Up to a third the corrected estimate takes it out and no conclusion turns; from two thirds on luck alone may pass for skill.
+
+    >>> [_weight(share) for share in (0.2, 0.4, 0.7)]
+    ['low', 'medium', 'high']
+    """
+    return "low" if share < 1 / 3 else "medium" if share < 2 / 3 else "high"
 
 
 def _bounds(candidates: int, rows: int, error: float, delta: float) -> Iterator[Finding]:
@@ -124,12 +135,15 @@ def _thousands(candidates: int) -> Iterator[Finding]:
         )
 
 
-def _families(plan: Plan) -> str:
-    """Say how many candidates the open strengths stand for at most: leaves less one."""
+def _counted(plan: Plan) -> str:
+    """Count the candidates, and the pruning paths with the strengths that each has at most: leaves less one."""
     most = [int(plan.rows / max(float(getattr(family.learner, "min_leaf", 1)), 1.0)) - 1 for family in plan.families]
     if not most:
-        return ""
-    return f", of which {len(most)} stand for up to {' + '.join(f'{max(one, 1):,}' for one in most)} (alpha: path)"
+        return f"{len(plan.candidates):,}"
+    single, strengths = len(plan.candidates) - len(most), " + ".join(f"{max(one, 1):,}" for one in most)
+    paths = "one pruning path" if len(most) == 1 else f"{len(most)} pruning paths"
+    others = f"{single:,} candidate{'s' * (single > 1)} and " if single else ""
+    return f"{others}{paths} (up to {strengths} strengths)"
 
 
 def _estimated(estimate: Estimate) -> list[str]:

@@ -18,7 +18,19 @@ from modelsel.reporting.explained.curve import curve
 from modelsel.reporting.explained.dependence import dependence
 from modelsel.reporting.explained.importance import importance
 from modelsel.reporting.explained.weak_slices import weak_slices, worst
-from modelsel.reporting.sections import bounds, facts, final, leaderboard, measures, pairs, pareto, predictions, slices, strips
+from modelsel.reporting.sections import (
+    bounds,
+    facts,
+    final,
+    leaderboard,
+    measures,
+    pairs,
+    pareto,
+    predictions,
+    scores,
+    slices,
+    strips,
+)  # fmt: skip
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text import verdict, width, words
 
@@ -63,6 +75,7 @@ def context(view: View) -> dict[str, Any]:
         "findings": (found := facts.findings(view)),
         "minor": sum(one["severity"] in ("low", "info") for one in found),
         "board": leaderboard.section(view),
+        "scores": scores.section(view),
         "measured": measures.section(view) if view.ranked else {},
         "pareto": pareto.section(view) if view.ranked else [],
         "final": final.section(view),

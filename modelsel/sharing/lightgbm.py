@@ -1,6 +1,6 @@
 """LightGBM: any number of rounds by the first trees of a longer fit, but for `dart`, which changes trees that it has.
 
-Its `predict` begins at the first tree, whatever it said before: ten even numbers of rounds would cost 5.5 times the longest, on
+Its `predict` begins at the first tree every time: ten even numbers of rounds would cost 5.5 times as much as the longest, on
 ten thousand rows more than the fit. So each row is sent down each tree once, and leaf values are added in LightGBM's order,
 which gives its sums to the last bit. Shares of the classes are
 

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from modelsel.config.compose import Config
 from modelsel.config.fields.settings import AUTO
 from modelsel.core.outcome import TestResult
 from modelsel.core.selection import Assessed, Selection
-from modelsel.core.types import Candidate, Outputs, Table
+from modelsel.core.types import Candidate, Outputs, Resampling, Table
 from modelsel.examination.asking.study_answer import sit
 from modelsel.guard.gate import Gate
 from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
@@ -57,13 +59,14 @@ def reason_closed(config: Config, material: StudyData, folder: RunFolder) -> dic
 
 
 def look(
-    gate: Gate | None, sealing: TestSetDeclaration, selection: Selection, final: Fitted | Failure, opened: bool
-) -> TestResult | None:
+    gate: Gate | None, sealing: TestSetDeclaration, selection: Selection, final: Fitted | Failure, opened: bool,
+    trained: float = 1.0,
+) -> TestResult | None:  # fmt: skip
     """One look for the winner; a note of what chose on which rows when the test stays closed, or there is none, or no model."""
     if gate is None:
         return None
     board, winner = selection.board, selection.winner
-    choice = selected(board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates))
+    choice = selected(board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates), trained)
     if isinstance(final, Failure) or final.answers is None:
         gate.select(sealing, choice)
         return None
@@ -86,8 +89,13 @@ def answer(exam: str, config: Config, selection: Selection, final: Final) -> Tes
     return sit(Path(exam), config.name, final.features, final.classes, predict, foreseen)
 
 
-def selected(winner: str, mean: float, assessed: Assessed, tried: int) -> SelectionSummary:
+def trained_share(resampling: Resampling, rows: int) -> float:
+    """Compute the share of the development rows that a fold's models are fitted on, on average; repeats count once."""
+    return float(np.mean([len(np.unique(fold.analysis)) for fold in resampling.folds])) / rows
+
+
+def selected(winner: str, mean: float, assessed: Assessed, tried: int, trained: float = 1.0) -> SelectionSummary:
     """Summarise selection's evidence on the winner, whose out-of-fold predictions come first."""
     there = assessed.predicted[0] >= 0
     wrong = assessed.predicted[0][there] != assessed.truth[there]
-    return SelectionSummary(winner, mean, int(there.sum()), float(wrong.mean()) if len(wrong) else None, tried)
+    return SelectionSummary(winner, mean, int(there.sum()), float(wrong.mean()) if len(wrong) else None, tried, trained)

@@ -39,7 +39,7 @@ from modelsel.runner.study_data import StudyData, prepare
 from modelsel.study.ending import all_findings, complain
 from modelsel.study.explained import explain_choice
 from modelsel.study.jobs import journal_of
-from modelsel.study.look import answer, look, opens, reason_closed, seal
+from modelsel.study.look import answer, look, opens, reason_closed, seal, trained_share
 from modelsel.study.selection import select
 from modelsel.study.winner import Fitted, fit_winner, kept_of, prediction_times
 from modelsel.tree.growing.columns import release
@@ -109,7 +109,8 @@ def _performed(
         with clock.stage("final"):
             if isinstance(final, Fitted) and final.own is not None:
                 selection = with_point632(selection, material.development, final.own.predicted[0])
-            released.test = look(gate, sealing, selection, final, opens(config, material))
+            trained = trained_share(material.resampling, len(material.development))
+            released.test = look(gate, sealing, selection, final, opens(config, material), trained)
             if config.exam is not None and isinstance(final, Fitted) and config.final_test is not False:
                 released.test = answer(config.exam, config, selection, final.model)
         with clock.stage("record"):

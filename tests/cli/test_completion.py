@@ -48,6 +48,14 @@ def test_after_run_and_plan_hydra_completes_groups_names_and_settings(tmp_path: 
     assert replies(tmp_path, "modelsel run dataset=iris scheme.fol") == ["scheme.folds="]
 
 
+@pytest.mark.slow
+def test_a_file_and_its_target_do_not_end_the_completion_and_flags_have_one(tmp_path: Path) -> None:
+    (tmp_path / "wine.csv").touch()
+    assert replies(tmp_path, "modelsel run wine.csv target scheme=stratified_k") == ["scheme=stratified_kfold"]
+    assert replies(tmp_path, "modelsel run wine.csv target space=trees scheme.fol") == ["scheme.folds="]
+    assert replies(tmp_path, "modelsel run wine.csv target --c") == ["--config-dir", "--cfg"]
+
+
 def test_after_other_commands_files_are_offered(tmp_path: Path) -> None:
     (tmp_path / "new.csv").touch()
     assert replies(tmp_path, "modelsel predict latest ne") == ["new.csv"]

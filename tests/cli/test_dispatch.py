@@ -61,6 +61,16 @@ def test_arguments_that_are_not_understood_are_configuration_errors(modelsel: Co
     assert f"`modelsel {words[0]}`" in ran.err
 
 
+@pytest.mark.parametrize(
+    ("words", "setting"),
+    [(("--folds", "5"), "scheme.folds=5"), (("--seed=3",), "seed=3"), (("--n-jobs", "2"), "pool.n_jobs=2")],
+)
+def test_a_flag_that_is_a_setting_is_answered_with_it(modelsel: Command, words: tuple[str, ...], setting: str) -> None:
+    ran = modelsel("plan", "dataset=iris", *words)
+    assert ran.code == 2
+    assert f"settings are overrides: write {setting}\n" in ran.err
+
+
 def test_the_version_is_the_installed_one(modelsel: Command) -> None:
     from importlib.metadata import version
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from modelsel.cli.parsing.table_words import spelled_out
+from modelsel.core.errors import ConfigurationError
 
 LOANS = "age;income;default\n" + "".join(f"{i % 17 + 20},5;{i * 7};{'yn'[i % 3 == 0]}\n" for i in range(60))
 QUICK = ("space=[majority,naive_bayes]", "scheme.folds=3", "tracking=off", "pool=sequential")
@@ -44,6 +45,24 @@ def test_the_ending_decides_the_reader() -> None:
 @pytest.mark.parametrize("words", [["dataset.path=a.csv"], ["wine"], ["-m"], ["seed=1", "a.csv"]])
 def test_other_words_stay_as_they_are(words: list[str]) -> None:
     assert spelled_out(words) == words
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["wine.cvs", "target"], r"MSEL-302: there is no file 'wine.cvs', wine.cvs; did you mean 'wine.csv'\?"),
+        (["wine.xlsx", "target"], r"MSEL-302: no reader for the suffix '.xlsx'"),
+        (["target", "wine.csv"], "MSEL-245: the target stands before its file, target wine.csv; write wine.csv target"),
+    ],
+)
+def test_a_misspelt_file_and_words_in_the_wrong_order_are_answered_with_what_was_meant(
+    words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("wine.csv", "wine.xlsx"):
+        (tmp_path / name).touch()
+    with pytest.raises(ConfigurationError, match=said):
+        spelled_out(words)
 
 
 @pytest.mark.slow

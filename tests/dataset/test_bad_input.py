@@ -42,6 +42,7 @@ ERRORS = {
     "empty file": ("", "MSEL-310", "rows.csv"),
     "blank file": ("\n \n", "MSEL-310", "rows.csv"),
     "header only": ("a,y\n", "MSEL-311", "no rows"),
+    "header without the end of a line": ("a,y", "MSEL-311", "no rows"),
     "one class": (table(("a", N), ("y", ["no"] * ROWS)), "MSEL-321", "'no'"),
     "class with one row": (table(("a", N), ("y", ["no", "yes"] * 9 + ["no", "maybe"])), "MSEL-326", "'maybe'"),
     "infinite feature": (table(("a", [*N[:5], "inf", *N[6:]]), ("y", Y)), "MSEL-340", "column 'a'"),
@@ -81,6 +82,13 @@ def test_unusable_contents_are_refused_by_code_and_name(case: str, tmp_path: Pat
     assert said in str(caught.value)
     assert all(problem.fix for problem in caught.value.problems)
     assert caught.value.exit_code == 3
+
+
+def test_a_long_quoted_cell_is_a_cell(tmp_path: Path) -> None:
+    """Python's reader takes 131,072 characters; a longer cell was called one of broken quotes."""
+    long = '"' + "x" * 140_000 + '"'
+    loaded = load(tmp_path, table(("a", N), ("b", [long, *"fg" * 9, "f"]), ("y", Y)))
+    assert len(loaded.task) == ROWS
 
 
 FINDINGS = {

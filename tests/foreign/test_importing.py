@@ -1,4 +1,4 @@
-"""A package that takes its process along while it is imported is found by a process of its own, and asked of once."""
+"""A package that crashes on import is found by a process of its own, and asked of once."""
 
 import subprocess
 import sys

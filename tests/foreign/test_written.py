@@ -37,6 +37,11 @@ def test_an_object_and_its_recipe_in_a_file_are_one_candidate_and_other_paramete
     assert not made & other
 
 
+@pytest.mark.parametrize("entries", ["trees", ["cart", "knn"]])
+def test_a_space_that_is_no_mapping_is_returned_as_it_is(entries: object) -> None:
+    assert space(entries) is entries
+
+
 def test_a_list_of_grids_is_their_union():
     made = space({"svm": (SVC(), [{"C": [1]}, {"gamma": [0.1]}])})
     assert made["svm"]["sweep"] == [{"params.C": [1]}, {"params.gamma": [0.1]}]

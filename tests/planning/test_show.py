@@ -53,6 +53,19 @@ def test_too_many_candidates_for_the_rows_are_said_and_few_are_not():
     assert warnings(few, large) == ()
 
 
+@pytest.mark.parametrize(("rows", "severity"), [(24, "high"), (60, "medium"), (600, "low")])
+def test_luck_is_as_grave_as_what_it_can_change(rows: int, severity: str) -> None:
+    """The expected largest of 300 standard normal deviates, times the standard error of a guess on these rows."""
+    task = doubles.task(rows)
+    plan = make(spread(300), task, doubles.folds(task, 3))
+    (finding,) = (one for one in warnings(plan, task) if one.code == "MSEL-P01")
+    rate = 1 - np.bincount(task.target).max() / rows
+    largest = np.random.default_rng(1).standard_normal((20_000, 300)).max(axis=1).mean()
+    told = float(finding.message.split("up to ")[1].split()[0])
+    assert told == pytest.approx(largest * np.sqrt(rate * (1 - rate) / rows), rel=0.02)
+    assert finding.severity == severity
+
+
 def test_generated_rows_are_like_the_task_and_none_of_it():
     made = like(TASK, 100)
     assert (made.features, made.classes, len(made)) == (TASK.features, TASK.classes, 100)
@@ -71,7 +84,7 @@ def test_more_folds_and_candidates_cost_more():
 def test_a_family_says_for_how_many_candidates_it_may_stand():
     family = Candidate(Tree(pruner=CostComplexity(alpha="path"), min_leaf=4))
     plan = make((family, *spread(2)), TASK, doubles.folds(TASK))
-    assert "candidates   3, of which 1 stand for up to 99 (alpha: path)" in lines(plan, TASK, 0)
+    assert "candidates   2 candidates and one pruning path (up to 99 strengths)" in lines(plan, TASK, 0)
     assert estimate(plan, TASK, doubles.folds(TASK), False, 1).seconds > 0
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from modelsel.reporting import page
-from modelsel.reporting.sections import leaderboard
+from modelsel.reporting.sections import leaderboard, scores
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text import baselines
 from modelsel.reporting.text.verdict import verdict
@@ -28,6 +28,32 @@ def test_a_line_stands_below_the_candidates_that_are_as_good(small, recorded, me
     assert [row["mark"] for row in rows].index("floor") == place
     assert rows[place]["rank"] is None
     assert [row["rank"] for row in rows if row["mark"] not in ("floor", "invalid")] == [1, 2, 3]
+
+
+def test_the_report_opens_with_the_scores_on_one_axis(small, recorded):
+    view = View(recorded(study_with(small, line("majority", 0.5))))
+    drawn = {one.name: (one.mean, one.low, one.high) for one in scores.score_lines(view)}
+    assert list(drawn) == [
+        "cross-validated (best of all)",
+        "corrected for the choice",
+        "sealed test",
+        "best of knn",
+        "floor: majority",
+    ]
+    assert drawn["corrected for the choice"] == (0.18, 0.05, 0.31)
+    assert drawn["sealed test"] == (0.2, 0.004, 0.78)
+    assert drawn["cross-validated (best of all)"] == pytest.approx((0.15, 0.1, 0.2))
+    first = page.render(view.folder).partition('id="verdict"')[2].partition("</section>")[0]
+    assert first.count("<svg") == 2
+    assert "<details" not in first
+
+
+def test_candidates_of_an_entry_that_tie_exactly_are_one_row(small, recorded):
+    rows = View(recorded(small.finished())).ranked
+    same = [rows[1], replace(rows[1], id="copy"), replace(rows[1], id="other", mean=rows[1].mean + 0.01), rows[2]]
+    kept, told = leaderboard._merged(same, [{"alike": 0} for _ in same], rows[0].id)
+    assert [row.id for row in kept] == [rows[1].id, "other", rows[2].id]
+    assert [line["alike"] for line in told] == [1, 0, 0]
 
 
 def test_a_line_that_is_a_candidate_too_is_not_shown_twice(small, recorded):

@@ -9,7 +9,7 @@ import pytest
 
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.text.sweep import SweepJob, table
-from modelsel.reporting.text.verdict import cross_validated, verdict
+from modelsel.reporting.text.verdict import LABEL, WIDTH, alike, brief, cross_validated, verdict
 
 GOLDEN = Path(__file__).with_name("golden")
 
@@ -27,6 +27,32 @@ def test_the_verdict_reads_as_agreed(state, small, recorded):
     folder = recorded(study)
     text = verdict(folder, here=folder.root.parent)
     compare(f"verdict_{state}.txt", re.sub(r"\d{8}-\d{6}-\w{8}", "RUN", text))
+
+
+@pytest.mark.parametrize("state", ["tested", "untested", "refused", "replayed"])
+def test_the_terminal_shows_at_most_eight_lines(state, small, recorded):
+    study = small.finished() if state == "tested" else getattr(small, state)(small.finished())
+    folder = recorded(study)
+    text = brief(folder, here=folder.root.parent)
+    lines = text.splitlines()
+    assert len(lines) <= 8
+    assert all(len(line) <= WIDTH + LABEL for line in lines)
+    compare(f"brief_{state}.txt", re.sub(r"\d{8}-\d{6}-\w{8}", "RUN", text))
+
+
+@pytest.mark.parametrize(("folds", "said"), [(3, "3 folds are too few to tell 1 other"), (10, "the data cannot tell 1 other")])
+def test_where_folds_are_too_few_it_is_not_the_data(small, folds: int, said: str) -> None:
+    outcome = small.finished().outcome
+    assert alike(replace(outcome, scheme={**outcome.scheme, "folds": folds})).startswith(said)
+
+
+def test_a_long_finding_stays_one_line_and_keeps_its_command(small, recorded):
+    study = small.finished()
+    long = {"code": "LONG", "severity": "critical", "message": "word " * 60, "do": ""}
+    folder = recorded(replace(study, outcome=replace(study.outcome, findings=(*study.outcome.findings, long))))
+    (line,) = (one for one in brief(folder).splitlines() if "LONG (critical)" in one)
+    assert len(line) <= WIDTH
+    assert line.endswith("… (1 more; `modelsel explain LONG`)")
 
 
 def test_a_run_elsewhere_is_named_by_its_whole_path(small, recorded):

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from modelsel.comparison.optimism.able_to_be_picked import pickable
 from modelsel.config.fields.settings import RaceSettings
 from modelsel.core.spec import kinds_of, make
 from modelsel.core.types import Outputs
@@ -205,3 +206,14 @@ def test_a_rule_or_a_measure_of_ones_own_is_refused(rule, measure, place, said):
     assert (found.code, found.where) == ("MSEL-226", place)
     assert found.what.startswith(said)
     assert not RaceSettings("off").problems(root, rule, measure)
+
+
+def test_only_dropped_candidates_may_have_to_finish_for_the_correction(tmp_path):
+    rule = make("rule", "best")
+    whole = raced(tmp_path, None, 3, name="whole")
+    found = raced(tmp_path, rule, 3)
+    out = {at for at, status in enumerate(found.status) if status == "dropped"}
+    able = pickable(found, found.book.work.resampling, 3)
+    assert able
+    assert able <= out
+    assert pickable(whole, whole.book.work.resampling, 3) == frozenset()

@@ -30,8 +30,8 @@ def to_mlflow(folder: RunFolder, registered_name: str | None = None, uri: str | 
 def under_the_open_run(config: Config, root: Path = ROOT) -> Config:
     """The study put under the run that the caller has open in MLflow, in the store where that run is.
 
-    Nothing is written into the open run, and it stays open. Where the study has an address of its own that is another one, and
-    where the caller's store cannot be used, the study goes where it would have gone, and a note says so.
+    Nothing is written into the open run, and it stays open. If `tracking.uri` names another server, runs go there;
+    so they do where the caller's store cannot be used. A note says so.
     """
     mlflow = sys.modules.get("mlflow")  # who has a run open has imported it
     run = None if mlflow is None else mlflow.active_run()

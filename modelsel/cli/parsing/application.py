@@ -154,7 +154,20 @@ def _arguments(command: str, words: Sequence[str]) -> argparse.Namespace:
 
 
 def _fail(program: str, message: str) -> NoReturn:
+    _, found, unknown = message.partition("unrecognized arguments: ")
+    ConfigurationError.raise_if(_flags(unknown.split(), program) if found else ())
     raise ConfigurationError(complaint(message, program))
+
+
+def _flags(words: Sequence[str], program: str) -> Iterator[Problem]:
+    """Yield for each flag that is a setting the override to write in its place: `--folds 5` is `scheme.folds=5`."""
+    for flag, following in zip(words, (*words[1:], "")):
+        name, _, value = flag.lstrip("-").replace("-", "_").partition("=")
+        if flag.startswith("--") and (setting := typed.home_of(name)):
+            given = value or ("VALUE" if following.startswith("-") or not following else following)
+            yield Problem(
+                "MSEL-251", f"{flag} is not an option", f"`{program}`", f"settings are overrides: write {setting}={given}"
+            )
 
 
 @contextmanager

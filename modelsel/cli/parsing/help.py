@@ -44,6 +44,7 @@ OVERRIDES = (
 OPTIONS = (
     ("-m", "a sweep: dataset=iris,wine,vote runs a study each and ends in one table"),
     ("--config-dir DIR", "a conf/ of your own, searched before the package's (`modelsel init`)"),
+    ("-v", "run: say all that is known at the end, not eight lines"),
     ("--cfg job", "print the composed configuration and stop"),
     ("--info defaults", "print where it comes from (also searchpath, defaults-tree, config)"),
 )

@@ -6,8 +6,10 @@ Hydra reads the line from COMP_LINE and knows nothing of commands, so the script
 from collections.abc import Sequence
 
 from modelsel.cli.parsing.arguments import Arguments, complaint
-from modelsel.cli.parsing.help import COMMANDS
+from modelsel.cli.parsing.help import COMMANDS, OPTIONS
 from modelsel.core.errors import OK, ConfigurationError
+
+FLAGS = (*(name.split()[0] for name, _ in OPTIONS), "--help")
 
 BASH = """\
 _modelsel_complete() {
@@ -18,7 +20,15 @@ _modelsel_complete() {
     if [[ ${#words[@]} -lt 2 || ( ${#words[@]} -eq 2 && -n "$word" ) ]]; then
         choices="@COMMANDS@"
     elif [[ "${words[1]}" == run || "${words[1]}" == plan ]]; then
-        local rest="${line#*"${words[1]}"}"
+        if [[ "$word" == -* ]]; then
+            COMPREPLY=($(compgen -W "@OPTIONS@" -- "$word"))
+            return
+        fi
+        local rest=" " one
+        for one in "${words[@]:2}"; do  # a FILE and its TARGET are no overrides
+            [[ "$one" == *=* && "$one" != "$word" ]] && rest+="$one "
+        done
+        rest+="$word"
         choices="$(COMP_LINE="${words[0]}${rest}" "${words[0]}" "${words[1]}" -sc query=bash 2>/dev/null)"
     else
         COMPREPLY=($(compgen -f -- "$word"))
@@ -39,11 +49,12 @@ autoload -U +X bashcompinit && bashcompinit
 FISH = """\
 function __modelsel_overrides
     set -l words (commandline -opc)
-    set -l rest (commandline -cp | string replace -r '^\\s*\\S+\\s+\\S+' '')
-    env COMP_LINE="modelsel$rest" modelsel $words[2] -sc query=fish 2>/dev/null
+    set -l rest (string match -- '*=*' $words[3..]) (commandline -ct)
+    env COMP_LINE="modelsel $rest" modelsel $words[2] -sc query=fish 2>/dev/null
 end
 complete -c modelsel -f -n __fish_use_subcommand -a "@COMMANDS@"
-complete -c modelsel -f -n "__fish_seen_subcommand_from run plan" -a "(__modelsel_overrides)"
+complete -c modelsel -F -n "__fish_seen_subcommand_from run plan" -a "(__modelsel_overrides)"
+complete -c modelsel -n "__fish_seen_subcommand_from run plan; and string match -q -- '-*' (commandline -ct)" -a "@OPTIONS@"
 """
 
 SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
@@ -63,4 +74,4 @@ def script(shell: str) -> str:
     """Return the completion script of a shell; ConfigurationError for one that is not known."""
     if shell not in SCRIPTS:
         raise ConfigurationError(complaint(f"unknown shell {shell!r}: bash, fish, zsh", "modelsel completion"))
-    return SCRIPTS[shell].replace("@COMMANDS@", " ".join(COMMANDS))
+    return SCRIPTS[shell].replace("@COMMANDS@", " ".join(COMMANDS)).replace("@OPTIONS@", " ".join(FLAGS))

@@ -81,7 +81,7 @@ def _end(server: "subprocess.Popen[bytes]") -> None:
 
 
 def _gone(group: int) -> bool:
-    """Nobody of the group is left; waits a little for those that are on their way out."""
+    """Wait until every process of the group has ended; False where one outlives the patience."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         try:

@@ -22,7 +22,7 @@ from modelsel.dataset.reading.bytes import BLOCK, Stream, codec, first_bytes, li
 from modelsel.dataset.reading.csv_columns import CsvForm, begin_as_numbers, parsed
 from modelsel.dataset.reading.delimiter import AUTO, DEFAULT, OTHERS, recognised, said
 from modelsel.dataset.reading.file import File, Raw
-from modelsel.dataset.reading.quotes import QuoteCheck
+from modelsel.dataset.reading.quotes import QuoteCheck, long_cells
 
 HEAD = 1 << 20  # bytes in which the header should end
 NAMED = 3
@@ -39,7 +39,8 @@ class Csv(File):
     def header(self, path: Path) -> tuple[str, ...]:
         text = self._head(path)
         try:
-            names = next(standard.reader(io.StringIO(text, newline=""), delimiter=self._sign(text)), [])
+            with long_cells():
+                names = next(standard.reader(io.StringIO(text, newline=""), delimiter=self._sign(text)), [])
         except standard.Error as error:
             raise DataError(Problem("MSEL-317", f"the header is broken ({error})", str(path), "check its quotes")) from error
         if not names:
@@ -52,21 +53,29 @@ class Csv(File):
         sign, lines = self._checked(path)
         names = self.header(path)
         DataError.raise_if(_names(names, path))
+        no_rows = Problem("MSEL-311", "a header and no rows", str(path), "the file needs data rows")
+        DataError.raise_if([no_rows] if self._is_one_line(path) else [])  # Arrow takes such a file for no table at all
         form = CsvForm(path, self.encoding, names, sign, lines)
         columns, odd = parsed(form, self._numeric(form), self.missing)
         rows = len(columns[0]) if columns else 0
         DataError.raise_if(_fields(odd, rows, names, path))
         if not rows:
-            raise DataError(Problem("MSEL-311", "a header and no rows", str(path), "the file needs data rows"))
+            raise DataError(no_rows)
         decimal = {AUTO: "." if sign == DEFAULT else EITHER}.get(self.decimal, self.decimal)
         return Raw(columns, decimal=decimal, findings=tuple(_recognised(self.delimiter, sign, path)))
+
+    def _is_one_line(self, path: Path) -> bool:
+        """Say whether the file ends within its header, without the end of a line."""
+        head = self._head(path)
+        return len(head) < BLOCK and "\n" not in head and "\r" not in head
 
     def _numeric(self, form: CsvForm) -> dict[str, bool]:
         """Columns to be read as numbers at once: undeclared or numeric ones that begin so and whose texts nobody asks for."""
         if self.test_path is not None or self.decimal not in (AUTO, ".") or np.isfinite(numbers(self.missing)).any():
             return {}
         taken = self.roles().keys() | {name for name, said in self.features.items() if said != "numeric"}
-        found = begin_as_numbers(form, self._head(form.path), self.missing)
+        with long_cells():
+            found = begin_as_numbers(form, self._head(form.path), self.missing)
         return {name: is_whole for name, is_whole in found.items() if name not in taken}
 
     def problems(self) -> Iterator[Problem]:
@@ -128,8 +137,9 @@ def _quotes(path: Path, encoding: str, delimiter: str) -> Iterator[Problem]:
     reader = standard.reader(text, delimiter=delimiter, strict=True)
     line = 0
     try:
-        for _ in reader:
-            line = reader.line_num
+        with long_cells():
+            for _ in reader:
+                line = reader.line_num
     except standard.Error as error:
         what = f"broken quotes in the record that begins in line {line + 1} ({error})"
         yield Problem("MSEL-317", what, str(path), 'close the quote; a quote inside a quoted cell is written ""')

@@ -6,6 +6,8 @@ allowed; a cell longer than Python's reader takes) is left to the walk, which is
 """
 
 import csv
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,17 @@ from modelsel.core.types import Integers
 
 QUOTE, ENDS = 34, (10, 13)  # the byte, and those that end a line
 NEAR = 1 << 18  # bytes looked at in one go
+LONGEST_CELL = 1 << 30  # characters: Python's reader takes 131,072 by itself, Arrow a row of four blocks
+
+
+@contextmanager
+def long_cells() -> Iterator[None]:
+    """Let Python's reader take long cells: a text of a patient may have more than 131,072 characters."""
+    usual = csv.field_size_limit(LONGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(usual)
 
 
 class QuoteCheck:

@@ -169,7 +169,7 @@ class ExamSession:
 
 
 def most(terms: Terms) -> int:
-    """The rows from which a file is no answer to an exam: all that there are, some unknown and repeated ones beside."""
+    """Largest number of rows accepted in an answer file: twice the exam's rows, and a thousand."""
     return 1000 + 2 * sum(map(int, terms.facts["rows"].values()))
 
 

@@ -51,7 +51,12 @@ class CheckedCertificate:
 
     def text(self):
         lines = [f"holds    {one}" for one in self.held] + [f"FAULT    {one}" for one in self.faults]
-        return "\n".join([*lines, *(f"unknown  {one}" for one in self.unknown)])
+        said = (
+            f"{len(self.faults)} of {len(lines)} statements do not hold" if self.faults else f"all {len(lines)} statements hold"
+        )
+        return "\n".join(
+            [*lines, *(f"unknown  {one}" for one in self.unknown), f"verdict  {'FAULT: ' * bool(self.faults)}{said}"]
+        )
 
 
 def verify(path: Any, key: str | None = None) -> Any:

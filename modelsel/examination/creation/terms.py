@@ -17,7 +17,7 @@ from modelsel.ledger.signatures import verified
 FILE, FORMAT = "exam.json", "modelsel exam 1"
 RELEASES = ("full", "grid", "predicted", "ladder", "better", "passfail", "closed", "thresholdout")
 VERDICTS = 0.2  # the share of δ that the verdicts at the close have
-PUBLIC = "an exam whose labels are public, or known to an asker, examines nothing: nobody here can tell"
+PUBLIC = "if an asker knows the labels, the exam proves nothing, and modelsel cannot detect it"
 _WHAT = "modelsel.exam.v1 "
 
 

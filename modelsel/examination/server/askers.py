@@ -59,7 +59,7 @@ class Askers:
         return token
 
     def of(self, token: str | None) -> Asker | None:
-        """Find the asker of a token; None for a token that nobody has. Looked up by its digest: time tells nothing of it."""
+        """Find the asker of a token, None for an unknown one. Compares digests, so that timing reveals nothing of the token."""
         one = self._known().get(_digest(token)) if token else None
         return Asker(**one) if one else None
 

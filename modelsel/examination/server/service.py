@@ -20,7 +20,7 @@ PER_ROW = 100  # bytes of an answer, for each row and class
 
 
 class UnknownTokenError(ModelselError):
-    """No token, or one that nobody has."""
+    """The token is missing or unknown."""
 
     exit_code = REFUSED
 

@@ -34,7 +34,7 @@ class SharedLedgers:
 
 
 def registered(home: Home, ledger: Ledger, key_id: str) -> None:
-    """Put a ledger and the key of a project into the registry: who was marked there, beside this home, are others."""
+    """Register a ledger with a project's key, and note whether other homes than this one have left marks there."""
     state = home.state()
     others = bool(state.get("marks", {}).get(ledger.id, {}).keys() - home.replicas(ledger.url))
     entry = state.get("registry", {}).get(ledger.id)

@@ -32,7 +32,8 @@ class SelectionSummary:
     """The result of selection for the winner: the candidate's id, its cross-validated score, and from how many rows.
 
     `cv_error` is the out-of-fold misclassification rate where the measure is another one: it is what the error count is
-    predicted from. `tried` counts the candidates of this study.
+    predicted from. `tried` counts the candidates of this study. `trained` is the share of the development rows that the
+    models of the folds were fitted on, on average; the model that is tested had all of them.
     """
 
     winner: str
@@ -40,6 +41,7 @@ class SelectionSummary:
     cv_rows: int
     cv_error: float | None = None
     tried: int = 0
+    trained: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)

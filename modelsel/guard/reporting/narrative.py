@@ -110,8 +110,9 @@ def _chosen(one: Mapping[str, Any]) -> Iterator[str]:
         else f" The error rate of the best of so many equal ones is expected to look {facts['luck']:.3f} better than it is."
     )
     yield (
-        f"{chose} on its {facts['rows']} development rows; of error rates ±{facts['bound']:.3f} holds for all of them at once, "
-        f"±0.05 for {f'{carried:,}' if carried else 'not even one'} (heuristics, where folds are used).{luck}"
+        f"{chose} on its {facts['rows']} development rows; all of these error rates are within ±{facts['bound']:.3f} of the "
+        f"truth at once (95 %), within ±0.05 if {f'at most {carried:,}' if carried else 'not even one'} had been compared "
+        f"(approximate for folds).{luck}"
     )
 
 

@@ -11,7 +11,7 @@ from modelsel.core.types import Floats, Integers, Outputs, Table
 
 @dataclass(frozen=True, eq=False)
 class OutOfBagPath:
-    """The rows that are asked are those that grew the forest."""
+    """Out-of-bag predictions for the training rows."""
 
     path: Any  # ForestPath
 

@@ -62,6 +62,7 @@ def _row(view: View, row: Row, equal: Set[str]) -> dict[str, Any]:
         "status": "" if row.status == "ok" else row.status,
         "reason": row.reason,
         "mark": _mark(view, row, equal),
+        "alike": 0,  # others that tie with it exactly
     }
 
 
@@ -75,12 +76,31 @@ def _with_floor(view: View, best: Sequence[Row], equal: Set[str]) -> list[dict[s
     """The best candidates with the floor where its scores belong: below those that are as good."""
     sign = -1 if view.higher else 1
     table = [_row(view, row, equal) for row in best]
+    best, table = _merged(best, table, view.outcome.winner["id"])
     for line in sorted(baselines.beside(view.outcome), key=lambda line: sign * line.mean, reverse=True):
         table.insert(sum(sign * row.mean <= sign * line.mean + EQUAL for row in best), _floor_row(line))
     return table
 
 
+def _merged(best: Sequence[Row], table: list[dict[str, Any]], winner: str) -> tuple[list[Row], list[dict[str, Any]]]:
+    """Make one row of neighbours of an entry that tie exactly: the same scores, standard errors and complexity."""
+    kept: list[Row] = []
+    rows: list[dict[str, Any]] = []
+    for row, line in zip(best, table, strict=True):
+        last = kept[-1] if kept else None
+        if last is not None and winner not in (last.id, row.id) and _behaviour(last) == _behaviour(row):
+            rows[-1]["alike"] += 1
+        else:
+            kept.append(row)
+            rows.append(line)
+    return kept, rows
+
+
+def _behaviour(row: Row) -> tuple[object, ...]:
+    return row.label, row.mean, row.se, row.difference_se, row.training_error, row.complexity
+
+
 def _floor_row(line: baselines.BaselineLine) -> dict[str, Any]:
     blank = dict.fromkeys(("complexity", "unit", "size", "training", "status", "reason", "apart"), "")
     words = {"entry": line.name, "settings": baselines.MEANING[line.learner], "mean": score(line.mean), "se": score(line.se)}
-    return {**blank, **words, "rank": None, "series": 0, "id": line.id, "mark": "floor"}
+    return {**blank, **words, "alike": 0, "rank": None, "series": 0, "id": line.id, "mark": "floor"}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from textwrap import fill
+from textwrap import fill, shorten
 from typing import Any
 
 from modelsel.core.outcome import StudySummary, TestResult
@@ -17,10 +17,14 @@ from modelsel.reporting.text.words import called, interval, number, ordinal, per
 GRAVE = ("medium", "high", "critical")
 LABEL = 17
 WIDTH = 110
+FEW_FOLDS = 3  # a paired t of two degrees of freedom tells nearly nothing apart
 
 
 def verdict(folder: RunFolder, here: Path | None = None) -> str:
-    """The closing text of a recorded study; paths are relative to `here` (the working directory) where they can be."""
+    """The whole closing text of a recorded study; `brief` is what a terminal shows.
+
+    Paths are relative to `here` (the working directory) where they can be.
+    """
     outcome, details = folder.outcome(), folder.details()
     lines = [
         ("", [headline(outcome)]),
@@ -37,6 +41,58 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
     return "\n".join(block for label, words in lines if words for block in _lines(label, words)) + "\n"
 
 
+def brief(folder: RunFolder, here: Path | None = None) -> str:
+    """The closing text in at most eight lines: what was chosen, what it is worth, what is wrong, where the rest is."""
+    outcome = folder.outcome()
+    first, *_ = winner(outcome, folder.candidates())
+    graver = sorted((f for f in outcome.findings if f["severity"] in GRAVE), key=lambda f: -GRAVE.index(f["severity"]))
+    gravest = [f"{f['code']} ({f['severity']}): {f['message']}" for f in graver[:1]]
+    more = f"{len(graver) - 1} more; " if len(graver) > 1 else ""
+    lines = [
+        ("winner", first),
+        ("alike", alike(outcome)),
+        *_worth(outcome),
+        ("test", "; ".join((test(outcome, {}, folder)[0], *_which_look(outcome.test)))),
+        ("finding", f"{gravest[0]} ({more}`modelsel explain {graver[0]['code']}`)" if graver else ""),
+        ("report", f"{near(folder.report, here)} (-v prints the rest)"),
+    ]
+    said = [headline(outcome), *(f"  {label:<{LABEL}}{_shortened(text, label)}" for label, text in lines if text)]
+    return "\n".join(said) + "\n"
+
+
+def alike(outcome: StudySummary) -> str:
+    """Say how many candidates cannot be told from the winner, and where it is for want of folds and not of rows."""
+    same, folds = len(outcome.winner.get("indistinguishable", ())), int(outcome.scheme.get("folds") or 0)
+    if not same:
+        return ""
+    if 1 < folds <= FEW_FOLDS:
+        return f"{folds} folds are too few to tell {plural(same, 'other candidate')} from it"
+    return f"the data cannot tell {plural(same, 'other candidate')} from it"
+
+
+def _which_look(result: TestResult | None) -> list[str]:
+    """Say which look a released answer was."""
+    return [look(result).split(",")[0]] if result is not None and not result.refused else []
+
+
+def _worth(outcome: StudySummary) -> list[tuple[str, str]]:
+    """Write the corrected score with its interval, or the cross-validated one where it was not corrected."""
+    corrected, plain = outcome.winner.get("corrected"), cross_validated(outcome)[0]
+    if not corrected:
+        return [("cross-validated", plain)]
+    words = f"{score(corrected['mean'])} {interval((corrected['low'], corrected['high']))}"
+    return [("corrected score", f"{words}, for having picked the best; cross-validated {plain}")]
+
+
+def _shortened(text: str, label: str) -> str:
+    """Cut a long message in its middle, so that it stays one line and keeps the command behind it; paths are never cut."""
+    room = WIDTH - LABEL - 2
+    if label == "report" or len(text) <= room:
+        return text
+    end = text[text.rindex(" (") :] if label == "finding" else ""
+    return f"{shorten(text[: len(text) - len(end)], room - len(end), placeholder=' …')}{end}"
+
+
 def headline(outcome: StudySummary) -> str:
     """Say how many candidates were compared, and how."""
     counts = outcome.candidates
@@ -51,8 +107,7 @@ def winner(outcome: StudySummary, table: Sequence[Row]) -> list[str]:
     won = outcome.winner
     telling = settings(dict(called(*one) for one in varied(table).get(won["id"], {}).items()))
     size = sized(won["complexity"]["value"], won["complexity"]["name"])
-    same = len(won.get("indistinguishable", ()))
-    equal = f"the data cannot tell {plural(same, 'other candidate')} from it" if same else ""
+    equal = alike(outcome)
     first = f"{won.get('entry') or won['learner']} {won['id'][:8]}: {f'{telling}; ' if telling else ''}{size}"
     return list(filter(None, (first, equal, next_best(outcome, table))))
 

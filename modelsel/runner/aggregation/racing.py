@@ -51,7 +51,7 @@ class Racing:
             self._batch[list(batch.members)] = number
 
     def rounds(self) -> Iterator[list[CellJob]]:
-        """The first fold of all; all folds of who leads; fold after fold of the others, less who is out by then."""
+        """Schedule: the first fold of all, the leader's folds, then each fold for the candidates still in the race."""
         plan = self.book.work.plan
         yield self._due([cell for cell in plan.cells if cell.fold == 0])
         while (leader := self._leader()) is not None:

@@ -62,7 +62,7 @@ def chosen(pool: Any, limits: CellLimits, candidates: Iterable[Candidate] = ()) 
     """Return the pool as it will be used.
 
     For `auto`: processes where there are limits, learners that hold the interpreter lock, or code that is not our own, since
-    what crashes there takes its process along.
+    what crashes there ends its process.
 
     Raises ConfigurationError when a limit is asked for where nothing can be stopped.
     """

@@ -138,7 +138,7 @@ def perform_elsewhere(given: RunContext | Callable[[], RunContext], job: CellJob
 
 
 def perform_and_tell(given: RunContext | Callable[[], RunContext], job: CellJob) -> CompletedJob | Exception:
-    """The same; what ends the study travels back as it is, because not every backend raises it as what it was."""
+    """Run the job and return its result or the exception that ends the study: not every backend raises it unchanged."""
     try:
         return perform_elsewhere(given, job)
     except Exception as problem:

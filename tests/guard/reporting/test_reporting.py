@@ -72,7 +72,7 @@ def test_luck_is_told_where_there_is_some(luck: float | None, told: bool) -> Non
     assert ("expected to look" in page({"choices": {**SET["choices"], "luck": luck}})) == told
 
 
-@pytest.mark.parametrize(("carried", "said"), [(5, "±0.05 for 5 (heur"), (0, "±0.05 for not even one (heur")])
+@pytest.mark.parametrize(("carried", "said"), [(5, "±0.05 if at most 5 had"), (0, "±0.05 if not even one had")])
 def test_how_many_candidates_the_rows_carry_is_told(carried: int, said: str) -> None:
     assert said in page({"choices": {**SET["choices"], "carried": carried}})
     assert "chose among" not in page({"choices": None})

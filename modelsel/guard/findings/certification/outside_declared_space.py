@@ -13,7 +13,7 @@ def finding(space: int) -> Finding:
 def not_as_declared(why: str) -> Finding:
     """Report that a model is charged as an undeclared one, and why."""
     return KIND.finding(
-        f"the chosen model pays as one that was not declared: {why}",
+        f"priced as an undeclared model: {why}",
         severity="info",
         do="declare before the first look, and test with the data and the version declared",
     )

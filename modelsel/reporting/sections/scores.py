@@ -1,0 +1,71 @@
+"""The picture that opens the report: floor, cross-validated, corrected and sealed score on one axis, each entry's best."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from modelsel.reporting.charts.lanes import NARROW, WIDE, Lanes
+from modelsel.reporting.charts.svg import Plot, Scale
+from modelsel.reporting.sections.view import View
+from modelsel.reporting.text import baselines
+from modelsel.reporting.text.words import known, score
+
+OTHERS = 6  # bests of other learners
+
+
+@dataclass(frozen=True)
+class ScoreLine:
+    """A score with what it may be: an interval, or one standard error to each side."""
+
+    name: str
+    mean: float
+    low: float
+    high: float
+    series: int
+    strong: bool = False
+
+
+def section(view: View) -> dict[str, Any]:
+    """The drawing for a wide and for a narrow window."""
+    lines = list(score_lines(view))
+    return {"svg": _drawn(view, lines, WIDE), "narrow": _drawn(view, lines, NARROW)}
+
+
+def score_lines(view: View) -> Iterator[ScoreLine]:
+    """Yield the winner's scores from the promise to the test, then what it has to beat."""
+    outcome, own = view.outcome, view.series(view.winner)
+    cv, corrected, test = outcome.winner["cv"], outcome.winner.get("corrected"), outcome.test
+    yield ScoreLine("cross-validated (best of all)", cv["mean"], *_about(cv["mean"], cv["se"]), own)
+    if corrected:
+        yield ScoreLine("corrected for the choice", corrected["mean"], corrected["low"], corrected["high"], own, True)
+    if test is not None and not test.refused and test.score is not None and known(test.score):
+        low, high = test.interval or (test.score, test.score)
+        yield ScoreLine("sealed test", float(test.score), low, high, own, True)
+    for row in [row for row in view.best_of_each if row.label != view.winner.label][:OTHERS]:
+        yield ScoreLine(f"best of {row.label}", row.mean, *_about(row.mean, row.se), view.series(row))
+    for line in baselines.lines(outcome):
+        if line.has_score:
+            yield ScoreLine(f"floor: {line.name}", line.mean, *_about(line.mean, line.se), 7)
+
+
+def _about(mean: float, se: float | None) -> tuple[float, float]:
+    """One standard error to each side; the mean alone where none is known."""
+    reach = se if se is not None and known(se) else 0.0
+    return mean - reach, mean + reach
+
+
+def _drawn(view: View, lines: list[ScoreLine], lanes: Lanes) -> str:
+    """Draw a lane per score: its interval as a bar, the score as a stroke and in figures."""
+    scale = Scale.of(
+        [end for line in lines for end in (line.low, line.high)], lanes.left, lanes.width - lanes.right - 50, log=False
+    )
+    bottom = 14 + lanes.row * len(lines)
+    plot = Plot(lanes.width, bottom + 40, f"{view.outcome.measure} of the winner and of what it has to beat")
+    plot.axis_below(scale, 6, bottom, view.outcome.measure, lanes.ticks)
+    for i, line in enumerate(lines):
+        y = lanes.name(plot, 14, i, line.name, "name strong" if line.strong else "name")
+        css = f"s{line.series % 8}"
+        plot.line(scale(line.low), y, scale(line.high), y, f"bar {css}")
+        plot.line(scale(line.mean), y - 7, scale(line.mean), y + 7, f"mean {css}")
+        plot.text(lanes.width - 4, y + 4, score(line.mean), "tick", "end")
+    return plot.svg()
