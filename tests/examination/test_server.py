@@ -19,7 +19,7 @@ import modelsel
 from modelsel.core.errors import ConfigurationError, DataError, Problem, RefusedError
 from modelsel.examination.asking.sit import ExamSession
 from modelsel.examination.server.askers import Askers
-from modelsel.examination.server.serve import application
+from modelsel.examination.server.serve import application, serve
 from modelsel.examination.server.service import ExamService
 from tests.examination.conftest import errors, guess
 from tests.examination.serving import Serving
@@ -269,3 +269,13 @@ def test_an_exam_of_parquet_files_is_served(exam: Make) -> None:
             return str((await agent.call_tool("questions", {"first": 80, "rows": 50})).content[0].text)
 
     assert len(asyncio.run(rows()).splitlines()) == 11
+
+
+def test_no_caller_names_its_own_address(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Rates count by address, and `X-Forwarded-For` from loopback would let one caller be many."""
+    said: dict[str, object] = {}
+    monkeypatch.setattr("uvicorn.run", lambda _, **options: said.update(options))
+    monkeypatch.setattr("modelsel.examination.server.serve.ExamService", lambda *_: None)
+    monkeypatch.setattr("modelsel.examination.server.serve.application", lambda *_: None)
+    serve(tmp_path)
+    assert said["proxy_headers"] is False

@@ -27,7 +27,8 @@ def serve(folder: Path, host: str = "127.0.0.1", port: int = 8800, rate: int = 2
     except ImportError as error:
         raise ConfigurationError(_missing(error)) from error
     app = application(ExamService(folder, rate, max(240, 4 * rate)), host)
-    uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False, access_log=False)
+    # A caller's X-Forwarded-For would be believed from loopback, and rates count by address.
+    uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False, access_log=False, proxy_headers=False)
 
 
 def serve_stdio(folder: Path) -> None:

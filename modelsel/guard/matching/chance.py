@@ -40,9 +40,12 @@ def more_than_chance(rows: Hashes, stored: Hashes, own: Hashes, margin: float = 
 
     With q the share that `own` rows, as many as are stored, would repeat, and s its deviation, more is above
     q + max(margin, 3 s, 3 √(q (1 − q) / n)). Of a stored set larger than `own` as many rows as `own` has are thought drawn:
-    what still more rows would repeat, nobody knows.
+    what still more rows would repeat, nobody knows. Without rows of one's own (an exam of the whole table) chance cannot be
+    judged, and any row that stands there counts.
     """
     n, size = len(rows), min(len(stored), len(own))
+    if not len(own):
+        return bool(np.isin(rows, stored).any())
     if not n or not size:
         return False
     mean, deviation = expected(rows, own, size)

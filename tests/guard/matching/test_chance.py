@@ -28,7 +28,15 @@ def test_the_overlap_expected_is_that_of_many_draws(levels: int, pool: int, size
 
 def test_nothing_is_more_than_chance_where_there_is_nothing() -> None:
     none, one = np.zeros(0, np.uint64), np.ones(1, np.uint64)
-    assert not any(more_than_chance(*sets) for sets in [(none, one, one), (one, none, one), (one, one, none)])
+    assert not any(more_than_chance(*sets) for sets in [(none, one, one), (one, none, one), (one, one + 1, none)])
+
+
+def test_what_cannot_be_judged_is_charged() -> None:
+    """An exam of the whole table has no development rows: 199 of the same 200 rows are no chance."""
+    none, rows = np.zeros(0, np.uint64), np.arange(200, dtype=np.uint64)
+    assert more_than_chance(rows[:199], rows, none)
+    assert enough(rows[:199], none, rows, sketch=False)
+    assert not more_than_chance(rows, rows + 200, none)
 
 
 @pytest.mark.parametrize("levels", LEVELS.values(), ids=LEVELS)
