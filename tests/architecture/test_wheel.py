@@ -19,7 +19,8 @@ def source(tmp_path: Path) -> Path:
         shutil.copy(ROOT / name, tmp_path)
     for name in ("conf", "docs/errors"):
         shutil.copytree(ROOT / name, tmp_path / name)
-    for name in ("docs/errors.md", "docs/findings.md"):
+    (tmp_path / "docs/guard").mkdir()
+    for name in ("docs/errors.md", "docs/findings.md", "docs/guard/interval.md"):
         shutil.copy(ROOT / name, tmp_path / name)
     for name in ("modelsel", "modelsel/cli", "modelsel/cli/process", "modelsel/kernels"):
         (tmp_path / name).mkdir()

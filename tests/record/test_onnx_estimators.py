@@ -159,7 +159,7 @@ def by_pyfunc(outcome: Any, new: pd.DataFrame) -> list[Any]:
 
 
 def test_a_gap_in_a_column_that_was_complete_does_not_swamp_gaussians(fitted: Any) -> None:
-    """The column of gaps was constant: its term is 10⁹, the same for all classes, and leaves single precision no other digit."""
+    """The column of gaps was constant: its term is 10⁹, the same for all classes, and leaves single precision no digit."""
     rng = np.random.default_rng(0)
     classes = rng.integers(0, 11, 400)
     known = pd.DataFrame(rng.normal(size=(400, 4)) * 0.7 + classes[:, None] * [0.3, 0.2, -0.2, 0.1], columns=list("abcd"))
