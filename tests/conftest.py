@@ -25,8 +25,12 @@ def about(cases: Iterable[str]) -> list[Any]:
     return marked or [pytest.param("", marks=pytest.mark.about("no table"))]
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` looks at marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests about tables that only the large collection has: they are other people's, and cannot come along."""
+    """Mark what reads the large collection, and leave out tests about tables that only it has: they cannot come along."""
+    for item in items:
+        if {"shared", "reference", "reference_task"} & set(getattr(item, "fixturenames", ())) or item.get_closest_marker("about"):
+            item.add_marker("beside")
     away = {item for item in items for mark in item.iter_markers("about") if not is_here(mark.args[0])}
     if away:
         config.hook.pytest_deselected(items=list(away))
