@@ -59,8 +59,9 @@ def wanted(target: str) -> bool:
 def compiled(root: Path, ready: Path) -> str:
     """Compile all kernels into a folder; what went wrong, or nothing."""
     ready.mkdir()
+    paths = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]  # pip hands its build requirements over by PYTHONPATH
     settings = {
-        **os.environ, "PYTHONPATH": str(root), "NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": "",
+        **os.environ, "PYTHONPATH": os.pathsep.join(paths), "NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": "",
         "MODELSEL_READY_KERNELS": str(ready), "MODELSEL_CACHE": str(ready.parent / "cache"),
     }  # fmt: skip
     command = [sys.executable, "-W", "error::UserWarning", "-c", COMPILE]

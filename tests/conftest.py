@@ -25,8 +25,12 @@ def about(cases: Iterable[str]) -> list[Any]:
     return marked or [pytest.param("", marks=pytest.mark.about("no table"))]
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` looks at marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests about tables that only the large collection has: they are other people's, and cannot come along."""
+    """Mark what reads the large collection, and leave out tests about tables that only it has: they cannot come along."""
+    for item in items:
+        if {"shared", "reference", "reference_task"} & set(getattr(item, "fixturenames", ())) or item.get_closest_marker("about"):
+            item.add_marker("beside")
     away = {item for item in items for mark in item.iter_markers("about") if not is_here(mark.args[0])}
     if away:
         config.hook.pytest_deselected(items=list(away))
@@ -57,3 +61,9 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 def reference() -> Path:
     """Other tools' answers: the large collection beside the checkout, else the figures that come with the tests."""
     return SHARED / "reference" if SHARED.is_dir() else FIGURES
+
+
+@pytest.fixture(scope="session")
+def enough() -> Callable[[int, int], bool]:
+    """`enough(compared, 120)`: more cases were met than so many; with the tables that come along, at least one."""
+    return lambda cases, least: cases > (least if SHARED.is_dir() else 0)

@@ -2,12 +2,14 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
 
+from tests.extras import needs
+
+nbformat, nbclient = needs("nbformat"), needs("nbclient")
+needs("ipykernel")
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.ipynb"))
 STUDY = (
@@ -23,16 +25,18 @@ def _the_kernel_finds_this_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
 
 
-def executed(notebook: nbformat.NotebookNode, folder: Path) -> nbformat.NotebookNode:
-    NotebookClient(notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
+def executed(notebook: Any, folder: Path) -> Any:
+    nbclient.NotebookClient(
+        notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
+    ).execute()
     return notebook
 
 
-def made(*cells: str) -> nbformat.NotebookNode:
+def made(*cells: str) -> Any:
     return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
 
 
-def shown(notebook: nbformat.NotebookNode) -> str:
+def shown(notebook: Any) -> str:
     return "".join(str(output) for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs)
 
 
@@ -68,6 +72,6 @@ def test_an_interrupted_cell_leaves_what_is_finished(folder: Path) -> None:
         "    if len(seen) > 5: raise KeyboardInterrupt\n"
         "progress.Notebook.advance = impatient\n"
     )
-    with pytest.raises(CellExecutionError, match="KeyboardInterrupt"):
+    with pytest.raises(nbclient.exceptions.CellExecutionError, match="KeyboardInterrupt"):
         executed(made(STUDY, f"{stop}modelsel.run(frame, **study)"), folder)
     assert "cells were found in a journal" in shown(executed(made(STUDY, "modelsel.run(frame, **study)"), folder))

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 import yaml
 
 import modelsel
 from modelsel.core.errors import ConfigurationError, DataError
+from tests.extras import needs
 
 QUICK: dict[str, Any] = {
     "tracking": "off", "pool": "sequential", "scheme": {"kind": "stratified_kfold", "folds": 3}, "space": "naive_bayes",
@@ -21,7 +21,8 @@ QUICK: dict[str, Any] = {
 }  # fmt: skip
 
 
-def as_polars(frame: pd.DataFrame) -> pl.DataFrame:
+def as_polars(frame: pd.DataFrame) -> Any:
+    pl = needs("polars")
     columns = {name: frame[name] for name in frame if name not in ("colour", "size")}
     texts = {name: pl.Series(frame[name].astype(str).tolist()) for name in ("colour", "size")}
     return pl.DataFrame({**{k: pl.from_pandas(v) for k, v in columns.items()}, **texts}).select(frame.columns.tolist())
@@ -147,7 +148,7 @@ def test_a_space_and_a_learner_are_refused_together(people: pd.DataFrame) -> Non
     ("data", "said"),
     [
         (5, "MSEL-381: a int is no table"),
-        (pl.DataFrame({"a": [1]}).lazy(), "data.collect()"),
+        (lambda: needs("polars").DataFrame({"a": [1]}).lazy(), "data.collect()"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "MSEL-381"),
         (np.zeros(3), "MSEL-381: an array of shape (3,)"),
         (pd.DataFrame({"m": [1, "a"], "y": ["p", "q"]}), "cells of several types (int, str), column 'm'"),
@@ -158,7 +159,7 @@ def test_a_space_and_a_learner_are_refused_together(people: pd.DataFrame) -> Non
 )
 def test_what_cannot_be_read_is_said_with_what_to_do(data: Any, said: str) -> None:
     with pytest.raises((ConfigurationError, DataError)) as raised:
-        modelsel.run(data, target="y", **QUICK)
+        modelsel.run(data() if callable(data) else data, target="y", **QUICK)
     assert said in str(raised.value)
     assert "; " in str(raised.value)
 

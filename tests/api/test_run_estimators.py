@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 import modelsel
 from modelsel.core.errors import ConfigurationError
 from tests.api.conftest import QUICK
+from tests.extras import needs
 
 LEAVES = {"num_leaves": [15, 31]}
 
@@ -30,7 +31,7 @@ def ids(outcome: Any) -> dict[str, set[str]]:
 
 @pytest.mark.slow
 def test_several_estimators_and_our_own_stand_in_one_space(people: pd.DataFrame) -> None:
-    lightgbm = pytest.importorskip("lightgbm")
+    lightgbm = needs("lightgbm")
     estimator = lightgbm.LGBMClassifier(n_estimators=5, min_child_samples=5)
     space = {"lgbm": (estimator, LEAVES), "tree": DecisionTreeClassifier(max_depth=2), "cart": "cart"}
     outcome = modelsel.run(people, target="left", space=space, final_test=False, **QUICK)

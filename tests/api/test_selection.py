@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
@@ -30,6 +29,7 @@ import modelsel
 from modelsel import SelectionCV
 from modelsel.core.errors import ConfigurationError
 from modelsel.runner.evaluation.context import CellJob, RunContext
+from tests.extras import needs
 
 RECORD = {"tracking": "off"}
 SMALL: dict[str, Any] = {
@@ -171,7 +171,7 @@ def test_groups_go_to_the_splitter_or_to_the_scheme(cancer: tuple[Any, Any]) -> 
         SelectionCV(SMALL).fit(*cancer, weight=groups)
 
 
-@pytest.mark.parametrize("form", [pd.DataFrame, lambda frame: pl.from_pandas(frame)], ids=["pandas", "polars"])
+@pytest.mark.parametrize("form", [pd.DataFrame, lambda frame: needs("polars").from_pandas(frame)], ids=["pandas", "polars"])
 def test_frames_keep_their_names(form: Any) -> None:
     frame, y = load_iris(return_X_y=True, as_frame=True)
     search = SelectionCV(SMALL, cv=3).fit(form(frame), y)

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -13,7 +12,9 @@ from scipy import sparse
 import modelsel
 from modelsel.core.errors import ConfigurationError, DataError
 from modelsel.core.types import Feature, Task
+from tests.extras import needs
 
+pl = needs("polars")
 ROWS = 40
 X = np.round(np.random.default_rng(0).normal(size=ROWS), 2)
 C = np.random.default_rng(1).choice(["a", "b", "c"], ROWS)

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import modelsel
+from tests.extras import needs
 
-validate = pytest.importorskip("numpydoc.validate").validate
+validate = needs("numpydoc.validate").validate
 
 PUBLIC = [name for name in dir(modelsel) if not name.startswith("_")]
 LEFT = ("GL01", "GL03", "SA01", "ES01")  # the text begins beside the quotes; "See also" and a second paragraph are not asked

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.extras import needs
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "reference" not in path.relative_to(DOCS).parts[:-1])
@@ -79,8 +81,8 @@ def test_the_first_study_runs_as_the_page_says(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_site_is_made_without_a_warning(tmp_path: Path) -> None:
-    pytest.importorskip("sphinx")
-    pytest.importorskip("pydata_sphinx_theme")
+    needs("sphinx")
+    needs("pydata_sphinx_theme")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "-d", str(tmp_path / "trees")]
     done = subprocess.run([*command, str(DOCS), str(tmp_path / "site")], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -3,10 +3,14 @@
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from tests.extras import needs
+
+needs("hatchling")
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = "from hatchling.build import build_wheel; print(build_wheel('dist'))"
 PLACE = "modelsel/cli/process/compile_kernels.py"
@@ -17,11 +21,10 @@ def source(tmp_path: Path) -> Path:
     """A small source tree with the project's build: its kernels are what the test writes."""
     for name in ("hatch_build.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tmp_path)
-    for name in ("conf", "docs/errors"):
-        shutil.copytree(ROOT / name, tmp_path / name)
-    (tmp_path / "docs/guard").mkdir()
-    for name in ("docs/errors.md", "docs/findings.md", "docs/guard/interval.md"):
-        shutil.copy(ROOT / name, tmp_path / name)
+    targets = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]
+    for name in targets["wheel"]["force-include"]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, tmp_path / name)
     for name in ("modelsel", "modelsel/cli", "modelsel/cli/process", "modelsel/kernels"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").touch()
@@ -62,6 +65,20 @@ def test_a_wheel_with_its_kernels_is_of_this_platform(source: Path, monkeypatch:
     done = build(source, monkeypatch, "open(os.environ['MODELSEL_READY_KERNELS'] + '/grow.nbi', 'w').close()")
     assert done.returncode == 0, done.stderr
     assert "linux_x86_64.whl" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="wheels with machine code are made on Linux alone")
+def test_what_pip_hands_over_by_the_path_is_found_when_kernels_are_compiled(
+    source: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An isolated build finds its requirements by PYTHONPATH; the tree comes first there, and does not stand alone."""
+    place = tmp_path_factory.mktemp("requirements")
+    (place / "handed_over.py").touch()
+    monkeypatch.setenv("PYTHONPATH", str(place))
+    done = build(
+        source, monkeypatch, "import handed_over; open(os.environ['MODELSEL_READY_KERNELS'] + '/grow.nbi', 'w').close()"
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_pure_wheel_asks_for_no_kernels(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,6 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import pytest
 
 from modelsel.config.build import learner
@@ -17,6 +16,7 @@ from modelsel.record.export import sql as sql_module
 from modelsel.record.export.onnx import onnx
 from modelsel.record.export.sql import name, sql
 from modelsel.record.model.model import Predictor
+from tests.extras import needs
 
 LEVELS = ("low", "it's", 'a "b"', "high")
 
@@ -58,7 +58,7 @@ def fitted(nominal: str, missing: str, depth: int | None) -> tuple[Predictor, Ta
 @every_tree
 def test_a_runtime_of_onnx_says_what_the_model_says(nominal: str, missing: str, depth: int | None) -> None:
     predictor, rows = fitted(nominal, missing, depth)
-    session = onnxruntime.InferenceSession(onnx(predictor))
+    session = needs("onnxruntime").InferenceSession(onnx(predictor))
     columns = zip(rows.features, rows.values.T, strict=True)
     said, scores = session.run(None, {feature.name: _input(feature, column) for feature, column in columns})
     assert said.tolist() == predictor.predict(rows).tolist()
@@ -73,7 +73,7 @@ def test_a_runtime_of_onnx_says_what_a_forest_says(nominal: str, missing: str, d
     spec, _ = learner("forest", {"trees": 12, "nominal": nominal, "missing": missing, "max_depth": depth, "features": 2})
     predictor = Predictor(known.features, known.classes, (), spec.fit(known, positions(known), np.random.default_rng(0)))
     _, rows = fitted("subset", "branch", 1)
-    session = onnxruntime.InferenceSession(onnx(predictor))
+    session = needs("onnxruntime").InferenceSession(onnx(predictor))
     columns = zip(rows.features, rows.values.T, strict=True)
     said, scores = session.run(None, {feature.name: _input(feature, column) for feature, column in columns})
     ours = predictor.scores(rows)
@@ -96,7 +96,7 @@ def test_thresholds_of_onnx_are_doubles() -> None:
     close = Task(name="t", features=(Feature("x", "numeric"),), values=values, rows=np.arange(4), classes=("a", "b"),
                  target=np.array([0, 1, 0, 1], np.int32))  # fmt: skip
     model = learner("tree", {"min_leaf": 1})[0].fit(close, positions(close), np.random.default_rng(0))
-    session = onnxruntime.InferenceSession(onnx(Predictor(close.features, close.classes, (), model)))
+    session = needs("onnxruntime").InferenceSession(onnx(Predictor(close.features, close.classes, (), model)))
     assert session.run(["prediction"], {"x": values})[0].tolist() == ["a", "b", "a", "b"]
 
 
@@ -187,7 +187,7 @@ def test_costs_decide_in_sql_as_in_the_model(missing: str) -> None:
 
 @pytest.mark.parametrize("missing", ["fractional", "surrogate"])
 def test_duckdb_says_the_same(missing: str) -> None:
-    duckdb = pytest.importorskip("duckdb")
+    duckdb = needs("duckdb")
     predictor, rows = holed({"missing": missing, "splits.nominal": "equality"}, None)
     store = duckdb.connect()
     columns = ", ".join(f"{name(f.name)} {'DOUBLE' if f.kind == 'numeric' else 'VARCHAR'}" for f in rows.features)
@@ -224,7 +224,7 @@ def test_every_format_of_a_study(modelsel: Callable[..., object], folder: Path, 
     assert (folder / "model.sql").read_text().startswith("SELECT *")
     assert modelsel("export", "latest", "--to", "onnx").code == 2
     assert modelsel("export", "latest", "--to", "onnx", "-o", "model.onnx").out == ""
-    inputs = onnxruntime.InferenceSession(folder / "model.onnx").get_inputs()
+    inputs = needs("onnxruntime").InferenceSession(folder / "model.onnx").get_inputs()
     assert [one.name for one in inputs] == ["sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)"]
     assert modelsel("run", "dataset=iris", *small[2:], "learner=naive_bayes").code == 0
     assert json.loads(modelsel("export", "latest", "--to", "json").out)["kind"] == "naive_bayes"

@@ -18,6 +18,7 @@ from modelsel.comparison.winner.indistinguishable import confidence_sets, differ
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Floats, Scoreboard, Task
 from modelsel.statistics.tests.paired import corrected_t, holm, mcnemar
+from tests.extras import needs
 
 
 def board_of(folds: Floats, higher: bool = False, eligible: list[bool] | None = None) -> Scoreboard:
@@ -156,7 +157,7 @@ def test_the_error_of_a_difference_is_the_variance_that_the_test_divides_by() ->
 @pytest.mark.parametrize("grouped", [False, True])
 def test_on_one_holdout_the_error_of_a_difference_is_that_of_the_row_differences(grouped: bool) -> None:
     """Against a weighted mean and its linearised variance by statsmodels, clustered where rows stand in groups."""
-    api = pytest.importorskip("statsmodels.api")
+    api = needs("statsmodels.api")
     rng = np.random.default_rng(3)
     losses = rng.integers(0, 2, (40, 3)).astype(np.float32)
     losses[::4] = np.nan  # rows that were not assessed
@@ -176,8 +177,8 @@ def test_on_one_holdout_the_error_of_a_difference_is_that_of_the_row_differences
 @pytest.mark.parametrize("load", [load_breast_cancer, load_iris, load_wine])
 def test_on_a_holdout_of_real_tables_errors_and_p_are_those_of_statsmodels(load: Any) -> None:
     """Three of scikit-learn's classifiers on the same half: a t test of row differences, and McNemar's exact test."""
-    api = pytest.importorskip("statsmodels.api")
-    tables = pytest.importorskip("statsmodels.stats.contingency_tables")
+    api = needs("statsmodels.api")
+    tables = needs("statsmodels.stats.contingency_tables")
     seen, held, truth, answer = train_test_split(*load(return_X_y=True), test_size=0.5, random_state=0)
     models = (GaussianNB(), DecisionTreeClassifier(max_depth=1, random_state=0), KNeighborsClassifier(25))
     said = [model.fit(seen, truth).predict_proba(held) for model in models]

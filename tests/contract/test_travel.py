@@ -13,6 +13,7 @@ from modelsel.core.types import Candidate
 from modelsel.runner.execution.executors import Pool
 from tests import doubles
 from tests.doubles import Double
+from tests.extras import needs
 from tests.runner.studies import study
 
 CELLS = 12 * 3
@@ -65,7 +66,7 @@ def test_what_cells_share_travels_to_each_worker_and_not_to_each_cell(
 ) -> None:
     """Once; on a busy machine Dask's broadcast asks some workers a second time before the first copy is there."""
     if kind in NEEDS:
-        pytest.importorskip(NEEDS[kind])
+        needs(NEEDS[kind])
     notes = tmp_path / "notes"
     some = [Candidate(Luggage(group=group, seconds=0.02, place=str(notes))) for group in range(12)]
     results = study(tmp_path, some, pool=Pool(kind, 2), task=doubles.task(4000))

@@ -10,11 +10,14 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from tests.extras import needs
+
 
 class Serving:
     """`with Serving(folder) as server`: `server.address` answers."""
 
     def __init__(self, folder: Path, rate: int = 100_000) -> None:
+        needs("mcp")
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]

@@ -13,6 +13,7 @@ from modelsel.examination.asking import board as boards
 from modelsel.examination.asking.sit import ExamSession
 from modelsel.statistics.reuse.certificate import SpendingState, interval
 from tests.examination.conftest import errors, guess, questions, table, truth
+from tests.extras import needs
 
 Make = Callable[..., ExamSession]
 SHOWING = ("full", "grid", "predicted", "ladder", "passfail", "better", "thresholdout")
@@ -270,7 +271,7 @@ def test_the_board_has_released_numbers_alone(exam: Make) -> None:
 @pytest.mark.slow
 def test_a_teams_ledger_holds_looks_and_no_label(exam: Make) -> None:
     """In PostgreSQL too: labels are in the examiner's store, so that no role of the database can read them."""
-    pytest.importorskip("psycopg")
+    needs("psycopg")
     from sqlalchemy import create_engine, text
 
     from tests.ledger.postgresql import Server

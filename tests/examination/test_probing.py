@@ -18,8 +18,9 @@ from modelsel.examination.server.service import ExamService
 from modelsel.ledger.home import Home
 from modelsel.statistics.reuse.certificate import interval
 from tests.examination.conftest import errors, guess, questions
+from tests.extras import needs
 
-pytest.importorskip("mcp")
+needs("mcp")
 Make = Callable[..., ExamSession]
 EXACT = ("full", "predicted")
 TOLD = {"full": 1, "predicted": 1, "better": 2, "ladder": 99}  # rows that have to be turned at once before it shows

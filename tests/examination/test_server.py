@@ -11,10 +11,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-pytest.importorskip("mcp")
-import mcp
-from starlette.testclient import TestClient
-
 import modelsel
 from modelsel.core.errors import ConfigurationError, DataError, Problem, RefusedError
 from modelsel.examination.asking.sit import ExamSession
@@ -23,7 +19,9 @@ from modelsel.examination.server.serve import application, serve
 from modelsel.examination.server.service import ExamService
 from tests.examination.conftest import errors, guess
 from tests.examination.serving import Serving
+from tests.extras import needs
 
+mcp, TestClient = needs("mcp"), needs("starlette.testclient").TestClient
 Make = Callable[..., ExamSession]
 
 

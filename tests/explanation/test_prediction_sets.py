@@ -12,6 +12,7 @@ from modelsel.core.types import Candidate
 from modelsel.explanation.prediction_sets import at_least, fold_model, prediction_sets
 from modelsel.runner.exchangeable import refusal
 from modelsel.scheme.repeated_kfold import RepeatedKfold
+from tests.extras import needs
 
 SMOOTH = {"var_smoothing": 0.1}  # so that no score is 1 but for 1e-8, which MAPIE takes for equal
 NAIVE = Candidate(make("learner", "sklearn", estimator="GaussianNB", params=SMOOTH))
@@ -50,7 +51,7 @@ def test_they_are_the_definition_written_out(tables, folded, coverage):
 
 @pytest.mark.parametrize("table", ["cancer", "wine", "iris"])
 def test_counts_are_mapies_and_so_are_the_sets_with_its_threshold(tables, folded, table):
-    mapie = pytest.importorskip("mapie.classification", reason="MAPIE is not installed")
+    mapie = needs("mapie.classification")
     task, new = halves(tables[table], 1)
     folds = folded(task, 5)
     number = np.empty(len(task), int)

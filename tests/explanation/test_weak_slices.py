@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from modelsel.core.types import Feature, Task
 from modelsel.explanation.weak_slices import declared, weak_slices
+from tests.extras import needs
 
 
 def rows_of(n, rng, errors):
@@ -48,7 +49,7 @@ def test_the_rows_that_test_had_no_part_in_finding():
 
 @pytest.mark.slow
 def test_counts_p_and_holm_of_the_found_slices_are_by_hand_the_same():
-    statsmodels = pytest.importorskip("statsmodels.stats.proportion")
+    statsmodels = needs("statsmodels.stats.proportion")
     from statsmodels.stats.multitest import multipletests
 
     for seed in range(3):
@@ -67,7 +68,7 @@ def test_counts_p_and_holm_of_the_found_slices_are_by_hand_the_same():
 
 
 def test_declared_levels_are_all_there_with_statsmodels_intervals():
-    statsmodels = pytest.importorskip("statsmodels.stats.proportion")
+    statsmodels = needs("statsmodels.stats.proportion")
     task, wrong = rows_of(500, np.random.default_rng(4), lambda v: np.full(len(v), 0.2))
     holed = task.values.copy()
     holed[::50, 3] = np.nan
@@ -88,8 +89,8 @@ def test_declared_levels_are_all_there_with_statsmodels_intervals():
 @pytest.mark.parametrize("table", ["cancer", "wine", "iris"])
 def test_slices_of_real_tables_have_the_figures_of_scipy_and_statsmodels(table, tables):
     """Out-of-fold errors of scikit-learn's tree; quarters of two columns, counted by pandas."""
-    proportion = pytest.importorskip("statsmodels.stats.proportion")
-    multiple = pytest.importorskip("statsmodels.stats.multitest")
+    proportion = needs("statsmodels.stats.proportion")
+    multiple = needs("statsmodels.stats.multitest")
     task = tables[table]
     said = cross_val_predict(DecisionTreeClassifier(max_depth=2, random_state=0), task.values, task.target, cv=5)
     wrong = said != task.target

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.extras import needs
 from tests.openml_answers import Offline, served
 
 QUICK = ("scheme.folds=3",)
@@ -110,7 +111,7 @@ def table(rows: int, seed: int) -> str:
 def test_is_one_tree_enough_on_two_tables_of_a_folder(modelsel: Any, experiment: str, learners: tuple[str, ...]) -> None:
     """With its own space, on fewer folds: each learner's settings chosen inside, and the diagram."""
     for package in {"lightgbm", "xgboost", "catboost"} & set(learners):
-        pytest.importorskip(package)
+        needs(package)
     Path("tables").mkdir()
     for seed, name in enumerate(("sonar", "heart_c")):
         Path("tables", f"{name}.csv").write_text(table(90, seed))

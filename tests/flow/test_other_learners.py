@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from modelsel.foreign.allowed import class_of, home_of
+from tests.extras import needs
 
-pytest.importorskip("lightgbm")
+needs("lightgbm")
 
 ENDLESS = "{kind: estimator, estimator: lightgbm.LGBMClassifier, params: {n_estimators: 10000000, num_leaves: 255}}"
 SPACE = f"space={{endless: {{learner: {ENDLESS}}}, lightgbm: {{learner: lightgbm}}}}"

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import skops.io
 from sklearn.datasets import load_wine
+
+from tests.extras import needs
 
 SMALL = ("dataset=csv", "dataset.path=wine.csv", "dataset.target=class", "scheme.folds=3", "pool=sequential")
 FOREST = ("learner=sklearn", "learner.estimator=RandomForestClassifier", "learner.params.n_estimators=15")
@@ -93,7 +94,8 @@ def test_a_fitted_estimator_is_stored_where_the_person_asks_for_it(modelsel: Any
     """skops reads it back, with the types the reader trusts, and it says what the recipe says when it is fitted again."""
     assert modelsel("run", *SMALL, *FOREST, "tracking=sqlite", "tracking.allow_skops=true").code == 0
     file = Path("runs/latest/model/data/estimator.skops")
-    stored = skops.io.load(file, trusted=skops.io.get_untrusted_types(file=file))
+    skops = needs("skops.io")
+    stored = skops.load(file, trusted=skops.get_untrusted_types(file=file))
     rows = _rows(wine)
     matrix = np.array([[float(value) for key, value in row.items() if key != "class"] for row in rows])
     assert modelsel("predict", "latest", "wine.csv", "-o", "said.csv").code == 0

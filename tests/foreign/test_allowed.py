@@ -10,6 +10,7 @@ import pytest
 from modelsel.foreign import allowed
 from modelsel.foreign.allowed import NotAllowedError, class_of, home_of
 from modelsel.learner.estimator import Estimator
+from tests.extras import needs
 
 RUNS = "import pathlib; pathlib.Path('RAN').write_text('ran')\nfrom sklearn.dummy import DummyClassifier as Own\n"
 
@@ -32,7 +33,7 @@ def forget():
     ],
 )  # fmt: skip
 def test_a_class_of_an_allowed_distribution_is_found(name):
-    pytest.importorskip(name.partition(".")[0])
+    needs(name.partition(".")[0])
     assert class_of(name).__name__ == name.rpartition(".")[2]
     assert home_of(name.partition(".")[0]).version
 

@@ -5,6 +5,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 from modelsel.foreign.parameters import named, settled, unknown, unsaid
+from tests.extras import needs
 
 
 def test_forests_are_kept_to_one_thread_and_seeded():
@@ -17,13 +18,13 @@ def test_a_seed_that_is_given_stays():
 
 
 def test_lightgbm_is_told_one_thread_under_each_of_its_names():
-    kind = pytest.importorskip("lightgbm").LGBMClassifier
+    kind = needs("lightgbm").LGBMClassifier
     told = settled(kind, {"num_threads": 4, "verbose": 1}, 7)
     assert told == {"n_jobs": 1, "verbose": 1, "random_state": 7, "deterministic": True, "force_col_wise": True}
 
 
 def test_xgboost_and_catboost_are_told_one_thread_a_seed_and_to_be_quiet():
-    xgboost, catboost = pytest.importorskip("xgboost"), pytest.importorskip("catboost")
+    xgboost, catboost = needs("xgboost"), needs("catboost")
     assert settled(xgboost.XGBClassifier, {"nthread": 4}, 7) == {"n_jobs": 1, "verbosity": 0, "random_state": 7}
     told = settled(catboost.CatBoostClassifier, {"allow_writing_files": True}, 7)
     assert told == {"thread_count": 1, "allow_writing_files": False, "verbose": False, "random_seed": 7}
@@ -31,11 +32,11 @@ def test_xgboost_and_catboost_are_told_one_thread_a_seed_and_to_be_quiet():
 
 @pytest.mark.parametrize("name", ["verbose", "path_smooth", "num_iterations", "num_leaves", "linear_tree"])
 def test_names_behind_keyword_arguments_are_known(name):
-    assert list(unknown(pytest.importorskip("lightgbm").LGBMClassifier, {name: 1})) == []
+    assert list(unknown(needs("lightgbm").LGBMClassifier, {name: 1})) == []
 
 
 def test_a_misspelt_name_is_found_also_behind_keyword_arguments():
-    lightgbm, xgboost = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
+    lightgbm, xgboost = needs("lightgbm"), needs("xgboost")
     assert "did you mean 'num_leaves'?" in " ".join(unknown(lightgbm.LGBMClassifier, {"num_leafs": 3}))
     assert "did you mean 'max_depth'?" in " ".join(unknown(xgboost.XGBClassifier, {"max_deph": 3}))
     assert list(unknown(xgboost.XGBClassifier, {"updater": "prune"})) == []

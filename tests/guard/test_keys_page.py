@@ -12,6 +12,7 @@ from modelsel.cli.setup import doctor as doctor_command
 from modelsel.guard.history.quarantine import person
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.home import Home
+from tests.extras import needs
 from tests.guard.attacks.test_forgery import Team, malformed
 from tests.guard.studies import Rule, Study
 
@@ -68,7 +69,7 @@ def test_nobody_but_the_owner_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.slow
 def test_the_database_keeps_people_out_of_each_others_chains(tmp_path: Path) -> None:
-    pytest.importorskip("psycopg")
+    needs("psycopg")
     from tests.ledger.postgresql import Server
 
     (rules,) = re.findall(r"```sql\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.extras import needs
+
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "guard"
 
 
@@ -58,7 +60,7 @@ def test_the_tutorial_happens_as_it_is_told_and_the_reviewer_sees_it(tmp_path: P
 
 @pytest.mark.slow
 def test_a_team_shares_ledger_and_key_as_its_page_says(tmp_path: Path) -> None:
-    pytest.importorskip("psycopg")
+    needs("psycopg")
     from sqlalchemy import create_engine, text
 
     from modelsel.ledger.database.store import Ledger

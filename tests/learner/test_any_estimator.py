@@ -11,6 +11,7 @@ from modelsel.config.build import learner as built
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Candidate, Description, Feature, positions
 from modelsel.learner.estimator import Estimator
+from tests.extras import needs
 
 LIGHTGBM, XGBOOST, CATBOOST = "lightgbm.LGBMClassifier", "xgboost.XGBClassifier", "catboost.CatBoostClassifier"
 HIST = "sklearn.ensemble.HistGradientBoostingClassifier"
@@ -46,7 +47,7 @@ def test_categories_reach_scikit_learn_as_categories(task):
 
 
 def test_categories_reach_lightgbm_as_categories(task):
-    lightgbm = pytest.importorskip("lightgbm")
+    lightgbm = needs("lightgbm")
     model = Estimator(LIGHTGBM, {"n_estimators": 10, "min_child_samples": 5}).fit(
         task, positions(task), np.random.default_rng(4)
     )
@@ -57,7 +58,7 @@ def test_categories_reach_lightgbm_as_categories(task):
 
 
 def test_categories_reach_xgboost_as_categories(task):
-    xgboost = pytest.importorskip("xgboost")
+    xgboost = needs("xgboost")
     model = Estimator(XGBOOST, {"n_estimators": 10}).fit(task, positions(task), np.random.default_rng(4))
     theirs = xgboost.XGBClassifier(n_estimators=10, enable_categorical=True, feature_types=["q", "c", "q"], n_jobs=1,
                                    random_state=seed_of(4)).fit(coded(task), task.target)  # fmt: skip
@@ -65,7 +66,7 @@ def test_categories_reach_xgboost_as_categories(task):
 
 
 def test_categories_reach_catboost_as_categories(task):
-    catboost, pandas = pytest.importorskip("catboost"), pytest.importorskip("pandas")
+    catboost, pandas = needs("catboost"), pytest.importorskip("pandas")
     model = Estimator(CATBOOST, {"iterations": 10}).fit(task, positions(task), np.random.default_rng(4))
     frame = pandas.DataFrame(coded(task), columns=["x", "n", "o"])
     frame["n"] = frame["n"].fillna(-1).astype(int).astype(str)
@@ -100,7 +101,7 @@ def test_weights_are_handed_over(task, task_of):
 
 @pytest.mark.parametrize("estimator", [HIST, LIGHTGBM, XGBOOST, CATBOOST])
 def test_a_class_without_analysis_rows_has_no_score(task, estimator):
-    pytest.importorskip(estimator.partition(".")[0])
+    needs(estimator.partition(".")[0])
     rounds = {HIST: "max_iter", CATBOOST: "iterations"}.get(estimator, "n_estimators")
     rows = np.flatnonzero(task.target != 1)
     model = Estimator(estimator, {rounds: 5}).fit(task, rows, np.random.default_rng(0))

@@ -13,6 +13,7 @@ from modelsel.foreign import allowed
 from modelsel.foreign.allowed import class_of, home_of
 from modelsel.learner.estimator import Estimator
 from modelsel.planning.batch import batches
+from tests.extras import needs
 
 PACKAGES = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost"}
 PRESETS = ("random_forest", "hist_gradient_boosting", *PACKAGES, "logistic_regression", "svm", "mlp")
@@ -22,7 +23,7 @@ everything_installed = pytest.mark.skipif(not all(map(find_spec, PACKAGES)), rea
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_can_be_made(name):
     if name in PACKAGES:
-        pytest.importorskip(PACKAGES[name])
+        needs(PACKAGES[name])
     learner, steps = built(name)
     assert isinstance(learner, Estimator)
     assert steps == ()

@@ -15,7 +15,9 @@ from modelsel.core.types import Description, Feature, Task, positions
 from modelsel.foreign import stored
 from modelsel.foreign.stored import NotStoredError, skops, unskopsed
 from modelsel.learner.estimator import Estimator
+from tests.extras import needs
 
+needs("skops")
 FILES = {
     "lightgbm.LGBMClassifier": ({"n_estimators": 8, "min_child_samples": 5}, "lightgbm.txt"),
     "xgboost.XGBClassifier": ({"n_estimators": 8}, "xgboost.json"),
@@ -43,7 +45,7 @@ def task(classes: int) -> Task:
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("estimator", FILES)
 def test_a_model_that_is_read_back_says_the_same_bit_for_bit(estimator, classes, encoding):
-    pytest.importorskip(estimator.partition(".")[0])
+    needs(estimator.partition(".")[0])
     params, file = FILES[estimator]
     work = task(classes)
     model = Estimator(estimator, params, encoding).fit(work, positions(work), np.random.default_rng(1))
@@ -76,13 +78,11 @@ class Evil(SVC):
 
 
 def test_a_skops_file_with_a_type_of_elsewhere_is_neither_written_nor_read():
-    import skops.io
-
     fitted = Evil().fit(np.eye(4), [0, 1, 0, 1])
     with pytest.raises(NotStoredError, match="could not be read back safely"):
         skops_of(fitted)
     with pytest.raises(NotStoredError, match="types that are not allowed"):
-        unskopsed(skops.io.dumps(fitted))
+        unskopsed(needs("skops.io").dumps(fitted))
 
 
 def skops_of(fitted: Any) -> bytes:
@@ -131,7 +131,7 @@ def test_a_fresh_process_predicts_what_the_study_predicted(learner, tmp_path, mo
     import modelsel
 
     if learner[0] != "learner=logistic_regression":
-        pytest.importorskip(learner[0].partition("=")[2])
+        needs(learner[0].partition("=")[2])
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
     from sklearn.datasets import load_wine

@@ -7,14 +7,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from modelsel.cli.dispatch import main
 from modelsel.cli.setup.explain import schema
 from modelsel.core.errors import OK
 from modelsel.manual.json_schema import OUTPUTS, of, schemas
+from tests.extras import needs
 
+jsonschema = needs("jsonschema")
 Typed = Callable[..., Any]
 STUDY = ("dataset=iris", "tracking=off", "pool=sequential", "scheme.folds=3")
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "run_files.md").read_text("utf-8")

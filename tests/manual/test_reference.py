@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-import jsonschema
 import pytest
 import yaml
 
@@ -17,6 +16,7 @@ from modelsel.config.sources.folders import Folders, shipped
 from modelsel.core.spec import GROUPS
 from modelsel.guard.findings.catalogue import catalogue
 from modelsel.manual import editor, messages, pages, settings
+from tests.extras import needs
 
 ROOT = Path(__file__).resolve().parents[2]
 RAISED = re.compile(r'\bFinding\(\s*"([A-Z0-9_-]+)"')
@@ -110,7 +110,7 @@ def test_messages_are_read_off_the_source() -> None:
 
 @pytest.mark.parametrize("group", [*GROUPS, "space", "experiment"])
 def test_every_file_of_the_package_is_valid_by_its_schema(group: str) -> None:
-    schema = json.loads(json.dumps(editor.schemas()[group]))
+    jsonschema, schema = needs("jsonschema"), json.loads(json.dumps(editor.schemas()[group]))
     jsonschema.Draft7Validator.check_schema(schema)
     for name in Folders.of().options(group):
         jsonschema.validate(yaml.safe_load((shipped() / group / f"{name}.yaml").read_text("utf-8")) or {}, schema)
@@ -128,5 +128,6 @@ def test_every_file_of_the_package_is_valid_by_its_schema(group: str) -> None:
     ],
 )
 def test_what_is_wrong_is_invalid(group: str, wrong: dict[str, object]) -> None:
+    jsonschema = needs("jsonschema")
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(wrong, editor.schemas()[group])

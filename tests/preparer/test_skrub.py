@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from modelsel.preparer.transform import Transform
+from tests.extras import needs
 
-skrub = pytest.importorskip("skrub")
+skrub = needs("skrub")
 pytestmark = pytest.mark.slow
 COLOURS = ("red", "green", "blue")
 NAMES = np.array(["a", "b", "c", np.nan], object)

@@ -20,10 +20,11 @@ from modelsel.learner.estimator import Estimator
 from modelsel.planning.exports import formats
 from modelsel.record.model.model import load
 from modelsel.tree.export.nested import from_dict
+from tests.extras import needs
 
-runtime = pytest.importorskip("onnxruntime")
+runtime = needs("onnxruntime")
 for package in ("skl2onnx", "onnxmltools", "lightgbm", "xgboost"):
-    pytest.importorskip(package)
+    needs(package)
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "sklearn.linear_model.LogisticRegression": {"scale": "deviation"},
@@ -159,7 +160,7 @@ def by_pyfunc(outcome: Any, new: pd.DataFrame) -> list[Any]:
 
 
 def test_a_gap_in_a_column_that_was_complete_does_not_swamp_gaussians(fitted: Any) -> None:
-    """The column of gaps was constant: its term is 10⁹, the same for all classes, and leaves single precision no digit."""
+    """The column of gaps was constant: its term is 10⁹ for all classes, and leaves single precision no other digit."""
     rng = np.random.default_rng(0)
     classes = rng.integers(0, 11, 400)
     known = pd.DataFrame(rng.normal(size=(400, 4)) * 0.7 + classes[:, None] * [0.3, 0.2, -0.2, 0.1], columns=list("abcd"))

@@ -7,14 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from modelsel.record.mlflow import bulk as mlflow_bulk
 from modelsel.record.mlflow import store as mlflow_store
 from modelsel.record.mlflow.runs import KEY
 from modelsel.record.mlflow.sync import sync
+from tests.extras import needs
 
+psycopg = needs("psycopg")
 pytestmark = pytest.mark.slow
 
 

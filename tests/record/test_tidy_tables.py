@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow.parquet as parquet
 import pytest
 
@@ -19,6 +18,7 @@ from modelsel.record.folder import RunFolder
 from modelsel.record.tables.columns import TABLES
 from modelsel.record.tables.rows import tables
 from modelsel.record.tables.write import write_tables
+from tests.extras import needs
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "tables_of_a_run.md"
 EVERYTHING: dict[str, Any] = {
@@ -132,7 +132,7 @@ def test_parquet_keeps_types_and_csv_says_them(
         assert [list(row.values()) for row in rows] == [
             [None if pd.isna(v) else v for v in row] for row in frame.to_numpy(object)
         ]
-        assert pl.read_parquet(f"parquet/{name}.parquet").height == len(frame)
+        assert needs("polars").read_parquet(f"parquet/{name}.parquet").height == len(frame)
         types = {one["name"]: kinds[one["type"]] for one in package[name]["schema"]["fields"]}
         read = pd.read_csv(f"csv/{package[name]['path']}", dtype=types, keep_default_na=False, na_values=[""])
         plain = read.map(lambda cell: cell.removeprefix("'") if isinstance(cell, str) else cell).astype(types)

@@ -80,12 +80,6 @@ def answers(reference: Path) -> Callable[[str], dict[str, dict]]:
     return lambda pattern: {p.stem: json.loads(p.read_text()) for p in sorted(reference.glob(f"{pattern}.json"))}
 
 
-@pytest.fixture(scope="session")
-def enough() -> Callable[[int, int], bool]:
-    """`enough(compared, 120)`: more cases were met than so many; with the tables that come along, at least one."""
-    return lambda cases, least: cases > (least if SHARED.is_dir() else 0)
-
-
 def _read(name: str) -> Task:
     if (SHARED / "data" / f"{name}.csv").is_file():
         facts = json.loads((SHARED / "data" / f"{name}.json").read_text())

@@ -12,6 +12,7 @@ from modelsel.reporting.charts.cd_diagram import FILE, SIDE, WIDTH, diagram
 from modelsel.reporting.charts.svg import Plot
 from modelsel.reporting.picture import Picture, style
 from modelsel.statistics.tests.ranks import cliques, critical_difference
+from tests.extras import needs
 
 SPACE = "{http://www.w3.org/2000/svg}"
 DEMSAR = ("C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf")
@@ -75,7 +76,7 @@ def test_a_tree_by_itself_has_the_style_of_its_boxes() -> None:
 
 
 def test_a_png_has_words() -> None:
-    pytest.importorskip("resvg_py")
+    needs("resvg_py")
     drawing = diagram(("one", "two"), np.array([1.2, 1.8]), 0.5, ((0, 1),), 9).svg()
     silent = re.sub(r"<text.*?</text>", "", drawing)
     assert len(Picture("ranks", drawing)._png()) > len(Picture("ranks", silent)._png()) + 500

@@ -16,9 +16,10 @@ import pytest
 from modelsel.core.errors import ConfigurationError
 from modelsel.runner.execution.executors import Pool
 from tests.doubles import Double, candidates, spread
+from tests.extras import needs
 from tests.runner.studies import answer, study
 
-pytest.importorskip("distributed")
+needs("distributed")
 pytestmark = pytest.mark.slow
 HERE = str(Path(__file__).parents[2])
 SOME = (*spread(7, noise=True), *spread(5, group=1, lean=1))

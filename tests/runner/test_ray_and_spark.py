@@ -7,6 +7,7 @@ import pytest
 from modelsel.core.errors import DataError, Problem
 from modelsel.runner.execution.executors import Pool
 from tests.doubles import Double, candidates, spread
+from tests.extras import needs
 from tests.runner.studies import answer, study
 
 pytestmark = pytest.mark.slow
@@ -25,7 +26,7 @@ class Unusable(Double):
 
 @pytest.fixture(params=["ray", "joblibspark"], ids=["ray", "spark"])
 def pool(request):
-    pytest.importorskip(request.param)
+    needs(request.param)
     return Pool({"joblibspark": "spark"}.get(request.param, request.param), 2)
 
 

@@ -17,6 +17,7 @@ from modelsel.learner.estimator import Estimator
 from modelsel.planning.batch import batches
 from modelsel.planning.make import make
 from tests import doubles
+from tests.extras import needs
 
 SKLEARN = "sklearn.ensemble."
 LIGHTGBM, XGBOOST, CATBOOST = "lightgbm.LGBMClassifier", "xgboost.XGBClassifier", "catboost.CatBoostClassifier"
@@ -138,7 +139,7 @@ def compared(case: Case, work: Task) -> None:
 
 
 def installed(case: Case) -> None:
-    pytest.importorskip(case.estimator.partition(".")[0])
+    needs(case.estimator.partition(".")[0])
 
 
 @pytest.mark.parametrize("case", SHARED, ids=str)
@@ -228,7 +229,7 @@ def test_one_fit_is_made_for_all(monkeypatch):
 
 def test_catboost_fits_anew_from_two_hundred_rounds_on_where_nobody_says_the_steps_per_leaf() -> None:
     """It takes one step per leaf below 200 rounds, ten from there on: fits of 20 and of 200 rounds begin with other trees."""
-    pytest.importorskip("catboost")
+    needs("catboost")
     said, work = {"learning_rate": 0.1, "depth": 2}, task(2)
     learners = [Estimator(CATBOOST, {**said, "iterations": value}) for value in (199, 200, 100, 240, 20)]
     assert [batch.members for batch in batches([Candidate(one) for one in learners])] == [(0, 2, 4), (1, 3)]
@@ -255,7 +256,7 @@ def test_without_scores_the_predicted_classes_are_the_same(case, classes):
 
 
 def test_lightgbm_is_asked_once_for_the_leaves_and_answers_itself_where_sums_are_not_its_own(monkeypatch):
-    lightgbm, adapter = pytest.importorskip("lightgbm"), pytest.importorskip("modelsel.sharing.lightgbm")
+    lightgbm, adapter = needs("lightgbm"), pytest.importorskip("modelsel.sharing.lightgbm")
     learners, work = Case(LIGHTGBM).learners, task(3)
     path = learners[0].fit_path(work, ANALYSIS, np.random.default_rng(5))
     right = path.outputs(learners, work, ASSESSMENT, True)
@@ -285,7 +286,7 @@ def test_the_exponential_of_any_number_is_the_c_library_s_and_infinite_beyond_it
 
 @pytest.mark.parametrize("name", [LIGHTGBM, XGBOOST, SKLEARN + "RandomForestClassifier"])
 def test_where_the_analysis_rows_have_one_class_it_has_the_whole_score(name):
-    pytest.importorskip(name.partition(".")[0])
+    needs(name.partition(".")[0])
     work = replace(task(2, weighted=False), target=np.ones(240, np.int32))
     learners = [Estimator(name, {"n_estimators": value}) for value in (3, 5)]
     said = learners[0].fit_path(work, ANALYSIS, np.random.default_rng(5)).outputs(learners, work, ASSESSMENT, True)

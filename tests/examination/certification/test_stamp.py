@@ -14,8 +14,9 @@ import modelsel
 from modelsel.core.errors import ConfigurationError
 from modelsel.examination.asking.sit import ExamSession
 from tests.examination.conftest import guess
+from tests.extras import needs
 
-pytest.importorskip("rfc3161_client")
+needs("rfc3161_client")
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl")
 
 SETTINGS = """

@@ -14,6 +14,7 @@ from sqlalchemy import text
 
 import modelsel.guard.gate as gate_module
 from modelsel.core.errors import ModelselError, StoreError
+from tests.extras import needs
 from tests.guard.studies import Rule, Study, numbers
 
 FORK = multiprocessing.get_context("fork")
@@ -124,7 +125,7 @@ def test_another_ledger_in_the_same_home_does_not_start_the_count_again(home: Pa
 
 @pytest.mark.slow
 def test_two_homes_race_on_a_server(tmp_path: Path) -> None:
-    pytest.importorskip("psycopg")
+    needs("psycopg")
     from modelsel.ledger.home import Home
     from tests.ledger.postgresql import Server
 

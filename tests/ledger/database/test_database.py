@@ -21,6 +21,7 @@ from modelsel.ledger.database.tables import SCHEMA
 from modelsel.ledger.entry import LedgerEntry, follow
 from modelsel.ledger.home import Home
 from modelsel.ledger.rows.row_set import RowSet
+from tests.extras import needs
 
 
 def opened(path: Path, who: str = "me") -> Ledger:
@@ -71,7 +72,7 @@ def test_a_ledger_is_there_when_its_tables_are_also_those_of_before_signatures(t
 
 
 def test_a_servers_address_names_its_driver() -> None:
-    pytest.importorskip("psycopg")
+    needs("psycopg")
     assert {engine_of(f"{name}://me@host/db").url.drivername for name in ("postgresql", "postgresql+psycopg")} == {
         "postgresql+psycopg"
     }

@@ -15,10 +15,11 @@ from modelsel.core.errors import LedgerError, StoreError
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.entry import broken, follow
 from modelsel.ledger.home import Home
+from tests.extras import needs
 from tests.guard.studies import Rule, Study, numbers
 from tests.ledger.postgresql import Server
 
-pytest.importorskip("psycopg")
+needs("psycopg")
 SPAWN = multiprocessing.get_context("spawn")
 
 
