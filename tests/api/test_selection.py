@@ -169,7 +169,9 @@ def test_a_scorer_that_takes_no_weights_is_warned_of_and_an_odd_answer_is_refuse
 
 
 @pytest.mark.parametrize(
-    "form", [lambda X: X.to_numpy().tolist(), lambda X: X.to_numpy(), pl.from_pandas], ids=["list", "array", "polars"]
+    "form",
+    [lambda X: X.to_numpy().tolist(), lambda X: X.to_numpy(), lambda X: needs("polars").from_pandas(X)],
+    ids=["list", "array", "polars"],
 )
 def test_a_scorer_sees_rows_in_the_form_that_they_came_in(form: Any, payments: tuple[Any, Any]) -> None:
     X, y = form(payments[0][["amount", "age"]]), payments[1].to_numpy()
