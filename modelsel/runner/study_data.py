@@ -17,8 +17,8 @@ from modelsel.core.system.machine import give_back
 from modelsel.core.types import Candidate, Finding, Resampling, Sealed, Task, seal
 from modelsel.dataset.files import listener, told
 from modelsel.dataset.profile import profile
+from modelsel.measure.answerable import unanswerable
 from modelsel.measure.beside import named, unbounded
-from modelsel.measure.scores.answerable import unanswerable
 from modelsel.scheme.partition import fewer_rows_than_folds
 from modelsel.split.parts import dropped
 

@@ -23,8 +23,8 @@ from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Candidate, Fold, Resampling, Task
 from modelsel.estimator import Classifier, task_of
+from modelsel.measure.answerable import unanswerable
 from modelsel.measure.beside import named, unbounded
-from modelsel.measure.scores.answerable import unanswerable
 from modelsel.planning.make import make
 from modelsel.record.candidates import differing
 from modelsel.rule.base import among, nearest
