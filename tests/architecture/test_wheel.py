@@ -25,7 +25,7 @@ def source(tmp_path: Path) -> Path:
     for name in targets["wheel"]["force-include"]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, tmp_path / name)
-    for name in ("modelsel", "modelsel/cli", "modelsel/cli/process", "modelsel/kernels"):
+    for name in ("modelsel", "modelsel/cli", "modelsel/kernels"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").touch()
     (tmp_path / "modelsel/kernels/ready.py").write_text("def mark(): pass\n")
