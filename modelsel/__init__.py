@@ -32,7 +32,7 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         return importlib.metadata.version("modelsel")
     if name in _HOMES:
-        from modelsel.cli.errors import requirements
+        from modelsel.core.system.requirements import requirements
 
         with requirements():
             return getattr(importlib.import_module(_HOMES[name]), name)

@@ -232,7 +232,7 @@ def test_areas_of_decision_values_are_those_of_scikit_learn(load: Any) -> None:
 @pytest.mark.parametrize("choice", [{"scoring": "neg_log_loss"}, {"measure": "log_loss"}, {"measure": "brier"},
                                     {"measure": "expected_calibration_error"}], ids=str)  # fmt: skip
 def test_measures_of_probabilities_refuse_who_has_none_before_any_fit(choice: Any, cancer: Any, folder: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"MSEL-240: .* reads probabilities, and this learner gives decision values"):
+    with pytest.raises(ConfigurationError, match=r"MSEL-816: .* reads probabilities, and this learner gives decision values"):
         SelectionCV({"svm": MARGIN, "knn": "knn"}, cv=3, **choice).fit(*cancer)
     calibrated = SelectionCV({"svm": {"learner": {"kind": "svm", "calibrator": "platt"}}}, cv=3, **choice).fit(*cancer)
     assert np.isfinite(calibrated.best_score_)

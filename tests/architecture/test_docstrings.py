@@ -1,11 +1,9 @@
-"""Docstrings are plain statements, and every function that does not speak for itself has one.
+"""Every function that does not speak for itself has a docstring.
 
-None is a question ("What a cell found out", "Is it one of ours?"). A function may do without where it is
-short, or where it overrides a method that a base describes.
+A function may do without where it is short, or where it overrides a method that a base describes.
 """
 
 import ast
-import re
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -16,28 +14,6 @@ SHORT = 3  # lines of a body that speak for themselves
 FINDINGS = ROOT / "modelsel" / "guard" / "findings"  # the message, a sentence already, is all that most of them hold
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-QUESTION = re.compile(
-    r"(what|how|where|why|which|who|whom|whose|when|whether)\b"
-    r"|(is|are|was|were|does|did|may|has|have|can|could|will|would)\b"
-    r"|do\b[^.:]*\?",
-    re.IGNORECASE,
-)
-
-
-def docstrings(source: str) -> Iterator[tuple[int, str]]:
-    """The line and the text of each docstring in a file."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            yield getattr(node, "lineno", 1), ast.get_docstring(node) or ""
-
-
-def questions(source: str) -> list[tuple[int, str]]:
-    return [(line, text.splitlines()[0]) for line, text in docstrings(source) if QUESTION.match(text)]
-
-
-def test_no_docstring_begins_with_a_question_word() -> None:
-    found = {str(path.relative_to(ROOT)): asked for path in FILES if (asked := questions(path.read_text("utf-8")))}
-    assert found == {}, "say what it is (A candidate's ...) or what it does (Return ..., Say whether ...)"
 
 
 def bases_of(owner: ast.ClassDef) -> Iterator[str]:
@@ -88,10 +64,3 @@ def test_the_check_finds_long_and_public_functions_and_leaves_overrides() -> Non
     derived = f"class Own(Base):\n    def fit(self):\n        {body}\n    def cut(self):\n        {body}\n"
     source = f"{base}{derived}def short():\n    return 1\ndef _short():\n    return 1\n"
     assert list(undocumented({Path("a.py"): source})) == ["a.py: short", "a.py: Own.cut"]
-
-
-def test_the_check_finds_a_question_and_leaves_a_statement() -> None:
-    source = '"""What a cell found out."""\n\n\ndef least(values):\n    """Whatever is least."""\n'
-    assert questions(source) == [(1, "What a cell found out.")]
-    texts = ["Is it one of ours?", "Do all weigh one?", "Do one job: warm up.", "Isotonic regression.", "Doubt?"]
-    assert [text for text in texts if QUESTION.match(text)] == texts[:2]

@@ -242,7 +242,7 @@ class AnsweredClassifier(Classifier):
 
     @property
     def decides(self) -> bool:
-        """Where a scorer takes probabilities as well, it gets those that are known already."""
+        """Say whether decision values are asked for; a scorer that takes probabilities as well gets those that are known."""
         known = self.either_will_do and self.scores_are == PROBABILITIES
         return not known and bool(getattr(self._learner, "decides", False))
 
@@ -260,6 +260,7 @@ class AnsweredClassifier(Classifier):
         return one_column(self.final_.decisions(self._known(X)))
 
     def __getattr__(self, name: str) -> Any:
+        """Fit the final model where it is asked for the first time."""
         if name != "final_":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         self.final_ = self._fit()

@@ -160,7 +160,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             raise ValueError("; ".join(wrong))
         beside = named(scoring.measure, bounds)
         ConfigurationError.raise_if(
-            Problem("MSEL-240", reason, f"space.{entry}")
+            Problem("MSEL-816", reason, f"space.{entry}")
             for entry, reason in unanswerable((scoring.measure, *beside.values()), candidates)
         )
         found = self._answered(task, resampling, scoring, candidates, beside)

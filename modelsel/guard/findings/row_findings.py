@@ -128,6 +128,7 @@ TRAIN_TEST_DUPLICATES = FindingKind(
 
 
 def train_test_duplicates(rows: int, n: int, identifiable: bool) -> Finding:
+    """Report rows that stand on both sides; grave by their share where rows can be told apart at all."""
     return TRAIN_TEST_DUPLICATES.finding(
         f"{counted(rows, n)} stand among the development rows too",
         severity=_train_test_duplicates_severity(rows / n) if identifiable else "info",
