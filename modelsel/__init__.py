@@ -32,7 +32,10 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         return importlib.metadata.version("modelsel")
     if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+        from modelsel.cli.parsing.errors import requirements
+
+        with requirements():
+            return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'modelsel' has no attribute {name!r}")
 
 

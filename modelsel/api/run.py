@@ -10,6 +10,7 @@ from modelsel.api.documented import documented_as
 from modelsel.api.outcome import Outcome
 from modelsel.api.progress import progress
 from modelsel.api.results.mlflow_models import under_the_open_run
+from modelsel.cli.parsing.errors import requirements
 from modelsel.cli.parsing.table_words import is_table
 from modelsel.config.compose import Config, compose, recompose
 from modelsel.core.errors import ConfigurationError, DataError, Problem
@@ -73,8 +74,8 @@ def run(
 
 def _done(config: Config, table: UntypedTable | None, command: tuple[str, ...]) -> Outcome:
     """Perform a study and return its outcome; a table in memory is kept beside the record."""
-
-    from modelsel.study.perform import perform
+    with requirements():
+        from modelsel.study.perform import perform
 
     composed, shown = under_the_open_run(config), progress()
     for note in composed.notes:

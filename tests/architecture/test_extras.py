@@ -1,6 +1,8 @@
 """What only an extra brings is asked for before it is imported, so that its absence skips tests and says which extra."""
 
 import ast
+import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -30,6 +32,8 @@ y = np.where(X[:, 0] > 0, "yes", "no")
 print(*modelsel.classifier("cart", max_depth=1).fit(X, y).predict(X[:2]) == y[:2])
 search = modelsel.SelectionCV({"cart": {"learner": "cart", "sweep": {"max_depth": [1, 2]}}, "knn": "knn"}, cv=3).fit(X, y)
 print(search.best_score_ > 0.9, len(search.predict(X)))
+if len(sys.argv) == 2:
+    modelsel.run((X, y), space="majority", tracking="off")
 """
 
 
@@ -85,3 +89,13 @@ def test_a_classifier_and_a_selection_need_no_tracking_no_database_no_signatures
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["True", "True", "True", "60"]
+
+
+@pytest.mark.parametrize("package", ["sqlalchemy", "cryptography", "jinja2"])
+def test_a_study_names_the_requirement_that_is_missing_and_how_to_install_it(package: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-c", LIGHT, package]
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1
+    said = done.stderr.splitlines()[-1]
+    assert re.search(rf"MSEL-002: {package} is not installed; python -m pip install '{package}>=[\d.]+'$", said), done.stderr

@@ -1,12 +1,14 @@
 """Errors and exit codes of commands: `MSEL-xxx: what, where; how to fix` on stderr, never a traceback."""
 
 import os
+import re
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
-from modelsel.core.errors import INTERNAL, INTERRUPTED, ModelselError, Problem, meant
+from modelsel.core.errors import INTERNAL, INTERRUPTED, ConfigurationError, ModelselError, Problem, meant
 from modelsel.core.system.interrupts import interruptible, leave
 
 
@@ -33,7 +35,7 @@ def reported(command: Callable[[], int]) -> int:
 
 def said(error: BaseException) -> int:
     """Print an error and return the exit code that it stands for."""
-    error = meant(error)
+    error = _named(meant(error))
     if isinstance(error, KeyboardInterrupt):
         print("interrupted; the same command goes on where it stopped", file=sys.stderr)
         return INTERRUPTED
@@ -42,6 +44,35 @@ def said(error: BaseException) -> int:
     if isinstance(error, ModelselError):
         print(read_up(error.problems), file=sys.stderr)
     return error.exit_code if isinstance(error, ModelselError) else INTERNAL
+
+
+@contextmanager
+def requirements() -> Iterator[None]:
+    """Name a required package that turns out not to be installed, and the line that installs it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (named := _named(error)) is error:
+            raise
+        raise named from error
+
+
+def _named(error: BaseException) -> BaseException:
+    """Turn the absence of a package that modelsel requires into an error that says how to install it."""
+    if not isinstance(error, ModuleNotFoundError):
+        return error
+    from importlib import metadata
+
+    module = (error.name or "").partition(".")[0]
+    package = {"hydra": "hydra-core", "sklearn": "scikit-learn"}.get(module, module)
+    try:
+        required = [line for line in metadata.requires("modelsel") or () if "extra ==" not in line]
+    except metadata.PackageNotFoundError:  # a source tree that nobody installed
+        return error
+    for line in required:
+        if (re.match(r"[\w.-]+", line) or [""])[0].lower() == package:
+            return ConfigurationError(Problem("MSEL-002", f"{package} is not installed", "", f"python -m pip install '{line}'"))
+    return error
 
 
 def read_up(problems: Iterable[Problem]) -> str:
