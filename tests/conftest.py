@@ -29,7 +29,7 @@ def about(cases: Iterable[str]) -> list[Any]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what reads the large collection, and leave out tests about tables that only it has: they cannot come along."""
     for item in items:
-        reads = {"shared", "reference", "reference_task"} & {*getattr(item, "fixturenames", ())}
+        reads = {"shared", "reference", "reference_task", "table"} & set(getattr(item, "fixturenames", ()))
         if reads or item.get_closest_marker("about"):
             item.add_marker("beside")
     away = {item for item in items for mark in item.iter_markers("about") if not is_here(mark.args[0])}

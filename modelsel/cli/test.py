@@ -16,7 +16,7 @@ def main(words: Sequence[str]) -> int:
     return opened(args.run, *(args.justify or ()), verbose=args.verbose)
 
 
-def opened(run: str, category: str = "", text: str = "", verbose: bool = False) -> int:
+def opened(run: str, category: str = "", text: str = "", *, verbose: bool = False) -> int:
     """Look once, print the verdict; 4 when the guard refused."""
     from modelsel.final_test import open_test
     from modelsel.record.folder import RunFolder

@@ -139,6 +139,7 @@ class Task(Table):
     weights: Floats | None = None  # None: one each
     folds: Integers | None = None  # for the `predefined` scheme: a column, or one per repeat
     held_out: Booleans | None = None  # a column (or second file) for `split=predefined`
+    drop_rare: bool = False  # a class that the outer split leaves too few development rows loses its rows
     types: Mapping[str, str] = field(default_factory=dict)  # bool, int, float, str or date: as the source's columns were read
     label_type: str = "str"  # the same of the target
 
@@ -360,7 +361,7 @@ class Description:
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
-_NOT_PER_ROW = {"name", "features", "classes", "types", "label_type"}
+_NOT_PER_ROW = {"name", "features", "classes", "types", "label_type", "drop_rare"}
 
 
 def _per_row(name: str) -> bool:

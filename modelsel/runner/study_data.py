@@ -20,6 +20,7 @@ from modelsel.dataset.reading.bytes import listener, told
 from modelsel.measure.beside import unbounded
 from modelsel.runner.exchangeable import refusal
 from modelsel.scheme.partition.rare import fewer_rows_than_folds
+from modelsel.split.parts import dropped
 
 EXPECTED = "INFERRED_KINDS"  # no surprise
 
@@ -58,6 +59,7 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     task, findings = loaded.task, loaded.findings
     _refuse(("split", config.split.problems(task)))
     partition = config.split.partition(task)
+    findings = (*findings, *dropped(task, partition))
     development, test = task.take(partition.development), task.take(partition.test)
     del task, loaded  # of a large table one copy is enough
     give_back()

@@ -5,14 +5,30 @@ from collections.abc import Iterator
 import numpy as np
 
 from modelsel.core.errors import DataError, Problem
-from modelsel.core.types import Booleans, Partition, Task
+from modelsel.core.types import Booleans, Finding, Integers, Partition, Task
 
 
 def parts(task: Task, test: Booleans) -> Partition:
-    """Development and test rows in their order; DataError when the development rows are not fit to choose on."""
-    made = Partition(np.flatnonzero(~test), np.flatnonzero(test))
+    """Development and test rows in their order; DataError when the development rows are not fit to choose on.
+
+    With dataset.rare=drop classes that would be left a single development row, or test rows alone, are on neither side.
+    """
+    few = _too_few(_counts(task, ~test), _counts(task, test))
+    kept = ~few[task.target] if task.drop_rare else np.ones(len(task), np.bool_)
+    made = Partition(np.flatnonzero(~test & kept), np.flatnonzero(test & kept))
     DataError.raise_if(_development_problems(task, made))
     return made
+
+
+def dropped(task: Task, partition: Partition) -> Iterator[Finding]:
+    """Yield a finding that names the classes whose rows are on neither side."""
+    counts = _counts(task, np.concatenate([partition.development, partition.test]))
+    gone = (counts == 0) & (_counts(task) > 0)
+    if gone.any():
+        names = ", ".join(name for name, is_gone in zip(task.classes, gone) if is_gone)
+        rows = len(task) - len(partition.development) - len(partition.test)
+        message = f"classes of which the split left too few development rows were dropped with their {rows} rows: {names}"
+        yield Finding("RARE_CLASSES", "medium", message, "gather more rows of them")
 
 
 def groups_ignored(task: Task, kind: str) -> Iterator[str]:
@@ -26,13 +42,21 @@ def _development_problems(task: Task, partition: Partition) -> Iterator[Problem]
 
     A class with one development row can be analysed or assessed, never both.
     """
-    counts = np.bincount(task.target[partition.development], minlength=len(task.classes))
-    test = np.bincount(task.target[partition.test], minlength=len(task.classes))
+    counts, test = _counts(task, partition.development), _counts(task, partition.test)
     if (counts > 0).sum() < 2:
         yield Problem("MSEL-331", "the development rows hold fewer than two classes", "split", "choose another split")
         return
-    for name, n, held in zip(task.classes, counts.tolist(), test.tolist()):
-        if n == 1 or (n == 0 and held):
+    for name, n, held, few in zip(task.classes, counts, test, _too_few(counts, test)):
+        if few:
             what = f"class '{name}' has {n} development row{'' if n == 1 else 's'} ({held} in the test set)"
-            fix = "set dataset.rare=drop or dataset.rare=merge, or gather more rows of it"
+            fix = "set dataset.rare=drop, or dataset.rare=merge with dataset.rare_below above its rows, or gather more of them"
             yield Problem("MSEL-332", what, "split", fix)
+
+
+def _too_few(development: Integers, test: Integers) -> Booleans:
+    """Mask the classes with a single development row, or with test rows alone."""
+    return np.asarray((development == 1) | ((development == 0) & (test > 0)))
+
+
+def _counts(task: Task, rows: Integers | Booleans | None = None) -> Integers:
+    return np.bincount(task.target if rows is None else task.target[rows], minlength=len(task.classes))

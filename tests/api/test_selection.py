@@ -1,6 +1,7 @@
 """SelectionCV in the place of GridSearchCV."""
 
 import pickle
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,17 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.metrics import get_scorer
+from sklearn.metrics import (
+    average_precision_score,
+    brier_score_loss,
+    cohen_kappa_score,
+    f1_score,
+    fbeta_score,
+    get_scorer,
+    make_scorer,
+    precision_score,
+    recall_score,
+)
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -64,6 +75,111 @@ def test_scores_equal_those_of_fitting_each_candidate_alone_in_a_loop(cancer: tu
         scores = cross_val_score(alone, X, y, cv=folds, scoring=scoring)
         found = [search.cv_results_[f"split{fold}_test_score"][index] for fold in range(4)]
         assert np.allclose(found, scores, atol=1e-12), params
+
+
+@pytest.fixture(scope="module")
+def payments() -> tuple[pd.DataFrame, pd.Series]:
+    """Amounts and a nominal column, labels of text, an index of its own."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"amount": rng.gamma(2, 50, 120).round(), "age": rng.normal(40, 9, 120)}, index=np.arange(500, 620))
+    frame["kind"] = pd.Categorical(rng.choice(["card", "cash"], 120))
+    chance = 1 / (1 + np.exp(-(frame["amount"] - 90) / 30 + (frame["kind"] == "cash")))
+    return frame, pd.Series(np.where(rng.random(120) < chance, "fraud", "good"), index=frame.index)
+
+
+def _cost(estimator: Any, X: Any, y: Any) -> float:
+    said = estimator.predict(X)
+    return -float(X["amount"][(y == "fraud") & (said == "good")].sum() + 5 * ((y == "good") & (said == "fraud")).sum())
+
+
+def _looks_inside(estimator: Any, X: Any, y: Any) -> float:
+    return (
+        float(estimator.predict_proba(X)[:, list(estimator.classes_).index("fraud")][y == "fraud"].mean()) - estimator.n_leaves_
+    )
+
+
+def _asks_other_rows(estimator: Any, X: Any, y: Any) -> float:
+    dear = X[X["amount"] > 80]
+    return float((estimator.predict(dear.assign(age=0.0)) == y[dear.index]).mean())
+
+
+def _as_a_frame_and_a_series(estimator: Any, X: Any, y: Any) -> float:
+    assert (type(X), X.dtypes["kind"].name, type(y), X.index.equals(y.index)) == (pd.DataFrame, "category", pd.Series, True)
+    return float(y.index.to_numpy().mean())
+
+
+def _weighed(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    return float(np.average(estimator.predict(X) == y, weights=sample_weight))
+
+
+def _probability(name: str = "predict_proba", **settings: Any) -> Any:
+    return make_scorer(
+        lambda y, p: float(np.abs((y == "fraud") - p).mean()), greater_is_better=False, response_method=name, **settings
+    )
+
+
+SCORERS: dict[str, Any] = {
+    **{name: name for name in ("roc_auc", "balanced_accuracy", "matthews_corrcoef", "f1_macro", "neg_log_loss",
+                               "jaccard_weighted", "recall_micro", "precision_macro")},
+    "f1 of fraud": make_scorer(f1_score, pos_label="fraud"), "recall of good": make_scorer(recall_score, pos_label="good"),
+    "precision": make_scorer(precision_score, pos_label="good", zero_division=0),
+    "precision of a class": make_scorer(
+        precision_score, labels=["fraud"], average="macro", pos_label=None, zero_division=0
+    ),
+    "kappa of labels": make_scorer(cohen_kappa_score, labels=["good", "fraud"]),
+    "brier": make_scorer(brier_score_loss, greater_is_better=False, response_method="predict_proba", pos_label="fraud"),
+    "average precision": make_scorer(
+        average_precision_score, response_method=("decision_function", "predict_proba"), pos_label="good"
+    ),
+    "f beta": make_scorer(fbeta_score, beta=2, pos_label="fraud"), "a probability": _probability(),
+    "a cost in amounts": _cost, "what the model is": _looks_inside, "other rows": _asks_other_rows,
+    "frames": _as_a_frame_and_a_series, "weighed": _weighed,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("scoring", SCORERS.values(), ids=SCORERS)
+def test_scorers_get_what_grid_search_gives_them(scoring: Any, weighted: bool, payments: tuple[Any, Any]) -> None:
+    """The fold's labels, its rows as they were given, and weights where they are taken."""
+    X, y = payments
+    folds, depths = list(StratifiedKFold(3, shuffle=True, random_state=1).split(X, y)), [1, 2, 4]
+    weights = {"sample_weight": np.random.default_rng(2).random(120) + 0.1} if weighted else {}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*sample_weight")
+        theirs = GridSearchCV(modelsel.classifier("cart"), {"max_depth": depths}, cv=folds, scoring=scoring).fit(
+            X, y, **weights
+        )
+        space = {"cart": {"learner": "cart", "sweep": {"max_depth": depths}}}
+        ours = SelectionCV(space, cv=folds, scoring=scoring).fit(X, y, **weights)
+    for fold in range(3):
+        key = f"split{fold}_test_score"
+        assert np.allclose(ours.cv_results_[key], theirs.cv_results_[key], atol=1e-12), key
+    assert ours.best_score_ == pytest.approx(theirs.best_score_, abs=1e-12)
+    assert ours.best_params_["max_depth"] == theirs.best_params_["max_depth"]
+    assert ours.score(X, y) == pytest.approx(theirs.score(X, y))
+
+
+def test_a_scorer_that_takes_no_weights_is_warned_of_and_an_odd_answer_is_refused(payments: tuple[Any, Any]) -> None:
+    space = {"cart": {"learner": "cart"}}
+    with pytest.warns(UserWarning, match="takes no sample_weight"):
+        SelectionCV(space, cv=3, scoring=_cost).fit(*payments, sample_weight=np.arange(120))
+    with pytest.raises(ValueError, match=r"scoring must return a number.*returned 'high'") as raised:
+        SelectionCV(space, cv=3, scoring=lambda estimator, X, y: "high").fit(*payments)
+    assert "scored cart on fold 0" in raised.value.__notes__[0]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [lambda X: X.to_numpy().tolist(), lambda X: X.to_numpy(), lambda X: needs("polars").from_pandas(X)],
+    ids=["list", "array", "polars"],
+)
+def test_a_scorer_sees_rows_in_the_form_that_they_came_in(form: Any, payments: tuple[Any, Any]) -> None:
+    X, y = form(payments[0][["amount", "age"]]), payments[1].to_numpy()
+    seen: list[Any] = []
+    SelectionCV({"cart": {"learner": "cart"}}, cv=3, scoring=lambda e, X, y: float(not seen.append((X, y)))).fit(X, y)
+    assert {(type(rows), type(labels)) for rows, labels in seen} == {(type(X), np.ndarray)}
+    assert {label for _, labels in seen for label in labels} == {"fraud", "good"}
+    assert len(seen) == 3
 
 
 def test_neighbours_score_as_in_grid_search(cancer: tuple[Any, Any]) -> None:
@@ -161,6 +277,14 @@ def test_a_wrong_scorer_and_several_are_answered(cancer: tuple[Any, Any]) -> Non
         SelectionCV(SMALL, scoring="acuracy").fit(*cancer)
     with pytest.raises(ConfigurationError, match="MSEL-815: 2 scores cannot choose one candidate"):
         SelectionCV(SMALL, scoring=["accuracy", "roc_auc"]).fit(*cancer)
+    with pytest.raises(
+        ConfigurationError, match="unknown scorer 'log_loss', scoring; measure='log_loss' is modelsel's own; or did"
+    ):
+        SelectionCV(SMALL, scoring="log_loss").fit(*cancer)
+    with pytest.raises(ConfigurationError, match=r"f1_score is a metric of labels.*give make_scorer\(f1_score\)"):
+        SelectionCV(SMALL, scoring=f1_score).fit(*cancer)
+    with pytest.raises(ConfigurationError, match="MSEL-815: 3 is no scorer"):
+        SelectionCV(SMALL, scoring=3).fit(*cancer)
 
 
 def test_groups_go_to_the_splitter_or_to_the_scheme(cancer: tuple[Any, Any]) -> None:

@@ -42,7 +42,7 @@ def test_every_command_has_its_twin(command: str) -> None:
 def test_every_option_of_a_command_has_an_argument_in_its_twin() -> None:
     """Commands with an argument parser; `run` and `plan` take overrides."""
     renamed = {"file": "data", "folder": "directory", "justify": "category", "output": "path", "o": "path"}
-    shown = {"help", "json", "html", "fail_on"}  # what is printed is returned; `check` is `audit --fail-on`
+    shown = {"help", "json", "html", "fail_on", "verbose"}  # what is printed is returned; `check` is `audit --fail-on`
     for command in (one for one in COMMANDS if one != "exam"):  # what it has beneath it: tests/examination/test_door.py
         taken = set(inspect.signature(getattr(modelsel, command)).parameters)
         options = {renamed.get(name, name) for name in _arguments(command)} - shown

@@ -50,9 +50,9 @@ def test_other_words_stay_as_they_are(words: list[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["wine.cvs", "target"], r"MSEL-302: there is no file 'wine.cvs', wine.cvs; did you mean 'wine.csv'\?"),
-        (["wine.xlsx", "target"], r"MSEL-302: no reader for the suffix '.xlsx'"),
-        (["target", "wine.csv"], "MSEL-245: the target stands before its file, target wine.csv; write wine.csv target"),
+        (["wine.cvs", "target"], r"MSEL-251: there is no file 'wine.cvs', wine.cvs; did you mean 'wine.csv'\?"),
+        (["wine.xlsx", "target"], r"MSEL-251: no reader for the suffix '.xlsx'"),
+        (["target", "wine.csv"], "MSEL-251: the target stands before its file, target wine.csv; write wine.csv target"),
     ],
 )
 def test_a_misspelt_file_and_words_in_the_wrong_order_are_answered_with_what_was_meant(

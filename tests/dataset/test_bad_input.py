@@ -9,10 +9,12 @@ import pytest
 
 from modelsel.core.errors import ConfigurationError, DataError, ModelselError
 from modelsel.core.spec import make
+from modelsel.core.types import Partition
 from modelsel.dataset.columns.assemble import Loaded
 from modelsel.dataset.formats.csv import Csv
 from modelsel.dataset.profile import profile
 from modelsel.dataset.tables.prediction_rows import read_like
+from modelsel.split.parts import dropped
 
 GOOD = "a,b,y\n" + "".join(f"{i},{'uvw'[i % 3]},{'no' if i % 2 else 'yes'}\n" for i in range(12))
 
@@ -255,6 +257,16 @@ def test_a_class_with_one_development_row_is_refused(tmp_path: Path) -> None:
     task = load(tmp_path, table(("a", N), ("y", ["no", "yes"] * 9 + ["b", "b"]), ("t", [0] * 19 + [1])), held_out="t").task
     with pytest.raises(DataError, match=r"MSEL-332: class 'b' has 1 development row \(1 in the test set\)"):
         make("split", "predefined").partition(task)
+
+
+def test_a_class_that_the_split_leaves_one_development_row_is_dropped_where_rare_ones_are(tmp_path: Path) -> None:
+    text = table(("a", N), ("y", ["no", "yes"] * 9 + ["b", "b"]), ("t", [0] * 17 + [1, 0, 1]))
+    task = load(tmp_path, text, held_out="t", rare="drop").task
+    made = make("split", "predefined").partition(task)
+    assert (made.development.tolist(), made.test.tolist()) == ([*range(17)], [17])
+    (finding,) = dropped(task, made)
+    assert finding.message.endswith("dropped with their 2 rows: b")
+    assert not [*dropped(task, Partition(made.development, np.setdiff1d(np.arange(20), made.development)))]
 
 
 def test_ids_are_told_apart_beyond_the_reach_of_floats(tmp_path: Path) -> None:

@@ -203,6 +203,16 @@ def test_what_is_not_defined_is_not_a_number() -> None:
     assert make("measure", "balanced_error").score(one, Outputs(one[None]), None, 2)[0] == 0.0
 
 
+@settings(max_examples=200, deadline=None)
+@given(seed=st.integers(0, 100_000), classes=st.integers(2, 6), side=st.booleans())
+def test_matthews_correlation_of_a_constant_is_0_whatever_the_weights(seed: int, classes: int, side: bool) -> None:
+    """N² − Σ N_i² of a constant is rounding under a root: a NaN, or a number of any size."""
+    rng = np.random.default_rng(seed)
+    some, same = rng.integers(classes, size=30).astype(np.int32), np.full(30, rng.integers(classes), np.int32)
+    truth, said = (some, same) if side else (same, some)
+    assert make("measure", "mcc").score(truth, Outputs(said[None]), rng.random(30) * 10, classes)[0] == 0.0
+
+
 def test_every_kind_has_a_file_and_bases_are_no_kinds() -> None:
     """A base whose file has its name would be offered as a measure."""
     assert {spec["kind"] for spec in SPECS.values()} == set(kinds_of("measure"))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,7 @@ def answered(
     matrix = LossMatrix(task, resampling, len(plan.candidates)) if measure.over_rows else None
     for job, result in _on_one_thread_each(_computed(work, workers)):
         members = np.array(job.members)
-        scores.add(job.cell.fold, members, work.scored(job.cell.fold, result))
+        scores.add(job.cell.fold, members, _judged(work, job, result).scored(job.cell.fold, result))
         seconds[members, job.cell.fold] = result.seconds / len(members)
         if matrix is not None:
             _enter(matrix, work, job, result)
@@ -107,6 +107,14 @@ def _on_one_thread_each(found: Any) -> Any:
     """Limit libraries with threads of their own to one, as several cells are computed at a time."""
     with threadpool_limits(1):
         yield from found
+
+
+def _judged(work: RunContext, job: CellJob, result: CellResult) -> RunContext:
+    """The study as the candidates that answered are judged: a scorer is told who they are, and which rows they answer for."""
+    if (on := getattr(work.measure, "on", None)) is None:
+        return work
+    candidates = work.candidates(job)
+    return replace(work, measure=on(work, work.resampling.folds[job.cell.fold], [candidates[one] for one in result.ok]))
 
 
 def _members(plan: Plan, cell: Cell) -> tuple[int, ...]:

@@ -1,23 +1,33 @@
 """scikit-learn's names and signs of scores, and modelsel's measures under the same roof.
 
-`accuracy` is 1 − error; any other scorer is asked as scikit-learn asks it, of what a candidate says about the fold.
+`accuracy` is 1 − error; any other scorer is asked as scikit-learn asks it: of a fitted classifier, with the rows and labels of
+the fold as the caller gave them, and their weights where it takes `sample_weight`.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from inspect import signature
+from numbers import Number
+from typing import Any, Self
+from warnings import warn
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import check_scoring, get_scorer_names
+from numpy.typing import NDArray
+from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.utils import _safe_indexing, indexable
 
 from modelsel.config.build import Builder
 from modelsel.config.fields.suggest import near
 from modelsel.config.sources.folders import Folders
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.protocols.evaluation import Measure
-from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
+from modelsel.core.types import Candidate, Codes, Floats, Fold, Integers, Outputs, Resampling, Task
 from modelsel.estimator import Classifier
+from modelsel.runner.evaluation.context import RunContext
+from modelsel.runner.final_fit import fit
+
+READ = ("classes_", "n_features_in_", "feature_names_in_")  # attributes of a fitted search that its classifiers have too
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +39,17 @@ class Scoring:
     offset: float
     scorer: Callable[..., float]
 
+    def on_rows(self, search: Any, X: Any, y: Any, weights: Any) -> "Scoring":
+        """The same for the rows of a search, which a scorer of scikit-learn's reads as they were given."""
+        return replace(self, measure=self.measure.of(search, X, y, weights)) if isinstance(self.measure, Asked) else self
+
 
 def scoring_of(scoring: Any, measure: Any, builder: Builder | None = None) -> Scoring:
     """Resolve `scoring` and `measure`; problems go to the builder, or are raised as ConfigurationError."""
     own = builder or Builder(Folders.of())
     if scoring is not None and measure is not None:
         own.problems.append(Problem("MSEL-813", "scoring and measure are both given", "SelectionCV", "give one of them"))
-    wrong = [*_unscored(scoring)]
+    wrong = [*_unscored(scoring, own.folders.options("measure"))]
     own.problems.extend(wrong)
     asked = measure is None and not wrong and scoring not in (None, "accuracy")
     made = _asked(scoring) if asked else _measured(measure or "error", own)
@@ -44,13 +58,21 @@ def scoring_of(scoring: Any, measure: Any, builder: Builder | None = None) -> Sc
     return made
 
 
-def _unscored(scoring: Any) -> Iterator[Problem]:
-    """Yield the problems of `scoring`: several scorers, or a name that scikit-learn does not know."""
+def _unscored(scoring: Any, measures: Iterable[str]) -> Iterator[Problem]:
+    """Yield the problems of `scoring`: several scorers, a name that scikit-learn does not know, or no scorer at all."""
     if isinstance(scoring, list | tuple | set | dict):
         fix = "give the one that is to choose"
         yield Problem("MSEL-815", f"{len(scoring)} scores cannot choose one candidate", "scoring", fix)
-    if isinstance(scoring, str) and scoring not in get_scorer_names():
-        yield Problem("MSEL-815", f"unknown scorer {scoring!r}", "scoring", near(scoring, get_scorer_names()))
+    elif isinstance(scoring, str):
+        if scoring not in get_scorer_names():
+            own = f"measure={scoring!r} is modelsel's own; or " if scoring in measures else ""
+            yield Problem("MSEL-815", f"unknown scorer {scoring!r}", "scoring", own + near(scoring, get_scorer_names()))
+    elif scoring is not None and not callable(scoring):
+        fix = "give a name of scikit-learn's, or a callable of (estimator, X, y)"
+        yield Problem("MSEL-815", f"{scoring!r} is no scorer", "scoring", fix)
+    elif str(getattr(scoring, "__module__", "")).startswith("sklearn.metrics.") and hasattr(scoring, "__name__"):
+        fix = f"give make_scorer({scoring.__name__}), or the name of a scorer"
+        yield Problem("MSEL-815", f"{scoring.__name__} is a metric of labels, no scorer of an estimator", "scoring", fix)
 
 
 def _measured(measure: Any, builder: Builder) -> Scoring:
@@ -71,19 +93,46 @@ def _measured(measure: Any, builder: Builder) -> Scoring:
 
 def _asked(scoring: Any) -> Scoring:
     """Wrap a scorer of scikit-learn's."""
-    found = check_scoring(Classifier("majority"), scoring=scoring)
+    asked = Asked(scoring if callable(scoring) else get_scorer(scoring))
 
     def scorer(estimator: Any, X: Any, y: Any, weights: Any = None) -> float:
-        return float(found(estimator, X, y) if weights is None else found(estimator, X, y, sample_weight=weights))
+        return asked.called(estimator, X, y, {} if weights is None else {"sample_weight": weights})
 
-    return Scoring(Asked(found), 1.0, 0.0, scorer)
+    return Scoring(asked, 1.0, 0.0, scorer)
+
+
+def _takes_weights(scorer: Any) -> bool:
+    """Say whether a scorer takes `sample_weight`, as scikit-learn's searches find it out."""
+    if hasattr(scorer, "_accept_sample_weight"):
+        return bool(scorer._accept_sample_weight())
+    try:
+        return "sample_weight" in signature(scorer).parameters
+    except ValueError:  # of compiled code
+        return False
+
+
+@dataclass(frozen=True, eq=False)
+class GivenRows:
+    """The rows of a search as its caller gave them, and the fitted search's attributes that say what a classifier read."""
+
+    X: Any
+    y: Any
+    weights: Any  # None too where the scorer does not take them
+    attributes: Mapping[str, Any]
+
+    def part(self, rows: Integers) -> tuple[Any, Any, dict[str, Any]]:
+        """X and y of some rows, of the types that they were given in, and their weights by keyword."""
+        weights = {} if self.weights is None else {"sample_weight": _safe_indexing(self.weights, rows)}
+        return _safe_indexing(self.X, rows), _safe_indexing(self.y, rows), weights
 
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A scorer of scikit-learn's as a measure; classes are their positions."""
+    """A scorer of scikit-learn's as a measure, which is asked of candidates on a fold (`on`)."""
 
     scorer: Any
+    given: GivenRows | None = None
+    asked: tuple[RunContext, Fold, tuple[Candidate, ...]] | None = None
     higher_is_better = True
     needs_scores = True
     over_rows = False
@@ -91,30 +140,77 @@ class Asked:
     def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
         yield from ()
 
+    def of(self, search: Any, X: Any, y: Any, weights: Any) -> "Asked":
+        """The scorer of a fitted search's rows; one that takes no weights is not given any, and the caller is warned."""
+        if weights is not None and not _takes_weights(self.scorer):
+            warn(f"{self.scorer} takes no sample_weight: fits count the weights, scores do not", UserWarning, stacklevel=3)
+            weights = None
+        attributes = {name: value for name, value in vars(search).items() if name in READ}
+        X, y, weights = indexable(X, y, weights)
+        return replace(self, given=GivenRows(X, y, weights, attributes))
+
+    def on(self, work: RunContext, fold: Fold, candidates: Sequence[Candidate]) -> "Asked":
+        """The scorer of these candidates, in their order, on the assessment rows of a fold."""
+        return replace(self, asked=(work, fold, tuple(candidates)))
+
     def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
-        """Ask the scorer once for each candidate."""
+        """Ask the scorer once for each candidate, of the fold's rows and labels as the caller gave them."""
         assert outputs.scores is not None
-        extra = {} if weights is None else {"sample_weight": weights}
-        pairs = zip(outputs.predicted, outputs.scores, strict=True)
-        rows = np.zeros((len(truth), 1))
-        return np.array([self.scorer(_Said(classes, *pair), rows, truth, **extra) for pair in pairs], np.float64)
+        assert self.asked is not None
+        assert self.given is not None
+        work, fold, candidates = self.asked
+        X, y, extra = self.given.part(fold.assessment)
+        found = []
+        for candidate, labels, scores in zip(candidates, outputs.predicted, outputs.scores, strict=True):
+            said = AnsweredClassifier.of(candidate, work, fold, self.given.attributes)
+            try:
+                found.append(self.called(said.that_said(X, labels, scores), X, y, extra))
+            except Exception as error:
+                error.add_note(f"while {self.scorer} scored {candidate.entry} on fold {fold.index}")
+                raise
+        return np.array(found, np.float64)
+
+    def called(self, estimator: Any, X: Any, y: Any, extra: Mapping[str, Any]) -> float:
+        """Score a fitted estimator; ValueError for an answer that is no number."""
+        found = self.scorer(estimator, X, y, **extra)
+        if isinstance(found, np.generic | np.ndarray) and found.size == 1:
+            found = found.item()
+        if not isinstance(found, Number):
+            raise ValueError(f"scoring must return a number, and {self.scorer} returned {found!r}")
+        return float(found)  # type: ignore[arg-type]
 
     def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
         raise TypeError("a scorer is no mean over rows")
 
 
-class _Said(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A fitted classifier whose answers for the rows are known already."""
+class AnsweredClassifier(Classifier):
+    """A candidate fitted on a fold, whose answers for the fold's rows are known already.
 
-    def __init__(self, classes: int = 2, labels: Any = None, scores: Any = None) -> None:
-        self.classes, self.labels, self.scores = classes, labels, scores
-        self.classes_ = np.arange(classes)
+    A scorer that asks it about other rows, or for anything else of the model, has it fitted then: the same fit.
+    """
 
-    def predict(self, X: Any) -> Any:
-        return self.labels
+    @classmethod
+    def of(cls, candidate: Candidate, work: RunContext, fold: Fold, attributes: Mapping[str, Any]) -> Self:
+        """Nobody has asked it yet."""
+        own = cls(dict(candidate.spec), None, work.seed)
+        for name, value in attributes.items():
+            setattr(own, name, value)
+        own._fit = partial(fit, candidate, work.task, work.seed, fold.analysis)
+        return own
 
-    def predict_proba(self, X: Any) -> Any:
-        return self.scores
+    def that_said(self, X: Any, labels: Codes, scores: Floats) -> Self:
+        """Itself, with its answers for these very rows."""
+        self._answers = X, labels, scores
+        return self
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
+    def predict(self, X: Any) -> NDArray[Any]:
+        return self.classes_.take(self._answers[1]) if X is self._answers[0] else super().predict(X)
+
+    def predict_proba(self, X: Any) -> Floats:
+        return self._answers[2] if X is self._answers[0] else super().predict_proba(X)
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "final_":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.final_ = self._fit()
+        return self.final_

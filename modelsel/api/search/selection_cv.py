@@ -140,6 +140,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         if self.scheme is not None and groups is not None:
             task = replace(task, groups=np.unique(np.asarray(groups), return_inverse=True)[1])
         scoring, rule, candidates = self._parts(task)
+        scoring = scoring.on_rows(self, X, y, weights)
         resampling = self._resampling(task, groups)
         if wrong := [*rule.problems(resampling, scoring.measure.over_rows)]:
             raise ValueError("; ".join(wrong))

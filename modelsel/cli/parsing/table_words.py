@@ -33,7 +33,7 @@ def _misread(words: Sequence[str]) -> Iterator[Problem]:
         return
     if len(words) > 1 and is_table(words[1]):
         fix = f"write {words[1]} {words[0]}"
-        yield Problem("MSEL-245", "the target stands before its file", f"{words[0]} {words[1]}", fix)
+        yield Problem("MSEL-251", "the target stands before its file", f"{words[0]} {words[1]}", fix)
     elif suffix := Path(words[0]).suffix:
         path = Path(words[0])
         beside = path.parent.iterdir() if path.parent.is_dir() else ()
@@ -43,7 +43,7 @@ def _misread(words: Sequence[str]) -> Iterator[Problem]:
         else:
             what = f"there is no file {words[0]!r}"
             fix = f"did you mean {str(path.with_name(near[0]))!r}?" if near else "check the path"
-        yield Problem("MSEL-302", what, words[0], fix)
+        yield Problem("MSEL-251", what, words[0], fix)
 
 
 def is_table(word: str) -> bool:

@@ -56,7 +56,8 @@ def assemble(
     if weights is not None and settings.weights is None:
         extra["weights"] = weights
     task = Task(name=name, features=features, values=values, rows=np.arange(rows), classes=target.classes,
-                target=target.codes, types=types, label_type=types[settings.target], **extra)  # fmt: skip
+                target=target.codes, types=types, label_type=types[settings.target],
+                drop_rare=settings.rare == "drop", **extra)  # fmt: skip
     task = task if target.kept.all() else task.take(np.flatnonzero(target.kept))
     return Loaded(task, (*findings, *target.findings))
 

@@ -50,6 +50,7 @@ class CheckedCertificate:
         return 5 if self.faults else 0
 
     def text(self):
+        """Each statement with what became of it, and the verdict."""
         lines = [f"holds    {one}" for one in self.held] + [f"FAULT    {one}" for one in self.faults]
         said = (
             f"{len(self.faults)} of {len(lines)} statements do not hold" if self.faults else f"all {len(lines)} statements hold"

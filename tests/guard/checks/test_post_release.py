@@ -115,7 +115,8 @@ def test_a_wide_interval_is_told_by_what_is_left_of_the_budget(
     ("facts", "expected"),
     [({"certified": False, "n_clean": FEWEST - 1}, not_certified.too_few_clean(FEWEST - 1, 100, FEWEST)),
      ({"certified": False, "n_clean": FEWEST}, not_certified.shared_unknown()),
-     ({"release": "thresholdout"}, not_certified.by_thresholdout()), ({}, not_certified.finding("f1", "full"))],
+     ({"release": "thresholdout"}, not_certified.by_thresholdout()),
+     ({}, not_certified.finding("f1", "full"))],
 )  # fmt: skip
 def test_each_reason_for_no_interval_is_told_in_its_own_words(facts: dict[str, Any], expected: Finding) -> None:
     whole = {"n": 100, "n_clean": 100, "look": 2, "certified": True, "release": "full", "metric": "f1", **facts}

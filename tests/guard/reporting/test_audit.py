@@ -98,7 +98,7 @@ def test_where_another_measure_decides_no_error_rate_is_called_lucky(home: Path)
     report = audit(study.gate())
     (one,) = report["test_sets"]
     assert one["choices"]["luck"] is None
-    assert "of error rates" in markdown(report)
+    assert "all of these error rates" in markdown(report)
     assert "expected to look" not in markdown(report)
 
 

@@ -14,8 +14,8 @@ def finding(rows: int, n: int, testset: str, channel: str) -> Finding:
 def same_table(testset: str, role: str) -> Finding:
     """Report that the table is probably one that was seen before, although no row could be matched."""
     return KIND.finding(
-        f"this is probably the table of test set {testset[:8]}, which was {_used(role)}: its columns hang together as they "
-        "did there, nearer than another sample would; no single row could be matched"
+        f"this is probably the table of test set {testset[:8]}, which was {_used(role)}: "
+        "its columns hang together as they did there, nearer than another sample would; no single row could be matched"
     )
 
 
