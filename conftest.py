@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-collect_ignore = [] if find_spec("mcp") else ["modelsel/examination/server/agents.py"]  # imports the extra `exam`
+collect_ignore = [] if find_spec("mcp") else ["modelsel/examination/server/serve.py"]  # imports the extra `exam`
 
 _HOME = tempfile.TemporaryDirectory(prefix="modelsel-tests-")
 _DATA = tempfile.TemporaryDirectory(prefix="modelsel-nobody-")
@@ -83,7 +83,7 @@ def _small_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _play_tennis() -> Any:
     import pandas as pd
 
-    from modelsel.dataset.bundled.play_tennis import PlayTennis
+    from modelsel.dataset.play_tennis import PlayTennis
 
     task = PlayTennis().read()
     columns = {

@@ -18,7 +18,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 NEEDS = ["numba>=0.61", "numpy>=2.0", "scipy>=1.13", "platformdirs>=4"]
 COMPILE = """
-from modelsel.cli.process.compile_kernels import compiled
+from modelsel.cli.compile_kernels import compiled
 from modelsel.kernels.ready import mark
 dict(compiled())
 mark()

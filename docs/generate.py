@@ -12,10 +12,10 @@ from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
 from modelsel.cli.dispatch import main
-from modelsel.cli.parsing.help import COMMANDS, EXITS
-from modelsel.config.sources.folders import Folders, shipped
+from modelsel.cli.help import COMMANDS, EXITS
+from modelsel.config.folders import Folders, shipped
 from modelsel.core.spec import GROUPS
-from modelsel.manual import editor, json_schema, messages, pages, settings
+from modelsel.manual import editor, explain, json_schema, settings
 from modelsel.manual.settings import ROOT, SettingEntry
 
 ROOT_FOLDER = Path(__file__).resolve().parents[1]
@@ -33,7 +33,7 @@ def write(folder: Path) -> list[Path]:
     written = {f"settings_{name}": settings_page(name, groups) for name, groups in PARTS.items()}
     written |= {"commands": commands_page(), "error_codes": errors_page(), "python": python_page()}
     (folder / "codes").mkdir(parents=True, exist_ok=True)
-    codes = {f"codes/{code}": code_page(code) for code in (*pages.errors(), *pages.findings())}
+    codes = {f"codes/{code}": code_page(code) for code in (*explain.errors(), *explain.findings())}
     for name, text in (written | codes).items():
         place = folder / f"{name}.md"
         if not place.exists() or place.read_text("utf-8") != text:  # Sphinx reads again only what has changed
@@ -114,26 +114,26 @@ def _help(name: str) -> str:
 def errors_page() -> str:
     """The codes of errors and findings, each with a link to its page."""
     lines = ["# Codes, a page each", "", "## Errors", ""]
-    lines += [f"- [{code}](codes/{code}.md): {meaning}" for code, (_, meaning) in pages.errors().items()]
+    lines += [f"- [{code}](codes/{code}.md): {meaning}" for code, (_, meaning) in explain.errors().items()]
     lines += ["", "## Findings", ""]
-    lines += [f"- [{code}](codes/{code}.md): {_title(code)}" for code in pages.findings()]
-    listed = [f"{code} <codes/{code}>" for code in (*pages.errors(), *pages.findings())]
+    lines += [f"- [{code}](codes/{code}.md): {_title(code)}" for code in explain.findings()]
+    listed = [f"{code} <codes/{code}>" for code in (*explain.errors(), *explain.findings())]
     return "\n".join([*lines, "", "```{toctree}", ":hidden:", "", *listed, "```", ""])
 
 
 def _title(code: str) -> str:
     """What an error means; the first words of a finding's section: its bold name, or its first sentence."""
-    if code in pages.errors():
-        return pages.errors()[code][1]
-    text = pages.of_code(code).means
+    if code in explain.errors():
+        return explain.errors()[code][1]
+    text = explain.page_of(code).means
     named = re.match(r"\*\*(.+?)\*\*", text)
     return named[1] if named else re.sub(r"^\(.*?\) ", "", " ".join(text.split())).partition(". ")[0].rstrip(".")
 
 
 def code_page(code: str) -> str:
     """A page: what the code means, why it matters, what raises it, what to do, how to silence it."""
-    page = pages.of_code(code)
-    says = [*_says(messages.templates().get(code, ()))]
+    page = explain.page_of(code)
+    says = [*_says(explain.templates().get(code, ()))]
     parts = {
         "What it means": [page.means], "Why it matters": [_sentence(page.why)], "An example": [_sentence(page.example)],
         "What it says, and what to do": [*filter(None, [_sentence(page.do)]), *says] or ["What is wrong, and where."],
@@ -154,7 +154,7 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def _says(found: Iterable[messages.MessageTemplate]) -> Iterator[str]:
+def _says(found: Iterable[explain.MessageTemplate]) -> Iterator[str]:
     for message in found:
         says = f"Says `{message.what}`." if message.what else ""
         do = f" What to do: `{message.fix}`." if message.fix else ""

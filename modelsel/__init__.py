@@ -15,8 +15,8 @@ _HOMES = {
     "ModelselError": "modelsel.core.errors",
     "Outcome": "modelsel.api.outcome",
     "SelectionCV": "modelsel.api.search.selection_cv",
-    **dict.fromkeys(("exam", "create_exam"), "modelsel.api.exams.opening"),
-    **dict.fromkeys(("certify", "verify"), "modelsel.api.exams.certificates"),
+    **dict.fromkeys(("exam", "create_exam"), "modelsel.api.exams"),
+    **dict.fromkeys(("certify", "verify"), "modelsel.api.exams"),
     **dict.fromkeys(("test", "audit", "check"), f"{_COMMANDS}.ledger"),
     **dict.fromkeys(("report", "compare", "sync", "ui"), f"{_COMMANDS}.record"),
     **dict.fromkeys(("predict", "export"), f"{_COMMANDS}.model"),
@@ -32,7 +32,7 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         return importlib.metadata.version("modelsel")
     if name in _HOMES:
-        from modelsel.cli.parsing.errors import requirements
+        from modelsel.cli.errors import requirements
 
         with requirements():
             return getattr(importlib.import_module(_HOMES[name]), name)

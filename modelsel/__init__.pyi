@@ -11,10 +11,10 @@ from modelsel.api.commands.setup import completion as completion
 from modelsel.api.commands.setup import doctor as doctor
 from modelsel.api.commands.setup import explain as explain
 from modelsel.api.commands.setup import init as init
-from modelsel.api.exams.certificates import certify as certify
-from modelsel.api.exams.certificates import verify as verify
-from modelsel.api.exams.opening import create_exam as create_exam
-from modelsel.api.exams.opening import exam as exam
+from modelsel.api.exams import certify as certify
+from modelsel.api.exams import create_exam as create_exam
+from modelsel.api.exams import exam as exam
+from modelsel.api.exams import verify as verify
 from modelsel.api.outcome import Outcome as Outcome
 from modelsel.api.run import open_run as open_run
 from modelsel.api.run import plan as plan

@@ -14,19 +14,17 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
 
 from modelsel.config.build import learner as build
-from modelsel.config.fields.setting import setting
+from modelsel.config.values import setting
 from modelsel.core.spec import flat, resolved
-from modelsel.core.types import Candidate, Feature, Floats, RowTable, Table, Task, UncheckedRows, positions
+from modelsel.core.types import Candidate, Codes, Feature, Floats, RowTable, Table, Task, UncheckedRows, positions
 from modelsel.dataset.tables.frame import as_pandas, described
 from modelsel.dataset.tables.frame import table as frame_table
 from modelsel.dataset.tables.in_memory import is_frame
-from modelsel.learner.inputs.labels import countable, distinct
 from modelsel.learner.trees.model import TreeModel
-from modelsel.record.model.columns import told
+from modelsel.record.new_rows import told
 from modelsel.runner.final_fit import Final, fit
 from modelsel.tree.export.nested import to_dict
-from modelsel.tree.export.rules import rules_text
-from modelsel.tree.export.text import to_text
+from modelsel.tree.export.rules import rules_text, to_text
 from modelsel.tree.structure.node import PrunedView
 
 FLOOR = ("majority", "prior_draw")  # learners that look at no feature
@@ -384,3 +382,31 @@ def _training(estimator: Any, X: Any, y: Any) -> tuple[Table, NDArray[Any]]:
 
 def _table(values: Floats, features: tuple[Feature, ...], kind: type[RowTable] = RowTable) -> Table:
     return kind(name="array", features=features, values=values, rows=np.arange(len(values)))
+
+
+# The distinct labels of rows, and which of them each row has: `np.unique`, without sorting where labels are small integers.
+
+WIDEST = 1 << 16  # between the smallest and the largest integer, what is counted instead of sorted
+
+
+def countable(labels: NDArray[Any]) -> bool:
+    """Integers in one row: classes for certain, whatever their values."""
+    return labels.ndim == 1 and labels.dtype.kind in "iu" and len(labels) > 0
+
+
+def distinct(labels: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
+    """The labels in ascending order, and the place of each row's among them.
+
+    >>> classes, place = distinct(np.array([7, 5, 7]))
+    >>> classes.tolist(), place.tolist()
+    ([5, 7], [1, 0, 1])
+    """
+    if countable(labels):
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < WIDEST:
+            least = labels.dtype.type(low)
+            above = (labels - least).view(f"u{labels.itemsize}").astype(np.intp)  # a difference may not fit the labels' type
+            there = np.bincount(above, minlength=high - low + 1) > 0
+            return np.flatnonzero(there).astype(labels.dtype) + least, (np.cumsum(there) - 1).astype(np.int32)[above]
+    classes, place = np.unique(labels, return_inverse=True)
+    return classes, place.astype(np.int32)

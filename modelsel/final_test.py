@@ -11,9 +11,9 @@ from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.protocols.surroundings import Progress
 from modelsel.core.types import Task, seal
 from modelsel.guard.gate import Gate
-from modelsel.guard.identity.requests import LookRequest, TestSetDeclaration
 from modelsel.guard.kept import kept
 from modelsel.guard.reporting.audit import audit
+from modelsel.guard.requests import LookRequest, TestSetDeclaration
 from modelsel.record.folder import ROOT, RunFolder
 from modelsel.record.mlflow.track import Tracker
 from modelsel.record.refit import answered, ready

@@ -8,7 +8,7 @@ import json
 import random
 from pathlib import Path
 
-from modelsel.dataset.bundled.tic_tac_toe import TicTacToe
+from modelsel.dataset.tic_tac_toe import TicTacToe
 
 DESCRIBED = json.loads((Path(__file__).parent / "figures" / "likenesses.json").read_text("utf-8"))
 LEANING = 0.9  # chance that one of the first columns says the class

@@ -16,7 +16,7 @@ from urllib.response import addinfourl
 
 import sklearn.datasets
 
-from modelsel.dataset.reading import openml_client
+from modelsel.dataset import openml
 
 RECORDED = Path(sklearn.datasets.__file__).parent / "tests/data/openml"
 Handler = TypeVar("Handler", bound=urllib.request.HTTPSHandler)
@@ -78,13 +78,13 @@ class Offline(urllib.request.HTTPSHandler):
 @contextmanager
 def served(handler: Handler) -> Iterator[Handler]:
     """All of urllib's requests go to the handler."""
-    openml_client._silence.clear()
+    openml._silence.clear()
     urllib.request.install_opener(urllib.request.build_opener(handler))
     try:
         yield handler
     finally:
         urllib.request.install_opener(None)  # type: ignore[arg-type]
-        openml_client._silence.clear()
+        openml._silence.clear()
 
 
 def file_of(url: str) -> str:

@@ -9,8 +9,8 @@ from math import log
 import numpy as np
 from scipy.stats import norm
 
-from modelsel.statistics.reuse import prices
-from modelsel.statistics.reuse.certificate import SpendingState, interval
+from modelsel.statistics import prices
+from modelsel.statistics.certificate import SpendingState, interval
 
 DELTA = 0.05
 STRENGTH = 0.15  # of the weak features, in standard deviations

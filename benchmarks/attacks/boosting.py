@@ -10,8 +10,8 @@ from math import log, sqrt
 
 import numpy as np
 
-from modelsel.statistics.reuse import prices
-from modelsel.statistics.reuse.certificate import SpendingState, hoeffding, interval
+from modelsel.statistics import prices
+from modelsel.statistics.certificate import SpendingState, hoeffding, interval
 
 DELTA = 0.05
 Bits = np.ndarray

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from modelsel.guard.release.mechanisms import Better, LabelSummary, count_channel
-from modelsel.statistics.reuse.certificate import SpendingState, interval
+from modelsel.guard.release import Better, LabelSummary, count_channel
+from modelsel.statistics.certificate import SpendingState, interval
 
 RELEASES = ("full", "grid", "predicted", "ladder", "passfail", "better", "closed")
 ATTACKS = ("boosting", "climbing")

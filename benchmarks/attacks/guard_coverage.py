@@ -26,12 +26,11 @@ from benchmarks.common.timing import Row
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Feature, Outputs, Table, Task, seal
 from modelsel.guard.gate import Gate
-from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
-from modelsel.guard.release.mechanisms import LabelSummary, Released, ReleaseMechanism, count_channel
-from modelsel.guard.release.score_grid import ScoreGridRelease
+from modelsel.guard.release import LabelSummary, Released, ReleaseMechanism, ScoreGridRelease, count_channel
+from modelsel.guard.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
 from modelsel.runner.final_fit import fit
-from modelsel.statistics.reuse.certificate import SpendingState
+from modelsel.statistics.certificate import SpendingState
 
 RELEASES = ("full", "grid", "predicted", "passfail", "ladder")
 SCENARIOS = ("plain", "members", "dropped", "measures", "shrunk", "merged")

@@ -25,7 +25,7 @@ from benchmarks.common.timing import Row
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Outputs, Table, Task, seal
 from modelsel.guard.gate import Gate
-from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
+from modelsel.guard.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
 
 

@@ -28,8 +28,8 @@ import numpy as np
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Outputs, Table, Task, seal
 from modelsel.guard.gate import Gate
-from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.guard.reporting.audit import audit
+from modelsel.guard.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
 
 RELEASES = ("full", "grid", "predicted", "passfail", "ladder")

@@ -13,9 +13,9 @@ from math import sqrt
 import numpy as np
 from scipy.stats import norm
 
-from modelsel.guard.release.mechanisms import LabelSummary, count_channel
-from modelsel.statistics.reuse.certificate import SpendingState, interval
-from modelsel.statistics.reuse.prices import steps_near
+from modelsel.guard.release import LabelSummary, count_channel
+from modelsel.statistics.certificate import SpendingState, interval
+from modelsel.statistics.prices import steps_near
 
 DELTA, LOOKS, STRENGTH = 0.05, 100, 0.15
 QUOTAS = (0, 1, 3, 5, 10, 20, LOOKS)

@@ -13,7 +13,7 @@ from modelsel.measure.error import Error
 from modelsel.planning.make import make
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.execution.executors import Pool
-from modelsel.runner.journal.journal import Journal
+from modelsel.runner.journal import Journal
 from modelsel.runner.run import run
 
 

@@ -25,9 +25,9 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.common.timing import Row, processor, side_by_side
 from modelsel import classifier
-from modelsel.comparison.optimism.fold_predictions import FoldPredictions, bbc_of_folds
+from modelsel.comparison.fold_predictions import FoldPredictions, bbc_of_folds
 from modelsel.core.types import Outputs, Scoreboard
-from modelsel.dataset.bundled.waveform import Waveform
+from modelsel.dataset.waveform import Waveform
 from modelsel.kernels.compiler import load
 from modelsel.measure.auc import Auc
 from modelsel.rule.best import Best

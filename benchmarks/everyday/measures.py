@@ -14,8 +14,8 @@ from statistics import median
 from typing import Any
 
 from benchmarks.common.timing import Row
-from modelsel.comparison.winner.score_measures import with_score_measures
-from modelsel.comparison.winner.selection import choose
+from modelsel.comparison.score_measures import with_score_measures
+from modelsel.comparison.selection import choose
 from modelsel.config.compose import Config, compose
 from modelsel.core.selection import Selection
 from modelsel.measure.beside import accompanying
@@ -23,7 +23,7 @@ from modelsel.planning.make import Plan, make
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.families import resolve
-from modelsel.runner.journal.journal import Journal
+from modelsel.runner.journal import Journal
 from modelsel.runner.prediction_time import of_candidates
 from modelsel.runner.run import run
 from modelsel.runner.study_data import StudyData, prepare

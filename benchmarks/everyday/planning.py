@@ -42,10 +42,10 @@ from modelsel.kernels import compiler
 from modelsel.planning.make import make
 from modelsel.planning.probe import estimate
 from modelsel.runner.families import resolve
-from modelsel.runner.journal.journal import Journal
+from modelsel.runner.journal import Journal
 from modelsel.runner.study_data import prepare
 from modelsel.runner.execution.executors import Pool
-from modelsel.core.system.memory import give_back
+from modelsel.core.system.machine import give_back
 from modelsel.runner.run import run
 
 def held(what):

@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 from benchmarks.common.places import ROOT
 from benchmarks.common.timing import Row
 from modelsel import SelectionCV
-from modelsel.dataset.bundled.waveform import Waveform
+from modelsel.dataset.waveform import Waveform
 
 TURNS, IMPORT, MORE = 3, 0.3, 1.05
 STUDY = {"scheme.folds": 5, "tracking": "off", "final_test": "false", "pool": "threads", "pool.n_jobs": 1}

@@ -22,14 +22,14 @@ from numba.core.dispatcher import Dispatcher
 
 from benchmarks.common.places import DATA
 from benchmarks.common.timing import Row, processor
-from modelsel.comparison.winner.selection import choose
+from modelsel.comparison.selection import choose
 from modelsel.config.compose import Config, compose
 from modelsel.kernels import compiler
 from modelsel.planning.make import make
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.families import resolve
-from modelsel.runner.journal.journal import Journal
+from modelsel.runner.journal import Journal
 from modelsel.runner.run import run
 from modelsel.runner.study_data import StudyData, prepare
 

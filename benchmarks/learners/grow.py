@@ -24,8 +24,8 @@ from modelsel.core.types import Feature, Task, positions
 from modelsel.learner.tree import Splits, Tree
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import GrowthParams
-from modelsel.tree.pruning.truncate import StoppingLimits, truncate
-from modelsel.tree.routing.route import route
+from modelsel.tree.pruning import StoppingLimits, truncate
+from modelsel.tree.routing import route
 from modelsel.tree.structure.node import LEAF
 
 RNG = np.random.default_rng(0)

@@ -20,11 +20,9 @@ from modelsel.planning.batch import fit_digest
 from modelsel.runner.evaluation.preprocessing import rows_digest
 from modelsel.runner.study_data import prepare
 from modelsel.softener.nelder_mead import NelderMead
-from modelsel.softener.objective.numpy_objective import evaluate
-from modelsel.softener.objective.objective import Objective
+from modelsel.softener.ramp_objective import Objective, evaluate
 from modelsel.softener.range_fraction import RangeFraction
-from modelsel.tree.softening.soft import layout, met
-from modelsel.tree.softening.widths import Widths
+from modelsel.tree.softening import Widths, layout, met
 from modelsel.tree.structure.node import PrunedView
 
 REPEATS = 50

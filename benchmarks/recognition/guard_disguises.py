@@ -22,7 +22,7 @@ from benchmarks.recognition.disguise_tables import given, tables
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Floats, Outputs, Table, Task, seal
 from modelsel.guard.gate import Gate
-from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
+from modelsel.guard.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
 
 Change = Callable[[Task, np.random.Generator], Task | None]  # None: there is nothing here to be changed so

@@ -17,7 +17,7 @@ from benchmarks.common.timing import Row, processor, side_by_side
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Outputs, Table, Task, seal
 from modelsel.guard.gate import Gate
-from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
+from modelsel.guard.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
 
 ROWS, BUDGET, TURNS = 200_000, 5.0, 3

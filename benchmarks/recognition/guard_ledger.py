@@ -22,11 +22,11 @@ import numpy as np
 from benchmarks.common.timing import Row
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Outputs, Table, Task, seal
+from modelsel.guard.fingerprints import subject_of
 from modelsel.guard.gate import Gate
 from modelsel.guard.history.entries import seal_facts, terms_of, who
 from modelsel.guard.history.stored_rows import keep_all, keep_chosen
-from modelsel.guard.identity.fingerprints import subject_of
-from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
+from modelsel.guard.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.home import Home
 

@@ -18,7 +18,7 @@ from benchmarks.common.one_study import alone, lock_share, study
 from benchmarks.common.timing import Row, seconds, side_by_side
 from modelsel.core.spec import make as part
 from modelsel.core.types import Candidate, Integers, Resampling, Task
-from modelsel.dataset.bundled.waveform import Waveform
+from modelsel.dataset.waveform import Waveform
 from modelsel.learner.tree import Tree
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.final_fit import fit

@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.common.one_study import alone, lock_share, study
 from benchmarks.common.timing import Row, side_by_side
 from modelsel.core.types import Candidate
-from modelsel.dataset.bundled.waveform import Waveform
+from modelsel.dataset.waveform import Waveform
 from modelsel.learner.majority import Majority
 from modelsel.learner.tree import Tree
 from modelsel.scheme.repeated_kfold import RepeatedKfold

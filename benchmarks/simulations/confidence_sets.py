@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from modelsel.core.types import Floats
-from modelsel.statistics.tests.confidence_set import differences, every_best, may_be_best, resampled
+from modelsel.statistics.confidence_set import differences, every_best, may_be_best, resampled
 
 
 def losses(rng: np.random.Generator, rows: int, rates: Floats) -> Floats:

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from modelsel.comparison.optimism.bbc import bbc
-from modelsel.comparison.optimism.near_floor import is_near
+from modelsel.comparison.bbc import bbc
+from modelsel.comparison.correcting import is_near
 from modelsel.core.types import Booleans, Floats, Integers, Scoreboard
 from modelsel.rule.best import Best
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Booleans, Floats, Integers
+from modelsel.statistics.certificate import SpendingState
 from modelsel.statistics.intervals import clopper_pearson
-from modelsel.statistics.reuse.certificate import SpendingState
 from modelsel.statistics.units.intervals import UnitLosses, plan, price, release, released_interval
 
 DELTA = 0.05

@@ -21,7 +21,7 @@ from modelsel.learner.trees.model import TreeModel
 from modelsel.runner.final_fit import Final, fit
 from modelsel.scheme.stratified_kfold import StratifiedKfold
 from modelsel.statistics.intervals import clopper_pearson
-from modelsel.tree.routing.route import route
+from modelsel.tree.routing import route
 
 ROWS = (200, 1000)
 FRESH = 20_000

@@ -15,7 +15,7 @@ import numpy as np
 from modelsel.core.errors import DataError, Problem
 from modelsel.dataset.columns.column import rows_said
 from modelsel.dataset.tables.untyped import UntypedTable
-from modelsel.record.content.files import npz, write
+from modelsel.record.files import npz, write
 from modelsel.record.folder import RunFolder
 
 FILE = "content.npz"

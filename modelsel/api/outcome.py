@@ -20,9 +20,9 @@ from modelsel.core import outcome as core
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Candidate, Task
 from modelsel.dataset.tables.untyped import UntypedTable
-from modelsel.record.content.candidates import Row
+from modelsel.record.candidates import Row
 from modelsel.record.folder import OUTCOME, RunFolder
-from modelsel.record.model.columns import labels
+from modelsel.record.new_rows import labels
 from modelsel.reporting.text.terminal import progress
 from modelsel.reporting.text.verdict import verdict
 

@@ -1,26 +1,69 @@
 """`modelsel.run` and `modelsel.plan`: a study on overrides, on settings by keyword, on data in memory."""
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, TypeVar
 
 from modelsel.api import content
-from modelsel.api.documented import documented_as
 from modelsel.api.outcome import Outcome
-from modelsel.api.progress import progress
 from modelsel.api.results.mlflow_models import under_the_open_run
-from modelsel.cli.parsing.errors import requirements
-from modelsel.cli.parsing.table_words import is_table
+from modelsel.cli.errors import requirements
+from modelsel.cli.table_words import is_table
 from modelsel.config.compose import Config, compose, recompose
 from modelsel.core.errors import ConfigurationError, DataError, Problem
-from modelsel.dataset.formats.memory import NAME
-from modelsel.dataset.reading.bytes import told
+from modelsel.core.protocols.surroundings import Progress
+from modelsel.dataset.files import told
+from modelsel.dataset.memory import NAME
 from modelsel.dataset.tables.in_memory import OF_A_TASK, MemoryTable, UnreadColumnsError, given
 from modelsel.dataset.tables.read_table import kind_of_file
 from modelsel.dataset.tables.untyped import UntypedTable, hold
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.forecast import Forecast, forecast
+from modelsel.reporting.text import terminal
+from modelsel.reporting.text.terminal import State
+
+# Parameters that two functions share are told once, at the first of them, and put into the docstring of the other.
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def documented_as(other: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Put the parameters of another function into a docstring that has none, before what it returns.
+
+    >>> def first(x):
+    ...     '''Do it.
+    ...
+    ...     Parameters
+    ...     ----------
+    ...     x : int
+    ...         A number.
+    ...
+    ...     Returns
+    ...     -------
+    ...     int
+    ...     '''
+    >>> @documented_as(first)
+    ... def second(x):
+    ...     '''Do the same.
+    ...
+    ...     Returns
+    ...     -------
+    ...     str
+    ...     '''
+    >>> [line.strip() for line in second.__doc__.splitlines()[2:6]]
+    ['Parameters', '----------', 'x : int', 'A number.']
+    """
+
+    def filled(function: Function) -> Function:
+        if function.__doc__ and other.__doc__:  # `python -OO` has none
+            told = other.__doc__[other.__doc__.index("Parameters\n") : other.__doc__.index("Returns\n")]
+            function.__doc__ = function.__doc__.replace("Returns\n", f"{told}Returns\n", 1)
+        return function
+
+    return filled
+
 
 ROLES = ("target", "weights", "groups", "id")
 
@@ -265,3 +308,66 @@ def _roles(*said: Any) -> dict[str, Any]:
 
 def _command(overrides: Sequence[Any]) -> tuple[str, ...]:
     return ("modelsel.run", *(word for word in overrides if isinstance(word, str)))
+
+
+# Choose how progress is shown: a bar in a notebook, elsewhere the same as on the terminal.
+
+
+def progress() -> Progress:
+    """A bar of the notebook where this runs in one, else that of the terminal."""
+    return Notebook() if in_notebook() else terminal.progress()
+
+
+def in_notebook() -> bool:
+    """True inside a kernel that shows rich output; IPython on a terminal is a terminal."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
+class Notebook:
+    """A bar of HTML that is brought up to date in its place, and taken away at the end."""
+
+    def __init__(self) -> None:
+        self.state = State()
+        self.handle: Any = None
+
+    def start(self, cells: int, candidates: int) -> None:
+        self.state.start(cells, candidates)
+        self._show()
+
+    def advance(self, cells: int = 1, best: float | None = None, failures: int = 0) -> None:
+        """Count finished cells, and draw the bar again when a whole percent is full."""
+        before = int(self.state.share * 100)
+        self.state.advance(cells, best, failures)
+        if int(self.state.share * 100) != before:
+            self._show()
+
+    def say(self, message: str) -> None:
+        print(message)  # noqa: T201  a notebook's own output
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self.handle is not None:
+            self.handle.update(_html(""))
+
+    def _show(self) -> None:
+        """Draw the bar, in the place of the one before."""
+
+        from IPython.display import display
+
+        state = self.state
+        words = ", ".join(filter(None, (f"{state.done:,} of {state.cells:,} cells", state.words())))
+        bar = _html(f"<div><progress max='{state.cells}' value='{state.done}'></progress> <small>{words}</small></div>")
+        if self.handle is None:
+            self.handle = display(bar, display_id=True)
+        else:
+            self.handle.update(bar)
+
+
+def _html(text: str) -> Any:
+    from IPython.display import HTML
+
+    return HTML(text)

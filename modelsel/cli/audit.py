@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from modelsel.cli.parsing.arguments import RUN_HELP, Arguments
+from modelsel.cli.arguments import RUN_HELP, Arguments
 from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, ConfigurationError, Problem, StoreError
 from modelsel.core.protocols.surroundings import Anchor
 from modelsel.guard.gate import Gate
@@ -54,7 +54,7 @@ def audited(
     run: str | None, ledger: str = "user", other: str | None = None, state: Callable[[Gate], None] | None = None
 ) -> dict[str, Any]:
     """The report of a run's test set, or of everything in a ledger; `other` is merged into it, and stated `state`, before."""
-    from modelsel.cli.process.replay import replayed
+    from modelsel.cli.replay import replayed
     from modelsel.config.reopen import reopen
     from modelsel.core.spec import make
     from modelsel.guard.reporting.audit import audit
@@ -82,13 +82,13 @@ def audited(
 def _witnesses(folder: RunFolder) -> Iterator[tuple[tuple[Anchor, ...], list[dict[str, str]]]]:
     """The tracking server of a study as an anchor, or the finding that it cannot be asked (its address is gone)."""
     from modelsel.config.reopen import reopen
-    from modelsel.guard.findings.ledger_state import anchor_unreached
+    from modelsel.guard.findings import ledger_findings
     from modelsel.record.mlflow.track import Tracker
 
     try:
         tracker = Tracker(reopen(folder.config(), "tracking").tracking, folder)
     except ConfigurationError as error:
-        yield (), [asdict(anchor_unreached.not_asked("mlflow", error.problems[0].what))]
+        yield (), [asdict(ledger_findings.anchor_unreached_not_asked("mlflow", error.problems[0].what))]
         return
     try:
         yield tracker.anchors, []

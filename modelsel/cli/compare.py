@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from modelsel.cli.parsing.arguments import RUN_HELP, Arguments
+from modelsel.cli.arguments import RUN_HELP, Arguments
 from modelsel.core.errors import OK
 
 
@@ -22,7 +22,7 @@ def main(words: Sequence[str]) -> int:
 
 def compared(runs: Sequence[str], files: Sequence[Path], rope: float = 0.01) -> None:
     """Print the comparison of recorded runs, and write it to the files; errors come before any file."""
-    from modelsel.comparison.across_tables.runs import of_folder
+    from modelsel.comparison.runs import of_folder
     from modelsel.record.folder import RunFolder
     from modelsel.reporting import comparison
     from modelsel.reporting.charts.document import text

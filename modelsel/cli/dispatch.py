@@ -8,12 +8,10 @@ import importlib
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
-from importlib.util import find_spec
 from types import ModuleType
 
-from modelsel.cli import PARTS
-from modelsel.cli.parsing.errors import read_up, reported
-from modelsel.cli.parsing.help import COMMANDS, text
+from modelsel.cli.errors import read_up, reported
+from modelsel.cli.help import COMMANDS, text
 from modelsel.core.errors import BAD_CONFIGURATION, OK, Problem
 
 FEW_COLLECTIONS = 100_000  # new objects before Python looks for circles among them: 700 cost a tenth of a short study
@@ -54,9 +52,8 @@ def _start_recorder() -> None:
 
 
 def module_of(name: str) -> ModuleType:
-    """The module of a command, in whichever package of the command line it lies."""
-    places = (f"modelsel.cli.{place}.{name}".replace("..", ".") for place in PARTS)
-    return importlib.import_module(next(place for place in places if find_spec(place) is not None))
+    """Import the module of a command."""
+    return importlib.import_module(f"modelsel.cli.{name}")
 
 
 def _version() -> int:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from modelsel.cli.parsing.arguments import RUN_HELP, Arguments
+from modelsel.cli.arguments import RUN_HELP, Arguments
 from modelsel.core.errors import OK, ConfigurationError, Problem, StoreError
 
 FORMATS = ("onnx", "sql", "rules", "json", "dot")
@@ -47,8 +47,7 @@ def main(words: Sequence[str]) -> int:
 def _tables(folder: Any, to: str, output: str | None) -> int:
     """Write the run's tables into a folder."""
 
-    from modelsel.record.tables.rows import tables
-    from modelsel.record.tables.write import write_tables
+    from modelsel.record.tables import tables, write_tables
 
     if output is None:
         raise ConfigurationError(Problem("MSEL-251", "are several files", f"--to {to}", f"name their folder: -o tables/{to}"))
@@ -59,7 +58,7 @@ def _tables(folder: Any, to: str, output: str | None) -> int:
 
 def exported(folder: Any, to: str, table: str = "rows") -> str | bytes:
     """The final model of a run's folder in one of the FORMATS."""
-    from modelsel.record.model.model import load
+    from modelsel.record.model import load
 
     return _WRITERS[to](load(folder.model, tuple(folder.config().get("plugins") or ())), table)
 

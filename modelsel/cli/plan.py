@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from modelsel.cli.parsing.application import SweepScore, application
+from modelsel.cli.application import SweepScore, application
 from modelsel.config.compose import Config
 from modelsel.core.errors import OK
 
@@ -19,7 +19,7 @@ def main(words: Sequence[str]) -> int:
 
 def planned(config: Config, swept: bool) -> SweepScore:
     """Print the plan of one study."""
-    from modelsel.dataset.reading.bytes import told
+    from modelsel.dataset.files import told
     from modelsel.reporting.forecast import forecast
 
     for note in config.notes:

@@ -4,6 +4,7 @@ In a file (`-o`) a class that a spreadsheet would run is written with an apostro
 """
 
 import csv
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -12,8 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from modelsel.cli.parsing.arguments import RUN_HELP, Arguments
-from modelsel.cli.parsing.spreadsheet_cells import harmless
+from modelsel.cli.arguments import RUN_HELP, Arguments
 from modelsel.core.errors import OK, ConfigurationError, Problem, StoreError
 
 INHERITED = ("delimiter", "decimal", "encoding", "missing")  # a new file is read as the study's own was
@@ -96,7 +96,7 @@ def decided(found: Predicted, threshold: float) -> Predicted:
 
 def in_sets(folder: Any, table: Any, share: float) -> list[str]:
     """The prediction set of each row: its classes, joined by a bar; what they promise is said on stderr."""
-    from modelsel.explanation.kept_folds import kept_folds, promise, sets_of
+    from modelsel.explanation.prediction_sets import kept_folds, promise, sets_of
 
     kept = kept_folds(folder)
     inside = sets_of(kept, table, share)
@@ -139,3 +139,23 @@ def _write(output: str | None, found: Predicted) -> None:
         raise StoreError(
             Problem("MSEL-605", f"cannot be written ({error.strerror})", str(output), "choose another place")
         ) from error
+
+
+# Cells of a CSV file that a spreadsheet would run as a formula are written so that it shows them instead.
+#
+# A cell that starts with = + - @, a tab or a carriage return gets an apostrophe in front, unless it is a number (CWE-1236). A
+# program that reads the file sees the apostrophe too: it is written into files, never to stdout.
+
+_RUN = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def harmless(cell: object) -> object:
+    """The cell as a spreadsheet may open it.
+
+    >>> [harmless(cell) for cell in ("=1+1", "-1.5", "+1e3", "-x", "yes", -0.25)]
+    ["'=1+1", '-1.5', '+1e3', "'-x", 'yes', -0.25]
+    """
+    if not isinstance(cell, str) or not cell.startswith(_RUN) or _NUMBER.fullmatch(cell):
+        return cell
+    return f"'{cell}"

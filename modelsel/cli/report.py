@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from modelsel.cli.parsing.arguments import RUN_HELP, Arguments
+from modelsel.cli.arguments import RUN_HELP, Arguments
 from modelsel.core.errors import OK
 
 

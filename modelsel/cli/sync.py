@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from modelsel.cli.parsing.arguments import RUN_HELP, Arguments
+from modelsel.cli.arguments import RUN_HELP, Arguments
 from modelsel.core.errors import OK
 
 

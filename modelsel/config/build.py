@@ -10,17 +10,17 @@ from functools import partial
 from typing import Any
 
 from modelsel.config import steps
-from modelsel.config.fields.options import Combined, Either, Interval, ListedValues, Options, Swept, only, settled
-from modelsel.config.fields.schema import Slot, class_of, kinds, offered, slots
-from modelsel.config.fields.settings import CLASSES
-from modelsel.config.fields.suggest import near
-from modelsel.config.fields.values import WrongError, checked, expected
-from modelsel.config.sources.folders import Folders
-from modelsel.config.sources.merge import KIND, merge, nested
+from modelsel.config.folders import Folders
+from modelsel.config.merge import KIND, merge, nested
+from modelsel.config.options import Combined, Either, Interval, ListedValues, Options, Swept, only, settled
+from modelsel.config.schema import Slot, class_of, kinds, offered, slots
+from modelsel.config.settings import CLASSES
+from modelsel.config.suggest import near
+from modelsel.config.values import WrongError, checked, expected
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import FieldLimits, kind_of, make
-from modelsel.learner.adjusted.calibrated import Calibrated
-from modelsel.learner.adjusted.decided import Decided
+from modelsel.learner.calibrated import Calibrated
+from modelsel.learner.decided import Decided
 
 LEARNER, PREPARER, CALIBRATOR, NO = "learner", "preparer", "calibrator", "none"
 DECISION, THRESHOLD, PATH, OUTER_PATH = "decision", "threshold", "path", "outer_path"

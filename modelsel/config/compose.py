@@ -15,25 +15,32 @@ from omegaconf import DictConfig
 from modelsel.config import keywords
 from modelsel.config import overrides as typed
 from modelsel.config.build import LEARNER, Builder
+from modelsel.config.exam import sitting
 from modelsel.config.expand import DRAW, SPACE, SWEEP, expand, read_entries
-from modelsel.config.fields.explaining import ExplainSettings
-from modelsel.config.fields.knobs import unknown
-from modelsel.config.fields.measure_names import measure_notes
-from modelsel.config.fields.settings import AUTO, BBC, LimitSettings, PoolSettings, RaceSettings, RootSettings, TrackingSettings
-from modelsel.config.fields.suggest import near
+from modelsel.config.experiments import unknown
+from modelsel.config.folders import Folders
 from modelsel.config.keywords import Keywords
+from modelsel.config.loader import load
+from modelsel.config.merge import KIND, merge
 from modelsel.config.overrides import OUTER, PARTS
-from modelsel.config.sources.exam import sitting
-from modelsel.config.sources.folders import Folders
-from modelsel.config.sources.loader import load
-from modelsel.config.sources.merge import KIND, merge
-from modelsel.config.sources.published import published
-from modelsel.config.sources.references import hidden, plain_data, resolve
+from modelsel.config.published import published
+from modelsel.config.references import hidden, plain_data, resolve
+from modelsel.config.settings import (
+    AUTO,
+    BBC,
+    ExplainSettings,
+    LimitSettings,
+    PoolSettings,
+    RaceSettings,
+    RootSettings,
+    TrackingSettings,
+)
+from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import resolved as spec_of
 from modelsel.core.types import Candidate
-from modelsel.dataset.reading.bytes import bare
+from modelsel.dataset.files import bare
 
 INTERVAL, CORRECTED, BATES = "interval", "corrected", "bates"
 INTERVALS = (CORRECTED, BATES)  # of nested cross-validation: the corrected resampled variance, or Bates, Hastie & Tibshirani
@@ -280,3 +287,31 @@ def _wanted(settings: Mapping[str, Any]) -> tuple[Any, str]:
     entry = {key: learner[key] for key in (SWEEP, DRAW) if key in learner}
     entry[LEARNER] = {key: value for key, value in learner.items() if key not in entry}
     return {str(learner.get("kind")): entry}, LEARNER
+
+
+# scikit-learn's names of measures: each is a file of `conf/measure` that leads to modelsel's, and something is said of it.
+
+SAID = {
+    "accuracy": "error is its complement, 1 − accuracy: lower is better",
+    "balanced_accuracy": "balanced_error is its complement, 1 − balanced accuracy: lower is better",
+    "top_k_accuracy": "top_k_error is its complement, 1 − top-k accuracy: lower is better",
+    "neg_log_loss": "log_loss is it with the other sign: lower is better",
+    "neg_brier_score": "brier has the other sign, and with two classes twice the size: lower is better",
+    "roc_auc": "it is auc here",
+    "roc_auc_ovr_weighted": "it is auc here",
+    "matthews_corrcoef": "it is mcc here",
+    **{f"{kind}_{average}": f"it is {kind} with measure.average={average} here"
+       for kind in ("f1", "precision", "recall") for average in ("macro", "weighted")},
+}  # fmt: skip
+
+
+def measure_notes(choice: object) -> tuple[str, ...]:
+    """Explain a measure that was given by scikit-learn's name; nothing for other names.
+
+    >>> measure_notes("accuracy")
+    ('measure=accuracy: error is its complement, 1 − accuracy: lower is better',)
+    >>> measure_notes("error")
+    ()
+    """
+    said = SAID.get(str(choice))
+    return (f"measure={choice}: {said}",) if said else ()

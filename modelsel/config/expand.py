@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from modelsel.config.build import LEARNER, Builder, invalid
-from modelsel.config.fields.options import Options
-from modelsel.config.fields.schema import kinds
-from modelsel.config.fields.suggest import near
 from modelsel.config.grammar import SweepError, swept
-from modelsel.config.sources.merge import KIND, merge, nested
+from modelsel.config.merge import KIND, merge, nested
+from modelsel.config.options import Options
+from modelsel.config.schema import kinds
+from modelsel.config.suggest import near
 from modelsel.core.errors import Problem
 from modelsel.core.fingerprint import digest, generator
 from modelsel.core.types import Candidate

@@ -12,7 +12,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Glob, IntervalSweep, Override
 from hydra.errors import HydraException
 
-from modelsel.config.fields.options import Interval, Swept
+from modelsel.config.options import Interval, Swept
 
 _CALL = re.compile(r"\s*(choice|range|glob|interval|shuffle|sort|tag|int|float|str|bool)\s*\(")
 Names = Callable[[], Sequence[str]]

@@ -13,10 +13,10 @@ import numpy as np
 
 from modelsel.config.build import LEARNER
 from modelsel.config.expand import SPACE
+from modelsel.config.folders import Folders
+from modelsel.config.merge import KIND, merge, nested
 from modelsel.config.overrides import COMPOSED, OUTER
-from modelsel.config.sources.folders import Folders
-from modelsel.config.sources.merge import KIND, merge, nested
-from modelsel.config.sources.secrets import reference
+from modelsel.config.references import reference
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.foreign.written import NotPlainError, space
 

@@ -15,11 +15,11 @@ from hydra.errors import HydraException
 
 from modelsel.config.build import LEARNER
 from modelsel.config.expand import SPACE
-from modelsel.config.fields.schema import class_of, kinds, offered, slots
-from modelsel.config.fields.settings import RootSettings
-from modelsel.config.fields.suggest import near
-from modelsel.config.sources.folders import Folders
-from modelsel.config.sources.secrets import reference
+from modelsel.config.folders import Folders
+from modelsel.config.references import reference
+from modelsel.config.schema import class_of, kinds, offered, slots
+from modelsel.config.settings import RootSettings
+from modelsel.config.suggest import near
 from modelsel.core.errors import Problem
 
 OUTER, EXPERIMENT = "outer", "experiment"

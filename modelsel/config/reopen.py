@@ -5,8 +5,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from modelsel.config.build import Builder
-from modelsel.config.sources.folders import Folders
-from modelsel.config.sources.references import resolve
+from modelsel.config.folders import Folders
+from modelsel.config.references import resolve
 from modelsel.core.errors import ConfigurationError
 
 

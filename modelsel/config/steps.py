@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from modelsel.config.fields.options import Swept
-from modelsel.config.fields.suggest import near
-from modelsel.config.sources.merge import KIND
+from modelsel.config.merge import KIND
+from modelsel.config.options import Swept
+from modelsel.config.suggest import near
 
 STEPS, PREPARER, TRANSFORM = "steps", "preparer", "transform"
 COLUMNS = ("numeric", "ordered", "nominal", "all")

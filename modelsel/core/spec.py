@@ -105,10 +105,9 @@ def class_of(group: str, kind: str, plugins: tuple[str, ...] = ()) -> type:
 
     Raises KeyError for an unknown kind; the caller knows where the name stood and what is near it.
     """
-    for package in packages_of(group) if kind.isidentifier() else ():
-        if importlib.util.find_spec(f"{package}.{kind}") is None:
-            continue
-        found: type | None = getattr(importlib.import_module(f"{package}.{kind}"), class_name(kind), None)
+    module = f"{package_of(group)}.{kind}"
+    if kind.isidentifier() and _is_package(group) and importlib.util.find_spec(module) is not None:
+        found: type | None = getattr(importlib.import_module(module), class_name(kind), None)
         if found is not None:  # else a module that helps the parts beside it
             return found
     from importlib.metadata import entry_points  # which few processes ask for, and which reads mail
@@ -119,23 +118,23 @@ def class_of(group: str, kind: str, plugins: tuple[str, ...] = ()) -> type:
     raise KeyError(kind)
 
 
-@cache
-def packages_of(group: str) -> tuple[str, ...]:
-    """The packages whose modules are the parts of a group: `modelsel.<group>`, or those that its `PARTS` names.
+def package_of(group: str) -> str:
+    """The package whose modules are the parts of a group; the guard's policies stand in a folder of the guard.
 
-    >>> packages_of("criterion")
-    ('modelsel.criterion', 'modelsel.criterion.cost_sensitive')
+    >>> package_of("criterion"), package_of("guard")
+    ('modelsel.criterion', 'modelsel.guard.policy')
     """
-    if importlib.util.find_spec(f"modelsel.{group}") is None:
-        return ()
-    places: tuple[str, ...] = getattr(importlib.import_module(f"modelsel.{group}"), "PARTS", ("",))
-    return tuple(f"modelsel.{group}.{place}".rstrip(".") for place in places)
+    return "modelsel.guard.policy" if group == "guard" else f"modelsel.{group}"
+
+
+def _is_package(group: str) -> bool:
+    return importlib.util.find_spec(f"modelsel.{group}") is not None
 
 
 @cache
 def kinds_of(group: str) -> tuple[str, ...]:
     """The kinds that come with the package: modules that hold a class of their name. They are read, not imported."""
-    folders = [Path(place) for package in packages_of(group) for place in importlib.import_module(package).__path__]
+    folders = [Path(place) for place in importlib.import_module(package_of(group)).__path__] if _is_package(group) else []
     return tuple(sorted(path.stem for folder in folders for path in folder.glob("[!_]*.py") if _declares(path)))
 
 

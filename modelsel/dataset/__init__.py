@@ -1,3 +1,0 @@
-"""Its parts lie in these packages."""
-
-PARTS = ("", "formats", "bundled")

@@ -14,18 +14,18 @@ from typing import Any
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.spec import one_of, plain
 from modelsel.core.types import Task
-from modelsel.dataset.bundled.balloons import Balloons
-from modelsel.dataset.bundled.base import BundledDataset
-from modelsel.dataset.bundled.led import Led
-from modelsel.dataset.bundled.monks import Monks
-from modelsel.dataset.bundled.play_tennis import PlayTennis
-from modelsel.dataset.bundled.sklearn_bundled import SklearnBundled
-from modelsel.dataset.bundled.tic_tac_toe import TicTacToe
-from modelsel.dataset.bundled.waveform import Waveform
+from modelsel.dataset.balloons import Balloons
+from modelsel.dataset.base import BundledDataset
 from modelsel.dataset.columns.assemble import Loaded
 from modelsel.dataset.columns.settings import KINDS, nearest
-from modelsel.dataset.formats.csv import Csv
-from modelsel.dataset.formats.openml import Openml
+from modelsel.dataset.csv import Csv
+from modelsel.dataset.led import Led
+from modelsel.dataset.monks import Monks
+from modelsel.dataset.openml import Openml
+from modelsel.dataset.play_tennis import PlayTennis
+from modelsel.dataset.sklearn_bundled import SklearnBundled
+from modelsel.dataset.tic_tac_toe import TicTacToe
+from modelsel.dataset.waveform import Waveform
 
 MADE: dict[str, BundledDataset] = {
     **{name: SklearnBundled(which=name) for name in ("iris", "wine", "breast_cancer", "digits")},

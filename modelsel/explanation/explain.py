@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from modelsel.comparison.ratio import assessed_per_analysed
-from modelsel.comparison.winner.selection import ranked
-from modelsel.config.fields.explaining import WINNER, ExplainSettings
+from modelsel.comparison.selection import ranked
+from modelsel.config.settings import WINNER, ExplainSettings
 from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.selection import Selection
 from modelsel.core.types import Floats, Resampling, Task
@@ -21,7 +21,7 @@ from modelsel.explanation.forest_importance import forest_importance, has_rows_o
 from modelsel.explanation.learning_curve import RunPlan, learning_curve, runners
 from modelsel.explanation.prediction_sets import fold_model
 from modelsel.explanation.weak_slices import declared, weak_slices
-from modelsel.learner.adjusted.crossed import taught_by
+from modelsel.learner.crossed import taught_by
 from modelsel.runner.execution.single_job import Failure
 from modelsel.runner.final_fit import Final
 

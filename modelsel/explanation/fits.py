@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from modelsel.config.fields.explaining import ExplainSettings
+from modelsel.config.settings import ExplainSettings
 from modelsel.core.types import Candidate
 from modelsel.explanation.forest_importance import has_rows_out_of_bag
 from modelsel.explanation.learning_curve import RUNNERS_UP, SHARES

@@ -20,7 +20,7 @@ from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Candidate, Feature, Floats, Fold, Task
 from modelsel.explanation.adapter import FittedEstimator, scorer
 from modelsel.runner.final_fit import fit
-from modelsel.statistics.tests.paired import corrected_t
+from modelsel.statistics.paired import corrected_t
 
 NOISE = "noise"
 

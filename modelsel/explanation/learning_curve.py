@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from modelsel.comparison.ratio import assessed_per_analysed
-from modelsel.comparison.winner.selection import ranked
+from modelsel.comparison.selection import ranked
 from modelsel.core.fingerprint import generator
 from modelsel.core.selection import Selection
 from modelsel.core.types import Candidate, Floats, Fold, Integers, Resampling, Task
 from modelsel.planning.make import Plan, make
 from modelsel.runner.aggregation.results import Results
-from modelsel.statistics.tests.paired import corrected_t
+from modelsel.statistics.paired import corrected_t
 
 SHARES = (1.0, 0.75, 0.5, 0.25, 0.125)  # all first: a share that is too small for everybody ends no run
 HALF = SHARES.index(0.5)

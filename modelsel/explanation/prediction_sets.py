@@ -13,7 +13,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from modelsel.core.types import Booleans, Candidate, Codes, Floats, Fold, Integers, Task
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.types import Booleans, Candidate, Codes, Floats, Fold, Integers, Table, Task
+from modelsel.record import model as archive
+from modelsel.record.folder import STRANGENESS, RunFolder
+from modelsel.record.model import Predictor, load
 from modelsel.runner.final_fit import Final, fit
 
 DIGITS = 12  # scores are equal to so many digits
@@ -62,3 +66,36 @@ def guaranteed(coverage: float, rows: int, folds: int) -> float:
     """
     lost = min(2 * (1 - 1 / folds) / (rows / folds + 1), (1 - folds / rows) / (folds + 1))
     return max(0.0, 1 - 2 * (1 - coverage) - lost)
+
+
+# Prediction sets of a recorded run: its fold models are asked, and what each thought of the rows that it did not see.
+
+Kept = list[tuple[Predictor, Floats]]
+
+
+def kept_folds(folder: RunFolder) -> Kept:
+    """The winner's models of the folds. Raises ConfigurationError where none were kept, DataError where one is damaged."""
+    places = sorted(folder.folds.glob("[0-9]*"))
+    if not places:
+        why = folder.explanation().get("sets", {}).get("failed")
+        what = f"the run kept no models of its folds{f': {why}' if why else ''}"
+        raise ConfigurationError(Problem("MSEL-291", what, str(folder.path), "run the study with explain.sets=true"))
+    plugins = tuple(folder.config().get("plugins") or ())
+    return [(load(place, plugins), archive.read_arrays(place / STRANGENESS)["strangeness"]) for place in places]
+
+
+def sets_of(kept: Kept, table: Table, coverage: float) -> Booleans:
+    """Rows × classes: which are in the set of a row. Raises ConfigurationError for a coverage that is none."""
+    if not 0 < coverage < 1:
+        fix = "write a share such as 0.9"
+        raise ConfigurationError(Problem("MSEL-292", f"{coverage:g} is no share of rows to cover", "--sets", fix))
+    return prediction_sets([model.scores(table) for model, _ in kept], [strange for _, strange in kept], coverage)
+
+
+def promise(kept: Kept, coverage: float) -> str:
+    """State the coverage that the sets promise, in words."""
+    least = guaranteed(coverage, sum(len(strange) for _, strange in kept), len(kept))
+    return (
+        f"sets for {100 * coverage:g} % of rows like the study's: simulations give about that; guaranteed, for rows "
+        f"drawn alike, are {100 * least:.1f} %"
+    )

@@ -25,9 +25,9 @@ from modelsel.criterion.gini import Gini
 from modelsel.learner.tree import Splits, Tree
 from modelsel.learner.trees.model import TreeModel
 from modelsel.statistics.intervals import clopper_pearson
-from modelsel.statistics.tests.paired import holm
+from modelsel.statistics.paired import holm
 from modelsel.tree.export.rules import TreeRule, to_rules
-from modelsel.tree.routing.route import route
+from modelsel.tree.routing import route
 
 DEPTH = 3
 LEAST = 20  # rows of a leaf, in the half that finds

@@ -92,3 +92,27 @@ CONVERTED = frozenset((  # classes whose form in ONNX the tests compare with wha
     "sklearn.GaussianNB", "lightgbm.LGBMClassifier", "xgboost.XGBClassifier",
 ))  # fmt: skip
 OF_CATEGORIES = frozenset(("lightgbm.LGBMClassifier", "xgboost.XGBClassifier"))  # of these: read categories where there are any
+
+
+# An estimator's own statements: NaN and weights follow scikit-learn's tags and signatures.
+
+
+def takes_nan(made: Any) -> bool:
+    """Say whether an estimator's tags allow NaN."""
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(made).input_tags.allow_nan)
+
+
+def takes_weights(made: Any) -> bool:
+    """Say whether an estimator's `fit` takes weights of rows."""
+    from sklearn.utils.validation import has_fit_parameter
+
+    return bool(has_fit_parameter(made, "sample_weight"))
+
+
+def is_classifier(made: Any) -> bool:
+    """Say whether an estimator is a classifier by scikit-learn's conventions."""
+    from sklearn.base import is_classifier
+
+    return bool(is_classifier(made))

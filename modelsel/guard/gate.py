@@ -18,24 +18,22 @@ from modelsel.core.outcome import TestResult
 from modelsel.core.protocols.surroundings import Anchor
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Codes, Finding, Outputs, Table, open_labels
-from modelsel.guard.access.closing import closed
-from modelsel.guard.access.recording import alone, choices, looks, seals, upkeep
-from modelsel.guard.access.results import answered, refused, unguarded
-from modelsel.guard.access.running import at_work
+from modelsel.guard.access import apart, choices, looks, seals, upkeep
+from modelsel.guard.access.apart import closed
+from modelsel.guard.access.authorize import at_work
+from modelsel.guard.access.looks import answered, refused, unguarded
 from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.post_release import answer
-from modelsel.guard.findings.ledger_state import anchor_unreached
-from modelsel.guard.findings.looks import not_remembered
-from modelsel.guard.findings.looks import unguarded as unguarded_look
+from modelsel.guard.findings import ledger_findings, look_findings
+from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.entries import who
-from modelsel.guard.identity.fingerprints import RowFingerprints
-from modelsel.guard.identity.requests import Handed, LookRequest, SelectionSummary, TestSetDeclaration
+from modelsel.guard.labels import truth
 from modelsel.guard.matching.other_ledgers import OtherLedgers
 from modelsel.guard.policy.base import Policy
 from modelsel.guard.preparing import LookPreparation
-from modelsel.guard.release.labels import truth
-from modelsel.guard.release.mechanisms import Better, LabelSummary, Released, ReleaseMechanism
+from modelsel.guard.release import Better, LabelSummary, Released, ReleaseMechanism
+from modelsel.guard.requests import Handed, LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.database.engines import sqlite_url
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import Home
@@ -107,7 +105,7 @@ class Gate:
             self.session.check()
             choices.predicted(self.session, table, folder)
         except (StoreError, LedgerError) as error:
-            self._notice([not_remembered.prediction(error.problems[0].what)])
+            self._notice([look_findings.not_remembered_prediction(error.problems[0].what)])
 
     def commit(self, sealing: TestSetDeclaration, spec_ids: Sequence[str]) -> None:
         """Fix studies before any answer is known: each pays only for its index, whatever the others turn out to say."""
@@ -156,13 +154,13 @@ class Gate:
         self.seal(sealing)
         n, classes = len(sealing.sealed), len(sealing.development.classes)
         ways = lgamma(n + classes) - lgamma(n + 1) - lgamma(classes)
-        intent = alone.tell(
+        intent = apart.tell(
             self.session, sealing, self.subject(sealing), "class_counts", max(ways, classes * log(n / classes + 1))
         )
         names, target, _ = open_labels(sealing.sealed)
         counts = tuple(np.bincount(target, minlength=len(names)).tolist())
         price = max(ways, sum(log(count + 1) for count in counts))
-        alone.told(self.session, intent, {"symbol": "class_counts", "price": price, "counts": counts})
+        apart.told(self.session, intent, {"symbol": "class_counts", "price": price, "counts": counts})
         return names, counts, price
 
     def close(self, sealing: TestSetDeclaration, handed: Sequence[Handed], share: float) -> Mapping[str, Any]:
@@ -172,12 +170,12 @@ class Gate:
         """
         self._notice(self._sealed(sealing))
         ask = self._prepared.about(sealing)
-        intent, shown = alone.close(self.session, ask, handed, self.policy.delta, share)
+        intent, shown = apart.close(self.session, ask, handed, self.policy.delta, share)
         if shown is not None:
             return shown
         facts = closed(ask, intent.facts, handed, open_labels(sealing.sealed))
         self._remember(sealing)
-        return alone.told(self.session, intent, {"symbol": "closed", **facts})
+        return apart.told(self.session, intent, {"symbol": "closed", **facts})
 
     def say(self, facts: Mapping[str, Any]) -> None:
         """Put a note on record."""
@@ -213,7 +211,7 @@ class Gate:
     def burn(self, sealing: TestSetDeclaration) -> tuple[tuple[str, ...], Codes]:
         """Give the labels away, for good: on record first, at n · ln C nats, which leaves nothing to be tested here."""
         self.seal(sealing)
-        self._notice(alone.burn(self.session, sealing, self.subject(sealing)))
+        self._notice(apart.burn(self.session, sealing, self.subject(sealing)))
         self._remember(sealing)
         classes, target, _ = open_labels(sealing.sealed)
         return classes, target
@@ -241,7 +239,7 @@ class Gate:
             return step()
         except (StoreError, LedgerError) as error:
             self.forgotten = True
-            self._notice([not_remembered.unwritable(error.problems[0].what)])
+            self._notice([look_findings.not_remembered_unwritable(error.problems[0].what)])
             return None
 
     def _forget(self, sealing: TestSetDeclaration) -> None:
@@ -254,8 +252,8 @@ class Gate:
             raise ConfigurationError(Problem("MSEL-272", what, "guard.remember=false", fix))
         if not self.forgotten:
             self.forgotten = True
-            self._notice([not_remembered.by_setting()])
-            self._notice(alone.tell_unremembered(self.session, sealing.study))
+            self._notice([look_findings.not_remembered_by_setting()])
+            self._notice(apart.tell_unremembered(self.session, sealing.study))
 
     def _reveal(self, ask: PreparedLook, go: ApprovedLook, outputs: Outputs) -> TestResult:
         """Open the labels, record the answer, tell the anchors, and return the result."""
@@ -278,7 +276,7 @@ class Gate:
         try:
             return tuple(step())
         except Exception as error:
-            return (anchor_unreached.after_answer(error),)
+            return (ledger_findings.anchor_unreached_after_answer(error),)
 
     def merge(self, address: str) -> int:
         """Take over what another ledger (a file, or an address) has and this one lacks: how many entries that were.
@@ -328,25 +326,25 @@ class Gate:
             self._notice(self._kept(lambda: self._close_unguarded(intent, found, sealing)) or ())
         if self.remembers and self.forgotten:
             self._notice(self._anchored(sealing))
-        self._notice([unguarded_look.finding()])
+        self._notice([look_findings.unguarded()])
         codes = ("G003", "G004") if self.forgotten else ("G003",)
         return unguarded(found, self.policy, kind_of(sealing.measure), codes)
 
     def _intent_unguarded(self, request: LookRequest, outputs: Outputs, score: float | None = None) -> LedgerEntry | None:
         subject = self.subject(request.sealing)
-        return alone.open_unguarded(self.session, request, subject, self._prepared.said(request.sealing, outputs), score)
+        return apart.open_unguarded(self.session, request, subject, self._prepared.said(request.sealing, outputs), score)
 
     def _close_unguarded(self, intent: LedgerEntry, found: LabelSummary, sealing: TestSetDeclaration) -> list[Finding]:
-        told = alone.close_unguarded(self.session, intent, found, sealing)
+        told = apart.close_unguarded(self.session, intent, found, sealing)
         self._remember(sealing)
         return told
 
     def _anchored(self, sealing: TestSetDeclaration) -> Sequence[Finding]:
         """Tell the anchors about a look that the ledger could not record."""
         try:
-            return alone.witness_unguarded(self.session, self.subject(sealing))
+            return apart.witness_unguarded(self.session, self.subject(sealing))
         except (StoreError, LedgerError) as error:
-            return [anchor_unreached.none_told(error.problems[0].what)]
+            return [ledger_findings.anchor_unreached_none_told(error.problems[0].what)]
 
     def _notice(self, findings: Sequence[Finding]) -> None:
         self.findings += [finding for finding in findings if finding not in self.findings]

@@ -7,12 +7,11 @@ from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.declared_space import commitment
 from modelsel.guard.checks.leakage import leaks
 from modelsel.guard.checks.look_requests import PreparedLook
-from modelsel.guard.identity.fingerprints import RowFingerprints, subject_of
-from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
-from modelsel.guard.identity.slow_digest import slow
+from modelsel.guard.fingerprints import RowFingerprints, slow, subject_of
+from modelsel.guard.labels import former_digest, prediction_digest
 from modelsel.guard.matching.other_ledgers import OtherLedgers
 from modelsel.guard.policy.base import Policy
-from modelsel.guard.release.labels import former_digest, prediction_digest
+from modelsel.guard.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import IdentityKey
 
 

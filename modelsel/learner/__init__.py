@@ -1,3 +1,0 @@
-"""Its parts lie in these packages: `adjusted` has learners around a learner."""
-
-PARTS = ("", "adjusted")

@@ -33,7 +33,7 @@ class FittedModel(Described):
 
     Examples
     --------
-    >>> from modelsel.dataset.bundled.play_tennis import PlayTennis
+    >>> from modelsel.dataset.play_tennis import PlayTennis
     >>> from modelsel.learner.majority import Majority
     >>> task = PlayTennis().read()
     >>> model = Majority().fit(task, np.arange(14), np.random.default_rng(0))

@@ -14,13 +14,10 @@ import numpy as np
 from modelsel.core.spec import FieldLimits, one_of, plain, resolved
 from modelsel.core.types import Description, Feature, Integers, Table, Task
 from modelsel.foreign.allowed import NotAllowedError, class_of, home_of
-from modelsel.foreign.libraries import Origin
+from modelsel.foreign.libraries import Origin, is_classifier, takes_nan, takes_weights
 from modelsel.foreign.native import most_levels, takes_categories
 from modelsel.foreign.parameters import Params, settled, unknown, unsaid
-from modelsel.foreign.tags import is_classifier, takes_nan, takes_weights
-from modelsel.learner.estimators.model import EstimatorModel
-from modelsel.learner.estimators.path import EstimatorPath
-from modelsel.learner.estimators.stored import restored
+from modelsel.learner.fitted_estimator import EstimatorModel, EstimatorPath, restored
 from modelsel.sharing.adapter import Adapter, find
 
 

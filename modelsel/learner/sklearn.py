@@ -18,8 +18,8 @@ from modelsel.core.spec import one_of, plain, resolved
 from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
 from modelsel.foreign.parameters import Params
 from modelsel.learner.base_model import PathModel
-from modelsel.learner.inputs.encoding import ColumnEncoding
-from modelsel.learner.inputs.training import training_error
+from modelsel.learner.encoding import ColumnEncoding
+from modelsel.learner.training import training_error
 
 
 @dataclass(frozen=True)

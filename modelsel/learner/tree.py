@@ -13,16 +13,14 @@ import numpy as np
 
 from modelsel.core.spec import kind_of, number, one_of, part, plain, resolved, whole
 from modelsel.core.types import Description, Floats, Integers, Table, Task
-from modelsel.learner.trees.held_back import held_back
 from modelsel.learner.trees.leaf import Leaf
 from modelsel.learner.trees.model import TreeModel, restore
-from modelsel.learner.trees.path import TreePath
+from modelsel.learner.trees.path import TreePath, held_back
 from modelsel.tree.growing.columns import columns
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import BY_COUNT, POLICIES, GrowthParams
-from modelsel.tree.pruning.truncate import StoppingLimits
-from modelsel.tree.routing.reroute import RerouteState
-from modelsel.tree.routing.route import route, weights_by_node
+from modelsel.tree.pruning import StoppingLimits
+from modelsel.tree.routing import RerouteState, route, weights_by_node
 from modelsel.tree.structure.evidence import PruningData
 
 BY_SURROGATES = ("surrogate", BY_COUNT)

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, get_args, get_origin
 
-from modelsel.config.fields.schema import Slot, class_of, slots
-from modelsel.config.fields.settings import RootSettings
-from modelsel.config.sources.folders import Folders
+from modelsel.config.folders import Folders
+from modelsel.config.schema import Slot, class_of, slots
+from modelsel.config.settings import RootSettings
 from modelsel.core.spec import GROUPS
 from modelsel.manual import settings
 

@@ -8,15 +8,16 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from modelsel.examination.asking.sit import Shown
+from modelsel.examination.sit import Shown
 from modelsel.manual.editor import DRAFT
-from modelsel.manual.record_shapes import DetailsShape, ExplanationShape
 from modelsel.manual.shapes import (
     AuditShape,
     BoardLineShape,
+    DetailsShape,
     ExamAuditShape,
     ExamCloseShape,
     ExamStatusShape,
+    ExplanationShape,
     StudyShape,
 )
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from modelsel.config.fields.schema import Slot, class_of, kinds, slots
-from modelsel.config.fields.settings import RootSettings
-from modelsel.config.fields.values import expected
-from modelsel.config.sources.folders import shipped
+from modelsel.config.folders import shipped
+from modelsel.config.schema import Slot, class_of, kinds, slots
+from modelsel.config.settings import RootSettings
+from modelsel.config.values import expected
 from modelsel.core.spec import GROUPS, kind_of
 
 ROOT = ""  # the group of the root's own settings

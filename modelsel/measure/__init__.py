@@ -1,3 +1,0 @@
-"""Its parts lie in these packages: `counts` reads predicted classes, `scores` class scores."""
-
-PARTS = ("", "counts", "scores")

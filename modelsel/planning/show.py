@@ -6,6 +6,8 @@ K candidates, m development rows: the agnostic bound for a finite class (Hoeffdi
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
 from math import log, sqrt
 
 import numpy as np
@@ -13,14 +15,84 @@ from scipy.special import ndtri
 
 from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Finding, Severity, Task
+from modelsel.core.types import Codes, Finding, Floats, Outputs, Resampling, Severity, Task
 from modelsel.guard.checks.terms import reached
-from modelsel.planning.luck import Luck, of_guesses
 from modelsel.planning.make import Plan
-from modelsel.planning.nesting import Nesting
 from modelsel.planning.probe import Estimate
-from modelsel.statistics.reuse.certificate import NO_INFORMATION, SpendingState, interval
-from modelsel.statistics.reuse.prices import full
+from modelsel.statistics.certificate import NO_INFORMATION, SpendingState, interval
+from modelsel.statistics.prices import full
+
+# The part of a plan that nested cross-validation adds: the whole selection again, once for each analysis part.
+
+
+@dataclass(frozen=True)
+class Nesting:
+    """The number of selections that nested cross-validation repeats, and the mean share of the rows that each uses."""
+
+    selections: int
+    share: float
+    sometimes: bool = False  # only where the corrected score lies near the floor
+
+    @classmethod
+    def of(cls, outer: Resampling, rows: int, pairs: bool, sometimes: bool = False) -> "Nesting":
+        """`pairs`: the selections without each pair of folds of a repeat too, K (K + 1) / 2 in all."""
+        parts = [len(fold.analysis) for fold in outer.folds]
+        if pairs:
+            two = combinations(outer.folds, 2)
+            parts += [len(one.analysis) - len(other.assessment) for one, other in two if one.repeat == other.repeat]
+        return cls(len(parts), sum(parts) / len(parts) / rows, sometimes)
+
+
+# By how much guesses differ among themselves in a measure: what the best of many owes to luck, on the measure's own scale.
+#
+# Guesses draw classes by their shares, and class scores as the shares times independent exponential variables. Their standard
+# deviation on m rows times the expected best of K normal variables (Blom 1958) is the most by which the best of K may flatter.
+
+GUESSES, ROWS = 200, 2000
+
+
+@dataclass(frozen=True)
+class Luck:
+    """`spread` of a guess's score, and how far guessing is from a perfect answer."""
+
+    spread: float
+    reach: float
+
+
+def of_guesses(measure: Measure, task: Task) -> Luck:
+    """The same whenever it is asked. Above `ROWS` rows it is computed on as many and scaled.
+
+    >>> from modelsel.dataset.sklearn_bundled import SklearnBundled
+    >>> from modelsel.measure.auc import Auc
+    >>> luck = of_guesses(Auc(), SklearnBundled(which="breast_cancer").read())
+    >>> round(luck.reach, 1), round(luck.spread, 2)  # sqrt((212 + 357 + 1) / (12 · 212 · 357)) = .025
+    (0.5, 0.03)
+    """
+    rng = np.random.default_rng(0)
+    rows = rng.permutation(len(task))[:ROWS]
+    truth, classes = task.target[rows], len(task.classes)
+    weights = None if task.weights is None else task.weights[rows]
+    shares = np.bincount(truth, weights, classes) / (len(rows) if weights is None else weights.sum())
+    scores = shares * rng.exponential(size=(GUESSES, len(rows), classes)) + 1e-300
+    guesses = Outputs(rng.choice(classes, (GUESSES, len(rows)), p=shares).astype(np.int32), _normal(scores))
+    found = _finite(measure.score(truth, guesses, weights, classes))
+    perfect = measure.score(truth, _right(truth, classes), weights, classes)[0]
+    if len(found) < GUESSES // 2 or not np.isfinite(perfect):
+        return Luck(0.0, 0.0)
+    return Luck(float(found.std()) * sqrt(len(rows) / len(task)), abs(float(perfect - found.mean())))
+
+
+def _right(truth: Codes, classes: int) -> Outputs:
+    return Outputs(truth[None, :], np.eye(classes)[truth][None, :, :])
+
+
+def _normal(scores: Floats) -> Floats:
+    return np.asarray(scores / scores.sum(axis=2, keepdims=True))
+
+
+def _finite(values: Floats) -> Floats:
+    return np.asarray(values[np.isfinite(values)])
+
 
 THOUSANDS = 5_000
 MANY = 100  # exact looks that a course counts at most

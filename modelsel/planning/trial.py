@@ -4,24 +4,31 @@ Processor seconds, not those on the wall: what else the machine does is no prope
 apart, at n and n/2 rows where the task has more than n, and the growth between the two is extrapolated.
 """
 
+import json
+import math
+import os
+import platform
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib import metadata
 from itertools import chain
 from math import log2
 from pathlib import Path
 from statistics import median
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
 
 from modelsel.core.fingerprint import digest
-from modelsel.core.types import Candidate, Floats, Integers, Task
-from modelsel.planning.generated import like, split
-from modelsel.planning.kept import ProbeCache
+from modelsel.core.system.machine import cores
+from modelsel.core.types import Candidate, Feature, Floats, Integers, Task, positions
+from modelsel.planning.sources import own
 
 ROWS = 5_000  # tried at most
 MEMBERS = 500  # answers asked for in a trial, at most
@@ -198,3 +205,110 @@ def _some(members: Sequence[Candidate], most: int) -> Sequence[Candidate]:
 
 def _name(members: Sequence[Candidate]) -> str:
     return digest([member.id for member in members])
+
+
+# Generated rows that are like a task's and none of them: what a probe is made on.
+
+
+def like(task: Task, rows: int, seed: int = 0) -> Task:
+    """Generated rows with the task's features, classes and gaps; the class leans on up to five features, with noise."""
+    rng = np.random.default_rng(seed)
+    columns = [_column(feature, task.values[:, at], rows, rng) for at, feature in enumerate(task.features)]
+    values = np.asfortranarray(np.column_stack(columns)) if columns else np.zeros((rows, 0))
+    known = np.nan_to_num(values[:, :5])
+    lean = ((known - known.mean(axis=0)) / (known.std(axis=0) + 1e-9)).sum(axis=1) + rng.normal(size=rows)
+    ranks = np.argsort(np.argsort(lean))
+    target = (ranks * len(task.classes) // rows).astype(np.int32)
+    weights = None if task.weights is None else np.ones(rows)
+    return Task(name="generated", features=task.features, values=values, rows=np.arange(rows, dtype=np.int64),
+                classes=task.classes, target=target, weights=weights)  # fmt: skip
+
+
+def _column(feature: Feature, like_: Floats, rows: int, rng: np.random.Generator) -> Floats:
+    """Levels alike; numbers about as coarse as the first thousand are; gaps in proportion."""
+    if feature.kind == "numeric":
+        distinct = len(np.unique(like_[:1000]))
+        drawn = rng.normal(size=rows)
+        drawn = np.round(drawn * distinct / 5) if distinct < 100 else drawn
+    else:
+        drawn = rng.integers(max(len(feature.levels), 1), size=rows).astype(np.float64)
+    drawn[rng.random(rows) < np.isnan(like_).mean()] = np.nan
+    return drawn
+
+
+def split(task: Task, share: float) -> tuple[Task, Integers, Integers]:
+    """Divide rows as a fold would, into analysis and assessment rows."""
+    rows = positions(task)
+    cut = min(max(1, round(share * len(task))), len(task) - 1)
+    return task, rows[:cut], rows[cut:]
+
+
+# Figures of a probe, kept per machine: what was tried once on rows like these is not tried again.
+#
+#     <cache>/probes/<machine>/<shape>.json = {"machine", "shape", "figures": {key: [numbers]}, "sum"}
+#
+# `machine` is the digest of host, processor, cores, package versions and the source of everything that fits; `shape` that of
+# the generated rows. A file that is torn, altered, or of another machine or shape is as good as none: the probe is made anew.
+
+PACKAGES = ("modelsel", "numpy", "scipy", "numba")
+Numbers = tuple[float, ...]
+
+
+class ProbeCache:
+    """Measured costs for rows of one shape, kept in a folder. Without a folder nothing is kept."""
+
+    def __init__(self, folder: Path | None, shape: str) -> None:
+        """Read the figures kept for this machine and shape."""
+        self._machine, self._shape = machine(), shape
+        self._path = None if folder is None else folder / self._machine / f"{shape}.json"
+        self._known = self._read()
+        self._fresh = False
+
+    def get(self, key: str, measure: Callable[[], Numbers]) -> Numbers:
+        """The figures of a key, measured when they are not known."""
+        if key not in self._known:
+            self._known[key], self._fresh = measure(), True
+        return self._known[key]
+
+    def keep(self) -> None:
+        """Write down what is new. A cache that cannot be written costs the next plan half a second and nothing else."""
+        if self._path is None or not self._fresh:
+            return
+        body = {"machine": self._machine, "shape": self._shape, "figures": self._known}
+        with suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with NamedTemporaryFile("w", dir=self._path.parent, suffix=".new", delete=False) as file:
+                file.write(json.dumps({**body, "sum": digest(body)}))
+            os.replace(file.name, self._path)
+
+    def _read(self) -> dict[str, Numbers]:
+        """Read the kept figures; a file that is damaged or of another machine is passed over."""
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            said: dict[str, Any] = json.loads(self._path.read_text()) if self._path else {}
+            body = {name: said[name] for name in ("machine", "shape", "figures")}
+            if (body["machine"], body["shape"], digest(body)) == (self._machine, self._shape, said["sum"]):
+                return _numbers(body["figures"])
+        return {}
+
+
+def _numbers(figures: Mapping[str, Any]) -> dict[str, Numbers]:
+    """Raises TypeError or ValueError for what is no list of finite numbers."""
+    found = {str(key): tuple(float(number) for number in numbers) for key, numbers in figures.items()}
+    if not all(math.isfinite(number) and number >= 0 for numbers in found.values() for number in numbers):
+        raise ValueError("a figure is no number of seconds")
+    return found
+
+
+@cache
+def machine() -> str:
+    """Digest of what a figure depends on beside the work itself."""
+    versions = [f"{name} {metadata.version(name)}" for name in PACKAGES]
+    kernels = os.environ.get("MODELSEL_KERNELS", "")
+    return digest([platform.node(), _processor(), cores(), platform.python_version(), versions, kernels,
+                   own()])  # fmt: skip
+
+
+def _processor() -> str:
+    with suppress(OSError, StopIteration), open("/proc/cpuinfo") as lines:
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return platform.processor() or platform.machine()

@@ -33,7 +33,7 @@ class FittedPreparer(Described):
 
     Examples
     --------
-    >>> from modelsel.dataset.bundled.play_tennis import PlayTennis
+    >>> from modelsel.dataset.play_tennis import PlayTennis
     >>> from modelsel.preparer.impute import Impute
     >>> task = PlayTennis().read()
     >>> step = Impute().fit(task, np.arange(14), np.random.default_rng(0))

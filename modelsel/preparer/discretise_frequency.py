@@ -12,7 +12,7 @@ import numpy as np
 
 from modelsel.core.spec import one_of, whole
 from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Table, Task
-from modelsel.preparer.discretising.binning import Binned, Distinct, distinct_columns, per_column, restored
+from modelsel.preparer.binning import Binned, Distinct, distinct_columns, per_column, restored
 
 
 @dataclass(frozen=True)

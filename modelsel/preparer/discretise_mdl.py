@@ -11,8 +11,7 @@ import numpy as np
 
 from modelsel.core.spec import one_of
 from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Table, Task
-from modelsel.preparer.discretising.binning import Binned, distinct_columns, per_column, restored
-from modelsel.preparer.discretising.mdl_cuts import mdl_cuts
+from modelsel.preparer.binning import Binned, distinct_columns, mdl_cuts, per_column, restored
 
 
 @dataclass(frozen=True)

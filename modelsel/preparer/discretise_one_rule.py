@@ -14,7 +14,7 @@ import numpy as np
 
 from modelsel.core.spec import number, one_of
 from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Table, Task
-from modelsel.preparer.discretising.binning import Binned, Distinct, distinct_columns, per_column, restored
+from modelsel.preparer.binning import Binned, Distinct, distinct_columns, per_column, restored
 
 
 @dataclass(frozen=True)

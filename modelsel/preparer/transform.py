@@ -16,9 +16,9 @@ from modelsel.core.spec import FieldLimits, one_of, plain, resolved
 from modelsel.core.types import Description, Feature, Floats, Integers, Table, Task
 from modelsel.foreign import transformers
 from modelsel.foreign.allowed import home_of
+from modelsel.foreign.libraries import takes_weights
 from modelsel.foreign.parameters import Params
 from modelsel.foreign.stored import INSTALL, NotStoredError, has_skops, skops, unskopsed
-from modelsel.foreign.tags import takes_weights
 
 ALL = "all"
 UNDECLARED = "\0undeclared"  # a level that no row had when levels were declared

@@ -14,7 +14,7 @@ import numpy as np
 from modelsel.core.spec import number, plain
 from modelsel.core.types import Floats
 from modelsel.pruner.base import ConstantPath, Pruning
-from modelsel.tree.pruning.truncate import best_class
+from modelsel.tree.pruning import best_class
 from modelsel.tree.structure.cutting import cheaper_as_leaf, errors_as_leaf
 from modelsel.tree.structure.evidence import PruningData
 from modelsel.tree.structure.node import PrunedView

@@ -23,11 +23,10 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Assessed, Losses
 from modelsel.core.types import Integers
-from modelsel.record.content import candidates, losses, provenance, summary
-from modelsel.record.content.files import json_text, npz, plain, storing, write
-from modelsel.record.content.redact import Redactor
-from modelsel.record.content.study_record import StudyRecord
-from modelsel.record.model import model
+from modelsel.record import candidates, facts, losses, model
+from modelsel.record.files import json_text, npz, plain, storing, write
+from modelsel.record.redact import Redactor
+from modelsel.record.study_record import StudyRecord
 
 ROOT = Path("runs")
 LATEST = "latest"
@@ -176,10 +175,10 @@ def details(finished: StudyRecord) -> dict[str, Any]:
     return {
         "command": list(finished.command),
         "ended": time.time_ns() // 10**6,
-        "user": provenance.user(),
-        "commit": provenance.commit(),
-        "environment": provenance.environment(),
-        "data": summary.data(finished.task),
+        "user": facts.user(),
+        "commit": facts.commit(),
+        "environment": facts.environment(),
+        "data": facts.data(finished.task),
         "audit": finished.audit,
         "pairs": [asdict(pair) for pair in finished.pairs],
         "folds": {

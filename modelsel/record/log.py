@@ -4,8 +4,8 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from modelsel.record.content.redact import RedactingFilter
 from modelsel.record.folder import RunFolder
+from modelsel.record.redact import RedactingFilter
 
 LOGGER = logging.getLogger("modelsel")  # what people should hear: warnings
 STUDY = logging.getLogger("modelsel.study")  # what goes to study.log alone

@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from modelsel.record.model.columns import told
-from modelsel.record.model.model import Predictor, load
+from modelsel.record.model import Predictor, load
+from modelsel.record.new_rows import told
 
 
 class PyfuncModel:

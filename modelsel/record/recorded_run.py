@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from modelsel.core.outcome import StudySummary
-from modelsel.record.content.candidates import Row
+from modelsel.record.candidates import Row
 from modelsel.record.folder import RunFolder
 
 

@@ -10,12 +10,12 @@ crash, stall or fill the memory there, and the command says so and lives.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from modelsel.config.fields.settings import LimitSettings
 from modelsel.config.reopen import reopen
+from modelsel.config.settings import LimitSettings
 from modelsel.core.errors import ConfigurationError, DataError, NoCandidateError, Problem
 from modelsel.core.types import Outputs, Table, Task
 from modelsel.record.folder import RunFolder
-from modelsel.record.model.model import Predictor, describe, load
+from modelsel.record.model import Predictor, describe, load
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits
 from modelsel.runner.execution.executors import IN_THIS_PROCESS, Pool
 from modelsel.runner.execution.single_job import Failure, apart

@@ -5,18 +5,18 @@ from pathlib import Path
 
 import numpy as np
 
-from modelsel.comparison.across_tables import over_folds, over_sets
-from modelsel.comparison.across_tables.over_folds import FoldPair
-from modelsel.comparison.across_tables.over_sets import OverSets
-from modelsel.comparison.across_tables.runs import ComparedRun, paired
+from modelsel.comparison import over_folds, over_sets
+from modelsel.comparison.over_folds import FoldPair
+from modelsel.comparison.over_sets import OverSets
+from modelsel.comparison.runs import ComparedRun, paired
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.record.content.files import write as write_file
+from modelsel.record.files import write as write_file
 from modelsel.reporting.charts import cd_diagram
 from modelsel.reporting.charts.document import Document, DocumentTable, markdown
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.page import environment, resource
 from modelsel.reporting.text.words import number, p_value, plural, score, signed
-from modelsel.statistics.tests.bayesian import Posterior
+from modelsel.statistics.bayesian import Posterior
 
 FORMS = (".html", ".md", ".svg")
 

@@ -4,16 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from modelsel.config.compose import BATES, Config
-from modelsel.config.fields.settings import AUTO
+from modelsel.config.settings import AUTO
 from modelsel.core.types import Finding
 from modelsel.explanation.fits import lines as explaining
 from modelsel.kernels import compiler
 from modelsel.planning import exports
 from modelsel.planning.alike import counted_once, told_apart
 from modelsel.planning.make import make
-from modelsel.planning.nesting import Nesting
 from modelsel.planning.probe import estimate
-from modelsel.planning.show import lines, warnings
+from modelsel.planning.show import Nesting, lines, warnings
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.study_data import prepare
 

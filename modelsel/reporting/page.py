@@ -10,14 +10,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from modelsel.core.sized import sized
-from modelsel.record.content.files import write as write_file
+from modelsel.record.files import write as write_file
 from modelsel.record.folder import RunFolder
 from modelsel.reporting import show
 from modelsel.reporting.charts.svg import SHAPES
-from modelsel.reporting.explained.curve import curve
-from modelsel.reporting.explained.dependence import dependence
-from modelsel.reporting.explained.importance import importance
-from modelsel.reporting.explained.weak_slices import weak_slices, worst
 from modelsel.reporting.sections import (
     bounds,
     facts,
@@ -31,8 +27,13 @@ from modelsel.reporting.sections import (
     slices,
     strips,
 )  # fmt: skip
+from modelsel.reporting.sections.curve import curve
+from modelsel.reporting.sections.dependence import dependence
+from modelsel.reporting.sections.importance import importance
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text import verdict, width, words
+from modelsel.reporting.sections.weak_slices import weak_slices, worst
+from modelsel.reporting.text import verdict, words
+from modelsel.reporting.text import words as width
 
 
 def write(folder: RunFolder) -> Path:

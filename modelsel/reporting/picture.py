@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.record.content.files import write
+from modelsel.record.files import write
 from modelsel.reporting.charts import cd_diagram
 from modelsel.reporting.page import resource
 from modelsel.tree.export import draw

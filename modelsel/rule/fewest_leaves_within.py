@@ -6,7 +6,7 @@ import numpy as np
 
 from modelsel.core.spec import number
 from modelsel.core.types import Scoreboard
-from modelsel.rule import simplest as simplest_module
+from modelsel.rule import base as simplest_module
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from modelsel.core.spec import number, one_of
 from modelsel.core.types import Resampling, Scoreboard
-from modelsel.rule import simplest as simplest_module
+from modelsel.rule import base as simplest_module
 
 
 @dataclass(frozen=True)

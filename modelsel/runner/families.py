@@ -17,11 +17,10 @@ from modelsel.core.types import Candidate, Task, positions
 from modelsel.planning.alike import told_apart
 from modelsel.planning.batch import fit_digest
 from modelsel.planning.sources import code
-from modelsel.runner.evaluation.cell_key import CellKey
+from modelsel.runner.evaluation.cell_result import CellKey
 from modelsel.runner.evaluation.lru_cache import LRUCache
 from modelsel.runner.evaluation.preprocessing import prepare, rows_digest
-from modelsel.runner.journal.codec import JournalRecord
-from modelsel.runner.journal.journal import FAMILY, Journal
+from modelsel.runner.journal import FAMILY, Journal, JournalRecord
 
 ALL_ROWS = "all rows"  # what stands in the place of a fold
 

@@ -13,7 +13,7 @@ from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.protocols.surroundings import Progress
 from modelsel.core.system.interrupts import interruptible
-from modelsel.core.system.memory import give_back
+from modelsel.core.system.machine import give_back
 from modelsel.core.types import Resampling, Task
 from modelsel.planning.make import Plan
 from modelsel.runner.aggregation.racing import Race, Racing
@@ -25,7 +25,7 @@ from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, DeadlineExc
 from modelsel.runner.execution.crash_recovery import CrashRecovery
 from modelsel.runner.execution.executors import JobExecutor, Pool, chosen, opened
 from modelsel.runner.execution.worker import CompletedJob
-from modelsel.runner.journal.journal import NEW, Journal, begun, reached
+from modelsel.runner.journal import NEW, Journal, begun, reached
 from modelsel.runner.progress import QUIET
 
 Order = Callable[[Sequence[CellJob]], Sequence[CellJob]]

@@ -10,16 +10,15 @@ from functools import cached_property
 import numpy as np
 
 from modelsel.config.compose import BATES, Config
-from modelsel.config.fields.suggest import near
+from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import kind_of
-from modelsel.core.system.memory import give_back
+from modelsel.core.system.machine import give_back
 from modelsel.core.types import Candidate, Finding, Resampling, Sealed, Task, seal
+from modelsel.dataset.files import listener, told
 from modelsel.dataset.profile import profile
-from modelsel.dataset.reading.bytes import listener, told
 from modelsel.measure.beside import unbounded
-from modelsel.runner.exchangeable import refusal
-from modelsel.scheme.partition.rare import fewer_rows_than_folds
+from modelsel.scheme.partition import fewer_rows_than_folds
 from modelsel.split.parts import dropped
 
 EXPECTED = "INFERRED_KINDS"  # no surprise
@@ -133,3 +132,18 @@ def _invalid(candidates: Sequence[Candidate], task: Task) -> Iterator[tuple[str,
             fresh = [reason for reason in part.problems(task) if reason not in said]
             said.update(fresh)
             yield f"space.{candidate.entry}", fresh
+
+
+# Check the conditions of prediction sets by CV+: rows drawn alike, each assessed by just one fold.
+
+
+def refusal(task: Task, resampling: Resampling) -> Iterator[str]:
+    """Yield reasons against prediction sets: rows that are not exchangeable, or folds that do not assess each row once."""
+    for what, values in (("groups", task.groups), ("times", task.times), ("weights", task.weights)):
+        if values is not None:
+            yield f"prediction sets take rows for drawn alike, and these have {what}"
+    times = np.zeros(len(task), np.int64)
+    for fold in resampling.folds:
+        times[fold.assessment] += 1
+    if len(resampling.folds) < 2 or (times != 1).any():
+        yield "prediction sets need folds that assess every row once: kfold, stratified_kfold or leave_one_out"

@@ -1,1 +1,0 @@
-PARTS = ("", "bagged")

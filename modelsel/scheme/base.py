@@ -18,7 +18,7 @@ import numpy as np
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Booleans, Fold, Integers, Resampling, Task
-from modelsel.scheme.partition.folds import groups_ignored
+from modelsel.scheme.partition import groups_ignored
 
 
 class BaseScheme:
@@ -28,7 +28,7 @@ class BaseScheme:
 
     Examples
     --------
-    >>> from modelsel.dataset.bundled.play_tennis import PlayTennis
+    >>> from modelsel.dataset.play_tennis import PlayTennis
     >>> from modelsel.scheme.kfold import Kfold
     >>> len(Kfold(folds=7).instantiate(PlayTennis().read(), seed=0).folds)
     7

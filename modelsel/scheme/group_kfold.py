@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from modelsel.core.types import Task
-from modelsel.scheme.partition.grouped import Grouped
+from modelsel.scheme.partition import Grouped
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Resampling, Task
-from modelsel.scheme.partition.folds import groups_ignored, resampling
+from modelsel.scheme.partition import groups_ignored, resampling
 
 MOST = 5_000  # rows: the folds alone hold rows² positions
 

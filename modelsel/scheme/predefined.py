@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import ABSENT, Integers, Resampling, Task
-from modelsel.scheme.partition.folds import resampling
+from modelsel.scheme.partition import resampling
 
 
 @dataclass(frozen=True)

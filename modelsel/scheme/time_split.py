@@ -10,7 +10,7 @@ import numpy as np
 
 from modelsel.core.spec import kind_of, one_of, whole
 from modelsel.core.types import Floats, Integers, Resampling, Task
-from modelsel.scheme.partition.folds import fold, groups_ignored
+from modelsel.scheme.partition import fold, groups_ignored
 
 
 @dataclass(frozen=True)

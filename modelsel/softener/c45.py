@@ -14,9 +14,8 @@ import numpy as np
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Task
 from modelsel.softener.reaching import known_values
-from modelsel.tree.routing.routed import Routed
-from modelsel.tree.softening.soft import met, said, walk
-from modelsel.tree.softening.widths import Widths
+from modelsel.tree.routing import Routed
+from modelsel.tree.softening import Widths, met, said, walk
 from modelsel.tree.structure.node import PrunedView
 
 

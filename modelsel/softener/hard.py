@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from modelsel.core.types import Integers, Task
-from modelsel.tree.softening.widths import Widths
+from modelsel.tree.softening import Widths
 from modelsel.tree.structure.node import PrunedView
 
 

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from modelsel.core.spec import one_of, whole
 from modelsel.core.types import Floats, Integers, Task
-from modelsel.softener.objective.objective import Objective
+from modelsel.softener.ramp_objective import Objective
 from modelsel.softener.range_fraction import RangeFraction
-from modelsel.tree.softening.soft import met
-from modelsel.tree.softening.widths import Widths
+from modelsel.tree.softening import Widths, met
 from modelsel.tree.structure.node import PrunedView
 
 PER_NODE = 200  # iterations per softened node

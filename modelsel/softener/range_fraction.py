@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from modelsel.core.spec import number
 from modelsel.core.types import Integers, Task
 from modelsel.softener.reaching import known_values
-from modelsel.tree.softening.soft import met
-from modelsel.tree.softening.widths import Widths
+from modelsel.tree.softening import Widths, met
 from modelsel.tree.structure.node import PrunedView
 
 

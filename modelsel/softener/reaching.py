@@ -3,12 +3,12 @@
 import numpy as np
 
 from modelsel.core.types import Floats, Integers
-from modelsel.tree.softening.widths import ramps
+from modelsel.tree.softening import ramps
 from modelsel.tree.structure.node import LEAF, DecisionTree
 
 
 def known_values(tree: DecisionTree, x: Floats) -> dict[int, tuple[Integers, Floats]]:
-    """Per ramp: the rows (of `x`, as `tree.softening.soft.met` gives it) that reach it with a known value, and these values."""
+    """Per ramp: the rows (of `x`, as `tree.softening.met` gives it) that reach it with a known value, and these values."""
     soft, slot = ramps(tree), np.cumsum(tree.test != LEAF) - 1
     at, known = {0: np.arange(len(x))}, {}
     for node in np.flatnonzero(tree.test != LEAF):

@@ -9,7 +9,7 @@ from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Selection
 from modelsel.core.types import Finding
-from modelsel.guard.findings.looks import published_experiment
+from modelsel.guard.findings import look_findings
 from modelsel.guard.gate import Gate
 from modelsel.planning.make import Plan
 from modelsel.planning.show import warnings
@@ -23,7 +23,7 @@ def all_findings(
     config: Config, material: StudyData, plan: Plan, selection: Selection, gate: Gate | None, final: Fitted | Failure
 ) -> tuple[Mapping[str, Any], ...]:
     """Gather the findings of all stages."""
-    guarded = gate.findings if gate else (published_experiment.finding(),)
+    guarded = gate.findings if gate else (look_findings.published_experiment(),)
     found = (
         *material.findings, *warnings(plan, material.development, measure=config.measure), *selection.findings, *guarded,
         *((_not_fitted(final),) if isinstance(final, Failure) else ()),

@@ -8,8 +8,8 @@ from modelsel.core.selection import Selection
 from modelsel.core.types import Floats, Resampling, Task
 from modelsel.explanation.explain import StudyToExplain, explanation, fold_models
 from modelsel.planning.make import Plan
-from modelsel.record.content.study_record import FinalModel
 from modelsel.record.folder import RunFolder
+from modelsel.record.study_record import FinalModel
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.execution.single_job import Failure

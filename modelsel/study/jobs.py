@@ -10,7 +10,7 @@ from modelsel.record.folder import RunFolder
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.execution.executors import chosen
 from modelsel.runner.execution.single_job import apart
-from modelsel.runner.journal.journal import Journal, older_journals
+from modelsel.runner.journal import Journal, older_journals
 
 
 def run_apart(config: Config, function: Callable[..., Any], candidates: Sequence[Candidate], *arguments: Any) -> Any:

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from modelsel.config.compose import Config
-from modelsel.config.fields.settings import AUTO
+from modelsel.config.settings import AUTO
 from modelsel.core.outcome import TestResult
 from modelsel.core.selection import Assessed, Selection
 from modelsel.core.types import Candidate, Outputs, Resampling, Table
-from modelsel.examination.asking.study_answer import sit
+from modelsel.examination.study_answer import sit
 from modelsel.guard.gate import Gate
-from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
+from modelsel.guard.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow.track import Tracker
 from modelsel.runner.execution.single_job import Failure

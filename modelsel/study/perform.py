@@ -12,25 +12,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import modelsel
-from modelsel.comparison.optimism.point632 import with_point632
-from modelsel.comparison.winner.pairs import pairs
+from modelsel.comparison.pairs import pairs
+from modelsel.comparison.point632 import with_point632
 from modelsel.config.compose import Config, compose
 from modelsel.core.outcome import StudySummary
 from modelsel.core.protocols.surroundings import Progress
 from modelsel.core.spec import kind_of
-from modelsel.core.system.memory import give_back
+from modelsel.core.system.machine import give_back
 from modelsel.core.types import Candidate
 from modelsel.guard.kept import kept
 from modelsel.guard.reporting.audit import audit
 from modelsel.planning.alike import counted_once, declared, told_apart
 from modelsel.planning.make import make
-from modelsel.record.content import facts
-from modelsel.record.content.redact import Redactor
-from modelsel.record.content.study_record import StudyRecord
+from modelsel.record import facts
 from modelsel.record.folder import ROOT, RunFolder
 from modelsel.record.log import logged
 from modelsel.record.mlflow.store import locate
 from modelsel.record.mlflow.track import Tracker
+from modelsel.record.redact import Redactor
+from modelsel.record.study_record import StudyRecord
 from modelsel.reporting import page
 from modelsel.runner.execution.single_job import Failure
 from modelsel.runner.families import is_family, resolve

@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from modelsel.comparison.optimism.able_to_be_picked import pickable
-from modelsel.comparison.optimism.correcting import near_floor, needs_nested, with_caution, with_nested
-from modelsel.comparison.optimism.nested import NestedResult
-from modelsel.comparison.optimism.outer import RunPlan, SelectionProcedure, score_selection, score_selection_by_bates
-from modelsel.comparison.winner.score_measures import with_score_measures
-from modelsel.comparison.winner.selection import choose
+from modelsel.comparison.bbc import pickable
+from modelsel.comparison.correcting import near_floor, needs_nested, with_caution, with_nested
+from modelsel.comparison.nested import NestedResult, RunPlan, SelectionProcedure, score_selection, score_selection_by_bates
+from modelsel.comparison.score_measures import with_score_measures
+from modelsel.comparison.selection import choose
 from modelsel.config.compose import BATES, Config
-from modelsel.config.fields.settings import ALL
+from modelsel.config.settings import ALL
 from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.protocols.surroundings import Progress
 from modelsel.core.selection import Selection
@@ -23,7 +22,7 @@ from modelsel.runner.aggregation.racing import Race
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.baselines import floor
 from modelsel.runner.evaluation.limits import CellLimits
-from modelsel.runner.journal.journal import Journal
+from modelsel.runner.journal import Journal
 from modelsel.runner.progress import QUIET
 from modelsel.runner.run import run as run_plan
 from modelsel.runner.study_data import StudyData

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from modelsel.comparison.optimism.point632 import wanted
+from modelsel.comparison.point632 import wanted
 from modelsel.config.compose import Config
-from modelsel.config.fields.settings import TrackingSettings
+from modelsel.config.settings import TrackingSettings
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, Outputs, Table, Task, positions
-from modelsel.guard.identity.requests import TestSetDeclaration
-from modelsel.record.content.study_record import FinalModel
+from modelsel.guard.requests import TestSetDeclaration
+from modelsel.record.study_record import FinalModel
 from modelsel.reporting import show
 from modelsel.reporting.context import SectionContext
 from modelsel.runner.aggregation.results import Results

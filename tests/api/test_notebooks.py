@@ -55,7 +55,7 @@ def test_there_are_three_examples() -> None:
 @pytest.mark.slow
 def test_a_notebook_shows_a_bar_and_the_outcome_and_has_a_running_loop(folder: Path) -> None:
     loop = "import asyncio\nassert asyncio.get_running_loop().is_running()\n"
-    kept = "from modelsel.api.progress import Notebook\nNotebook.__exit__ = lambda *_: None  # else the bar goes at the end\n"
+    kept = "from modelsel.api.run import Notebook\nNotebook.__exit__ = lambda *_: None  # else the bar goes at the end\n"
     said = shown(executed(made(STUDY, f"{loop}{kept}modelsel.run(frame, **study)"), folder))
     assert "<progress max=" in said
     assert "modelsel-card" in said

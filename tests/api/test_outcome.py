@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 
 import modelsel
-from modelsel.config.sources.folders import Folders
+from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError, LedgerError, RefusedError
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.text.verdict import verdict

@@ -224,7 +224,7 @@ def test_a_plan_fits_nothing_and_shows_what_is_wrong_with_the_data(people: pd.Da
 def test_a_long_reading_says_how_far_it_is(
     command: str, people: pd.DataFrame, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from modelsel.dataset.reading import bytes as reading
+    from modelsel.dataset import files as reading
 
     monkeypatch.setattr(reading, "EVERY", 0.0)
     people.to_csv("people.csv", index=False)

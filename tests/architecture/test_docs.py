@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.config.fields.schema import kinds
+from modelsel.config.schema import kinds
 from modelsel.tree.growing.growth import MISSING, NOMINAL
-from modelsel.tree.pruning.truncate import StoppingLimits
+from modelsel.tree.pruning import StoppingLimits
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "```pycon" in path.read_text("utf-8"))

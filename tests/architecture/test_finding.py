@@ -69,7 +69,7 @@ def crash(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("word", "place", "happens"),
     [
-        ("prices", "statistics/reuse", look),  # where is a look priced?
+        ("prices", "statistics", look),  # where is a look priced?
         ("cell", "runner/evaluation", cell),  # where is a cell computed?
         ("crash", "runner/execution", crash),  # where is a crashed batch bisected?
     ],

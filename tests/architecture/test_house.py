@@ -1,4 +1,4 @@
-"""The house can be seen through: no circle of imports, no crowded folder, no private module across packages, each name once."""
+"""The house can be seen through: no circle of imports, no private module across packages, each name once."""
 
 import ast
 import json
@@ -15,7 +15,6 @@ import benchmarks.__main__
 from modelsel.core.spec import GROUPS, kinds_of
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST_FILES = 12
 
 
 def named(path: Path) -> str:
@@ -50,11 +49,6 @@ def test_no_circle_of_imports_not_even_inside_functions(own: dict[str, Path]) ->
         TopologicalSorter(graph).prepare()
     except CycleError as circle:
         pytest.fail(f"modules that import each other: {' -> '.join(circle.args[1])}")
-
-
-def test_no_folder_is_crowded() -> None:
-    files = Counter(path.parent for path in (*OWN.values(), *MEASURED.values()) if path.name != "__init__.py")
-    assert {str(folder.relative_to(ROOT)): count for folder, count in files.items() if count > MOST_FILES} == {}
 
 
 def test_a_benchmark_is_found_by_its_short_name() -> None:

@@ -22,7 +22,7 @@ RESULTS = (  # classes whose objects the public functions return
     "modelsel.api.results.model.StudyClassifier",
     "modelsel.api.results.plots.Plots",
     "modelsel.api.search.selection_cv.SelectionCV",
-    "modelsel.api.exams.base.Exam",
+    "modelsel.api.exams.Exam",
     "modelsel.estimator.Classifier",
     "modelsel.reporting.forecast.Forecast",
 )
@@ -33,7 +33,7 @@ BASES = [
 ]
 PROMISED = [f"modelsel.core.protocols.{name}" for name in ("evaluation", "learner", "preparer", "surroundings")]
 PROTOCOLS = (  # groups without a base, and what a base stands for
-    "modelsel.tree.softening.soft.Softener",
+    "modelsel.tree.softening.Softener",
     "modelsel.tree.growing.growth.Criterion",
     "modelsel.tree.structure.evidence.Pruner",
     "modelsel.tree.structure.evidence.PruningPath",

@@ -42,9 +42,9 @@ def test_a_config_is_data(path: Path) -> None:
 
 
 OWN_BYTES = (
-    "kernels/checked.py",  # Numba keeps machine code pickled; it is read there behind a checksum
+    "kernels/ready.py",  # Numba keeps machine code pickled; it is read there behind a checksum
     "runner/execution/single_job.py",  # what our own worker sends back to the process that started it
-    "record/model/pickled.py",  # written where tracking.allow_pickle says so, and never read
+    "record/model.py",  # written where tracking.allow_pickle says so, and never read
 )
 
 

@@ -13,7 +13,7 @@ from tests.extras import needs
 needs("hatchling")
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = "from hatchling.build import build_wheel; print(build_wheel('dist'))"
-PLACE = "modelsel/cli/process/compile_kernels.py"
+PLACE = "modelsel/cli/compile_kernels.py"
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.cli.parsing.help import COMMANDS
-from modelsel.cli.setup.completion import SCRIPTS
+from modelsel.cli.completion import SCRIPTS
+from modelsel.cli.help import COMMANDS
 
 BASH = shutil.which("bash")
 DRIVER = """\

@@ -15,7 +15,7 @@ from modelsel.core.types import Feature, Floats, Table, Task, positions
 from modelsel.record.export import sql as sql_module
 from modelsel.record.export.onnx import onnx
 from modelsel.record.export.sql import name, sql
-from modelsel.record.model.model import Predictor
+from modelsel.record.model import Predictor
 from tests.extras import needs
 
 LEVELS = ("low", "it's", 'a "b"', "high")

@@ -10,7 +10,7 @@ import pytest
 
 import modelsel
 from modelsel.cli.dispatch import module_of
-from modelsel.cli.parsing.help import COMMANDS
+from modelsel.cli.help import COMMANDS
 from modelsel.core.errors import ConfigurationError
 
 ROOT = Path(modelsel.__file__).parents[1]

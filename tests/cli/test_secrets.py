@@ -59,7 +59,7 @@ def test_a_typed_password_is_kept_as_a_reference_that_can_be_followed(monkeypatc
 
 
 def test_an_internal_error_hides_it_too(capsys: pytest.CaptureFixture[str]) -> None:
-    from modelsel.cli.parsing.errors import said
+    from modelsel.cli.errors import said
 
     assert said(ValueError(f"cannot reach {DEAD}")) == 1
     err = capsys.readouterr().err

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.cli.parsing.table_words import spelled_out
+from modelsel.cli.table_words import spelled_out
 from modelsel.core.errors import ConfigurationError
 
 LOANS = "age;income;default\n" + "".join(f"{i % 17 + 20},5;{i * 7};{'yn'[i % 3 == 0]}\n" for i in range(60))

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from modelsel.comparison.optimism.bbc import bbc, draws
-from modelsel.comparison.optimism.fold_predictions import FoldPredictions, bbc_of_folds
+from modelsel.comparison.bbc import bbc, draws
+from modelsel.comparison.fold_predictions import FoldPredictions, bbc_of_folds
 from modelsel.core.spec import make
 from modelsel.core.types import Floats, Outputs, Scoreboard
 
@@ -103,8 +103,8 @@ def test_unassessed_rows_and_gaps_take_no_part() -> None:
 
 @pytest.mark.parametrize(("near", "cells"), [(1, 1 << 22), (100, 700), (1 << 17, 1 << 22)])
 def test_draws_are_the_same_however_few_are_made_at_a_time(near: int, cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modelsel.comparison.optimism.bbc.NEAR", near)
-    monkeypatch.setattr("modelsel.comparison.optimism.bbc.CELLS", cells)
+    monkeypatch.setattr("modelsel.comparison.bbc.NEAR", near)
+    monkeypatch.setattr("modelsel.comparison.bbc.CELLS", cells)
     drawn = np.random.default_rng(2).integers(37, size=(90, 37))
     expected = [np.bincount(one, minlength=37) for one in drawn]
     assert np.array_equal(np.concatenate(list(draws(37, 90, np.random.default_rng(2)))), expected)
@@ -185,5 +185,5 @@ def test_candidates_that_say_the_same_are_scored_once_and_are_worth_the_same() -
 @pytest.mark.parametrize("size", [2, 7, 1000])
 def test_draws_do_not_depend_on_how_many_are_made_at_once(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = list(draws(size, 50, np.random.default_rng(3)))
-    monkeypatch.setattr("modelsel.comparison.optimism.bbc.NEAR", 1)
+    monkeypatch.setattr("modelsel.comparison.bbc.NEAR", 1)
     assert np.array_equal(np.concatenate(at_once), np.concatenate(list(draws(size, 50, np.random.default_rng(3)))))

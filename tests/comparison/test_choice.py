@@ -11,13 +11,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from modelsel.comparison.optimism.nested import nested
-from modelsel.comparison.optimism.tibshirani import tibshirani, tibshirani_bias
+from modelsel.comparison.indistinguishable import confidence_sets, difference_errors, indistinguishable, p_values
+from modelsel.comparison.nested import nested
 from modelsel.comparison.ratio import assessed_per_analysed
-from modelsel.comparison.winner.indistinguishable import confidence_sets, difference_errors, indistinguishable, p_values
+from modelsel.comparison.selection import tibshirani, tibshirani_bias
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Floats, Scoreboard, Task
-from modelsel.statistics.tests.paired import corrected_t, holm, mcnemar
+from modelsel.statistics.paired import corrected_t, holm, mcnemar
 from tests.extras import needs
 
 

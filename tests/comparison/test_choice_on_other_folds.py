@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modelsel.comparison.across_tables.nested_choice import score_choice
+from modelsel.comparison.runs import score_choice
 from modelsel.core.types import Floats
 
 

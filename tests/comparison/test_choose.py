@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from modelsel.comparison.optimism.bbc import bbc
-from modelsel.comparison.optimism.fold_predictions import FoldPredictions, bbc_of_folds
-from modelsel.comparison.winner.pairs import pairs
-from modelsel.comparison.winner.selection import choose, ranked
+from modelsel.comparison.bbc import bbc
+from modelsel.comparison.fold_predictions import FoldPredictions, bbc_of_folds
+from modelsel.comparison.pairs import pairs
+from modelsel.comparison.selection import choose, ranked
 from modelsel.core.errors import NoCandidateError
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import make
@@ -18,7 +18,7 @@ from modelsel.core.types import Outputs, Scoreboard
 from modelsel.planning.make import make as make_plan
 from modelsel.runner import run as run_module
 from modelsel.runner.evaluation.cell_result import OK
-from modelsel.runner.journal.journal import Journal
+from modelsel.runner.journal import Journal
 from tests import doubles
 from tests.doubles import Double, candidates, spread
 from tests.runner.studies import ALONE, study

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from modelsel.comparison.across_tables.per_dataset import duels
-from modelsel.comparison.across_tables.runs import ComparedRun, EntryResult
-from modelsel.statistics.tests.paired import corrected_t, holm
+from modelsel.comparison.over_sets import duels
+from modelsel.comparison.runs import ComparedRun, EntryResult
+from modelsel.statistics.paired import corrected_t, holm
 
 
 def run(name: str, folds: dict[str, list[float]], higher: bool = False) -> ComparedRun:

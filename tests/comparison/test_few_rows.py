@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from modelsel.comparison.optimism.few_rows import decided_by_few
-from modelsel.comparison.winner.selection import choose
+from modelsel.comparison.selection import choose, decided_by_few
 from modelsel.core.spec import make
 from tests import doubles
 from tests.doubles import spread
@@ -31,7 +30,7 @@ def test_ordinary_losses_are_not_complained_of(losses: np.ndarray) -> None:
 def test_a_study_by_log_loss_asks_and_one_by_error_does_not(tmp_path, monkeypatch) -> None:
     asked: list[float] = []
     monkeypatch.setattr(
-        "modelsel.comparison.winner.selection.decided_by_few", lambda losses, rows, floor: asked.append(floor) or iter(())
+        "modelsel.comparison.selection.decided_by_few", lambda losses, rows, floor: asked.append(floor) or iter(())
     )
     task = doubles.task()
     for measure in ("error", "log_loss"):

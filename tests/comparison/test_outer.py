@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from modelsel.comparison.optimism.bates import OuterFoldLosses, interval
-from modelsel.comparison.optimism.outer import SelectionProcedure, score_selection, score_selection_by_bates
+from modelsel.comparison.nested import OuterFoldLosses, SelectionProcedure, interval, score_selection, score_selection_by_bates
 from modelsel.config.compose import compose
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import make
@@ -17,7 +16,7 @@ from modelsel.core.types import Candidate, Feature, Task
 from modelsel.learner.knn import Knn
 from modelsel.learner.majority import Majority
 from modelsel.planning.make import make as plan
-from modelsel.planning.nesting import Nesting
+from modelsel.planning.show import Nesting
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.final_fit import fit
 from modelsel.runner.run import run
@@ -34,7 +33,7 @@ def noise(rng: np.random.Generator, rows: int = 60, features: int = 3) -> Task:
 
 
 def selecting(tmp_path: Path, candidates: tuple[Candidate, ...]) -> SelectionProcedure:
-    from modelsel.runner.journal.journal import Journal
+    from modelsel.runner.journal import Journal
 
     journal = Journal(tmp_path / "journal")
 

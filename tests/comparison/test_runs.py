@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from modelsel.comparison.across_tables.over_folds import over_folds
-from modelsel.comparison.across_tables.over_folds import sentences as fold_sentences
-from modelsel.comparison.across_tables.over_sets import over_sets, sentences
-from modelsel.comparison.across_tables.runs import ComparedRun, EntryResult, paired, ratio_of
+from modelsel.comparison.over_folds import over_folds
+from modelsel.comparison.over_folds import sentences as fold_sentences
+from modelsel.comparison.over_sets import over_sets, sentences
+from modelsel.comparison.runs import ComparedRun, EntryResult, paired, ratio_of
 from modelsel.core.errors import ConfigurationError
-from modelsel.statistics.tests.paired import corrected_t
-from modelsel.statistics.tests.ranks import friedman
+from modelsel.statistics.paired import corrected_t
+from modelsel.statistics.ranks import friedman
 
 # AUC of C4.5 and three variants on 14 sets; Demšar (2006), table 6
 DEMSAR = """
@@ -141,7 +141,7 @@ def test_data_sets_on_which_two_are_equal_are_dropped_by_wilcoxon_and_that_is_sa
 
 def test_the_hierarchical_test_reads_every_fold_of_every_data_set() -> None:
     from modelsel.core.fingerprint import digest, generator
-    from modelsel.statistics.tests.hierarchical import bayes_hierarchical
+    from modelsel.statistics.hierarchical import bayes_hierarchical
 
     runs = [run(f"s{i}", {"a": 0.2, "b": 0.25 + i / 100}, task=f"t{i}", seed=i) for i in range(4)]
     pair = over_sets(runs).pairs[0]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from modelsel.comparison.optimism import units as units_module
-from modelsel.comparison.optimism.units import units
+from modelsel.comparison import bbc as units_module
+from modelsel.comparison.bbc import units
 
 
 def test_losses_of_every_row_and_candidate_are_not_copied() -> None:

@@ -43,7 +43,7 @@ def test_the_defaults_are_those_that_are_documented() -> None:
 
 @pytest.mark.slow
 def test_everything_on_the_help_page_is_understood() -> None:
-    from modelsel.cli.parsing.help import OVERRIDES
+    from modelsel.cli.help import OVERRIDES
 
     skipped = ("loans.csv", "dataset=csv", "tracking=sqlite tracking.uri", "experiment=", "learner=")
     for words, _ in OVERRIDES:

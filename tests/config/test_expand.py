@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from modelsel.config.build import Builder, learner
 from modelsel.config.expand import Space, expand
-from modelsel.config.sources.folders import Folders
+from modelsel.config.folders import Folders
 from modelsel.core.types import Candidate
 
 FOLDERS = Folders.of()

@@ -2,9 +2,9 @@
 
 import pytest
 
+from modelsel.config import settings
 from modelsel.config.compose import compose
-from modelsel.config.fields import settings
-from modelsel.config.sources.folders import Folders
+from modelsel.config.folders import Folders
 
 
 @pytest.mark.parametrize("name", Folders.of().options("experiment"))

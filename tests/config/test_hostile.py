@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 
 from modelsel.cli.dispatch import main
 from modelsel.config.compose import compose
-from modelsel.config.sources.folders import shipped
+from modelsel.config.folders import shipped
 from modelsel.core.errors import ModelselError
 
 TOUCH = "Path('{mark}').touch()"

@@ -13,8 +13,8 @@ from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
 from hydra._internal.hydra import Hydra
 from hydra._internal.utils import get_args_parser
 
-from modelsel.cli.parsing.application import REFUSED
-from modelsel.config.sources.loader import GuardedLoader, _Repository
+from modelsel.cli.application import REFUSED
+from modelsel.config.loader import GuardedLoader, _Repository
 
 PACKAGE = Path(__file__).resolve().parents[2] / "modelsel"
 HELD = {  # all that this file holds

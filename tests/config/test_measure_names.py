@@ -5,9 +5,8 @@ import pytest
 import sklearn.metrics as sk
 from sklearn.dummy import DummyClassifier
 
-from modelsel.config.compose import compose
-from modelsel.config.fields.measure_names import SAID
-from modelsel.config.sources.folders import Folders
+from modelsel.config.compose import SAID, compose
+from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import kinds_of
 from modelsel.core.types import Outputs

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelsel.config.sources.merge import merge, nested
+from modelsel.config.merge import merge, nested
 
 names = st.text("abc", min_size=1, max_size=2)
 trees = st.recursive(st.integers(), lambda inner: st.dictionaries(names, inner, max_size=3), max_leaves=8)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelsel.config.fields.options import Combined, Either, Interval, ListedValues, only, settled
+from modelsel.config.options import Combined, Either, Interval, ListedValues, only, settled
 
 sizes = st.lists(st.integers(1, 4), min_size=1, max_size=4)
 

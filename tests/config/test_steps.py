@@ -10,7 +10,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from modelsel.config.build import Builder
 from modelsel.config.expand import expand
-from modelsel.config.sources.folders import Folders
+from modelsel.config.folders import Folders
 from modelsel.core.types import Candidate, Feature, Task
 from modelsel.runner.evaluation.preprocessing import RANKINGS, prepare
 from modelsel.runner.final_fit import fit

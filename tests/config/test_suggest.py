@@ -2,7 +2,7 @@
 
 import pytest
 
-from modelsel.config.fields.suggest import SHOWN, near
+from modelsel.config.suggest import SHOWN, near
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelsel.config.fields.schema import slots
-from modelsel.config.fields.values import WrongError, checked, expected
+from modelsel.config.schema import slots
+from modelsel.config.values import WrongError, checked, expected
 from modelsel.core.spec import number, one_of, plain, whole
 
 

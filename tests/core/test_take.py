@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from modelsel.dataset.bundled.play_tennis import PlayTennis
+from modelsel.dataset.play_tennis import PlayTennis
 
 TASK = PlayTennis().read()
 

@@ -11,7 +11,7 @@ from modelsel.core.errors import ConfigurationError, DataError, ModelselError
 from modelsel.core.spec import make
 from modelsel.core.types import Partition
 from modelsel.dataset.columns.assemble import Loaded
-from modelsel.dataset.formats.csv import Csv
+from modelsel.dataset.csv import Csv
 from modelsel.dataset.profile import profile
 from modelsel.dataset.tables.prediction_rows import read_like
 from modelsel.split.parts import dropped

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from modelsel.core.errors import DataError
-from modelsel.dataset.formats import csv as formats
-from modelsel.dataset.reading.quotes import QuoteCheck
+from modelsel.dataset import csv as formats
+from modelsel.dataset.csv import QuoteCheck
 
 CELLS = [
     "1",

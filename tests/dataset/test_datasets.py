@@ -10,7 +10,7 @@ import yaml
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import make
 from modelsel.core.types import Task
-from modelsel.dataset.bundled.led import DIGITS
+from modelsel.dataset.led import DIGITS
 
 CONF = Path(__file__).parents[2] / "conf" / "dataset"
 SPECS = {path.stem: {"kind": path.stem, **yaml.safe_load(path.read_text())} for path in sorted(CONF.glob("*.yaml"))}

@@ -16,11 +16,11 @@ import pytest
 
 from modelsel.core.errors import ConfigurationError, DataError
 from modelsel.core.types import Task
+from modelsel.dataset import csv
+from modelsel.dataset import files as bytes_module
 from modelsel.dataset.columns.assemble import Loaded
-from modelsel.dataset.formats.csv import Csv
-from modelsel.dataset.reading import bytes as bytes_module
-from modelsel.dataset.reading import csv_columns
-from modelsel.dataset.reading.bytes import told
+from modelsel.dataset.csv import Csv
+from modelsel.dataset.files import told
 from modelsel.dataset.tables.prediction_rows import read_like
 from modelsel.dataset.tables.read_table import read_table
 
@@ -186,7 +186,7 @@ def test_reading_takes_at_most_six_times_the_table_that_comes_of_it(tmp_path: Pa
     frame = pd.DataFrame(table).rename(columns=str)
     frame["y"] = np.where(table[:, 0] > 0, "a", "b")
     frame.to_csv(tmp_path / "rows.csv", index=False)
-    for module in (bytes_module, csv_columns):
+    for module in (bytes_module, csv):
         monkeypatch.setattr(module, "BLOCK", 1 << 18)
     load(written(tmp_path, ROWS, "warm.csv"))
     before = pa.total_allocated_bytes()

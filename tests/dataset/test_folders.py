@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from modelsel.core.errors import ConfigurationError, DataError
-from modelsel.dataset.bundled.magic import Magic
-from modelsel.dataset.bundled.miniboone import Miniboone
+from modelsel.dataset.magic import Magic
+from modelsel.dataset.miniboone import Miniboone
 from modelsel.scheme.predefined import Predefined
 
 

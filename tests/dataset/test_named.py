@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from modelsel.core.errors import ConfigurationError, DataError
-from modelsel.dataset.bundled.monks import Monks
-from modelsel.dataset.formats.csv import Csv
+from modelsel.dataset.csv import Csv
+from modelsel.dataset.monks import Monks
 from modelsel.dataset.named import MADE, NOT_AT_HAND, Named
 
 

@@ -13,8 +13,8 @@ from sklearn.datasets import fetch_openml
 
 from modelsel.core.errors import BAD_CONFIGURATION, BAD_DATA, ConfigurationError, DataError
 from modelsel.core.types import Task
-from modelsel.dataset.formats.openml import Openml
 from modelsel.dataset.named import NOT_AT_HAND, OPENML, Named
+from modelsel.dataset.openml import Openml
 from tests.openml_answers import RECORDED, Offline, Recorded, file_of, served
 
 pytestmark = pytest.mark.skipif(not (RECORDED / "id_61").is_dir(), reason="scikit-learn's recordings are not installed")

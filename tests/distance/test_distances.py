@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
+from modelsel.distance import search as search_module
+from modelsel.distance import search as single
 from modelsel.distance.base import FittedDistance, row_digests
-from modelsel.distance.search import search as search_module
-from modelsel.distance.search import single
-from modelsel.distance.search.plain import distances, plain_search, rounded
-from modelsel.distance.search.search import nearest
+from modelsel.distance.plain import distances, plain_search, rounded
+from modelsel.distance.search import nearest
 
 KINDS = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "conf/distance").glob("*.yaml"))
 

@@ -8,9 +8,9 @@ import pytest
 
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
+from modelsel.distance import search
 from modelsel.distance.base import FittedDistance
-from modelsel.distance.search import remembered
-from modelsel.distance.search.search import nearest
+from modelsel.distance.search import nearest
 from modelsel.learner.knn import Knn
 
 
@@ -23,9 +23,9 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         calls.append(count)
         return nearest(metric, stored, queries, count)
 
-    monkeypatch.setattr(remembered, "nearest", counted)
-    monkeypatch.setattr(remembered, "WORTH", 0)
-    remembered._SEARCHES.clear()
+    monkeypatch.setattr(search, "nearest", counted)
+    monkeypatch.setattr(search, "WORTH", 0)
+    search._SEARCHES.clear()
     return calls
 
 
@@ -45,14 +45,14 @@ def test_heom_and_euclidean_search_complete_numbers_once(made: list[int], holes:
     for distance in ("heom", "euclidean", "manhattan"):
         learner = Knn(k=5, distance=make("distance", distance))
         path = learner.fit_path(task, positions(task)[:150], np.random.default_rng(0))
-        with remembered.shared():
+        with search.shared():
             found = path.neighbours(task, np.arange(150, 200), 9)
         fresh = nearest(path.metric, path.stored, path.metric.encode(task.values[150:], task.features), 9)
         assert found.rows.tolist() == fresh.rows.tolist()
         assert found.distance.tolist() == fresh.distance.tolist()
         said.append(found)
     assert len(made) == (3 if holes else 2)
-    assert len(remembered._SEARCHES) == (0 if holes else 2)
+    assert len(search._SEARCHES) == (0 if holes else 2)
 
 
 def test_threads_wait_for_each_other_and_a_search_that_failed_is_made_anew(made: list[int], monkeypatch) -> None:  # type: ignore[no-untyped-def]
@@ -60,19 +60,19 @@ def test_threads_wait_for_each_other_and_a_search_that_failed_is_made_anew(made:
     path = Knn(k=5).fit_path(task, positions(task), np.random.default_rng(0))
 
     def asked(_: int) -> list[list[int]]:
-        with remembered.shared():
+        with search.shared():
             return path.neighbours(task, positions(task), 5).rows.tolist()
 
     with ThreadPoolExecutor(4) as threads:
         found = [*threads.map(asked, range(8))]
     assert made == [5]
     assert all(own == found[0] for own in found)
-    sound = remembered.nearest
-    with remembered.shared():
-        monkeypatch.setattr(remembered, "nearest", lambda *_: 1 / 0)
+    sound = search.nearest
+    with search.shared():
+        monkeypatch.setattr(search, "nearest", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             path.neighbours(task, positions(task), 6)
-        monkeypatch.setattr(remembered, "nearest", sound)
+        monkeypatch.setattr(search, "nearest", sound)
         assert path.neighbours(task, positions(task), 6).rows.shape == (200, 6)
         other = replace(path, metric=replace(path.metric, power=1.0))
         here, there = (own.neighbours(task, positions(task), 5).distance for own in (path, other))

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from modelsel.cli.exams.exam import created
-from modelsel.examination.asking.sit import ExamSession
-from modelsel.examination.creation.wanted import Wanted
+from modelsel.cli.exam import created
+from modelsel.examination.sit import ExamSession
+from modelsel.examination.terms import Wanted
 
 
 def table(rows: int = 300, seed: int = 0) -> pd.DataFrame:

@@ -12,10 +12,10 @@ import pytest
 import modelsel
 from benchmarks.attacks.exam_attacks import ATTACKS, RELEASES, Asker, missed
 from modelsel.core.errors import ConfigurationError, ModelselError, RefusedError
-from modelsel.examination.asking import board as boards
-from modelsel.examination.asking.sit import ExamSession
+from modelsel.examination import board as boards
 from modelsel.examination.server.askers import Askers
-from modelsel.statistics.reuse.certificate import SpendingState
+from modelsel.examination.sit import ExamSession
+from modelsel.statistics.certificate import SpendingState
 from tests.examination.conftest import guess, questions
 from tests.examination.serving import Serving
 

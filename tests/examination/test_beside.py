@@ -9,11 +9,11 @@ import pytest
 from scipy.stats import beta
 
 import modelsel
-from modelsel.cli.exams import exam as command
+from modelsel.cli import exam as command
 from modelsel.core.errors import ConfigurationError, RefusedError
 from modelsel.core.outcome import TestResult
-from modelsel.examination.asking import board as boards
-from modelsel.examination.asking.sit import ExamSession
+from modelsel.examination import board as boards
+from modelsel.examination.sit import ExamSession
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.page import markdown, reforms
 from tests.examination.conftest import errors, guess

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import modelsel
-from modelsel.api.exams.local import LocalExam
+from modelsel.api.exams import LocalExam
+from modelsel.cli import exam as commands
 from modelsel.cli.dispatch import main
-from modelsel.cli.exams import exam as commands
 from modelsel.core.errors import DataError
-from modelsel.examination.asking.sit import ExamSession
+from modelsel.examination.sit import ExamSession
 from tests.examination.conftest import errors, guess
 
 Make = Callable[..., ExamSession]

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from modelsel.core.errors import DataError, LedgerError, ModelselError, RefusedError
-from modelsel.examination.asking import board as boards
-from modelsel.examination.asking.sit import ExamSession
-from modelsel.statistics.reuse.certificate import SpendingState, interval
+from modelsel.examination import board as boards
+from modelsel.examination.sit import ExamSession
+from modelsel.statistics.certificate import SpendingState, interval
 from tests.examination.conftest import errors, guess, questions, table, truth
 from tests.extras import needs
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from modelsel.core.errors import ConfigurationError, DataError, ModelselError, RefusedError
-from modelsel.examination.asking.sit import ExamSession
+from modelsel.examination.sit import ExamSession
 from tests.examination.conftest import guess
 
 Make = Callable[..., ExamSession]

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 
 from modelsel.core.errors import RefusedError
-from modelsel.examination.asking import board as boards
-from modelsel.examination.asking.sit import ExamSession
-from modelsel.examination.creation import store
-from modelsel.examination.server.page import page
+from modelsel.examination import board as boards
+from modelsel.examination import store
 from modelsel.examination.server.service import ExamService
+from modelsel.examination.server.web import page
+from modelsel.examination.sit import ExamSession
 from modelsel.ledger.home import Home
-from modelsel.statistics.reuse.certificate import interval
+from modelsel.statistics.certificate import interval
 from tests.examination.conftest import errors, guess, questions
 from tests.extras import needs
 

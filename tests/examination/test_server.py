@@ -13,10 +13,10 @@ import pytest
 
 import modelsel
 from modelsel.core.errors import ConfigurationError, DataError, Problem, RefusedError
-from modelsel.examination.asking.sit import ExamSession
 from modelsel.examination.server.askers import Askers
 from modelsel.examination.server.serve import application, serve
 from modelsel.examination.server.service import ExamService
+from modelsel.examination.sit import ExamSession
 from tests.examination.conftest import errors, guess
 from tests.examination.serving import Serving
 from tests.extras import needs
@@ -157,7 +157,7 @@ def test_the_page_says_terms_board_and_how_to_ask_and_escapes_all(exam: Make) ->
 
 @pytest.mark.slow
 def test_an_agent_sits_the_exam_by_the_model_context_protocol(service: ExamService, monkeypatch: pytest.MonkeyPatch) -> None:
-    from modelsel.examination.server.agents import TOKEN, agents
+    from modelsel.examination.server.serve import TOKEN, agents
 
     monkeypatch.setenv(TOKEN, service.askers.admit("robot"))
 
@@ -261,7 +261,7 @@ def test_an_exam_of_parquet_files_is_served(exam: Make) -> None:
     assert sorted(taken.development.columns) == ["age", "city", "default", "income", "token"]
 
     async def rows() -> str:
-        from modelsel.examination.server.agents import agents
+        from modelsel.examination.server.serve import agents
 
         async with mcp.Client(agents(service)) as agent:
             return str((await agent.call_tool("questions", {"first": 80, "rows": 50})).content[0].text)

@@ -6,7 +6,7 @@ import pytest
 
 import modelsel
 from modelsel.core.errors import ConfigurationError
-from modelsel.examination.asking.sit import ExamSession
+from modelsel.examination.sit import ExamSession
 from tests.examination.conftest import truth
 
 Make = Callable[..., ExamSession]

@@ -12,7 +12,7 @@ from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Feature, Task
 from modelsel.explanation.correlated import association, cramers_v, together
 from modelsel.explanation.importance import FoldImportance, ImportanceRequest, fold_importance, summary, with_noise
-from modelsel.statistics.tests.paired import corrected_t
+from modelsel.statistics.paired import corrected_t
 
 CASES = [
     ("cancer", "DecisionTreeClassifier", {"random_state": 0, "max_depth": 4}, "error", "accuracy", DecisionTreeClassifier),

@@ -13,9 +13,9 @@ from modelsel.core.spec import make
 from modelsel.core.types import Candidate
 from modelsel.explanation.learning_curve import SHARES, learning_curve, ordered
 from modelsel.runner.execution.executors import Pool
-from modelsel.runner.journal.journal import Journal
+from modelsel.runner.journal import Journal
 from modelsel.runner.run import run
-from modelsel.statistics.tests.paired import corrected_t
+from modelsel.statistics.paired import corrected_t
 
 CASES = [
     ("cancer", "GaussianNB", {}, GaussianNB),

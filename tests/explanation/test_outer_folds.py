@@ -7,12 +7,12 @@ from modelsel.core.spec import make
 from modelsel.core.types import Candidate
 from modelsel.explanation.importance import ImportanceRequest, fold_importance
 from modelsel.explanation.learning_curve import learning_curve
-from modelsel.learner.adjusted.calibrated import Calibrated
-from modelsel.learner.adjusted.crossed import taught_by
+from modelsel.learner.calibrated import Calibrated
+from modelsel.learner.crossed import taught_by
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.execution.single_job import Failure, apart
-from modelsel.runner.journal.journal import Journal
+from modelsel.runner.journal import Journal
 from modelsel.runner.run import run
 from modelsel.scheme.stratified_kfold import StratifiedKfold
 from tests.doubles import Double, task
@@ -61,7 +61,7 @@ def test_so_does_its_importance(deed):
 
 def test_the_folds_that_teach_are_found_behind_a_threshold_that_is_given():
     from modelsel.decision.threshold import Threshold
-    from modelsel.learner.adjusted.decided import Decided
+    from modelsel.learner.decided import Decided
 
     assert taught_by(Double()) is None
     assert taught_by(Decided(taught().learner, (), Threshold(at=0.3))).scheme == SCHEME

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate
 from modelsel.explanation.prediction_sets import at_least, fold_model, prediction_sets
-from modelsel.runner.exchangeable import refusal
+from modelsel.runner.study_data import refusal
 from modelsel.scheme.repeated_kfold import RepeatedKfold
 from tests.extras import needs
 

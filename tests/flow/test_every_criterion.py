@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from joblib.externals.loky import get_reusable_executor
 
-from modelsel.config.fields.schema import kinds
+from modelsel.config.schema import kinds
 
 TEN_LINES = '''
 from dataclasses import dataclass

@@ -3,7 +3,7 @@
 import pytest
 
 from modelsel.record.folder import RunFolder
-from modelsel.runner.journal.codec import RecordHeader, raw, scan
+from modelsel.runner.journal import RecordHeader, raw, scan
 
 STUDY = ("run", "dataset=wine", "learner=cart", "learner.pruner={kind: cost_complexity, alpha: path}", "final_test=false")
 

@@ -113,7 +113,7 @@ def test_only_the_recipe_is_kept_otherwise_and_skops_is_asked_for_before_anythin
 ) -> None:
     assert modelsel("run", *SMALL, *FOREST).code == 0
     assert not list(Path("runs").rglob("*.skops"))
-    monkeypatch.setattr("modelsel.config.fields.settings.find_spec", lambda _: None)
+    monkeypatch.setattr("modelsel.config.settings.find_spec", lambda _: None)
     done = modelsel("run", *SMALL, *FOREST, "tracking=sqlite", "tracking.allow_skops=true", "name=other")
     assert done.code == 2
     assert "pip install 'modelsel[skops]'" in done.err

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import modelsel as package
-from modelsel.record.model.model import load
+from modelsel.record.model import load
 from modelsel.record.pyfunc import PyfuncModel
 
 

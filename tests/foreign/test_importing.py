@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from modelsel.foreign import importing
-from modelsel.foreign.allowed import NotAllowedError, class_of, home_of
-from modelsel.foreign.importing import fatal
+from modelsel.foreign import allowed
+from modelsel.foreign.allowed import NotAllowedError, class_of, fatal, home_of
 
 ENDS = {
     "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)": "SIGSEGV",
@@ -52,7 +51,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         asked.append(command[4])
         return run(command, **more)
 
-    monkeypatch.setattr(importing.subprocess, "run", noted)
+    monkeypatch.setattr(allowed.subprocess, "run", noted)
     return asked
 
 

@@ -12,7 +12,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from modelsel.config.build import Builder
 from modelsel.config.expand import expand
-from modelsel.config.sources.folders import Folders
+from modelsel.config.folders import Folders
 from modelsel.foreign.written import NotPlainError, space
 
 SCALER, LOGISTIC = "sklearn.preprocessing.StandardScaler", "sklearn.linear_model.LogisticRegression"

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 import modelsel
 from modelsel.config.build import Builder
 from modelsel.config.expand import expand
-from modelsel.config.sources.folders import Folders
+from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError
 from modelsel.foreign.written import NotPlainError, space
 

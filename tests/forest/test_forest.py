@@ -17,7 +17,7 @@ from modelsel.forest.grow import drawn_rows, grow_tree
 from modelsel.forest.growth import ForestData
 from modelsel.learner.forest import Forest
 from modelsel.learner.trees.leaf import Leaf, leaf_scores
-from modelsel.tree.pruning.truncate import best_class
+from modelsel.tree.pruning import best_class
 from modelsel.tree.structure.evidence import PruningData
 from modelsel.tree.structure.node import PrunedView
 

@@ -11,7 +11,7 @@ from modelsel.core.outcome import TestResult
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Outputs, Table, Task, seal
 from modelsel.guard.gate import Gate
-from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
+from modelsel.guard.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
 
 

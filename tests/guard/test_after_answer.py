@@ -7,8 +7,7 @@ import pytest
 from modelsel.core.outcome import TestResult
 from modelsel.guard.kept import kept, sentence
 from modelsel.guard.policy.decision import _says_something
-from modelsel.guard.release.mechanisms import LabelSummary
-from modelsel.guard.release.score_grid import ScoreGridRelease
+from modelsel.guard.release import LabelSummary, ScoreGridRelease
 
 SHOWN = TestResult(0.1, 12, 120, 1, False, 4.0, 0.0, (0.05, 0.2), 0.95, "warn", "predicted")
 

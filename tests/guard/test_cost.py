@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.guard import preparing
-from modelsel.guard.identity import fingerprints
+from modelsel.guard import fingerprints, preparing
 from tests.guard.studies import Study, numbers
 
 

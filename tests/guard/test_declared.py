@@ -11,7 +11,7 @@ from modelsel.core.spec import GROUPS, kinds_of, make
 from modelsel.core.system.wheel import is_own
 from modelsel.core.types import Candidate, Feature, Outputs, Table, Task, seal
 from modelsel.guard.gate import Gate
-from modelsel.guard.identity.requests import LookRequest, SelectionSummary, TestSetDeclaration
+from modelsel.guard.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
 from modelsel.runner.final_fit import fit
 from tests.guard.studies import Rule, Study, numbers

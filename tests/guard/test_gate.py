@@ -14,8 +14,8 @@ from modelsel.core.errors import ConfigurationError, LedgerError, ModelselError,
 from modelsel.core.types import Outputs, Table
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.page import markdown
-from modelsel.statistics.reuse import prices
-from modelsel.statistics.reuse.certificate import SpendingState, interval
+from modelsel.statistics import prices
+from modelsel.statistics.certificate import SpendingState, interval
 from tests.guard.studies import Rule, Study, numbers, renamed, shuffled
 
 
@@ -205,7 +205,7 @@ def test_an_exception_while_labels_are_open_is_charged_and_tells_its_type_alone(
 def test_an_interrupted_look_is_counted_until_the_same_study_resolves_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = Study(numbers(), home)
     with monkeypatch.context() as patch:
-        patch.setattr("modelsel.guard.access.recording.looks.reveal", _killed)
+        patch.setattr("modelsel.guard.access.looks.reveal", _killed)
         with pytest.raises(SystemError):
             study.look()
     assert kinds(study)[-1] == "intent"

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from modelsel.core.spec import make
 from modelsel.guard.gate import Gate
-from modelsel.guard.release.mechanisms import FAILED, CountGrid, Counts, LabelSummary, LadderRelease, PassFail
-from modelsel.guard.release.score_grid import ScoreGridRelease
+from modelsel.guard.release import FAILED, CountGrid, Counts, LabelSummary, LadderRelease, PassFail, ScoreGridRelease
 from tests.guard.studies import Rule, Study, numbers, uncertified
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import make
-from modelsel.guard.release.mechanisms import LabelSummary, Released, count_channel
+from modelsel.guard.release import LabelSummary, Released, count_channel
 from modelsel.guard.reporting.audit import audit
 from modelsel.reporting.text.verdict import further
-from modelsel.statistics.reuse.certificate import SpendingState
+from modelsel.statistics.certificate import SpendingState
 from tests.guard.studies import Rule, Study, numbers
 
 CUTS = [round(cut, 2) for cut in np.linspace(-1.5, 1.5, 40)]

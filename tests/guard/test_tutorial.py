@@ -113,8 +113,8 @@ def test_every_finding_that_the_pages_name_exists() -> None:
 
 
 def test_the_table_of_widths_is_what_the_certificate_says() -> None:
-    from modelsel.statistics.reuse import prices
-    from modelsel.statistics.reuse.certificate import SpendingState, interval
+    from modelsel.statistics import prices
+    from modelsel.statistics.certificate import SpendingState, interval
 
     page = (PAGES / "measured.md").read_text("utf-8")
     for look in (1, 2, 10, 100):

@@ -8,14 +8,13 @@ from hypothesis import strategies as st
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task
 from modelsel.kernels.compiler import load
-from modelsel.pruner.error_based import SLACK, ErrorBased
-from modelsel.pruner.limits import charge
-from modelsel.pruner.raising import plain
-from modelsel.pruner.raising.compiled import raised
+from modelsel.pruner import raising
+from modelsel.pruner.error_based import SLACK, ErrorBased, charge
+from modelsel.pruner.raising import raised_by_kernel as raised
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import GrowthParams
-from modelsel.tree.pruning.truncate import NONE, truncate
-from modelsel.tree.routing.reroute import RerouteState
+from modelsel.tree.pruning import NONE, truncate
+from modelsel.tree.routing import RerouteState
 
 pytestmark = pytest.mark.skipif(load("raising") is None, reason="only the twin is there")
 SETTINGS = [
@@ -50,7 +49,7 @@ def test_whole_rows_are_raised_as_by_hand(seed, policy, weighted, bound, confide
     rows = rng.integers(0, len(task), len(task))  # some more than once
     tree = grow(task, rows, make("criterion", "gini"), GrowthParams(missing=missing, nominal=nominal))
     cut, pruner = truncate(tree, NONE._replace(max_depth=depth)), ErrorBased(confidence, True, bound)
-    by_hand = plain.raised(cut, RerouteState(tree, task, rows), pruner.estimate, SLACK)
+    by_hand = raising.raised(cut, RerouteState(tree, task, rows), pruner.estimate, SLACK)
     compiled = raised(cut, RerouteState(tree, task, rows), *charge(bound, confidence), SLACK)
     assert (compiled.tree is tree) == (by_hand.tree is tree)
     for name in ("parent", "test", "feature", "threshold"):

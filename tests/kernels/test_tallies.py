@@ -9,7 +9,7 @@ from modelsel.kernels.compiler import load
 from modelsel.measure.base import confusion, confusion_in_numpy
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import GrowthParams
-from modelsel.tree.routing.route import in_numpy, route, weights_by_node
+from modelsel.tree.routing import in_numpy, route, weights_by_node
 from tests.tree.test_route import drawn, task_of
 
 compiled = pytest.mark.skipif(load("tallies") is None, reason="only the twins are there")

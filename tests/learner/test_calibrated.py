@@ -19,8 +19,8 @@ from modelsel.config.build import learner as build
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Description, Feature, Task, positions
-from modelsel.learner.adjusted.calibrated import Calibrated
-from modelsel.learner.adjusted.inner import inner_folds
+from modelsel.learner.calibrated import Calibrated
+from modelsel.learner.inner import inner_folds
 from modelsel.planning.make import make as planned
 from modelsel.scheme.stratified_kfold import StratifiedKfold
 

@@ -19,11 +19,11 @@ from sklearn.naive_bayes import GaussianNB
 import modelsel
 from modelsel.config.build import Builder
 from modelsel.config.build import learner as build
-from modelsel.config.sources.folders import Folders
+from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import snake, whole
 from modelsel.core.types import Feature, Task, positions
-from modelsel.learner.adjusted import crossed
+from modelsel.learner import crossed
 from modelsel.planning.make import make as planned
 from modelsel.scheme.base import BaseScheme
 from modelsel.scheme.stratified_kfold import StratifiedKfold

@@ -20,8 +20,8 @@ from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Description, Feature, Outputs, Task, positions
 from modelsel.decision.base import best_threshold
-from modelsel.learner.adjusted.decided import Decided
-from modelsel.learner.adjusted.inner import inner_folds
+from modelsel.learner.decided import Decided
+from modelsel.learner.inner import inner_folds
 from modelsel.planning.make import make as planned
 from modelsel.scheme.stratified_kfold import StratifiedKfold
 

@@ -7,7 +7,7 @@ import pytest
 from modelsel.config.build import Builder
 from modelsel.config.build import learner as built
 from modelsel.config.expand import expand
-from modelsel.config.sources.folders import Folders
+from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError
 from modelsel.foreign import allowed
 from modelsel.foreign.allowed import class_of, home_of

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from modelsel.core.spec import kind_of, make
 from modelsel.core.types import Description, Feature, Task, positions
 from modelsel.distance.base import row_digests
-from modelsel.learner.knn import Knn, KnnModel
-from modelsel.learner.votes.neighbour_votes import VOTES, elect
+from modelsel.learner.knn import VOTES, Knn, KnnModel, elect
 
 NOTHING = np.random.default_rng(0)
 
@@ -243,7 +242,7 @@ def test_rows_asked_in_parts_get_the_same_answers(task_of, monkeypatch):
     task = task_of([Feature("f", "numeric")], rng.integers(0, 9, (60, 1)), rng.integers(0, 3, 60))
     path, learners = Knn().fit_path(task, positions(task), NOTHING), [Knn(k=k, vote=v) for k in (1, 7) for v in VOTES]
     at_once = path.outputs(learners, task, positions(task), scores=True)
-    monkeypatch.setattr("modelsel.learner.inputs.chunks.CELLS", 50)
+    monkeypatch.setattr("modelsel.learner.chunks.CELLS", 50)
     monkeypatch.setattr("modelsel.learner.knn.COUNTED", 3)
     in_parts = path.outputs(learners, task, positions(task), scores=True)
     assert np.array_equal(at_once.predicted, in_parts.predicted)

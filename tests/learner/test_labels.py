@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modelsel.learner.inputs.labels import distinct
+from modelsel.estimator import distinct
 
 RNG = np.random.default_rng(0)
 LABELS = [

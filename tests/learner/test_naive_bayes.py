@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import gaussian_kde
 
 from modelsel.core.types import Description, Feature, positions
-from modelsel.learner.bayes.likelihood import counted
+from modelsel.learner.likelihood import counted
 from modelsel.learner.naive_bayes import NaiveBayes
 
 NOTHING = np.random.default_rng(0)

@@ -102,7 +102,7 @@ def test_without_skops_the_recipe_is_kept_with_the_reason(monkeypatch):
 ASK = """
 import sys, csv
 from pathlib import Path
-from modelsel.record.model.model import load
+from modelsel.record.model import load
 predictor = load(Path(sys.argv[1]))
 rows = list(csv.DictReader(open(sys.argv[2])))
 print(",".join(predictor({name: [row[name] for row in rows] for name in rows[0] if name != "class"})))
@@ -153,8 +153,8 @@ def test_a_fresh_process_predicts_what_the_study_predicted(learner, tmp_path, mo
 
 def test_a_pickle_is_written_only_where_it_is_allowed_and_never_read(tmp_path):
     from modelsel.core.types import Table
-    from modelsel.record.content.study_record import FinalModel
-    from modelsel.record.model.model import load, save
+    from modelsel.record.model import load, save
+    from modelsel.record.study_record import FinalModel
 
     work = task(3)
     model = Estimator("sklearn.svm.SVC").fit(work, positions(work), np.random.default_rng(1))

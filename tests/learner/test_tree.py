@@ -11,8 +11,8 @@ import yaml
 from modelsel.core.spec import make
 from modelsel.core.types import Description, Feature, Task, positions
 from modelsel.learner.tree import Splits, Tree
-from modelsel.learner.trees.held_back import held_back
 from modelsel.learner.trees.leaf import Leaf
+from modelsel.learner.trees.path import held_back
 
 CONF = Path(__file__).parents[2] / "conf/learner"
 RECIPES = sorted(path.stem for path in CONF.glob("*.yaml") if (yaml.safe_load(path.read_text()) or {}).get("kind") == "tree")

@@ -11,12 +11,12 @@ from types import ModuleType
 import pytest
 
 from modelsel.cli.dispatch import main
-from modelsel.manual import messages, pages
+from modelsel.manual import explain
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("What it means", "Why it matters", "An example", "What it says, and what to do", "How to silence it")
-CODES = [*pages.errors(), *pages.findings()]
-TYPED = [code for code in CODES if "```" in pages.of_code(code).example]
+CODES = [*explain.errors(), *explain.findings()]
+TYPED = [code for code in CODES if "```" in explain.page_of(code).example]
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 NOT_TYPED = {  # why nothing on a page is run, to its codes
     "a defect of modelsel's": "MSEL-001",
@@ -64,14 +64,14 @@ def test_a_part_without_words_is_missing() -> None:
 
 
 def test_every_error_has_a_section_and_every_section_an_error() -> None:
-    assert set(pages.raised_by()) == set(pages.errors())
-    assert [code for code, section in pages.raised_by().items() if "\n# " in section] == []
+    assert set(explain.raised_by()) == set(explain.errors())
+    assert [code for code, section in explain.raised_by().items() if "\n# " in section] == []
 
 
-@pytest.mark.parametrize("code", pages.errors())
+@pytest.mark.parametrize("code", explain.errors())
 def test_it_is_said_what_to_do(code: str) -> None:
-    says = messages.templates().get(code, ())
-    assert pages.of_code(code).do or pages.of_code(code).silence or any(one.fix for one in says)
+    says = explain.templates().get(code, ())
+    assert explain.page_of(code).do or explain.page_of(code).silence or any(one.fix for one in says)
 
 
 def test_what_is_not_typed_has_a_reason() -> None:
@@ -140,8 +140,8 @@ def on_record() -> set[str]:
 def test_the_example_raises_the_code(
     code: str, folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = typed(pages.of_code(code).example, capfd, monkeypatch)
-    assert re.search(rf"\b{code}\b", said) or (code in pages.findings() and code in on_record()), said[-1500:]
+    said = typed(explain.page_of(code).example, capfd, monkeypatch)
+    assert re.search(rf"\b{code}\b", said) or (code in explain.findings() and code in on_record()), said[-1500:]
 
 
 @pytest.mark.slow

@@ -12,10 +12,10 @@ import pytest
 import yaml
 
 import modelsel
-from modelsel.config.sources.folders import Folders, shipped
+from modelsel.config.folders import Folders, shipped
 from modelsel.core.spec import GROUPS
 from modelsel.guard.findings.catalogue import catalogue
-from modelsel.manual import editor, messages, pages, settings
+from modelsel.manual import editor, explain, settings
 from tests.extras import needs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,14 +49,14 @@ def test_every_setting_says_what_it_means() -> None:
 
 
 def test_every_finding_has_a_section_and_no_section_is_of_nothing() -> None:
-    assert set(pages.findings()) == set(catalogue()) | set(raised())
+    assert set(explain.findings()) == set(catalogue()) | set(raised())
     assert len(set(raised())) > 20
 
 
 @pytest.mark.parametrize("code", catalogue())
 def test_the_section_names_the_usual_severity(code: str) -> None:
     severity = catalogue()[code].severity
-    assert severity in pages.findings()[code].partition(")")[0]
+    assert severity in explain.findings()[code].partition(")")[0]
 
 
 @pytest.mark.parametrize("group", settings.groups())
@@ -69,7 +69,9 @@ def test_the_reference_lists_every_kind_and_setting(written: dict[str, str], gro
 
 
 def test_the_reference_has_every_code_command_and_public_name(written: dict[str, str], generate: ModuleType) -> None:
-    assert [code for code in (*pages.errors(), *pages.findings()) if f"](codes/{code}.md)" not in written["error_codes"]] == []
+    assert [
+        code for code in (*explain.errors(), *explain.findings()) if f"](codes/{code}.md)" not in written["error_codes"]
+    ] == []
     assert [name for name in generate.COMMANDS if f"## modelsel {name}\n" not in written["commands"]] == []
     assert [name for name in generate.public_names() if f"modelsel.{name}\n" not in written["python"]] == []
     assert set(generate.public_names()) == set(dir(modelsel)) - {"__version__"} - set(vars(modelsel))
@@ -104,8 +106,8 @@ def test_what_is_read_off_one_search_is_said(name: str) -> None:
 
 
 def test_messages_are_read_off_the_source() -> None:
-    assert messages.of_code("MSEL-222") == messages.templates()["MSEL-222"]
-    assert len(set(pages.errors()) & set(messages.templates())) > 0.8 * len(pages.errors())
+    assert explain.messages_of("MSEL-222") == explain.templates()["MSEL-222"]
+    assert len(set(explain.errors()) & set(explain.templates())) > 0.8 * len(explain.errors())
 
 
 @pytest.mark.parametrize("group", [*GROUPS, "space", "experiment"])

@@ -11,7 +11,7 @@ from modelsel.measure.beside import accompanying, scored
 from modelsel.planning.make import make as planned
 from modelsel.runner import run as run_module
 from modelsel.runner.execution.executors import Pool
-from modelsel.runner.journal.journal import Journal
+from modelsel.runner.journal import Journal
 from modelsel.runner.run import run
 from modelsel.scheme.leave_one_out import LeaveOneOut
 from modelsel.scheme.stratified_kfold import StratifiedKfold

@@ -10,8 +10,8 @@ ROOT = Path(__file__).parents[2]
 PLACES = (
     "modelsel/guard",
     "modelsel/ledger",
-    "modelsel/statistics/reuse/certificate.py",
-    "modelsel/statistics/reuse/prices.py",
+    "modelsel/statistics/certificate.py",
+    "modelsel/statistics/prices.py",
 )
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.And: ast.Or, ast.Or: ast.And,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate
-from modelsel.dataset.bundled.waveform import Waveform
+from modelsel.dataset.waveform import Waveform
 from modelsel.planning.batch import batches, fit_digest
 from tests.doubles import Double, candidates
 

@@ -10,7 +10,7 @@ from modelsel.core.types import Candidate, positions
 from modelsel.planning.exports import formats, line
 from modelsel.record.export.onnx import onnx
 from modelsel.record.export.sql import sql
-from modelsel.record.model.model import Predictor
+from modelsel.record.model import Predictor
 from tests.cli.test_export import task
 
 SETTINGS = [

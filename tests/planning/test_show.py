@@ -10,12 +10,10 @@ from modelsel.core.spec import make as make_part
 from modelsel.core.types import Candidate, Fold, Resampling
 from modelsel.learner.majority import Majority
 from modelsel.learner.tree import Tree
-from modelsel.planning.generated import like
-from modelsel.planning.luck import of_guesses
 from modelsel.planning.make import make
 from modelsel.planning.probe import DEAR, estimate
-from modelsel.planning.show import agnostic, lines, warnings
-from modelsel.planning.trial import Trier
+from modelsel.planning.show import agnostic, lines, of_guesses, warnings
+from modelsel.planning.trial import Trier, like
 from modelsel.pruner.cost_complexity import CostComplexity
 from tests import doubles
 from tests.doubles import spread

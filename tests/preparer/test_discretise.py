@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 from modelsel.config.build import learner
 from modelsel.core.spec import make
 from modelsel.core.types import Description, Feature, positions
+from modelsel.preparer.binning import Distinct, mdl_cuts
 from modelsel.preparer.discretise_frequency import DiscretiseFrequency, frequency_cuts
 from modelsel.preparer.discretise_mdl import DiscretiseMdl
 from modelsel.preparer.discretise_one_rule import DiscretiseOneRule
 from modelsel.preparer.discretise_width import DiscretiseWidth
-from modelsel.preparer.discretising.binning import Distinct
-from modelsel.preparer.discretising.mdl_cuts import mdl_cuts
 from modelsel.statistics.information import entropy
 
 NOTHING = np.random.default_rng(0)

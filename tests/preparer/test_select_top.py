@@ -5,9 +5,8 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from modelsel.core.types import Description, Feature, positions
-from modelsel.preparer.discretising.merit import chi_square, gain_ratio, merits
 from modelsel.preparer.impute import Impute
-from modelsel.preparer.select_top import SelectTop
+from modelsel.preparer.select_top import SelectTop, chi_square, gain_ratio, merits
 
 NOTHING = np.random.default_rng(0)
 

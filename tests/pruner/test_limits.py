@@ -6,7 +6,7 @@ from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
 from modelsel.kernels.layout import BY_BETA, BY_DEVIATE, NOTHING_MORE
-from modelsel.pruner.limits import LIMITS, charge
+from modelsel.pruner.error_based import LIMITS, charge
 
 LEAVES = [(14.0, 5.0), (6.0, 1.0), (100.0, 20.0), (30.0, 2.0), (9.0, 3.0)]
 

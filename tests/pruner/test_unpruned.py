@@ -3,7 +3,7 @@
 import numpy as np
 
 from modelsel.pruner.unpruned import Unpruned
-from modelsel.tree.pruning.compact import compact
+from modelsel.tree.pruning import compact
 from modelsel.tree.structure.evidence import PruningData
 from modelsel.tree.structure.node import PrunedView
 

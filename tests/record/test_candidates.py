@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Scoreboard
 from modelsel.preparer.select_top import SelectTop
-from modelsel.record.content import candidates
+from modelsel.record import candidates
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), min_size=1, max_size=12)
 cells = st.floats(allow_nan=False, allow_infinity=False) | st.just(math.nan)

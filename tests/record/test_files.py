@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelsel.core.errors import UNWRITABLE, StoreError
-from modelsel.record.content import files
-from modelsel.record.content.losses import LossArchive
+from modelsel.record import files
+from modelsel.record.losses import LossArchive
 
 
 def test_the_old_file_survives_a_failure_at_every_point(tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 
 from modelsel.core.errors import BAD_CONFIGURATION, UNWRITABLE, ConfigurationError, StoreError
 from modelsel.core.outcome import StudySummary
-from modelsel.record.content.files import plain
+from modelsel.record.files import plain
 from modelsel.record.folder import RunFolder, folder_name
 
 

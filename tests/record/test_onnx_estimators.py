@@ -18,7 +18,7 @@ from modelsel.core.types import Candidate
 from modelsel.foreign.libraries import CONVERTED
 from modelsel.learner.estimator import Estimator
 from modelsel.planning.exports import formats
-from modelsel.record.model.model import load
+from modelsel.record.model import load
 from modelsel.tree.export.nested import from_dict
 from tests.extras import needs
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelsel.record.content.redact import RedactingFilter, Redactor
 from modelsel.record.folder import RunFolder
+from modelsel.record.redact import RedactingFilter, Redactor
 from modelsel.reporting import page
 
 CANARY = "cAnArY-7f3a9/9"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from modelsel.core.types import Feature, Task
-from modelsel.record.content.summary import repeated
+from modelsel.record.facts import repeated
 
 
 def task(values: np.ndarray, target: np.ndarray) -> Task:

@@ -12,7 +12,7 @@ from mlflow.entities import ViewType
 
 from modelsel.core.errors import BAD_CONFIGURATION, UNWRITABLE, ModelselError, StoreError
 from modelsel.core.types import Description, positions
-from modelsel.record.content.study_record import FinalModel
+from modelsel.record import model
 from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow import bulk
 from modelsel.record.mlflow import store as mlflow_store
@@ -20,7 +20,7 @@ from modelsel.record.mlflow.client import Client
 from modelsel.record.mlflow.runs import CHANGED, KEY, LONGEST_PARAM, project
 from modelsel.record.mlflow.store import TrackingStore
 from modelsel.record.mlflow.sync import store_of, sync
-from modelsel.record.model import model
+from modelsel.record.study_record import FinalModel
 
 TABLES = ("runs", "tags", "params", "metrics", "latest_metrics", "experiments", "datasets", "inputs", "input_tags")
 
@@ -317,7 +317,7 @@ def test_our_mlmodel_says_what_mlflow_itself_would_write(finished, tmp_path):
     from mlflow.models import Model, ModelSignature
     from mlflow.types import ColSpec, ParamSchema, ParamSpec, Schema
 
-    from modelsel.record.model.model import save
+    from modelsel.record.model import save
 
     saved = save(tmp_path / "model", _majority(finished.task), "0.1.0")
     ours = Model.load(str(saved / "MLmodel"))

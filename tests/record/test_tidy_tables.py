@@ -15,9 +15,7 @@ import modelsel
 from modelsel.cli.dispatch import main
 from modelsel.core.errors import ConfigurationError
 from modelsel.record.folder import RunFolder
-from modelsel.record.tables.columns import TABLES
-from modelsel.record.tables.rows import tables
-from modelsel.record.tables.write import write_tables
+from modelsel.record.tables import TABLES, tables, write_tables
 from tests.extras import needs
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "tables_of_a_run.md"

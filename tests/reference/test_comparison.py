@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from modelsel.statistics.tests.bayesian import bayes_correlated
-from modelsel.statistics.tests.paired import corrected_t, five_by_two_f, holm, mcnemar, paired_t
-from modelsel.statistics.tests.ranks import critical_difference, friedman, nemenyi, wilcoxon
+from modelsel.statistics.bayesian import bayes_correlated
+from modelsel.statistics.paired import corrected_t, five_by_two_f, holm, mcnemar, paired_t
+from modelsel.statistics.ranks import critical_difference, friedman, nemenyi, wilcoxon
 
 
 def answers(reference: Path, name: str) -> Any:

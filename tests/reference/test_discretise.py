@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from modelsel.core.types import Feature, positions
+from modelsel.preparer.binning import Binned
 from modelsel.preparer.discretise_mdl import DiscretiseMdl
-from modelsel.preparer.discretising.binning import Binned
-from modelsel.preparer.discretising.merit import merits
+from modelsel.preparer.select_top import merits
 
 NOTHING = np.random.default_rng(0)
 

@@ -8,7 +8,7 @@ import pytest
 from modelsel.core.spec import make
 from modelsel.learner.tree import Splits, Tree
 from modelsel.learner.trees.path import TreePath
-from modelsel.tree.routing.reroute import RerouteState
+from modelsel.tree.routing import RerouteState
 from modelsel.tree.structure.evidence import PruningData
 from tests.learner.test_tree import recipe
 from tests.reference.single_precision import C45 as Twin

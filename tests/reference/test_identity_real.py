@@ -9,7 +9,7 @@ import pytest
 
 from modelsel.core.spec import make
 from modelsel.core.types import Task
-from modelsel.dataset.bundled.monks import Monks
+from modelsel.dataset.monks import Monks
 from modelsel.guard.reporting.audit import audit
 from tests.conftest import about
 from tests.guard.studies import Rule, Study, renamed, shuffled

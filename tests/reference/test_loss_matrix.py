@@ -6,7 +6,7 @@ import pytest
 from modelsel.core.spec import make
 from modelsel.core.types import Task, positions
 from modelsel.learner.tree import Splits, Tree
-from modelsel.tree.routing.route import route
+from modelsel.tree.routing import route
 
 # rpart 4.1.19, kyphosis: loss matrix (true × predicted), then rows of its leaves and what their errors cost.
 # rpart(Kyphosis ~ ., kyphosis, parms = list(split = "gini", loss = L), control = rpart.control(cp = -1, minsplit = 2,

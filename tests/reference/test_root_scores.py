@@ -10,8 +10,7 @@ from modelsel.core.types import Task
 from modelsel.tree.growing.assemble import midpoint
 from modelsel.tree.growing.columns import columns
 from modelsel.tree.growing.growth import GrowthParams
-from modelsel.tree.growing.numpy_column import NodeColumn
-from modelsel.tree.growing.numpy_tests import best_test
+from modelsel.tree.growing.numpy_tests import NodeColumn, best_test
 from modelsel.tree.structure.node import MULTIWAY, THRESHOLD
 
 GROWTH = GrowthParams("fractional")  # gains over the known rows; the missing ones count in split information

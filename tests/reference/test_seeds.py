@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from modelsel.core.types import positions
-from modelsel.preparer.discretising.merit import merits
+from modelsel.preparer.select_top import merits
 from modelsel.statistics.information import entropy
 
 SETS = (

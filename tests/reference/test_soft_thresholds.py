@@ -8,7 +8,7 @@ import pytest
 from modelsel.core.spec import make
 from modelsel.learner.tree import Splits, Tree
 from modelsel.softener.c45 import C45
-from modelsel.tree.softening.widths import ramps
+from modelsel.tree.softening import ramps
 
 OTHER_TREE = {"glass", "hepatitis"}  # grown or raised apart, see test_error_based.py
 PRINTED = re.compile(r"Test (\S+) <> \S+\n\s+Lower = (\S+), Upper = (\S+)")

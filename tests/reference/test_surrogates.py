@@ -14,7 +14,7 @@ import pytest
 from modelsel.core.spec import make
 from modelsel.core.types import Task, positions
 from modelsel.learner.tree import Splits, Tree
-from modelsel.tree.routing.reroute import position
+from modelsel.tree.routing import position
 from modelsel.tree.structure.node import DecisionTree as Grown
 from tests.conftest import about
 

@@ -7,7 +7,7 @@ import numpy as np
 from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.selection import Assessed, Losses, Selection
 from modelsel.core.types import Candidate, Feature, Fold, Resampling, Scoreboard, Task
-from modelsel.record.content.study_record import Pair, StudyRecord
+from modelsel.record.study_record import Pair, StudyRecord
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from modelsel.reporting.charts.cd_diagram import FILE, SIDE, WIDTH, diagram
 from modelsel.reporting.charts.svg import Plot
 from modelsel.reporting.picture import Picture, style
-from modelsel.statistics.tests.ranks import cliques, critical_difference
+from modelsel.statistics.ranks import cliques, critical_difference
 from tests.extras import needs
 
 SPACE = "{http://www.w3.org/2000/svg}"

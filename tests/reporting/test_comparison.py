@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from modelsel.comparison.across_tables.runs import ComparedRun, EntryResult
+from modelsel.comparison.runs import ComparedRun, EntryResult
 from modelsel.core.errors import ConfigurationError
 from modelsel.reporting.charts.document import Document, DocumentTable, markdown, text
 from modelsel.reporting.comparison import check, of_runs, page, write

@@ -10,7 +10,7 @@ import pytest
 
 import modelsel
 from modelsel.record.folder import DETAILS, RunFolder
-from modelsel.record.model.model import ARRAYS, FACTS, SUMS
+from modelsel.record.model import ARRAYS, FACTS, SUMS
 from modelsel.reporting import page
 
 HOSTILE = "</script></pre><script>alert('x')</script><img src=x onerror=alert(1)>\"'"

@@ -7,7 +7,7 @@ import pytest
 from modelsel.reporting import page
 from modelsel.reporting.sections import leaderboard, scores
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text import baselines
+from modelsel.reporting.text import verdict as baselines
 from modelsel.reporting.text.verdict import verdict
 
 

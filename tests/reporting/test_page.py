@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from modelsel.record.content.redact import Redactor
+from modelsel.record.redact import Redactor
 from modelsel.reporting import page
 
 ORDER = [

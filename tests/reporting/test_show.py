@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from modelsel.config.fields.settings import shows
+from modelsel.config.settings import shows
 from modelsel.reporting import show
 from modelsel.reporting.experiments import overfitting, pruning_path
 

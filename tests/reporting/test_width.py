@@ -6,8 +6,8 @@ import pytest
 from scipy.stats import binomtest
 
 from modelsel.core.outcome import TestResult
-from modelsel.reporting.text.width import sentence
-from modelsel.statistics.reuse.certificate import SpendingState, interval
+from modelsel.reporting.text.words import sentence
+from modelsel.statistics.certificate import SpendingState, interval
 
 
 def result(errors: int, n: int, standing: SpendingState) -> TestResult:

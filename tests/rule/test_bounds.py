@@ -9,14 +9,14 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 import modelsel
-from modelsel.cli.process.replay import replayed
-from modelsel.comparison.optimism.bbc import draws
-from modelsel.comparison.optimism.fold_predictions import FoldPredictions, bbc_of_folds
+from modelsel.cli.replay import replayed
+from modelsel.comparison.bbc import draws
+from modelsel.comparison.fold_predictions import FoldPredictions, bbc_of_folds
 from modelsel.core.errors import ConfigurationError, NoCandidateError
 from modelsel.core.spec import make
 from modelsel.core.types import Outputs, Resampling, Scoreboard
 from modelsel.record.folder import RunFolder
-from modelsel.rule.bounds import among, bounds, nearest, problems
+from modelsel.rule.base import among, bounds, nearest, problems
 
 STUDY: dict[str, Any] = {
     "tracking": "off", "pool": "sequential", "scheme": {"kind": "stratified_kfold", "folds": 3}, "final_test": False,

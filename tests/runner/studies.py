@@ -2,7 +2,7 @@
 
 from modelsel.planning.make import make
 from modelsel.runner.execution.executors import Pool
-from modelsel.runner.journal.journal import Journal
+from modelsel.runner.journal import Journal
 from modelsel.runner.run import run
 from tests import doubles
 from tests.doubles import Wrong, identity

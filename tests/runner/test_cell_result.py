@@ -13,8 +13,7 @@ from modelsel.runner.aggregation.score_matrix import ScoreMatrix
 from modelsel.runner.evaluation.cell import evaluate
 from modelsel.runner.evaluation.cell_result import CODE, COLUMNS, MEASURED, OK, CellResult, numbers
 from modelsel.runner.execution.executors import Pool
-from modelsel.runner.journal.codec import encoded
-from modelsel.runner.journal.journal import Journal
+from modelsel.runner.journal import Journal, encoded
 from tests import doubles
 from tests.doubles import Agreement, Double, DoublePath, Quadratic, Wrong, candidates, spread
 from tests.runner.studies import study

@@ -12,8 +12,7 @@ from modelsel.core.types import Candidate
 from modelsel.learner.tree import Tree
 from modelsel.pruner.cost_complexity import CostComplexity
 from modelsel.runner.families import resolve
-from modelsel.runner.journal.journal import Journal
-from modelsel.runner.journal.segment import SUFFIX
+from modelsel.runner.journal import SUFFIX, Journal
 from tests import doubles
 from tests.doubles import candidates
 from tests.family import Family
@@ -24,7 +23,7 @@ STUDY = """
 import os, signal, sys
 from pathlib import Path
 from modelsel.runner.families import resolve
-from modelsel.runner.journal.journal import Journal
+from modelsel.runner.journal import Journal
 from modelsel.runner.execution.executors import Pool
 from tests import doubles
 from tests.family import Family

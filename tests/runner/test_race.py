@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from modelsel.comparison.optimism.able_to_be_picked import pickable
-from modelsel.config.fields.settings import RaceSettings
+from modelsel.comparison.bbc import pickable
+from modelsel.config.settings import RaceSettings
 from modelsel.core.spec import kinds_of, make
 from modelsel.core.types import Outputs
 from modelsel.runner.aggregation.racing import Race, best_scores

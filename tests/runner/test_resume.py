@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from modelsel.runner.journal.journal import Journal, older_journals
+from modelsel.runner.journal import Journal, older_journals
 from tests.doubles import Agreement, Double, Quadratic, candidates, spread
 from tests.runner.studies import answer, study
 

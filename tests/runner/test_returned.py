@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from modelsel.core.system.memory import give_back
+from modelsel.core.system.machine import give_back
 
 PIECES, BYTES = 2_000, 60_000  # pieces too small to be mapped each by itself
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 
 from modelsel.core.errors import StoreError
-from modelsel.runner.journal.codec import CorruptRecord, RecordHeader, RecordLocation, encoded, read, scan
-from modelsel.runner.journal.segment import Segment
+from modelsel.runner.journal import CorruptRecord, RecordHeader, RecordLocation, Segment, encoded, read, scan
 
 ARRAYS = {"x": np.arange(7, dtype=np.uint8), "y": np.eye(3), "empty": np.zeros((0, 4))}
 
@@ -96,7 +95,7 @@ def test_the_i_th_system_call_may_fail_for_every_i(tmp_path, monkeypatch, call):
     real = getattr(os, call)
     for failing in range(12):
         calls, folder = iter(range(1000)), tmp_path / f"{call}{failing}"
-        monkeypatch.setattr("modelsel.runner.journal.segment.SYNC_RECORDS", 2)
+        monkeypatch.setattr("modelsel.runner.journal.SYNC_RECORDS", 2)
 
         def fails(*arguments, calls=calls, failing=failing):
             if next(calls) == failing:

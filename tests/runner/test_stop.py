@@ -18,7 +18,7 @@ from modelsel.learner.sklearn import Sklearn
 from modelsel.planning.make import make
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.execution.executors import Pool, chosen
-from modelsel.runner.journal.journal import Journal
+from modelsel.runner.journal import Journal
 from modelsel.runner.progress import NullProgress
 from modelsel.runner.run import run
 from tests import doubles

@@ -6,7 +6,7 @@ import numpy as np
 
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task
-from modelsel.scheme.partition.rare import fewer_rows_than_folds
+from modelsel.scheme.partition import fewer_rows_than_folds
 
 TASK = Task(
     name="t", features=(Feature("x", "numeric"),), values=np.arange(60.0)[:, None], rows=np.arange(60), classes=("a", "b", "c"),

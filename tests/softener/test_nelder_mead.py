@@ -5,11 +5,9 @@ import pytest
 from scipy.optimize import minimize
 
 from modelsel.softener.nelder_mead import TRIED, NelderMead
-from modelsel.softener.objective.numpy_objective import evaluate
-from modelsel.softener.objective.objective import Objective
+from modelsel.softener.ramp_objective import Objective, evaluate
 from modelsel.softener.range_fraction import RangeFraction
-from modelsel.tree.softening.soft import met
-from modelsel.tree.softening.widths import Widths
+from modelsel.tree.softening import Widths, met
 
 KINDS = ("auc", "exptr", "square", "diff")
 
@@ -91,7 +89,7 @@ def test_rows_of_one_class_leave_the_start(table, grown):
 @pytest.mark.parametrize("rows", [1, 127, 128, 129, 700])
 def test_the_rows_of_a_node_together_are_the_walk_row_by_row_to_the_last_bit(table, grown, rows):
     from modelsel.kernels.trees import soft
-    from modelsel.tree.softening.soft import layout
+    from modelsel.tree.softening import layout
 
     rng = np.random.default_rng(rows)
     task = table(rng, rows=700)

@@ -6,7 +6,7 @@ import pytest
 from modelsel.softener.c45 import C45, limits, standard_error
 from modelsel.softener.hard import Hard
 from modelsel.softener.range_fraction import RangeFraction
-from modelsel.tree.softening.widths import ramps
+from modelsel.tree.softening import ramps
 
 
 def rows_at(cut, task):

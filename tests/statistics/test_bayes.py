@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from modelsel.statistics.tests.bayesian import bayes_correlated, bayes_signed_rank
-from modelsel.statistics.tests.paired import corrected_t
+from modelsel.statistics.bayesian import bayes_correlated, bayes_signed_rank
+from modelsel.statistics.paired import corrected_t
 
 
 def test_without_a_region_the_posterior_is_half_the_p_value() -> None:

@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from modelsel.statistics.reuse import prices
-from modelsel.statistics.reuse.certificate import (
+from modelsel.statistics import prices
+from modelsel.statistics.certificate import (
     SpendingState,
     hoeffding,
     index_weight,

@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from modelsel.statistics.tests import confidence_set as own
-from modelsel.statistics.tests.confidence_set import differences, every_best, may_be_best, resampled
+from modelsel.statistics import confidence_set as own
+from modelsel.statistics.confidence_set import differences, every_best, may_be_best, resampled
 
 
 def sets(losses: NDArray[np.float32], seed: int = 0, **further) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

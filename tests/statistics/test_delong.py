@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import rankdata
 
 from modelsel.statistics.auc import auc
-from modelsel.statistics.tests.delong import areas, midranks, placements
+from modelsel.statistics.delong import areas, midranks, placements
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ from math import exp, log
 import pytest
 
 from modelsel.guard.checks.post_release import log_most_candidates
+from modelsel.statistics import prices
 from modelsel.statistics.bounds import agnostic_excess
+from modelsel.statistics.certificate import SpendingState, hoeffding, interval
 from modelsel.statistics.optimism import best_of
-from modelsel.statistics.reuse import prices
-from modelsel.statistics.reuse.certificate import SpendingState, hoeffding, interval
 
 DELTA = 0.05
 

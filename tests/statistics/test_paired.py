@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from modelsel.statistics.tests.paired import corrected_t, five_by_two_f, holm, mcnemar, paired_t
+from modelsel.statistics.paired import corrected_t, five_by_two_f, holm, mcnemar, paired_t
 
 
 @settings(max_examples=40, deadline=None)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelsel.statistics.reuse import prices
-from modelsel.statistics.reuse.certificate import SpendingState, interval
+from modelsel.statistics import prices
+from modelsel.statistics.certificate import SpendingState, interval
 
 
 def test_what_agrees_with_cross_validation_is_cheap() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from modelsel.statistics.tests.ranks import cliques, critical_difference, friedman, nemenyi, wilcoxon
+from modelsel.statistics.ranks import cliques, critical_difference, friedman, nemenyi, wilcoxon
 
 
 def test_wilcoxon_counts_signs() -> None:

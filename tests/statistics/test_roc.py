@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from modelsel.statistics.auc import auc
-from modelsel.statistics.roc import curve
+from modelsel.statistics.auc import auc, curve
 
 
 def test_points_are_those_of_the_reference(reference):

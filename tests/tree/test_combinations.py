@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from modelsel.config.fields.schema import kinds
+from modelsel.config.schema import kinds
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Table, Task, positions
 from modelsel.learner.tree import Splits, Tree

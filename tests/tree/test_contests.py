@@ -8,7 +8,7 @@ import pytest
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task
-from modelsel.dataset.bundled.play_tennis import PlayTennis
+from modelsel.dataset.play_tennis import PlayTennis
 from modelsel.learner.tree import Splits, Tree
 from modelsel.tree.growing.contests import contests
 from modelsel.tree.growing.growth import MISSING, GrowthParams

@@ -5,15 +5,14 @@ import sys
 import numpy as np
 import pytest
 
-from modelsel.config.fields.schema import kinds
+from modelsel.config.schema import kinds
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.criterion.base import BaseCriterion, decrease, shares
 from modelsel.learner.tree import Tree
 from modelsel.tree.export.draw import to_html
 from modelsel.tree.export.nested import from_dict, to_dict, to_dot
-from modelsel.tree.export.rules import to_rules
-from modelsel.tree.export.text import to_text
+from modelsel.tree.export.rules import to_rules, to_text
 
 ROWS = 1500
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from modelsel.tree.export.draw import to_html, to_svg, top
-from modelsel.tree.softening.widths import Widths
+from modelsel.tree.softening import Widths
 from modelsel.tree.structure.cutting import reached
 
 NAMESPACE = {"svg": "http://www.w3.org/2000/svg"}

@@ -9,7 +9,7 @@ import pytest
 
 from modelsel.tree.export.nested import from_dict, to_dict, to_dot
 from modelsel.tree.export.rules import to_rules
-from modelsel.tree.softening.widths import Widths
+from modelsel.tree.softening import Widths
 
 FIELDS = {"id", "parent", "depth", "weights", "prediction", "test", "children"}
 

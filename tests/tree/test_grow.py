@@ -20,8 +20,7 @@ from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import MISSING, NOMINAL, GrowthParams
 from modelsel.tree.growing.numpy_grower import grow as grow_in_numpy
 from modelsel.tree.growing.rows import WeightedRows
-from modelsel.tree.routing.numpy_router import walk
-from modelsel.tree.routing.route import route
+from modelsel.tree.routing import route, walk
 from modelsel.tree.structure.node import EQUALITY, LEAF, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
 
 CRITERIA = ("entropy", "gini", "gain_ratio", "misclassification", "twoing", "chi_square", "symmetric_uncertainty",

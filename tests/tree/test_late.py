@@ -16,7 +16,7 @@ from modelsel.tree.growing.growth import GrowthParams
 from modelsel.tree.growing.late_surrogates import LateTree
 from modelsel.tree.growing.numpy_grower import grow as by_numpy
 from modelsel.tree.growing.rows import WeightedRows
-from modelsel.tree.routing.route import route
+from modelsel.tree.routing import route
 from tests.tree.test_grow import assert_same
 
 GROWTH = GrowthParams("surrogate", "subset", min_leaf=2)

@@ -11,8 +11,7 @@ from modelsel.estimator import classifier
 from modelsel.kernels.compiler import load
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import MISSING, NOMINAL, GrowthParams
-from modelsel.tree.routing.numpy_router import walk
-from modelsel.tree.routing.route import route
+from modelsel.tree.routing import route, walk
 from modelsel.tree.structure.node import DecisionTree
 
 pytestmark = pytest.mark.skipif(load("route") is None, reason="only the twin is there")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from modelsel.config.fields.schema import kinds
+from modelsel.config.schema import kinds
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.learner.tree import Splits, Tree

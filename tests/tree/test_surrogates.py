@@ -15,7 +15,7 @@ from modelsel.core.types import Feature, Task, positions
 from modelsel.criterion.base import BaseCriterion
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import GrowthParams
-from modelsel.tree.routing.route import route, weights_by_node
+from modelsel.tree.routing import route, weights_by_node
 from tests.tree.test_grow import PlainGini, drawn_task
 
 FIGURES = Path(__file__).parents[1] / "figures" / "rpart_surrogates.json"

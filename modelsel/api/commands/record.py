@@ -129,6 +129,6 @@ def ui(port: int = 5000, host: str = "127.0.0.1") -> int:
     >>> modelsel.ui(port=5001)  # doctest: +SKIP
     0
     """
-    from modelsel.cli.setup.ui import main
+    from modelsel.cli.ui import main
 
     return main(["--port", str(port), "--host", host])

@@ -25,7 +25,7 @@ def doctor(warm: bool = False) -> pd.DataFrame:
     >>> modelsel.doctor().columns.tolist()
     ['what', 'found', 'well']
     """
-    from modelsel.cli.setup.doctor import lines
+    from modelsel.cli.doctor import lines
 
     return pd.DataFrame([(what, found, code == 0) for what, found, code in lines(warm)], columns=["what", "found", "well"])
 
@@ -55,7 +55,7 @@ def init(directory: str | Path = "conf") -> Path:
     >>> modelsel.init("conf_of_mine").name
     'conf_of_mine'
     """
-    from modelsel.cli.setup.init import started
+    from modelsel.cli.init import started
 
     started(Path(directory))
     return Path(directory)
@@ -88,7 +88,7 @@ def explain(word: str) -> str:
       No softening: a row goes whole to one side of a threshold.
       kind: hard
     """
-    from modelsel.cli.setup.explain import explained
+    from modelsel.cli.explain import explained
 
     return explained(word)
 
@@ -118,6 +118,6 @@ def completion(shell: str) -> str:
     >>> "modelsel" in modelsel.completion("bash")
     True
     """
-    from modelsel.cli.setup.completion import script
+    from modelsel.cli.completion import script
 
     return script(shell)

@@ -106,7 +106,7 @@ class Comparison:
 
 def compared(runs: Iterable[Any], rope: float) -> Comparison:
     """Compare the studies of some folders."""
-    from modelsel.comparison.across_tables.runs import of_folder
+    from modelsel.comparison.runs import of_folder
     from modelsel.reporting import comparison
 
     return Comparison(comparison.of_runs([of_folder(RunFolder.open(str(run))) for run in runs], rope))

@@ -10,7 +10,7 @@ from modelsel.record.folder import RunFolder
 def exported_model(run: Any, to: str, path: str | Path | None = None, table: str = "rows") -> str | bytes | Path:
     """Write the model of a run as one of the formats, or return what would be written; `csv` and `parquet` are its tables."""
     from modelsel.cli.export import FORMATS, TABLES, exported
-    from modelsel.record.content.files import write
+    from modelsel.record.files import write
 
     if to in TABLES:
         return _tables(RunFolder.open(str(run)), to, path)
@@ -24,8 +24,7 @@ def exported_model(run: Any, to: str, path: str | Path | None = None, table: str
 def _tables(folder: RunFolder, to: str, path: str | Path | None) -> Path:
     """Write the tables of a run to a folder, as CSV or Parquet."""
 
-    from modelsel.record.tables.rows import tables
-    from modelsel.record.tables.write import write_tables
+    from modelsel.record.tables import tables, write_tables
 
     if path is None:
         fix = "name their folder; outcome.tables() has them as data frames"

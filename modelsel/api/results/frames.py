@@ -7,10 +7,10 @@ import pandas as pd
 
 from modelsel.api.results.specification import value
 from modelsel.core.types import Integers
-from modelsel.record.content.candidates import OPTIONAL_PARTS, Row, varied
+from modelsel.record.candidates import OPTIONAL_PARTS, Row, varied
 from modelsel.record.folder import RunFolder
-from modelsel.record.tables.columns import TABLES
-from modelsel.record.tables.rows import tables as table_rows
+from modelsel.record.tables import TABLES
+from modelsel.record.tables import tables as table_rows
 
 DTYPES = {"text": "string", "whole": "Int64", "number": "Float64", "truth": "boolean"}
 FIXED = ("rank", "id", "entry", "learner")
@@ -73,7 +73,7 @@ def losses(folder: RunFolder) -> pd.DataFrame:
 
 
 def tables(folder: RunFolder) -> dict[str, pd.DataFrame]:
-    """Every tidy table of the run by name, with the types that `modelsel.record.tables.columns` declares."""
+    """Every tidy table of the run by name, with the types that `modelsel.record.tables` declares."""
     return {
         name: pd.DataFrame({
             column: pd.array(values, dtype=DTYPES[TABLES[name].columns[column].type])  # type: ignore[call-overload]

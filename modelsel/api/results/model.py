@@ -12,7 +12,7 @@ from modelsel.core.types import Feature, Table
 from modelsel.dataset.tables.in_memory import columns, is_frame
 from modelsel.dataset.tables.prediction_rows import like
 from modelsel.estimator import Classifier
-from modelsel.record.model.columns import told
+from modelsel.record.new_rows import told
 from modelsel.runner.final_fit import Final
 
 

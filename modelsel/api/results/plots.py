@@ -6,9 +6,8 @@ from typing import Any
 from modelsel.api.results.comparison import compared
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.record.folder import RunFolder
-from modelsel.reporting.explained import curve, dependence, importance
 from modelsel.reporting.picture import Picture
-from modelsel.reporting.sections import predictions, slices, strips
+from modelsel.reporting.sections import curve, dependence, importance, predictions, slices, strips
 from modelsel.reporting.sections.view import View
 
 

@@ -5,10 +5,10 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from modelsel.config.build import learner as build
-from modelsel.config.sources.merge import nested
+from modelsel.config.merge import nested
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Candidate
-from modelsel.record.content.candidates import Row
+from modelsel.record.candidates import Row
 from modelsel.record.folder import RunFolder
 
 WORDS = {"none": None, "true": True, "false": False}

@@ -12,7 +12,7 @@ from modelsel.api.results import frames
 from modelsel.api.results.model import StudyClassifier
 from modelsel.api.results.specification import candidate, plugins_of
 from modelsel.core.types import Candidate
-from modelsel.record.content.candidates import Row
+from modelsel.record.candidates import Row
 from modelsel.record.folder import RunFolder
 
 

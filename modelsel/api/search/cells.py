@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from modelsel.comparison.optimism.bbc import bbc
+from modelsel.comparison.bbc import bbc
 from modelsel.core.fingerprint import generator
 from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Floats, Resampling, Scoreboard, Task

@@ -18,8 +18,8 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.utils import _safe_indexing, indexable
 
 from modelsel.config.build import Builder
-from modelsel.config.fields.suggest import near
-from modelsel.config.sources.folders import Folders
+from modelsel.config.folders import Folders
+from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Candidate, Codes, Floats, Fold, Integers, Outputs, Resampling, Task

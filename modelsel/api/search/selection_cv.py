@@ -15,19 +15,18 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from modelsel.api.search.cells import CandidateScores, answered
-from modelsel.api.search.cv_results import parameters, results
 from modelsel.api.search.scoring import Scoring, scoring_of
-from modelsel.api.search.splitter_folds import given
 from modelsel.config.build import Builder
 from modelsel.config.expand import expand
-from modelsel.config.sources.folders import Folders
+from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.protocols.evaluation import Measure
-from modelsel.core.types import Candidate, Resampling, Task
+from modelsel.core.types import Candidate, Fold, Resampling, Task
 from modelsel.estimator import Classifier, task_of
 from modelsel.measure.beside import named, unbounded
 from modelsel.planning.make import make
-from modelsel.rule.bounds import among, nearest
+from modelsel.record.candidates import differing
+from modelsel.rule.base import among, nearest
 from modelsel.runner.families import resolve
 from modelsel.runner.final_fit import fit
 
@@ -297,7 +296,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         if not self.record:
             plan, workers = make(candidates, task, resampling), self.n_jobs or 1
             return answered(plan, task, resampling, scoring.measure, self.seed, workers, bounded)
-        from modelsel.api import recorded
+        from modelsel.api.search import recorded
 
         ConfigurationError.raise_if(self._unrecorded())
         task = replace(task, classes=recorded.classes_of(self.classes_))
@@ -327,3 +326,63 @@ def _entries(space: Any) -> Any:
     from modelsel.config.keywords import plain
 
     return plain(space, "space")
+
+
+# `cv_results_` of a search, with scikit-learn's keys.
+
+
+def parameters(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
+    """List the parameters in which each candidate differs from the others of its entry, with the learner's name."""
+    by_entry: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        by_entry.setdefault(candidate.entry, []).append(candidate)
+    telling = {entry: differing([one.parameters for one in own]) for entry, own in by_entry.items()}
+    return [
+        {"learner": one.entry, **{name: value for name, value in one.parameters.items() if name in telling[one.entry]}}
+        for one in candidates
+    ]
+
+
+def results(found: CandidateScores, scores: NDArray[np.float64], params: list[dict[str, Any]]) -> dict[str, Any]:
+    """`cv_results_` with scikit-learn's keys; candidates that failed have NaN and the last rank."""
+    mean = np.where(found.board.eligible, scores.mean(axis=1), np.nan)
+    ranked = np.where(np.isnan(mean), -np.inf, np.round(mean, 12))
+    order = (ranked[None, :] > ranked[:, None]).sum(axis=1) + 1
+    names = dict.fromkeys(name for one in params for name in one)
+    return {
+        "mean_fit_time": found.seconds.mean(axis=1), "std_fit_time": found.seconds.std(axis=1),
+        "mean_score_time": np.zeros(len(params)), "std_score_time": np.zeros(len(params)),
+        **{f"param_{name}": _masked([one.get(name, np.ma.masked) for one in params]) for name in names},
+        "params": params,
+        **{f"split{index}_test_score": scores[:, index] for index in range(scores.shape[1])},
+        "mean_test_score": mean, "std_test_score": scores.std(axis=1), "rank_test_score": order.astype(np.int32),
+    }  # fmt: skip
+
+
+def _masked(values: list[Any]) -> Any:
+    """Make a masked array of objects; masked where a parameter does not apply."""
+    made = np.ma.MaskedArray(np.empty(len(values), object), mask=True)
+    for index, value in enumerate(values):
+        if value is not np.ma.masked:
+            made[index] = value
+    return made
+
+
+# Folds of a scikit-learn splitter as a resampling.
+
+GIVEN = "given"  # the scheme's name of folds that a splitter made
+
+
+def given(task: Task, splits: Sequence[tuple[Any, Any]]) -> Resampling:
+    """Folds of a splitter; rows of weight 0 take no part. A row that is assessed again belongs to a further repeat."""
+    times, counts = np.zeros(len(task), np.int64), task.row_weights > 0
+    if not counts.any():
+        raise ValueError("All sample weights are zero: no row is left to fit on.")
+    folds: list[Fold] = []
+    for analysis, assessment in splits:
+        rows, others = (np.arange(len(task))[part] for part in (assessment, analysis))
+        rows, others = rows[counts[rows]], others[counts[others]]
+        if len(rows) and len(others):
+            folds.append(Fold(len(folds), int(times[rows].max()), others, rows))
+            times[rows] += 1
+    return Resampling(GIVEN, task.fingerprint, tuple(folds))

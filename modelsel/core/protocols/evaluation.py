@@ -11,7 +11,7 @@ class Split(Protocol):
 
     Examples
     --------
-    >>> from modelsel.dataset.bundled.play_tennis import PlayTennis
+    >>> from modelsel.dataset.play_tennis import PlayTennis
     >>> from modelsel.split.random import Random
     >>> parts = Random(test=0.5).partition(PlayTennis().read())
     >>> len(parts.development), len(parts.test)
@@ -54,7 +54,7 @@ class Scheme(Protocol):
 
     Examples
     --------
-    >>> from modelsel.dataset.bundled.play_tennis import PlayTennis
+    >>> from modelsel.dataset.play_tennis import PlayTennis
     >>> from modelsel.scheme.kfold import Kfold
     >>> len(Kfold(folds=7).instantiate(PlayTennis().read(), seed=0).folds)
     7

@@ -16,7 +16,7 @@ class Model(Protocol):
 
     Examples
     --------
-    >>> from modelsel.dataset.bundled.play_tennis import PlayTennis
+    >>> from modelsel.dataset.play_tennis import PlayTennis
     >>> from modelsel.learner.majority import Majority
     >>> task = PlayTennis().read()
     >>> model = Majority().fit(task, np.arange(14), np.random.default_rng(0))
@@ -73,7 +73,7 @@ class Path(Protocol):
 
     Examples
     --------
-    >>> from modelsel.dataset.bundled.play_tennis import PlayTennis
+    >>> from modelsel.dataset.play_tennis import PlayTennis
     >>> from modelsel.learner.knn import Knn
     >>> task, rows = PlayTennis().read(), np.arange(14)
     >>> path = Knn().fit_path(task, rows, np.random.default_rng(0))
@@ -154,7 +154,7 @@ class SubsetPath(Path, Protocol):
 
     Examples
     --------
-    >>> from modelsel.dataset.bundled.play_tennis import PlayTennis
+    >>> from modelsel.dataset.play_tennis import PlayTennis
     >>> from modelsel.learner.naive_bayes import NaiveBayes
     >>> path = NaiveBayes().fit_path(PlayTennis().read(), np.arange(14), np.random.default_rng(0))
     >>> isinstance(path, SubsetPath)

@@ -15,7 +15,7 @@ class Prepared(Protocol):
 
     Examples
     --------
-    >>> from modelsel.dataset.bundled.play_tennis import PlayTennis
+    >>> from modelsel.dataset.play_tennis import PlayTennis
     >>> from modelsel.preparer.impute import Impute
     >>> task = PlayTennis().read()
     >>> step = Impute().fit(task, np.arange(14), np.random.default_rng(0))
@@ -55,7 +55,7 @@ class SelectedColumns(Prepared, Protocol):
 
     Examples
     --------
-    >>> from modelsel.dataset.bundled.play_tennis import PlayTennis
+    >>> from modelsel.dataset.play_tennis import PlayTennis
     >>> from modelsel.preparer.select_top import SelectTop
     >>> step = SelectTop(n=2).fit(PlayTennis().read(), np.arange(14), np.random.default_rng(0))
     >>> isinstance(step, SelectedColumns), step.columns.tolist()
@@ -73,7 +73,7 @@ class FeatureRanking(Protocol):
 
     Examples
     --------
-    >>> from modelsel.dataset.bundled.play_tennis import PlayTennis
+    >>> from modelsel.dataset.play_tennis import PlayTennis
     >>> from modelsel.preparer.select_top import SelectTop
     >>> ranking = SelectTop().fit_path(PlayTennis().read(), np.arange(14), np.random.default_rng(0))
     >>> [ranking.prepared(SelectTop(n=count)).columns.tolist() for count in (1, 2)]

@@ -1,5 +1,6 @@
 """Differences between systems in processes and memory, through psutil; and the things that a system cannot do, in words."""
 
+import ctypes
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -59,3 +60,15 @@ def kill_children() -> None:
         with suppress(psutil.Error):
             if not any("resource_tracker" in word for word in member.cmdline()):
                 member.kill()
+
+
+# Memory that is no longer used, given back to the system: the C library's allocator keeps what was freed.
+
+
+def give_back() -> None:
+    """Return memory that glibc's threads have freed and kept, between the steps of a study; elsewhere this does nothing."""
+    if sys.platform == "win32":
+        return  # there the process itself cannot be asked for its functions
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

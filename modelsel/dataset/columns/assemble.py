@@ -1,20 +1,21 @@
 """From the columns of a source to a task: roles taken out, kinds settled, all problems of the contents in one pass."""
 
+import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
-from modelsel.core.types import Feature, Finding, Floats, Task
+from modelsel.core.types import Booleans, Codes, Feature, Finding, Floats, Integers, Task
 from modelsel.dataset.columns import kinds
-from modelsel.dataset.columns import roles as roles_module
-from modelsel.dataset.columns import target as target_module
-from modelsel.dataset.columns.column import NAMED, RawColumn
-from modelsel.dataset.columns.numbers import numbers
-from modelsel.dataset.columns.settings import TableSettings, listed
+from modelsel.dataset.columns.column import NAMED, RawColumn, examples, rows_said
+from modelsel.dataset.columns.kinds import sorted_levels
+from modelsel.dataset.columns.numbers import numbers, seconds
+from modelsel.dataset.columns.settings import TableSettings, declared, listed
 
 _INDEX = re.compile(r"Unnamed: \d+|__index_level_\d+__")  # as pandas names one that has no name
 
@@ -48,7 +49,7 @@ def assemble(
         raise DataError(Problem("MSEL-311", "a header and no rows", name, "the source needs data rows"))
     assert settings.target is not None, "problems() was not asked"
     types = {name: column.read_as for name, column in cleaned.items()}
-    target = target_module.make(cleaned[settings.target], settings)
+    target = make(cleaned[settings.target], settings)
     problems += target.problems
     extra = _extra(cleaned, settings, problems)
     features, values, findings = _features(cleaned, rows, settings, decimal, problems)
@@ -141,15 +142,206 @@ def _extra(columns: dict[str, RawColumn], settings: TableSettings, problems: lis
     complain = problems.append
     made: dict[str, Any] = {}
     if settings.weights:
-        made["weights"] = roles_module.weights(columns[settings.weights], complain)
+        made["weights"] = weights(columns[settings.weights], complain)
     if settings.groups:
-        made["groups"] = roles_module.groups(columns[settings.groups], complain)
+        made["groups"] = groups(columns[settings.groups], complain)
     if settings.id:
-        made["ids"] = roles_module.ids([columns[name] for name in listed(settings.id)], complain)
+        made["ids"] = ids([columns[name] for name in listed(settings.id)], complain)
     if settings.time:
-        made["times"] = roles_module.times(columns[settings.time], complain)
+        made["times"] = times(columns[settings.time], complain)
     if settings.fold:
-        made["folds"] = roles_module.folds(columns[settings.fold], complain)
+        made["folds"] = folds(columns[settings.fold], complain)
     if settings.held_out:
-        made["held_out"] = roles_module.held_out(columns[settings.held_out], complain)
+        made["held_out"] = held_out(columns[settings.held_out], complain)
     return made
+
+
+# The columns that are no features: weights, groups, ids, times, folds, held-out marks, each checked and made an array.
+
+TRUE = {"true", "t", "1", "yes", "y", "test", "sealed", "held_out"}
+FALSE = {"false", "f", "0", "no", "n", "train", "training", "development", "dev"}
+Complain = Callable[[Problem], None]
+
+
+def weights(column: RawColumn, complain: Complain) -> Floats:
+    """Row weights: finite and above 0."""
+    values = _numbers(column)
+    for wrong, what in (
+        (np.isnan(values), "weight missing or no number"),
+        (np.isinf(values), "infinite weight"),
+        (values < 0, "negative weight"),
+        (values == 0, "weight of zero"),
+    ):
+        _complain(complain, "MSEL-350", what, column, wrong, "weights are numbers above 0; take rows out that should not count")
+    return values
+
+
+def groups(column: RawColumn, complain: Complain) -> Integers:
+    """A number per group."""
+    _complain(complain, "MSEL-351", "group missing", column, column.absent, "every row needs its group")
+    text = column.as_text()
+    assert text.codes is not None
+    rank = np.argsort(np.argsort(np.array(text.texts, object), kind="stable"))
+    return np.append(rank, -1)[text.codes].astype(np.int64)
+
+
+def ids(columns: Sequence[RawColumn], complain: Complain) -> Integers:
+    """A 63-bit digest of the id cells of each row."""
+    for column in columns:
+        _complain(complain, "MSEL-352", "id missing", column, column.absent, "every row needs its id")
+    texts = [column.as_text() for column in columns]
+    cells = [np.array([*column.texts, ""], object)[column.codes] for column in texts]
+    return np.array([_digest("\0".join(row)) for row in zip(*cells)], np.int64)
+
+
+def times(column: RawColumn, complain: Complain) -> Floats:
+    """Numbers as they are, ISO 8601 moments as seconds since 1970."""
+    values = _numbers(column)
+    if column.numbers is None and np.isnan(values).any():
+        values = np.append(seconds(column.texts), np.nan)[column.codes]
+    fix = "times are numbers or ISO 8601 (2026-01-31, 2026-01-31T12:00:00Z)"
+    _complain(complain, "MSEL-353", "no time", column, ~np.isfinite(values), fix)
+    return values
+
+
+def folds(column: RawColumn, complain: Complain) -> Integers:
+    """Whole numbers from −1 (never assessed)."""
+    values = _numbers(column)
+    wrong = ~(np.isfinite(values) & (values == np.round(values)) & (values >= -1))
+    _complain(complain, "MSEL-354", "no fold number", column, wrong, "fold numbers are 0, 1, 2, ..., and -1 for never assessed")
+    return np.where(wrong, -1, values).astype(np.int64)
+
+
+def held_out(column: RawColumn, complain: Complain) -> Booleans:
+    """True for test rows."""
+    text = column.as_text()
+    known = np.array([*(_truth(word) for word in text.texts), -1])[text.codes]
+    strange = [word for word in text.texts if _truth(word) < 0]
+    what = f"neither test nor development: {examples(strange)}" if strange else "held-out mark missing"
+    _complain(complain, "MSEL-355", what, column, known < 0, "use true and false, or test and train")
+    return np.asarray(known == 1)
+
+
+def _truth(word: str) -> int:
+    plain = word.strip().casefold()
+    return 1 if plain in TRUE else 0 if plain in FALSE else -1
+
+
+def _numbers(column: RawColumn) -> Floats:
+    if column.numbers is not None:
+        return column.numbers
+    return np.asarray(np.append(numbers(column.texts), np.nan)[column.codes])
+
+
+def _digest(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little") >> 1
+
+
+def _complain(complain: Complain, code: str, what: str, column: RawColumn, wrong: NDArray[Any], fix: str) -> None:
+    """Pass on a problem with the rows that are marked as wrong, if there are any."""
+    rows = np.flatnonzero(wrong)
+    if len(rows):
+        where = f"column '{column.name}'"
+        complain(Problem(code, f"{what} in {len(rows)} row{'s' if len(rows) > 1 else ''} ({rows_said(rows)})", where, fix))
+
+
+# The target column: classes in declared order or sorted, and everything that makes labels unusable.
+
+MERGED = "(rare classes)"
+REGRESSION = 10  # different fractional numbers that make a target a quantity
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """Class per row (−1 where the label is missing or the row was dropped), classes, what is wrong, what is notable."""
+
+    classes: tuple[str, ...]
+    codes: Codes
+    kept: Booleans
+    problems: tuple[Problem, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+def make(column: RawColumn, settings: TableSettings) -> Target:
+    """Codes into the classes; rare classes kept, dropped or merged as said."""
+    levels = declared(settings.features[column.name])[1] if column.name in settings.features else column.levels
+    column = column.as_text()
+    assert column.codes is not None
+    classes = levels or sorted_levels(column.texts)
+    place = {name: code for code, name in enumerate(classes)}
+    codes = np.array([*(place.get(text, -1) for text in column.texts), -1], np.int32)[column.codes]
+    made = Target(classes, codes, np.ones(len(codes), np.bool_), ())
+    made, rare = _rare(made, settings)
+    problems = tuple(_problems(column, made, [text for text in column.texts if text not in place]))
+    return Target(made.classes, made.codes, made.kept, problems, rare)
+
+
+def _rare(target: Target, settings: TableSettings) -> tuple[Target, tuple[Finding, ...]]:
+    """Drop or merge classes below `rare_below` rows, and say so in a finding."""
+    counts = np.bincount(target.codes[target.codes >= 0], minlength=len(target.classes))
+    rare = (counts > 0) & (counts < settings.rare_below)
+    if settings.rare == "keep" or not rare.any():
+        return target, ()
+    names = ", ".join(name for name, is_rare in zip(target.classes, rare) if is_rare)
+    code = np.append(np.cumsum(~rare) - 1, -1).astype(np.int32)
+    code[:-1][rare] = -1 if settings.rare == "drop" else (~rare).sum()
+    classes = tuple(name for name, is_rare in zip(target.classes, rare) if not is_rare)
+    kept = np.ones(len(target.codes), np.bool_)
+    done = f"merged into '{MERGED}'"
+    if settings.rare == "drop":
+        kept = ~np.append(rare, False)[target.codes]
+        done = f"dropped with their {int((~kept).sum())} rows"
+    else:
+        classes = (*classes, MERGED)
+    finding = Finding("RARE_CLASSES", "medium", f"classes below {settings.rare_below} rows were {done}: {names}")
+    return Target(classes, code[target.codes], kept, ()), (finding,)
+
+
+def _problems(column: RawColumn, target: Target, undeclared: list[str]) -> Iterator[Problem]:
+    """Yield the problems of a target column: missing labels, undeclared classes, labels that are numbers."""
+    where = f"column '{column.name}'"
+    assert column.codes is not None
+    missing = np.flatnonzero(column.codes < 0)
+    if len(missing):
+        what = f"missing label in {len(missing)} rows ({rows_said(missing)})"
+        yield Problem("MSEL-320", what, where, "take these rows out or give them their label")
+    if undeclared:
+        yield Problem("MSEL-344", f"not among the declared classes: {examples(undeclared)}", where, "correct the labels")
+        return
+    found = numbers(column.texts)
+    yield from _number_problems(column, found, where)
+    yield from _count_problems(target, where, int((column.codes >= 0).sum()), bool(column.levels))
+
+
+def _number_problems(column: RawColumn, found: NDArray[np.float64], where: str) -> Iterator[Problem]:
+    """Yield problems of labels that are numbers: infinite, fractional, or one number written in two ways."""
+    if not len(found) or np.isnan(found).any():
+        return
+    if np.isinf(found).any():
+        rows = np.flatnonzero(np.append(np.isinf(found), False)[column.codes])
+        yield Problem("MSEL-322", f"infinite label in {len(rows)} rows ({rows_said(rows)})", where, "correct these labels")
+    finite = found[np.isfinite(found)]
+    if len(finite) > REGRESSION and np.any(finite != np.round(finite)):
+        what = f"{len(finite)} different fractional numbers: this looks like regression"
+        fix = "modelsel chooses classifiers: cut the quantity into classes, or choose another target"
+        yield Problem("MSEL-323", what, where, fix)
+    elif len(np.unique(finite)) < len(finite):
+        same = [text for text, value in zip(column.texts, found) if np.sum(found == value) > 1]
+        yield Problem("MSEL-325", f"labels that are the same number: {examples(same)}", where, "write each label in one way")
+
+
+def _count_problems(target: Target, where: str, labelled: int, declared: bool) -> Iterator[Problem]:
+    """Yield problems of class counts: one class, as many classes as an id has, classes with one row."""
+    codes = target.codes[target.codes >= 0]
+    counts = np.bincount(codes, minlength=len(target.classes))
+    used = int((counts > 0).sum())
+    if used < 2:
+        only = f"one class only ('{target.classes[int(counts.argmax())]}')" if used else "no label at all"
+        yield Problem("MSEL-321", only, where, "there is nothing to choose: check dataset.target")
+    elif used * 2 > labelled >= 10 and not declared:
+        yield Problem("MSEL-324", f"{used} classes in {labelled} rows: this looks like an id", where, "choose another target")
+    else:
+        single = [name for name, n in zip(target.classes, counts.tolist()) if n == 1]
+        if single:
+            what = f"class with one row: {examples(single)}"
+            yield Problem("MSEL-326", what, where, "set dataset.rare=drop or dataset.rare=merge, or gather more rows of it")

@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.types import Task
+from modelsel.dataset.columns import arrow
 from modelsel.dataset.columns.cells import cells as cells_of
 from modelsel.dataset.columns.cells import kinds, to_arrow, type_of
 from modelsel.dataset.columns.column import RawColumn
-from modelsel.dataset.reading import arrow
 from modelsel.dataset.tables.untyped import UntypedTable
 
 ROLES = ("target", "weights", "groups", "id")

@@ -14,8 +14,7 @@ from modelsel.dataset.columns.kinds import ABSENT, OTHER
 from modelsel.dataset.columns.numbers import like_dates, read, seconds
 from modelsel.dataset.columns.settings import nearest
 from modelsel.dataset.columns.spellings import BOOLEAN, codes
-from modelsel.dataset.reading.bytes import bare
-from modelsel.dataset.reading.file import Raw
+from modelsel.dataset.files import Raw, bare
 from modelsel.dataset.tables.read_table import reader
 
 

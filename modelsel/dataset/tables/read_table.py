@@ -7,8 +7,7 @@ from typing import Any
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.spec import make
 from modelsel.core.types import Task
-from modelsel.dataset.reading.bytes import bare
-from modelsel.dataset.reading.file import File
+from modelsel.dataset.files import File, bare
 
 READERS = {
     ".csv": "csv",

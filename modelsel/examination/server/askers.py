@@ -16,7 +16,7 @@ from typing import Any
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.system.disk import locked
-from modelsel.examination.asking.sit import NAME
+from modelsel.examination.sit import NAME
 from modelsel.ledger.home import write_whole
 
 PREFIX, MINUTE = "msx_", 60.0

@@ -1,16 +1,25 @@
 """`modelsel exam serve DIR`: HTTP and the Model Context Protocol in one process, the only one that can read the labels."""
 
+import io
+import os
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.examination.server.service import ExamService
+import pandas as pd
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+
+from modelsel.core.errors import ConfigurationError, ModelselError, Problem
+from modelsel.examination.server.askers import Asker
+from modelsel.examination.server.service import ExamService, said
+from modelsel.examination.server.web import bearer, forecast_of, in_turn
 
 
 def application(service: ExamService, host: str = "127.0.0.1") -> Any:
     """The ASGI application: `/mcp` for agents, the rest for people and programs."""
     try:
-        from modelsel.examination.server.agents import agents
         from modelsel.examination.server.web import CallRates, routes
     except ImportError as error:
         raise ConfigurationError(_missing(error)) from error
@@ -34,7 +43,7 @@ def serve(folder: Path, host: str = "127.0.0.1", port: int = 8800, rate: int = 2
 def serve_stdio(folder: Path) -> None:
     """Speak the Model Context Protocol on stdin and stdout."""
     try:
-        from modelsel.examination.server.agents import agents
+        pass
     except ImportError as error:
         raise ConfigurationError(_missing(error)) from error
     agents(ExamService(folder)).run("stdio")
@@ -42,3 +51,90 @@ def serve_stdio(folder: Path) -> None:
 
 def _missing(error: ImportError) -> Problem:
     return Problem("MSEL-965", f"{error.name} is not installed", "modelsel exam serve", "pip install 'modelsel[exam]'")
+
+
+# The exam by the Model Context Protocol, with the official SDK: the same service, as tools for agents.
+
+TOKEN = "MODELSEL_EXAM_TOKEN"  # noqa: S105  the name of a variable
+MOST = 2000  # rows that one call returns
+HOW = (
+    "A sealed test set. Read the terms, learn from the development rows, predict the questions and hand in one class per "
+    "token. Every answer costs nats that widen everybody's later intervals: decide on the development rows, ask rarely."
+)
+
+
+class Tools:
+    """The tools that an agent may call; names and descriptions are those of the methods."""
+
+    def __init__(self, service: ExamService) -> None:
+        self._service = service
+
+    def terms(self) -> dict[str, Any]:
+        """The terms of the exam: columns, classes, measure, how answers are shown, budgets."""
+        return dict(self._service.terms)
+
+    def development(self, first: int = 0, rows: int = 500) -> str:
+        """Development rows with their classes, as CSV; `first` counts from 0."""
+        return _part(self._service, "development", first, rows)
+
+    def questions(self, first: int = 0, rows: int = 500) -> str:
+        """Questions, as CSV: a token and features; `first` counts from 0."""
+        return _part(self._service, "questions", first, rows)
+
+    async def hand_in(
+        self,
+        predictions: dict[str, str],
+        context: Context,
+        forecast_rate: float | None = None,
+        forecast_rows: int | None = None,
+    ) -> dict[str, Any]:
+        """Hand in a class for every token of the questions.
+
+        `forecast_rate` is the error rate that you foresee, `forecast_rows` from how many rows: an answer that was foreseen
+        costs little.
+        """
+        try:
+            asker = self._asker(context)
+            forecast = forecast_of(forecast_rate, forecast_rows)
+            return await in_turn(partial(self._service.answer, asker, _csv(self._service, predictions), forecast))
+        except ModelselError as error:
+            return said(error)
+
+    def budget(self, context: Context) -> dict[str, Any]:
+        """Show what you have used, what is left, and how wide the interval of one more answer is."""
+        try:
+            return self._service.budget(self._asker(context))
+        except ModelselError as error:
+            return said(error)
+
+    def board(self) -> list[dict[str, Any]]:
+        """Answers as they were shown, best first."""
+        return self._service.board()
+
+    def _asker(self, context: Context) -> Asker:
+        headers = context.headers
+        token = bearer(headers.get("authorization")) if headers is not None else os.environ.get(TOKEN)
+        return self._service.known(token, "mcp")
+
+
+def agents(service: ExamService) -> MCPServer:
+    """The server; over HTTP the token is the bearer's, over stdio that of `MODELSEL_EXAM_TOKEN`."""
+    server, tools = MCPServer(f"exam {service.exam.terms.name}", instructions=HOW), Tools(service)
+    for tool in (tools.terms, tools.development, tools.questions, tools.hand_in, tools.budget, tools.board):
+        server.add_tool(tool)
+    return server
+
+
+def _part(service: ExamService, side: str, first: int, rows: int) -> str:
+    """Return some rows of a file as CSV."""
+    data = service.file(side)
+    if data.startswith(b"PAR1"):
+        text: str = pd.read_parquet(io.BytesIO(data)).iloc[max(0, first) : max(0, first) + min(rows, MOST)].to_csv(index=False)
+        return text
+    head, *lines = data.decode().splitlines(keepends=True)
+    return head + "".join(lines[max(0, first) : max(0, first) + min(rows, MOST)])
+
+
+def _csv(service: ExamService, predictions: Mapping[str, str]) -> bytes:
+    frame = pd.DataFrame({service.exam.terms.token: list(predictions), "prediction": list(predictions.values())})
+    return frame.to_csv(index=False).encode()

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from modelsel.core.errors import REFUSED, DataError, ModelselError, Problem, RefusedError
-from modelsel.examination.asking.board import board, status
-from modelsel.examination.asking.sit import ExamSession
+from modelsel.examination.board import board, status
 from modelsel.examination.server.askers import Asker, Askers, Rates
+from modelsel.examination.sit import ExamSession
 from modelsel.ledger.home import Home
 
 PER_ROW = 100  # bytes of an answer, for each row and class

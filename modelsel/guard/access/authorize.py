@@ -1,21 +1,25 @@
 """Replay, refuse or record an intent: decided under the ledger's write lock, so that two looks cannot both be first."""
 
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from math import isfinite
+from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding
-from modelsel.guard.access.running import NAMED, alive
 from modelsel.guard.checks.declared_space import declared
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.post_release import selection
 from modelsel.guard.checks.pre_release import LookReview, noticed
 from modelsel.guard.checks.terms import in_force
-from modelsel.guard.findings.certification import budget_exhausted, quota_used
-from modelsel.guard.findings.looks import replay
+from modelsel.guard.findings import certificate_findings, look_findings
 from modelsel.guard.history.entries import ONLY_ERRORS, as_facts, who
 from modelsel.guard.history.history import History, PastLook, is_off
 from modelsel.guard.matching.concurrent_looks import standing_interval
@@ -23,13 +27,12 @@ from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers, joined,
 from modelsel.guard.matching.overlap import RowSetIndex
 from modelsel.guard.policy.base import CORRECTED
 from modelsel.guard.policy.decision import Question, judge
-from modelsel.guard.release.mechanisms import LadderRelease, ReleaseMechanism, count_channel
-from modelsel.guard.release.score_grid import ScoreGridRelease, bounds_of
+from modelsel.guard.release import LadderRelease, ReleaseMechanism, ScoreGridRelease, bounds_of, count_channel
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, heads
-from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.home import Home, IdentityKey
 from modelsel.ledger.rows.row_set import RowSet
-from modelsel.statistics.reuse.certificate import interval
+from modelsel.statistics.certificate import interval
 
 
 def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Replayed | Refused:
@@ -46,7 +49,7 @@ def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Repla
     terms = in_force(position, ask.likely[0])
     hidden = str(terms.get("closed", "")) or _hidden(ask, terms)
     if hidden:
-        closed = (budget_exhausted.quota_is_used(),) if "closed" in terms else ()
+        closed = (certificate_findings.budget_exhausted_quota_is_used(),) if "closed" in terms else ()
         return _refuse(writing, ask, position, terms, closed, hidden)
     channel = _channel(ask, terms, position.past, int(position.rows.sum()), position.standing.look)
     seen = LookReview(ask.subject, position, ask.request.sealing.spec_id, ask.request.sealing.config, ask.metric, ask.measure,
@@ -97,7 +100,7 @@ def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, know
     return Replayed(
         known.entry,
         {**known.answer, "interval": standing_interval(known, beside)},
-        (replay.finding(known.facts["look"]),),
+        (look_findings.replay(known.facts["look"]),),
         None if _own(writing, known) else _resumed(writing, ask, history, known),
     )
 
@@ -185,7 +188,7 @@ def _by_quota(terms: Mapping[str, Any], position: LookContext) -> Iterator[Findi
     sealed = position.history.terms(position.digest)["release"]
     if terms["release"] == "ladder" != sealed:
         why = f"guard.quota={terms['quota'][0]:g} is used up" if terms["quota"] else "a set that shares these rows says so"
-        yield quota_used.finding(terms["steps"], why)
+        yield certificate_findings.quota_used(terms["steps"], why)
 
 
 def _channel(ask: PreparedLook, terms: Mapping[str, Any], looks: Sequence[PastLook], n: int, look: int) -> ReleaseMechanism:
@@ -266,3 +269,56 @@ def _intent(
         "charged": list(position.charged), "seen": {r: e.seq for r, e in heads(position.history.entries).items()},
         "flags": as_facts(findings), "justify": asdict(ask.policy.justify), NAMED: ask.at_work,
     }  # fmt: skip
+
+
+# Tell looks that are still being made from those that died without an answer, which are charged at their highest price.
+#
+# An answer is on record before it is shown, and another look's predictions are on record before that: they cannot depend on an
+# answer that is still to come. A look of this home holds a lock for as long as its process lives; one of another home, whose
+# locks nobody here sees, is believed to be at work for a minute after its intent.
+
+LEASE = 60.0  # seconds
+NAMED = "at_work"
+
+
+@contextmanager
+def at_work(home: Home) -> Iterator[str]:
+    """Hold a lock of this home while a look is made; its name goes into the intent."""
+    name = secrets.token_hex(8)
+    place = _place(home, name)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(place):
+        yield name
+    with suppress(OSError):
+        place.unlink()
+
+
+def alive(home: Home, look: PastLook, own: bool) -> bool:
+    """Say whether a look is still being made; `own`: it was begun by this home."""
+    name = look.facts.get(NAMED)
+    if look.status != "open" or not isinstance(name, str) or not name.isalnum():
+        return False
+    return _held(_place(home, name)) if own else 0 <= _age(str(look.facts.get("at"))) <= LEASE
+
+
+def _held(place: Path) -> bool:
+    """Say whether another process holds a lock."""
+    if not place.exists():
+        return False
+    try:
+        with FileLock(place, timeout=0):
+            return False
+    except Timeout:
+        return True
+
+
+def _age(at: str) -> float:
+    """Seconds since a stated time; none where it states none."""
+    try:
+        return (datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds()
+    except (ValueError, TypeError):
+        return -1.0
+
+
+def _place(home: Home, name: str) -> Path:
+    return home.folder / "at_work" / name

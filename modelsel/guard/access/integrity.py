@@ -6,12 +6,11 @@ from typing import Any
 
 from modelsel.core.errors import LedgerError, Problem
 from modelsel.core.types import Finding
-from modelsel.guard.findings.ledger_state import ledger_missing, ledger_rolled_back, ledger_tampered
-from modelsel.guard.findings.rows import unguarded_run_seen
+from modelsel.guard.findings import ledger_findings, row_findings
 from modelsel.guard.history.entries import who
 from modelsel.guard.history.history import History
 from modelsel.guard.history.quarantine import judged
-from modelsel.guard.release.mechanisms import worst_of
+from modelsel.guard.release import worst_of
 from modelsel.ledger.database.judged import JudgedEntries
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import ChainBreak, LedgerEntry, broken
@@ -129,12 +128,12 @@ def _meaning(ledger: Ledger, anchor: str, facts: Mapping[str, str], present: set
     replica, seq, _ = facts["head"].split(":")
     rows = f"test set {facts['testset'][:8]}"
     if facts.get("policy") == "off":
-        return unguarded_run_seen.by_anchor(anchor, rows)
+        return row_findings.unguarded_run_seen_by_anchor(anchor, rows)
     if facts["ledger"] != ledger.id:
-        return ledger_missing.elsewhere(anchor, facts["look"], rows)
+        return ledger_findings.ledger_missing_elsewhere(anchor, facts["look"], rows)
     if (replica, int(seq)) in present:
-        return ledger_tampered.rewritten(anchor, seq, replica, rows)
-    return ledger_rolled_back.look_is_gone(anchor, seq, replica, rows)
+        return ledger_findings.ledger_tampered_rewritten(anchor, seq, replica, rows)
+    return ledger_findings.ledger_rolled_back_look_is_gone(anchor, seq, replica, rows)
 
 
 def _replaced(remembered: Mapping[str, Any], ledger: Ledger, url: str) -> list[Finding]:
@@ -142,7 +141,7 @@ def _replaced(remembered: Mapping[str, Any], ledger: Ledger, url: str) -> list[F
     former = remembered.get("places", {}).get(url)
     if former in (None, ledger.id) or not remembered.get("marks", {}).get(former):
         return []
-    return [ledger_missing.another_one(ledger.place)]
+    return [ledger_findings.ledger_missing_another_one(ledger.place)]
 
 
 def _shortened(remembered: Mapping[str, Any], ledger: Ledger, entries: Sequence[LedgerEntry]) -> list[Finding]:
@@ -153,9 +152,9 @@ def _shortened(remembered: Mapping[str, Any], ledger: Ledger, entries: Sequence[
     found = []
     for replica, (seq, hash_) in marks.items():
         if (replica, seq) not in there:
-            found.append(ledger_rolled_back.end_is_gone(replica, seq))
+            found.append(ledger_findings.ledger_rolled_back_end_is_gone(replica, seq))
         elif there[(replica, seq)] != hash_:
-            found.append(ledger_tampered.replaced(replica, seq))
+            found.append(ledger_findings.ledger_tampered_replaced(replica, seq))
     return found
 
 
@@ -166,7 +165,7 @@ def _cut(ledger: Ledger, entries: Sequence[LedgerEntry]) -> list[Finding]:
     gone = {hash_ for hash_, _ in entries.lost} - {entry.hash for entry in ledger.everything()}
     said = f"{len(gone)} entries that were signed are gone"
     known = any(entry.kind == "note" and entry.facts.get("text") == said for entry in entries)
-    return [] if known or not gone else [ledger_rolled_back.finding(said)]
+    return [] if known or not gone else [ledger_findings.ledger_rolled_back(said)]
 
 
 def _begin_anew(home: Home, ledger: Ledger, url: str) -> Ledger:

@@ -1,25 +1,26 @@
 """The ledgers, keys and anchors that a gate keeps open; what is written into them is in `recording`."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from modelsel.core.errors import LedgerError
+from modelsel.core.errors import LedgerError, ModelselError, Problem
 from modelsel.core.protocols.surroundings import Anchor
 from modelsel.core.types import Finding
-from modelsel.guard.access.anchors import AnchorSet
 from modelsel.guard.access.integrity import checked, judged_of, losses, mark
-from modelsel.guard.access.shared_ledgers import SharedLedgers, registered
+from modelsel.guard.findings import ledger_findings
 from modelsel.guard.history.entries import table_sketches
 from modelsel.guard.history.history import History
 from modelsel.guard.history.quarantine import all_fit, judged
 from modelsel.guard.policy.base import Policy
 from modelsel.ledger.anchors import LockFile, StateAnchor
 from modelsel.ledger.database.engines import same_file, shown, sqlite_url
+from modelsel.ledger.database.judged import JudgedEntries
 from modelsel.ledger.database.label_removal import LOOKED_THROUGH, strip
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.entry import LedgerEntry
@@ -27,8 +28,111 @@ from modelsel.ledger.home import Home, IdentityKey
 from modelsel.ledger.rows.hash_index import HashIndex
 from modelsel.ledger.rows.identity import Hashes
 from modelsel.ledger.rows.matching import Sketch
-from modelsel.ledger.rows.row_set import RowSet
-from modelsel.ledger.rows.unpacked import RecentRowSets
+from modelsel.ledger.rows.row_set import RecentRowSets, RowSet
+from modelsel.ledger.signatures import Signer
+
+# The anchors of a gate: told of every look, and asked what they saw of a test set.
+
+Seen = list[tuple[str, Mapping[str, str]]]  # name of the anchor, what it holds
+
+
+@dataclass(frozen=True)
+class AnchorSet:
+    """All anchors under one key."""
+
+    anchors: Sequence[Anchor]
+    key_id: str
+
+    @property
+    def names(self) -> list[str]:
+        return [anchor.name for anchor in self.anchors]
+
+    def tell(self, facts: Mapping[str, str]) -> list[Finding]:
+        """Tell every anchor of a look; those that could not be told are findings."""
+        found = []
+        for anchor in self.anchors:
+            try:
+                anchor.witness(facts)
+            except OSError as error:
+                found.append(ledger_findings.anchor_unreached_not_told(anchor.name, error))
+        return found
+
+    def unremembered(self, study: str, at: str) -> list[Finding]:
+        """Write beside the runs that nothing was kept of a study."""
+        found = []
+        for anchor in self.anchors:
+            try:
+                if isinstance(anchor, LockFile):
+                    anchor.unremembered(study, at)
+            except OSError as error:
+                found.append(ledger_findings.anchor_unreached_not_told(anchor.name, error))
+        return found
+
+    def asked(self, testset: str) -> tuple[Seen, list[Finding]]:
+        """Ask each anchor what it remembers of a test set; report those that cannot be asked or that name other keys."""
+        seen: Seen = []
+        found: list[Finding] = []
+        for anchor in self.anchors:
+            try:
+                seen += [(anchor.name, facts) for facts in anchor.recall(testset)]
+                if isinstance(anchor, LockFile) and anchor.keys() - {self.key_id}:
+                    found.append(ledger_findings.key_gap_in_anchor(anchor.path))
+            except OSError as error:
+                found.append(ledger_findings.anchor_unreached_not_asked(anchor.name, error))
+        return seen, found
+
+    def testsets(self, others: Collection[str]) -> list[str]:
+        """The test sets of our own anchors under this key, but for those of the ledgers named."""
+        found: list[str] = []
+        for anchor in self.anchors:
+            with suppress(OSError):  # said by `asked`
+                found += anchor.testsets(self.key_id, others) if isinstance(anchor, StateAnchor | LockFile) else []
+        return list(dict.fromkeys(found))
+
+
+# The home's registry of ledgers, and those of them that hold looks of others: they are asked whichever ledger is in use.
+
+
+@dataclass(frozen=True, eq=False)
+class SharedLedgers:
+    """Ledgers that could be opened, and findings about those that could not."""
+
+    ledgers: tuple[Ledger, ...]
+    unreached: tuple[Finding, ...]
+
+    @classmethod
+    def of(cls, home: Home, but: Collection[str], judged: JudgedEntries | None = None) -> "SharedLedgers":
+        """Open what the registry lists as holding looks of others, but for some; `judged` as of the ledger in use."""
+        ledgers, unreached = [], []
+        for id_, known in home.state().get("registry", {}).items():
+            if known["others"] and id_ not in but:
+                try:
+                    ledgers.append(_opened(known["url"], id_, home.signer(), judged))
+                except ModelselError as error:
+                    unreached.append(ledger_findings.ledger_unreached(known["url"], error.problems[0].what))
+        return cls(tuple(ledgers), tuple(unreached))
+
+
+def registered(home: Home, ledger: Ledger, key_id: str) -> None:
+    """Register a ledger with a project's key, and note whether other homes than this one have left marks there."""
+    state = home.state()
+    others = bool(state.get("marks", {}).get(ledger.id, {}).keys() - home.replicas(ledger.url))
+    entry = state.get("registry", {}).get(ledger.id)
+    if entry is not None and key_id in entry["keys"] and entry["others"] == others:
+        return
+    with home.changing() as state:
+        known = state.setdefault("registry", {}).setdefault(ledger.id, {"url": shown(ledger.url), "keys": [], "others": False})
+        known["keys"] = sorted({*known["keys"], key_id})
+        known["others"] = others
+
+
+def _opened(url: str, id_: str, signer: Signer, judged: JudgedEntries | None) -> Ledger:
+    """Open a ledger and check that it is the one that was registered."""
+    ledger = Ledger.existing(url, signer, judged)
+    if ledger.id != id_:
+        raise LedgerError(Problem("MSEL-509", "another ledger stands there", url, "restore the one that was there"))
+    ledger.entries()
+    return ledger
 
 
 class LedgerSession:

@@ -22,12 +22,12 @@ from modelsel.core.fingerprint import array_digest, canonical
 from modelsel.core.system.wheel import is_own, versions
 from modelsel.core.types import Floats
 from modelsel.guard.checks.look_requests import PreparedLook
+from modelsel.guard.fingerprints import slow
 from modelsel.guard.history.entries import space_hashes
 from modelsel.guard.history.history import History, PastLook
-from modelsel.guard.identity.requests import TestSetDeclaration
-from modelsel.guard.identity.slow_digest import slow
 from modelsel.guard.matching.overlap import Relation
 from modelsel.guard.policy.base import CORRECTED
+from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.identity import Hashes

@@ -12,9 +12,9 @@ import numpy as np
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.types import Codes, Feature, Finding, Floats, Integers, Task
-from modelsel.guard.findings.rows import group_spans_split, near_duplicates
-from modelsel.guard.identity.fingerprints import RowFingerprints
-from modelsel.guard.identity.requests import TestSetDeclaration
+from modelsel.guard.findings import row_findings
+from modelsel.guard.fingerprints import RowFingerprints
+from modelsel.guard.requests import TestSetDeclaration
 
 SAMPLE = 500
 SURE = 1e-6  # p below which copies are suspected: with the largest samples an excess of 0.17
@@ -41,7 +41,7 @@ def _near(sealing: TestSetDeclaration, subject: RowFingerprints) -> Iterator[Fin
     excess = _excess(across, within)
     p = exp(-2 * excess**2 * len(across) * len(within) / (len(across) + len(within)))
     if p < SURE:
-        yield near_duplicates.finding(excess)
+        yield row_findings.near_duplicates(excess)
 
 
 def _scaled(sealing: TestSetDeclaration, pool: Integers, asked: Integers) -> tuple[Floats, Floats]:
@@ -89,7 +89,7 @@ def _groups(sealing: TestSetDeclaration) -> Iterator[Finding]:
     if ours is not None and theirs is not None:
         both = np.intersect1d(ours, theirs)
         if len(both):
-            yield group_spans_split.finding(len(both), len(np.unique(theirs)))
+            yield row_findings.group_spans_split(len(both), len(np.unique(theirs)))
 
 
 def _suspected(sealing: TestSetDeclaration) -> Iterator[Finding]:
@@ -102,7 +102,7 @@ def _suspected(sealing: TestSetDeclaration) -> Iterator[Finding]:
             continue
         met = np.isin(test.values[:, index], own).mean()
         if met > 0.5 and _agreement(development, own) > AGREEMENT:
-            yield group_spans_split.suspected(feature.name, met)
+            yield row_findings.group_spans_split_suspected(feature.name, met)
 
 
 def _agreement(task: Task, column: Floats) -> float:

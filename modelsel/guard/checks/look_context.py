@@ -15,7 +15,7 @@ from modelsel.guard.checks.declared_space import NOBODY, Declared
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.matching.overlap import Relation
 from modelsel.ledger.entry import LedgerEntry
-from modelsel.statistics.reuse.certificate import SpendingState
+from modelsel.statistics.certificate import SpendingState
 
 DROPPABLE = 0.10
 FEWEST = 30  # clean rows below which nothing is certified once rows had to be dropped

@@ -8,11 +8,11 @@ from typing import Any
 from modelsel.core.fingerprint import digest, short
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Booleans, Finding
-from modelsel.guard.identity.fingerprints import RowFingerprints
-from modelsel.guard.identity.requests import LookRequest
+from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers
 from modelsel.guard.policy.base import Policy
-from modelsel.guard.release.mechanisms import ReleaseMechanism
+from modelsel.guard.release import ReleaseMechanism
+from modelsel.guard.requests import LookRequest
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import Home, IdentityKey
 

@@ -1,7 +1,7 @@
 """Findings from the released answer and the selection together; nothing beyond what is released or recorded is used."""
 
 from collections.abc import Iterator, Mapping
-from math import log, sqrt
+from math import exp, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -9,20 +9,16 @@ import numpy as np
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Task
 from modelsel.guard.checks.look_context import FEWEST
-from modelsel.guard.findings.certification import (
-    budget_exhausted,
-    budget_low,
-    not_certified,
-    test_better_than_cv,
-    too_many_candidates,
-)
+from modelsel.guard.findings import certificate_findings
+from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import History
-from modelsel.guard.identity.fingerprints import RowFingerprints
-from modelsel.guard.identity.requests import LookRequest
 from modelsel.guard.policy.base import Policy
-from modelsel.guard.release.mechanisms import Released
-from modelsel.statistics.reuse.certificate import NO_INFORMATION
-from modelsel.statistics.reuse.prices import foreseen
+from modelsel.guard.release import Released
+from modelsel.guard.requests import LookRequest
+from modelsel.statistics.bounds import agnostic_excess
+from modelsel.statistics.certificate import NO_INFORMATION
+from modelsel.statistics.optimism import best_of
+from modelsel.statistics.prices import foreseen
 
 IMPLAUSIBLE = 0.01
 LEVEL = 0.05
@@ -48,7 +44,7 @@ def selection(request: LookRequest, history: History, subject: RowFingerprints) 
     lead = majority_error(sealing.development) - error
     margin = sqrt((log(count) + log(1 / LEVEL)) / (2 * chosen.cv_rows))
     if margin >= lead:
-        yield too_many_candidates.finding(count, chosen.cv_rows, margin, lead)
+        yield certificate_findings.too_many_candidates(count, chosen.cv_rows, margin, lead)
 
 
 def answer(
@@ -65,25 +61,33 @@ def answer(
         rate = told[0] * trained
         p = float(np.sum(foreseen(n, rate, told[1])[: released.errors + 1]))
         if p < IMPLAUSIBLE:
-            yield test_better_than_cv.finding(released.errors, n * rate, p)
+            yield certificate_findings.test_better_than_cv(released.errors, n * rate, p)
     if limits is None:
         yield _uncertified(intent)
         return
     half = (limits[1] - limits[0]) / 2
     if half >= NO_INFORMATION:
-        yield budget_exhausted.too_few_rows() if intent["look"] == 1 else budget_exhausted.finding()
+        yield (
+            certificate_findings.budget_exhausted_too_few_rows()
+            if intent["look"] == 1
+            else certificate_findings.budget_exhausted()
+        )
     elif policy.max_halfwidth is not None and half > 0.8 * policy.max_halfwidth:
-        yield budget_low.finding(half, policy.max_halfwidth)
+        yield certificate_findings.budget_low(half, policy.max_halfwidth)
 
 
 def _uncertified(intent: Mapping[str, Any]) -> Finding:
     """G052: which of three things takes the interval away, and what to do about that one."""
     clean, n = int(intent["n_clean"]), int(intent["n"])
     if not intent["certified"]:
-        return not_certified.too_few_clean(clean, n, FEWEST) if clean < FEWEST else not_certified.shared_unknown()
+        return (
+            certificate_findings.not_certified_too_few_clean(clean, n, FEWEST)
+            if clean < FEWEST
+            else certificate_findings.not_certified_shared_unknown()
+        )
     if intent["release"] == "thresholdout":
-        return not_certified.by_thresholdout()
-    return not_certified.finding(intent["metric"], intent["release"])
+        return certificate_findings.not_certified_by_thresholdout()
+    return certificate_findings.not_certified(intent["metric"], intent["release"])
 
 
 def majority_error(task: Task) -> float:
@@ -98,3 +102,36 @@ def log_most_candidates(rows: int, tolerance: float) -> float:
     (2.0043, 997)
     """
     return 2 * rows * tolerance**2 - log(1 / LEVEL)
+
+
+# The effort of selection on a test set's development rows: how many candidates were tried, and the luck that allows.
+
+TOLERANCE = 0.05  # of the error rate, for the number of candidates that the rows carry
+MOST = 10**15  # beyond, nobody counts
+
+
+def choices(history: History, testset: str) -> dict[str, Any] | None:
+    """Count candidates of all studies, each study once; None where nobody chose.
+
+    All of error rates. `bound`: half width that holds for all of them at once, √((ln K + ln 1/δ) / 2m); `luck`: by how much the
+    best of K equally good ones is expected to look better (None where another measure decided); `carried`: how many candidates
+    m rows carry within ±.05 (10^15 stands for more). With folds instead of one validation set they are heuristics.
+    """
+    studies = {entry.facts["spec_id"]: entry.facts for entry in history.selections if entry.facts["testset"] == testset}
+    tried, last = sum(int(facts["tried"]) for facts in studies.values()), next(reversed(studies.values()), None)
+    if last is None or tried < 1 or int(last["cv_rows"]) < 1:
+        return None
+    rows, rate = int(last["cv_rows"]), _rate(last)
+    luck = None if rate is None else best_of(tried) * (rate * (1 - rate) / rows) ** 0.5
+    return {"candidates": tried, "rows": rows, "bound": agnostic_excess(tried, rows, LEVEL), "luck": luck,
+            "carried": _carried(rows)}  # fmt: skip
+
+
+def _carried(rows: int) -> int:
+    return int(min(float(MOST), exp(min(log_most_candidates(rows, TOLERANCE), 40.0))))
+
+
+def _rate(chosen: Mapping[str, Any]) -> float | None:
+    """Return the error rate of the winner, where error rates decided."""
+    error = chosen["cv_error"] if chosen.get("measure", "error") == "error" else None
+    return float(error) if isinstance(error, int | float) and 0 <= error <= 1 else None

@@ -7,29 +7,10 @@ from typing import Any
 from modelsel.core.types import Finding
 from modelsel.guard.checks.declared_space import STRANGER
 from modelsel.guard.checks.look_context import LookContext
-from modelsel.guard.findings.certification import declared_model, outside_declared_space
-from modelsel.guard.findings.ledger_state import clock_backwards, entry_quarantined, key_gap, policy_weakened
-from modelsel.guard.findings.looks import (
-    committed_look,
-    first_look,
-    same_test_new_train,
-    same_test_same_spec,
-    spec_changed_after_score,
-    unresolved_intent,
-)
-from modelsel.guard.findings.rows import (
-    labels_changed,
-    labels_released,
-    overlap_reseed,
-    probable_same_rows,
-    same_source_new_split,
-    test_rows_in_earlier_selection,
-    train_test_duplicates,
-    unguarded_run_seen,
-)
+from modelsel.guard.findings import certificate_findings, ledger_findings, look_findings, row_findings
+from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import History, PastLook, differences, is_off
 from modelsel.guard.history.quarantine import quarantined
-from modelsel.guard.identity.fingerprints import RowFingerprints
 
 NEARLY = 0.98  # share from which a set is another one's with a row more or less: the count of looks says enough
 
@@ -74,81 +55,81 @@ def _rows_seen(seen: LookReview) -> Iterator[Finding]:
     """Report which of the rows were tested before, or helped to choose, and whether their table was split anew."""
     yield from _tables(seen)
     for relation in (one for one in seen.position.looked if not one.linked):
-        if relation.channel in probable_same_rows.CHANNELS:
-            yield probable_same_rows.finding(relation.rows, seen.position.n, relation.testset, relation.channel)
+        if relation.channel in row_findings.PROBABLE_SAME_ROWS_CHANNELS:
+            yield row_findings.probable_same_rows(relation.rows, seen.position.n, relation.testset, relation.channel)
         elif not relation.same or relation.share < NEARLY:
-            yield overlap_reseed.finding(relation.rows, seen.position.n, relation.testset)
+            yield row_findings.overlap_reseed(relation.rows, seen.position.n, relation.testset)
     for relation in seen.position.relations:
         if relation.role == "selection" and not relation.linked:
-            yield test_rows_in_earlier_selection.finding(relation.rows, seen.position.n)
+            yield row_findings.test_rows_in_earlier_selection(relation.rows, seen.position.n)
     source = [one for one in seen.history.seals.values() if one.brief["source"] == seen.subject.source]
     if not seen.position.relations[1:] and any(one.facts["testset"] != seen.subject.digest for one in source):
-        yield same_source_new_split.finding()
+        yield row_findings.same_source_new_split()
 
 
 def _tables(seen: LookReview) -> Iterator[Finding]:
     for relation in seen.position.relations:
         if relation.linked:
-            yield probable_same_rows.same_table(relation.testset, relation.role)
+            yield row_findings.probable_same_rows_same_table(relation.testset, relation.role)
 
 
 def _looks(seen: LookReview) -> Iterator[Finding]:
     """Report earlier looks at these rows and what has changed since them."""
     if not seen.position.past:
-        yield first_look.finding(seen.since)
+        yield look_findings.first_look(seen.since)
     if seen.position.commit is not None:
-        yield committed_look.finding(seen.position.commit.facts["look"])
+        yield look_findings.committed_look(seen.position.commit.facts["look"])
     revealed = [look for look in seen.same if look.status in ("revealed", "failed")]
     other = [look for look in revealed if look.facts["spec_id"] != seen.spec_id]
     if other and seen.position.commit is None and not seen.sitting:
         keys = differences(other[-1].facts.get("config", {}), seen.config)
-        yield spec_changed_after_score.finding(other[-1].facts["look"], keys)
+        yield look_findings.spec_changed_after_score(other[-1].facts["look"], keys)
     yield from _asked_again(seen, revealed)
     if any(look.facts["metric"] == "labels" for look in seen.position.past):
-        yield labels_released.before()
+        yield row_findings.labels_released_before()
     off = [look for look in seen.position.past if is_off(look.facts)]
     if off:
-        yield unguarded_run_seen.finding(len(off))
+        yield row_findings.unguarded_run_seen(len(off))
     if any(look.status == "open" and look.id not in seen.position.at_work for look in seen.position.past):
-        yield unresolved_intent.finding()
+        yield look_findings.unresolved_intent()
 
 
 def _asked_again(seen: LookReview, revealed: list[PastLook]) -> Iterator[Finding]:
     """Report the same study on other training rows, with other predictions, or on corrected labels."""
     if any(look.facts["spec_id"] == seen.spec_id and look.facts["train"] != seen.subject.train for look in revealed):
-        yield same_test_new_train.finding()
+        yield look_findings.same_test_new_train()
     asked = [
         look for look in revealed if look.same_question(seen.subject.digest, seen.metric, seen.spec_id, seen.subject.train)
     ]
     if any(look.facts["predictions"] != seen.predictions for look in asked):
-        yield same_test_same_spec.finding()
+        yield look_findings.same_test_same_spec()
     if seen.relabelled and revealed:
-        yield labels_changed.finding(revealed[-1].facts["look"])
+        yield row_findings.labels_changed(revealed[-1].facts["look"])
 
 
 def _measure(seen: LookReview) -> Iterator[Finding]:
     """Report a measure other than the sealed one, once an answer is known: before that nothing can have suggested it."""
     sealed = seen.history.terms(seen.subject.digest)
     if seen.position.past and sealed["measure"] != seen.measure:
-        yield policy_weakened.other_measure(sealed["metric"], seen.metric)
+        yield ledger_findings.policy_weakened_other_measure(sealed["metric"], seen.metric)
 
 
 def _space(seen: LookReview) -> Iterator[Finding]:
     """Report whether the model is one of those declared."""
     space, declared = seen.position.space, seen.position.declared
     if declared and space is not None:
-        yield declared_model.finding(space, declared.how)
+        yield certificate_findings.declared_model(space, declared.how)
     elif declared.why == STRANGER and space is not None:
-        yield outside_declared_space.finding(space)
+        yield certificate_findings.outside_declared_space(space)
     elif space is not None and seen.position.past:
-        yield outside_declared_space.not_as_declared(declared.why)
+        yield certificate_findings.outside_declared_space_not_as_declared(declared.why)
 
 
 def _duplicates(seen: LookReview) -> Iterator[Finding]:
     """Report test rows that stand among the development rows, and other leaks."""
     rows = int(seen.subject.duplicated.sum())
     if rows:
-        yield train_test_duplicates.finding(rows, seen.position.n, seen.subject.identifiable)
+        yield row_findings.train_test_duplicates(rows, seen.position.n, seen.subject.identifiable)
     yield from seen.leaks
 
 
@@ -157,9 +138,9 @@ def _store(seen: LookReview) -> Iterator[Finding]:
     known = {e.brief["mirror"]["hash"] for e in seen.history.seals.values() if e.brief.get("mirror")}
     strangers = {e.brief["key_id"] for e in seen.history.seals.values() if e.hash not in known} - seen.keys
     if strangers:
-        yield key_gap.finding(len(strangers))
+        yield ledger_findings.key_gap(len(strangers))
     for entry in quarantined(seen.history.entries):
         if entry.facts["testset"] in ("", *seen.position.charged):
-            yield entry_quarantined.finding(str(entry.facts["why"]))
+            yield ledger_findings.entry_quarantined(str(entry.facts["why"]))
     if seen.history.latest > seen.at:
-        yield clock_backwards.finding()
+        yield ledger_findings.clock_backwards()

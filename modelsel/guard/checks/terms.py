@@ -12,8 +12,8 @@ from typing import Any
 
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.history.history import is_off
-from modelsel.statistics.reuse.certificate import NO_INFORMATION, interval
-from modelsel.statistics.reuse.prices import steps_near
+from modelsel.statistics.certificate import NO_INFORMATION, interval
+from modelsel.statistics.prices import steps_near
 
 EXACT = ("full", "predicted", "grid")
 LADDER, CLOSED = "ladder", "closed"

@@ -1,7 +1,7 @@
 """Kinds of findings of a look or an audit: a stable code, a severity, and the next step.
 
-Each kind of finding is a file named by what it finds, with its code, severity, texts and advice; its page is a section of
-`docs/findings.md`.
+The kinds stand by subject in `certificate_findings`, `ledger_findings`, `look_findings` and `row_findings`: each is a
+constant with its code, severity and advice, and functions that say its texts. Its page is a section of `docs/findings.md`.
 """
 
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ class FindingKind:
     code : str
         `G` and three digits; it never changes its meaning.
     name : str
-        The name of the file, in capitals.
+        The name of the constant.
     severity : str
         One of `SEVERITIES`.
     advice : str

@@ -1,9 +1,9 @@
-"""All kinds of findings, found in their files."""
+"""All kinds of findings, found in the files beside this one."""
 
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from pkgutil import walk_packages
+from pkgutil import iter_modules
 
 from modelsel.guard import findings
 from modelsel.guard.findings.base import FindingKind
@@ -16,12 +16,9 @@ def catalogue() -> Mapping[str, FindingKind]:
     >>> catalogue()["G071"].name
     'LEDGER_ROLLED_BACK'
     """
-    kinds = [
-        import_module(found.name).KIND
-        for found in walk_packages(findings.__path__, f"{findings.__name__}.")
-        if found.name.count(".") == findings.__name__.count(".") + 2
-    ]
-    return {kind.code: kind for kind in sorted(kinds, key=lambda kind: kind.code)}
+    files = [import_module(f"{findings.__name__}.{found.name}") for found in iter_modules(findings.__path__)]
+    kinds = {value.code: value for file in files for value in vars(file).values() if isinstance(value, FindingKind)}
+    return {code: kinds[code] for code in sorted(kinds)}
 
 
 def losses() -> tuple[str, ...]:

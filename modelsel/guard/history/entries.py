@@ -16,15 +16,15 @@ import numpy as np
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import kind_of, resolved
-from modelsel.guard.findings.rows import labels_released
+from modelsel.guard.findings import row_findings
+from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import History
-from modelsel.guard.identity.fingerprints import RowFingerprints
-from modelsel.guard.identity.requests import TestSetDeclaration
 from modelsel.guard.policy.base import Policy
+from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.rows.identity import Hashes
 from modelsel.ledger.rows.matching import Sketch
 from modelsel.ledger.rows.row_set import RowSet
-from modelsel.statistics.reuse.prices import steps_near
+from modelsel.statistics.prices import steps_near
 
 FIXED = ("delta", "release", "resolution", "target", "budget", "steps")  # what a seal decides for good
 CHOSEN = ("metric", "measure")  # what development rows are judged by is free; a look by another measure is flagged
@@ -86,7 +86,7 @@ def burned(subject: RowFingerprints, sealing: TestSetDeclaration, price: float, 
         **who(), "testset": subject.digest, "train": subject.train, "metric": "labels", "spec_id": sealing.spec_id,
         "predictions": "", "study": sealing.study, "folder": sealing.folder, "n": len(subject.test.bound), "certified": False,
         "look": 1 + len(past), "spent": sum(look.price for look in past), "worst": price, "release": "labels", "policy": "burn",
-        "flags": as_facts([labels_released.now()]),
+        "flags": as_facts([row_findings.labels_released_now()]),
     }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from math import isfinite, log
 from typing import Any
 
 from modelsel.core.fingerprint import canonical
-from modelsel.guard.release.mechanisms import LabelSummary, Released, count_channel, worst_of
+from modelsel.guard.release import LabelSummary, Released, count_channel, worst_of
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.trust import RejectedEntry, TrustedEntries
 

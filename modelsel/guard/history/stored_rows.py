@@ -1,9 +1,9 @@
 """Row sets that a ledger stores for sealed rows: both sides, the whole table, the declared space."""
 
+from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.entries import space_set, table_set
-from modelsel.guard.identity.fingerprints import RowFingerprints
-from modelsel.guard.identity.requests import TestSetDeclaration
 from modelsel.guard.policy.base import Policy
+from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.home import IdentityKey
 

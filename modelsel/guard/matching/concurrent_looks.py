@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from modelsel.guard.fingerprints import IDENTIFIABLE
 from modelsel.guard.history.history import History, PastLook
-from modelsel.guard.identity.fingerprints import IDENTIFIABLE
-from modelsel.guard.matching.chance import more_than_chance
-from modelsel.guard.release.mechanisms import Released
+from modelsel.guard.matching.overlap import more_than_chance
+from modelsel.guard.release import Released
 from modelsel.ledger.rows.row_set import RowSet, shared
-from modelsel.statistics.reuse.certificate import SpendingState
+from modelsel.statistics.certificate import SpendingState
 
 
 def superseded(looks: Iterable[PastLook], beside: Iterable[PastLook]) -> list[dict[str, Any] | None]:

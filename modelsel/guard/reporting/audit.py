@@ -9,19 +9,22 @@ from typing import Any
 
 from modelsel.core.errors import LedgerError, ModelselError
 from modelsel.core.types import Finding
-from modelsel.guard.access.contacts import contacts
+from modelsel.guard.access.choices import contacts
 from modelsel.guard.access.integrity import contradicted, damage, losses
-from modelsel.guard.checks.selection_effort import choices
-from modelsel.guard.findings.ledger_state import entry_quarantined, key_gap, ledger_rolled_back, ledger_tampered
-from modelsel.guard.findings.looks import not_remembered
+from modelsel.guard.access.session import LedgerSession
+from modelsel.guard.checks.post_release import choices
+from modelsel.guard.findings import ledger_findings, look_findings
+from modelsel.guard.findings.base import FindingKind
+from modelsel.guard.findings.catalogue import catalogue
 from modelsel.guard.gate import Gate
 from modelsel.guard.history.entries import now
 from modelsel.guard.history.history import History, PastLook, differences
-from modelsel.guard.identity.requests import TestSetDeclaration
+from modelsel.guard.history.quarantine import PLACE
 from modelsel.guard.matching.concurrent_looks import as_first, beside, incomparable, superseded
+from modelsel.guard.matching.concurrent_looks import beside as concurrent
 from modelsel.guard.matching.other_ledgers import once
 from modelsel.guard.reporting.forecast import budget, next_look
-from modelsel.guard.reporting.recorded_findings import of_looks, of_record, of_time
+from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.rows.row_set import RowSet
 from modelsel.ledger.trust import TrustedEntries
@@ -41,7 +44,7 @@ def audit(
     if not gate.remembers or (sealing and gate.forgotten):
         said = [one for one in gate.findings if one.code in ("G003", "G004")]
         return {"ledger": {"url": gate.place, "entries": 0, "intact": None, "head": None}, "test_sets": [],
-                "flags": [_flag(one) for one in said or [not_remembered.in_audit()]],
+                "flags": [_flag(one) for one in said or [look_findings.not_remembered_in_audit()]],
                 "state": "not remembered"}  # fmt: skip
     if sealing is None:
         gate.session.ledger.examine()
@@ -68,7 +71,7 @@ def _apart(history: History, wanted: Sequence[str]) -> Iterator[Finding]:
     for testset in wanted:
         count = incomparable(history, testset)
         if count:
-            yield key_gap.merged_apart(count, testset)
+            yield ledger_findings.key_gap_merged_apart(count, testset)
 
 
 def _stored(entries: list[LedgerEntry]) -> tuple[str, ...]:
@@ -95,20 +98,20 @@ class Witnessed:
         try:
             return cls(gate.session.home.state(), seen, unasked)
         except ModelselError as error:
-            return cls({}, seen, unasked, (ledger_rolled_back.finding(str(error)),))
+            return cls({}, seen, unasked, (ledger_findings.ledger_rolled_back(str(error)),))
 
 
 def _ledger(
     gate: Gate, entries: TrustedEntries, stored: Sequence[str], witnessed: Witnessed
 ) -> tuple[dict[str, Any], list[Finding]]:
     """Describe the ledger, and report what is damaged, missing or contradicted."""
-    breaks = [ledger_tampered.finding(str(one)) for one in damage(gate.session.home, gate.session.ledger, entries)]
+    breaks = [ledger_findings.ledger_tampered(str(one)) for one in damage(gate.session.home, gate.session.ledger, entries)]
     for digest in stored:
         try:
             gate.session.ledger.rowset(digest)
         except LedgerError as error:
-            breaks.append(ledger_tampered.finding(error.problems[0].what))
-    forged = [entry_quarantined.forged_row_set(digest) for digest in
+            breaks.append(ledger_findings.ledger_tampered(error.problems[0].what))
+    forged = [ledger_findings.entry_quarantined_forged_row_set(digest) for digest in
               gate.session.ledger.forged_rowsets()]  # fmt: skip
     missing = [*witnessed.damaged, *losses(witnessed.remembered, gate.session.ledger, gate.session.url, entries)]
     told = contradicted(gate.session.ledger, entries, witnessed.seen, gate.session.elsewhere())
@@ -217,3 +220,74 @@ def _common(entry: LedgerEntry) -> dict[str, Any]:
 
 def _flag(finding: Finding) -> dict[str, str]:
     return asdict(finding)
+
+
+# Findings that a ledger remembers: those of its looks, what was found out about it, and clocks that went back.
+
+
+def of_looks(sets: list[dict[str, Any]]) -> list[Finding]:
+    """Findings of all looks, each once; and looks that nobody resolved."""
+    found: dict[tuple[str, str], Finding] = {}
+    for one in sets:
+        for look in one["looks"]:
+            for facts in look.get("findings", ()):
+                found[facts["code"], facts["message"]] = Finding(**facts)
+            if look["status"] == "open":
+                text = f"look {look['look']} of test set {one['id'][:8]} has no answer on record"
+                found["G060", text] = look_findings.unresolved_intent_told(text)
+    return list(found.values())
+
+
+def of_record(history: History, testsets: list[str]) -> Iterator[Finding]:
+    """Yield the findings that are on record: about the ledger, settings that were loosened, looks that only an anchor saw."""
+    for entry in history.entries:
+        facts = entry.facts
+        if entry.kind == "note" and "code" in facts:
+            yield _kind(facts).finding(f"{facts['text']} (noticed {facts['at'][:10]})")
+        elif entry.kind == "policy_change" and facts["weaker"] and facts["testset"] in testsets:
+            yield ledger_findings.policy_weakened_recorded(facts["weaker"], facts["testset"])
+        elif entry.replica == PLACE:
+            yield ledger_findings.entry_quarantined_charged(facts["why"], facts["testset"], facts["worst"])
+        elif history.is_missing(entry) and facts["testset"] in testsets:
+            what = "opened without a guard" if facts["unguarded"] else "looked at beside this ledger"
+            yield _kind(facts).finding(f"{facts['anchor']} saw test set {facts['testset'][:8]} {what}")
+
+
+def _kind(facts: Mapping[str, Any]) -> FindingKind:
+    known = catalogue()
+    return known.get(facts.get("code", "G072"), known["G079"])  # a later version may have others
+
+
+def of_time(history: History) -> Iterator[Finding]:
+    """Entries that are dated before the one they follow."""
+    last: dict[str, LedgerEntry] = {}
+    for entry in sorted(history.entries, key=lambda entry: (entry.replica, entry.seq)):
+        former = last.get(entry.replica)
+        if "at" not in entry.facts:
+            continue
+        if former is not None and entry.facts.get("at", "") < former.facts.get("at", ""):
+            yield ledger_findings.clock_backwards_out_of_order(entry.seq, entry.replica)
+        last[entry.replica] = entry
+
+
+# A ledger's facts about one test set: looks with their outcome, and notes about it.
+
+
+def looks(session: LedgerSession, testset: str) -> list[dict[str, Any]]:
+    """Looks at a test set in their order: the facts of the intent, `status`, `charge` (nats) and `answer` (empty: none).
+
+    `superseded` says what stands in place of index, spending and interval where looks that did not know of it were merged in.
+    """
+    history = History.of(session.ledger.entries())
+    found = history.looks_at([testset])
+    later = superseded(found, concurrent(history, testset, session.stored))
+    return [
+        {**look.facts, "status": look.status, "charge": look.price, "answer": dict(look.answer), "superseded": instead}
+        for look, instead in zip(found, later, strict=True)
+    ]
+
+
+def notes(session: LedgerSession, exam: str) -> list[dict[str, Any]]:
+    """List the notes about an exam, in the order in which they were recorded."""
+    history = History.of(session.ledger.entries())
+    return [entry.facts for entry in history.entries if entry.kind == "note" and entry.facts.get("exam") == exam]

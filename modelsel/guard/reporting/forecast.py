@@ -7,9 +7,9 @@ from typing import Any
 
 from modelsel.guard.checks.terms import CLOSED, LADDER, ladder_steps, left_by_quota, strictest
 from modelsel.guard.history.history import History, PastLook, is_off
-from modelsel.guard.release.mechanisms import LabelSummary, Released, count_channel
-from modelsel.statistics.reuse import prices
-from modelsel.statistics.reuse.certificate import SpendingState, hoeffding, interval
+from modelsel.guard.release import LabelSummary, Released, count_channel
+from modelsel.statistics import prices
+from modelsel.statistics.certificate import SpendingState, hoeffding, interval
 
 MANY = 1000
 WIDTHS = (0.05, 0.1)

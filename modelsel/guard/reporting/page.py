@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from modelsel.guard.reporting.checklist import items
-from modelsel.guard.reporting.narrative import Section, TextTable, story
+from modelsel.guard.reporting.narrative import Section, TextTable, items, story
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"

@@ -8,14 +8,171 @@ import numpy as np
 
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.forests.draws import of_child
-from modelsel.kernels.forests.forest_divide import divide, divide_known, last_code, longer, mark, weight_of
+from modelsel.kernels.forests.draws import below, of_child, word
+from modelsel.kernels.forests.forest_goodness import CLASS, CODE, FEATURE, FIELD, GOODNESS, LARGE, MISSING, SHORT
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, LOST, NODE, OTHERS, RIGHT, ROWS, TEST
-from modelsel.kernels.forests.search.forest_goodness import CODE, FEATURE, GOODNESS, MISSING
-from modelsel.kernels.forests.search.forest_search import room, search
-from modelsel.kernels.forests.search.forest_sort import CLASS, FIELD
-from modelsel.kernels.forests.search.forest_usual import in_words, totals
-from modelsel.kernels.layout import GINI, SUBSET, THRESHOLD
+from modelsel.kernels.forests.forest_look import SEEN, look
+from modelsel.kernels.forests.forest_usual import MOST_CELLS, in_words, totals, undivided, usual
+from modelsel.kernels.layout import EQUALITY, GINI, SUBSET, THRESHOLD
+
+# The rows of a node go to its branches, and what the test says of rows that did not grow the tree.
+
+
+@kernel(_nrt=False)
+def divide(codes, test, at, lost_to, marks, rows, spare, words, others):
+    """Rows of the first branch before those of the second, each in their order; returns how many go first."""
+    first, second = 0, 0
+    for i in range(len(rows)):
+        row = rows[i]
+        code = codes[row]
+        if code < 0:
+            side = lost_to
+        elif test == THRESHOLD:
+            side = np.int64(code > at)
+        elif test == EQUALITY:
+            side = np.int64(code != at)
+        else:
+            side = np.int64(marks[code] == 0)
+        if side == 0:
+            rows[first] = row
+            if len(words):
+                words[first] = words[i]
+            first += 1
+        else:
+            spare[second] = row
+            if len(words):
+                others[second] = words[i]
+            second += 1
+    for i in range(second):
+        rows[first + i] = spare[i]
+        if len(words):
+            words[first + i] = others[i]
+    return first
+
+
+@kernel(forceinline=True, _nrt=False)
+def _place(side, row, word, ends, rows, spare, words, others):
+    """Write a row to both branches and keep it in one, so that no jump depends on the way of the last row."""
+    first, second = ends
+    rows[first], words[first] = row, word
+    spare[second], others[second] = row, word
+    return first + np.uint64(1) - side, second + side
+
+
+@kernel(forceinline=True, _nrt=False)
+def divide_known(codes, at, bits, place, rows, spare, words, others):
+    """The same for a threshold where no value is missing; a column of two values (`place`) is read as bits."""
+    ends = np.uint64(0), np.uint64(0)
+    if place >= 0:
+        word_of, shift = np.uint64(place >> 6), np.uint64(place & 63)
+        for i in range(len(rows)):
+            row, word = rows[np.uint64(i)], words[np.uint64(i)]
+            side = np.uint64(1) - ((bits[np.uint64(row), word_of] >> shift) & np.uint64(1))
+            ends = _place(side, row, word, ends, rows, spare, words, others)
+    else:
+        for i in range(len(rows)):
+            row, word = rows[np.uint64(i)], words[np.uint64(i)]
+            ends = _place(np.uint64(codes[np.uint64(row)] > at), row, word, ends, rows, spare, words, others)
+    first = ends[0]
+    for i in range(ends[1]):
+        rows[first + np.uint64(i)] = spare[np.uint64(i)]
+        words[first + np.uint64(i)] = others[np.uint64(i)]
+    return np.int64(first)
+
+
+@kernel(_nrt=False)
+def weight_of(rows, weight):
+    """Add up the weights of rows."""
+    whole = 0.0
+    for i in range(len(rows)):
+        whole += weight[rows[i]]
+    return whole
+
+
+@kernel(_nrt=False)
+def last_code(values, code, threshold):
+    """The largest code whose value is at most the threshold: also for rows that did not grow the tree."""
+    low, high = code, len(values) - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if values[middle] <= threshold:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@kernel(_nrt=False)
+def mark(codes, drawn, own, others_to, seen, marks):
+    """Mark the levels that take the first branch; those that do not occur here go with the larger one."""
+    for level in range(len(marks)):
+        seen[level] = 0
+    for i in range(len(drawn)):
+        if codes[drawn[i]] >= 0:
+            seen[codes[drawn[i]]] = 1
+    for level in range(len(marks)):
+        marks[level] = own[level] if seen[level] else 1 - others_to
+
+
+@kernel()
+def longer(marks, size):
+    """Copy marks into an array of a given length, zeros behind them."""
+    longer = np.zeros(size, np.uint8)
+    longer[: len(marks)] = marks
+    return longer
+
+
+# The best cut of a node among features drawn by its key.
+#
+# Features are drawn without repetition until `features` were looked at and one of them was not constant (Breiman 2001; as
+# scikit-learn does). The first of equally good cuts in the order of the draws wins.
+
+
+@kernel()
+def room(levels, nominal, rows, classes, goodness, table, fused, min_leaf):
+    """Allocate the arrays that every node writes to.
+
+    Areas of the general search, cells of the usual one, tables for judging cuts, the best cut.
+    """
+    widest, subsets = 0, 0
+    for f in range(len(levels)):
+        if nominal[f] or levels[f] * classes <= SEEN + rows:
+            widest = max(widest, levels[f])
+        subsets = max(subsets, levels[f] if nominal[f] else 0)
+    work = (
+        np.empty(rows, np.uint64), np.empty(rows, np.uint64), np.empty(1 << LARGE, np.int64),
+        (np.empty(SHORT, np.int32), np.empty(SHORT, np.int32)), np.empty((widest + 1, classes)),
+        np.empty(widest + 1, np.int64), np.empty(widest + 1, np.int64), np.empty(classes), np.empty(widest + 1),
+        np.empty(widest + 1, np.int64), np.zeros(subsets, np.uint8), np.zeros(subsets, np.uint8), np.empty(1),
+    )  # fmt: skip
+    cells = np.empty(MOST_CELLS, np.int32), np.empty(MOST_CELLS, np.int64), np.empty(classes, np.int64), np.empty(classes)
+    state = np.empty((2, classes)), np.empty(2), np.empty(2, np.int64), np.empty(2)
+    judge = table, fused, goodness, np.empty((2, classes)), min_leaf
+    drawing = np.arange(len(levels)), np.empty(len(levels), np.int64)
+    return work, cells, state, judge, np.empty(5), np.zeros(2), drawing
+
+
+@kernel(forceinline=True, _nrt=False)
+def search(key, features, drawn, words, total, whole, columns, bits, data, settings, areas):
+    """Write the best cut of a node; its feature is −1 where there is none."""
+    work, cells, state, judge, best, ruler, (permutation, swaps) = areas
+    best[GOODNESS], best[FEATURE] = -1.0, -1.0
+    p, looked, differing = len(permutation), 0, 0
+    node = undivided(whole, judge[0], judge[1]) if len(words) else (0.0, 0.0, 0)
+    while looked < p and (looked < features or differing == 0):
+        other = looked + below(word(key, looked), p - looked)
+        swaps[looked] = other
+        feature = permutation[other]
+        permutation[looked], permutation[other] = feature, permutation[looked]
+        differs = -1
+        if len(words) and not columns[2][feature]:
+            differs = usual(feature, drawn, words, whole, total, columns, bits, settings, work, cells, best, judge, node)
+        if differs < 0:
+            differs = int(look(feature, key, drawn, total, columns, data, settings, work, best, state, judge, ruler))
+        differing += differs
+        looked += 1
+    for k in range(looked - 1, -1, -1):
+        permutation[k], permutation[swaps[k]] = permutation[swaps[k]], permutation[k]
 
 
 @kernel(forceinline=True, _nrt=False)

@@ -1,6 +1,6 @@
 """Sorting of many 64-bit words by their digits, the last one first: a pass per digit, none where all words have the same.
 
-Numbers are sorted as words: a float's bits, turned so that their order is that of the numbers (`ledger.rows.sorting`).
+Numbers are sorted as words: a float's bits, turned so that their order is that of the numbers (`ledger.rows.hashing`).
 """
 
 import numpy as np

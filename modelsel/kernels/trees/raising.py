@@ -27,7 +27,7 @@ def _wilson(n, e, rule):
 
 @kernel(_nrt=False)
 def _charge(counts, how, rule, inverse):
-    """Errors expected of a leaf with these class weights (`pruner.limits`)."""
+    """Errors expected of a leaf with these class weights (`pruner.error_based`)."""
     n, most = 0.0, 0.0
     for weight in counts:
         n += weight

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.types import Booleans, Feature, Integers
-from modelsel.forest.forest_tree import ForestTree
+from modelsel.forest.forest_tree import ForestTree, NodeLists
 from modelsel.forest.grid import VoteLists, Words, bits, marked, mask
-from modelsel.forest.node_lists import NodeLists
 from modelsel.kernels.forests.forest_layout import WHOLE
 from modelsel.kernels.layout import TIE
 from modelsel.learner.trees.leaf import leaf_scores
 from modelsel.pruner.unpruned import Unpruned
-from modelsel.tree.pruning.truncate import best_class
+from modelsel.tree.pruning import best_class
 from modelsel.tree.structure.evidence import PruningData
 from modelsel.tree.structure.node import DecisionTree, PrunedView
 

@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Table
-from modelsel.forest.forest_tree import ForestTree
+from modelsel.forest.forest_tree import ForestTree, summed
 from modelsel.forest.grid import bits
 from modelsel.forest.grow import drawn_rows
 from modelsel.forest.growth import BOOTSTRAP
-from modelsel.forest.node_lists import summed
 from modelsel.forest.votes import Coder, leaves_of
 from modelsel.kernels.forests.forest_layout import COLUMN
 from modelsel.learner.forests.cuts import GrownTree, stops

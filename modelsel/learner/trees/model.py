@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Codes, Description, Feature, Floats, Table, positions
 from modelsel.learner.trees.leaf import frequencies
-from modelsel.tree.export.row_path import row_paths
-from modelsel.tree.pruning.truncate import best_class
-from modelsel.tree.routing.route import route
-from modelsel.tree.routing.routed import Routed
-from modelsel.tree.softening.soft import soft_route
-from modelsel.tree.softening.widths import Widths
+from modelsel.tree.export.rules import row_paths
+from modelsel.tree.pruning import best_class
+from modelsel.tree.routing import Routed, route
+from modelsel.tree.softening import Widths, soft_route
 from modelsel.tree.structure.node import (
     BY_SURROGATES,
     EQUALITY,

@@ -15,8 +15,7 @@ from sqlalchemy.exc import ArgumentError
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.system.disk import locked
-from modelsel.ledger.database.migration import NEWER, migrate
-from modelsel.ledger.database.triggers import statements
+from modelsel.ledger.database.schema import NEWER, migrate, statements
 
 NETWORK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph", "lustre", "glusterfs", "fuse.glusterfs"}
 PATIENCE = 120_000  # milliseconds that a writer waits for others: many studies at once on a busy machine take their time

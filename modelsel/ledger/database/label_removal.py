@@ -11,10 +11,8 @@ from hashlib import sha256
 from sqlalchemy import Connection, select, text, update
 
 from modelsel.core.errors import LedgerError
-from modelsel.ledger.database.migration import owned
+from modelsel.ledger.database.schema import ABOUT, ROWSETS, owned, statements
 from modelsel.ledger.database.store import Ledger, WriteTransaction
-from modelsel.ledger.database.tables import ABOUT, ROWSETS
-from modelsel.ledger.database.triggers import statements
 from modelsel.ledger.rows.row_set import RowSet
 
 TOLD_BY_LABELS = "labelled"

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select, text
 
 from modelsel.ledger.database.judged import FEWEST, FURTHER, JudgedEntries, LedgerBytes, Row
-from modelsel.ledger.database.tables import ABOUT, ENTRIES, FIELDS, SIGNATURES
+from modelsel.ledger.database.schema import ABOUT, ENTRIES, FIELDS, SIGNATURES
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.trust import LedgerTerms, TrustedEntries, examined, extended
 

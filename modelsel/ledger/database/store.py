@@ -21,8 +21,7 @@ from modelsel.core.errors import ConfigurationError, LedgerError, Problem, Store
 from modelsel.ledger.database.engines import engine_of, is_there, prepared, shown
 from modelsel.ledger.database.judged import JudgedEntries
 from modelsel.ledger.database.reading import LAST, Reading, signatures
-from modelsel.ledger.database.tables import ABOUT, ENTRIES, FIELDS, ROWSETS, SCHEMA, SIGNATURES
-from modelsel.ledger.database.triggers import NAME_ONCE
+from modelsel.ledger.database.schema import ABOUT, ENTRIES, FIELDS, NAME_ONCE, ROWSETS, SCHEMA, SIGNATURES
 from modelsel.ledger.entry import LedgerEntry, follow
 from modelsel.ledger.signatures import Signer
 from modelsel.ledger.trust import TrustedEntries

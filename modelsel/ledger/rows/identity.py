@@ -22,8 +22,7 @@ from modelsel.core.types import Booleans, Codes, Feature, Floats, Integers, Tabl
 from modelsel.core.whole_table import WholeTable, whole
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.hashing import Hashes as Hashes
-from modelsel.ledger.rows.hashing import hashed
-from modelsel.ledger.rows.sorting import ascending
+from modelsel.ledger.rows.hashing import ascending, hashed
 
 ROW = b"modelsel.row.1"
 BLOCK = 1 << 13  # rows

@@ -16,9 +16,8 @@ import numpy as np
 
 from modelsel.core.types import Floats, Integers
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.rows.hashing import hashed
+from modelsel.ledger.rows.hashing import ascending, hashed
 from modelsel.ledger.rows.identity import Hashes, TokenTable, runs
-from modelsel.ledger.rows.sorting import ascending
 
 KEPT = 256  # values per column sketch
 ALIKE = 0.2  # least shared mass of two value distributions

@@ -6,7 +6,7 @@ import numpy as np
 
 from modelsel.core.types import Codes, Floats, Table
 from modelsel.core.whole_table import WholeTable, whole
-from modelsel.ledger.rows.sorting import order_of
+from modelsel.ledger.rows.hashing import order_of
 
 
 @dataclass(frozen=True, eq=False)

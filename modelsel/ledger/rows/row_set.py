@@ -5,7 +5,8 @@ min(a, b) rows are shared. Where rows are distinct, a row counts as seen when it
 """
 
 import json
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,3 +91,31 @@ def _occurrence(rows: Hashes) -> np.ndarray[Any, np.dtype[np.int64]]:
     out = np.empty(len(rows), np.int64)
     out[order] = np.arange(len(rows)) - np.repeat(starts, np.diff(np.r_[starts, len(rows)]))
     return out
+
+
+# Row sets that were read and unpacked: a digest says what they hold, so that each is read once.
+
+MOST = 200_000_000  # bytes that are kept
+
+
+class RecentRowSets:
+    """The row sets that were asked for last."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, tuple[RowSet, int]] = OrderedDict()
+        self._size = 0
+
+    def __contains__(self, digest: str) -> bool:
+        return digest in self._kept
+
+    def __call__(self, digest: str, read: Callable[[str], bytes]) -> RowSet:
+        """The row set of a digest; `read` gets its bytes, and raises LedgerError where they are not those of the digest."""
+        if digest in self._kept:
+            self._kept.move_to_end(digest)
+            return self._kept[digest][0]
+        blob = read(digest)
+        self._kept[digest] = RowSet.unpack(blob), len(blob)
+        self._size += len(blob)
+        while self._size > MOST and len(self._kept) > 1:
+            self._size -= self._kept.popitem(last=False)[1][1]
+        return self._kept[digest][0]

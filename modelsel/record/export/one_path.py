@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.learner.forests.model import ForestModel
 from modelsel.learner.trees.model import TreeModel
-from modelsel.record.model.model import Predictor
+from modelsel.record.model import Predictor
 from modelsel.tree.structure.node import DIVIDED
 
 PREPARED = "the features are prepared before the tree sees them (preparer)"

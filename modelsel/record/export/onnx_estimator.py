@@ -17,11 +17,11 @@ import numpy as np
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Feature
 from modelsel.foreign.libraries import CONVERTED
-from modelsel.learner.estimators.model import Answering, EstimatorModel
-from modelsel.learner.inputs.encoding import ColumnEncoding
+from modelsel.learner.encoding import ColumnEncoding
+from modelsel.learner.fitted_estimator import Answering, EstimatorModel
 from modelsel.record.export.graph import CORE, ML, onnx_package, serialised
-from modelsel.record.model.columns import MISSING
-from modelsel.record.model.model import Predictor
+from modelsel.record.model import Predictor
+from modelsel.record.new_rows import MISSING
 
 DOUBLE = ("GaussianNB",)  # a constant column has a variance of 1e-9, whose terms cancel in double precision alone
 SIDES = "nodes_missing_value_tracks_true"

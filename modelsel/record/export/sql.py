@@ -16,7 +16,7 @@ from modelsel.core.types import Booleans, Feature, Floats
 from modelsel.learner.trees.leaf import frequencies
 from modelsel.learner.trees.model import TreeModel
 from modelsel.record.export.one_path import hard_tree
-from modelsel.record.model.model import Predictor
+from modelsel.record.model import Predictor
 from modelsel.tree.structure.cutting import reached
 from modelsel.tree.structure.node import BY_SURROGATES, DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
 

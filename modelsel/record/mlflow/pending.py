@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from modelsel.record.content.files import write
+from modelsel.record.files import write
 
 NOTE = "outbox.json"
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from modelsel.core.fingerprint import short
 from modelsel.core.outcome import StudySummary, TestResult
-from modelsel.record.content.candidates import Row, word
+from modelsel.record.candidates import Row, word
 from modelsel.record.folder import CANDIDATES, CONFIG, OUTCOME, RunFolder
 
 SAME = "modelsel.same"  # equal for studies that found the same, whichever folder they lie in

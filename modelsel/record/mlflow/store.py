@@ -17,7 +17,7 @@ from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit, urlunsplit
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.system.disk import locked, sync_directory
-from modelsel.record.content.files import storing
+from modelsel.record.files import storing
 
 DATABASE, ARTIFACTS, LOCK = "mlflow.db", "mlartifacts", ".mlflow.lock"
 KNOWN = frozenset({"dc11669786a5"})  # Alembic revisions whose tables the tests have compared with the client: MLflow 3.17

@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 
 from modelsel.core.errors import ConfigurationError, ModelselError, Problem, StoreError
 from modelsel.core.system.disk import locked
-from modelsel.record.content.redact import HIDDEN
 from modelsel.record.folder import MLFLOW, RunFolder
 from modelsel.record.mlflow import pending
 from modelsel.record.mlflow import store as mlflow_store
 from modelsel.record.mlflow.runs import TrackedStudy, project
 from modelsel.record.mlflow.store import TrackingStore
+from modelsel.record.redact import HIDDEN
 
 WRITER_LOCK = ".mlflow.write.lock"  # beside the SQLite file
 PAUSE = 5.0  # seconds, where somebody else holds that file

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from modelsel.core.errors import ModelselError
-from modelsel.record.content.redact import Redactor
 from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow import anchor, pending
 from modelsel.record.mlflow import store as mlflow_store
 from modelsel.record.mlflow.store import TrackingStore
 from modelsel.record.mlflow.sync import sync
+from modelsel.record.redact import Redactor
 
 
 def main(jobs: TextIO, answers: TextIO) -> None:

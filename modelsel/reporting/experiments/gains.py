@@ -12,7 +12,7 @@ from typing import Any
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Task, positions
-from modelsel.learner.trees.held_back import held_back
+from modelsel.learner.trees.path import held_back
 from modelsel.planning.batch import fit_digest
 from modelsel.reporting.context import SectionContext, no_tree
 from modelsel.runner.evaluation.preprocessing import rows_digest

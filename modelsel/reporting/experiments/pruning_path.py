@@ -16,14 +16,14 @@ import numpy as np
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, Floats, Scoreboard
 from modelsel.pruner.unpruned import Unpruned
-from modelsel.record.content.candidates import word
+from modelsel.record.candidates import word
 from modelsel.reporting.charts.svg import Plot, Scale, label_of
 from modelsel.reporting.context import SectionContext
 from modelsel.reporting.text.words import known, score, settings
 from modelsel.rule.best import Best
 from modelsel.rule.one_standard_error import OneStandardError
 from modelsel.runner.families import path_of
-from modelsel.tree.pruning.truncate import truncate
+from modelsel.tree.pruning import truncate
 
 TITLE = "The pruning path"
 PATHS = 4  # shown, each at the price of growing one more tree; those of the best members first

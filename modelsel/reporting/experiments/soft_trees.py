@@ -11,12 +11,9 @@ from typing import Any
 import numpy as np
 
 from modelsel.reporting.context import SectionContext
-from modelsel.reporting.experiments.softening import page
-from modelsel.reporting.experiments.softening import text as soft_text
-from modelsel.reporting.experiments.softening.choices import choices
-from modelsel.reporting.experiments.softening.findings import judged
-from modelsel.reporting.experiments.softening.grid import METHODS, SofteningGrid, grids
-from modelsel.reporting.experiments.softening.published import PUBLISHED
+from modelsel.reporting.experiments import soft_page, soft_text
+from modelsel.reporting.experiments.soft_findings import PUBLISHED, judged
+from modelsel.reporting.experiments.soft_grid import METHODS, SofteningGrid, choices, grids
 
 TITLE = "Softened trees beside the published ones"
 
@@ -50,7 +47,7 @@ def text(one: Mapping[str, Any]) -> str:
 
 def html(one: Mapping[str, Any]) -> str:
     """Write the section for the page."""
-    return page.html(one)
+    return soft_page.html(one)
 
 
 def _kind(grid: SofteningGrid) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from modelsel.reporting.context import SectionContext, no_tree
-from modelsel.tree.export.text import to_text
+from modelsel.tree.export.rules import to_text
 
 TITLE = "The tree"
 

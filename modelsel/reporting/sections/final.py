@@ -8,7 +8,7 @@ from collections.abc import Callable
 from modelsel.core.errors import DataError
 from modelsel.learner.trees.model import TreeModel
 from modelsel.record.folder import RunFolder
-from modelsel.record.model.model import Predictor, describe, load
+from modelsel.record.model import Predictor, describe, load
 from modelsel.reporting.sections.view import View
 from modelsel.tree.export.draw import to_html
 from modelsel.tree.export.rules import rules_text

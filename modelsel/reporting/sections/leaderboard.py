@@ -6,9 +6,10 @@ from typing import Any
 
 from modelsel.core.sized import sized
 from modelsel.core.spec import class_of
-from modelsel.record.content.candidates import Row
+from modelsel.record.candidates import Row
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text import baselines, difference
+from modelsel.reporting.text import verdict
+from modelsel.reporting.text import words as difference
 from modelsel.reporting.text.words import number, score, settings
 
 SHOWN, INVALID = 1000, 100  # rows; all of them are in candidates.csv
@@ -24,7 +25,7 @@ def section(view: View) -> dict[str, Any]:
         "entries": [(entry, i % 8) for i, entry in enumerate(view.entries)],
         "equal": len(equal),
         "more": len(view.rows) - len(best) - len(rest),
-        "floor": baselines.sentence(view.outcome, view.higher),
+        "floor": verdict.sentence(view.outcome, view.higher),
         "untrained": _without_training_error(view),
     }
 
@@ -77,7 +78,7 @@ def _with_floor(view: View, best: Sequence[Row], equal: Set[str]) -> list[dict[s
     sign = -1 if view.higher else 1
     table = [_row(view, row, equal) for row in best]
     best, table = _merged(best, table, view.outcome.winner["id"])
-    for line in sorted(baselines.beside(view.outcome), key=lambda line: sign * line.mean, reverse=True):
+    for line in sorted(verdict.beside(view.outcome), key=lambda line: sign * line.mean, reverse=True):
         table.insert(sum(sign * row.mean <= sign * line.mean + EQUAL for row in best), _floor_row(line))
     return table
 
@@ -100,7 +101,7 @@ def _behaviour(row: Row) -> tuple[object, ...]:
     return row.label, row.mean, row.se, row.difference_se, row.training_error, row.complexity
 
 
-def _floor_row(line: baselines.BaselineLine) -> dict[str, Any]:
+def _floor_row(line: verdict.BaselineLine) -> dict[str, Any]:
     blank = dict.fromkeys(("complexity", "unit", "size", "training", "status", "reason", "apart"), "")
-    words = {"entry": line.name, "settings": baselines.MEANING[line.learner], "mean": score(line.mean), "se": score(line.se)}
+    words = {"entry": line.name, "settings": verdict.MEANING[line.learner], "mean": score(line.mean), "se": score(line.se)}
     return {**blank, **words, "alike": 0, "rank": None, "series": 0, "id": line.id, "mark": "floor"}

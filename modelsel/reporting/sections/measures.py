@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from modelsel.record.content.candidates import Row
+from modelsel.record.candidates import Row
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text.words import score, settings
 

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from modelsel.reporting.charts.lanes import NARROW, WIDE, Lanes
-from modelsel.reporting.charts.svg import Plot, Scale
+from modelsel.reporting.charts.svg import NARROW, WIDE, Lanes, Plot, Scale
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text.words import p_value, signed
 

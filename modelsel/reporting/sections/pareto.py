@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from modelsel.core.types import Booleans, Floats
-from modelsel.record.content.candidates import Row
+from modelsel.record.candidates import Row
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.sections.measures import duration, times
 from modelsel.reporting.sections.slices import thin

@@ -8,9 +8,9 @@ from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text.words import percent
+from modelsel.statistics.auc import curve
+from modelsel.statistics.delong import areas
 from modelsel.statistics.reliability import BrierParts, brier_parts, reliability
-from modelsel.statistics.roc import curve
-from modelsel.statistics.tests.delong import areas
 
 MOST_CLASSES = 25  # a larger matrix is not read; its largest entries are listed instead
 CURVES = 6

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from modelsel.reporting.charts.lanes import NARROW, WIDE, Lanes
-from modelsel.reporting.charts.svg import Plot, Scale
+from modelsel.reporting.charts.svg import NARROW, WIDE, Lanes, Plot, Scale
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text import baselines
+from modelsel.reporting.text import verdict
 from modelsel.reporting.text.words import known, score
 
 OTHERS = 6  # bests of other learners
@@ -43,7 +42,7 @@ def score_lines(view: View) -> Iterator[ScoreLine]:
         yield ScoreLine("sealed test", float(test.score), low, high, own, True)
     for row in [row for row in view.best_of_each if row.label != view.winner.label][:OTHERS]:
         yield ScoreLine(f"best of {row.label}", row.mean, *_about(row.mean, row.se), view.series(row))
-    for line in baselines.lines(outcome):
+    for line in verdict.lines(outcome):
         if line.has_score:
             yield ScoreLine(f"floor: {line.name}", line.mean, *_about(line.mean, line.se), 7)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.record.content.candidates import Row
+from modelsel.record.candidates import Row
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text.words import brief

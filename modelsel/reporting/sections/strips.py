@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from modelsel.record.content.candidates import Row
-from modelsel.reporting.charts.lanes import NARROW, WIDE, Lanes
-from modelsel.reporting.charts.svg import Plot, Scale
+from modelsel.record.candidates import Row
+from modelsel.reporting.charts.svg import NARROW, WIDE, Lanes, Plot, Scale
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text.words import score
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.selection import Assessed
-from modelsel.record.content.candidates import Row, varied
-from modelsel.record.model.model import Predictor, load
+from modelsel.record.candidates import Row, varied
+from modelsel.record.model import Predictor, load
 from modelsel.record.recorded_run import RecordedRun
 from modelsel.reporting.text.words import called, settings
 

@@ -1,18 +1,19 @@
 """The closing words of a study: who won, what its score is worth, which look at the test rows this was, where to read on."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill, shorten
 from typing import Any
 
 from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.sized import sized
-from modelsel.record.content.candidates import Row, varied
+from modelsel.record.candidates import Row, varied
 from modelsel.record.folder import RunFolder
-from modelsel.reporting.text import baselines, width
-from modelsel.reporting.text.difference import next_best
+from modelsel.reporting.text import words as width
 from modelsel.reporting.text.terminal import duration
-from modelsel.reporting.text.words import called, interval, number, ordinal, percent, plural, score, settings
+from modelsel.reporting.text.words import called, interval, next_best, number, ordinal, percent, plural, score, settings
 
 GRAVE = ("medium", "high", "critical")
 LABEL = 17
@@ -30,7 +31,7 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
         ("", [headline(outcome)]),
         ("winner", winner(outcome, folder.candidates())),
         ("cross-validated", cross_validated(outcome)),
-        ("floor", list(filter(None, [baselines.sentence(outcome, bool(details.get("higher_is_better")))]))),
+        ("floor", list(filter(None, [sentence(outcome, bool(details.get("higher_is_better")))]))),
         ("test", test(outcome, details.get("audit", {}), folder)),
         ("findings", findings(outcome)),
         ("ledger", ledger(outcome, details.get("audit", {}))),
@@ -247,3 +248,58 @@ def _lines(label: str, words: Iterable[str]) -> Iterable[str]:
              break_long_words=False, break_on_hyphens=False)
         for i, text in enumerate(words)
     ]  # fmt: skip
+
+
+# The floor as people read it: what guessing costs on the same folds, beside what was chosen.
+
+MEANING = {"majority": "always the most common class", "prior_draw": "a class drawn by its share"}
+
+
+@dataclass(frozen=True)
+class BaselineLine:
+    """A learner that looks at no feature, and its cross-validated score; `reason` says why there is none."""
+
+    id: str
+    learner: str
+    is_candidate: bool
+    mean: float  # NaN where it has no score
+    se: float
+    reason: str
+
+    @classmethod
+    def of(cls, said: Mapping[str, Any]) -> "BaselineLine":
+        cv = said["cv"] or {"mean": math.nan, "se": math.nan}
+        se = math.nan if cv["se"] is None else cv["se"]
+        return cls(said["id"], said["learner"], bool(said["candidate"]), cv["mean"], se, said["reason"])
+
+    @property
+    def has_score(self) -> bool:
+        return math.isfinite(self.mean)
+
+    @property
+    def name(self) -> str:
+        return self.learner.replace("_", " ")
+
+    @property
+    def words(self) -> str:
+        return self.name + (f" {score(self.mean)} ± {score(self.se)}" if self.has_score else f": {self.reason}")
+
+
+def lines(outcome: StudySummary) -> list[BaselineLine]:
+    """Every line of the floor on record."""
+    return [BaselineLine.of(said) for said in outcome.extra.get("floor", ())]
+
+
+def beside(outcome: StudySummary) -> list[BaselineLine]:
+    """List the scores of the floor that the space does not list: they stand beside the candidates."""
+    return [line for line in lines(outcome) if line.has_score and not line.is_candidate]
+
+
+def sentence(outcome: StudySummary, higher_is_better: bool) -> str:
+    """All lines with their scores, and whether the winner is any better; empty where no floor is on record."""
+    found = lines(outcome)
+    said = ", ".join(line.words for line in found)
+    sign = -1 if higher_is_better else 1
+    costs = [sign * line.mean for line in found if line.has_score]
+    beaten = not costs or sign * outcome.winner["cv"]["mean"] < min(costs)
+    return said if beaten else f"{said}: the winner is no better than guessing"

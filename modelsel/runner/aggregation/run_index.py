@@ -16,8 +16,7 @@ from modelsel.runner.aggregation.score_matrix import ScoreMatrix
 from modelsel.runner.evaluation.cell_result import OK, CellResult, numbers
 from modelsel.runner.evaluation.context import CellJob, RunContext
 from modelsel.runner.execution.worker import CompletedJob
-from modelsel.runner.journal.codec import RecordLocation
-from modelsel.runner.journal.journal import Journal
+from modelsel.runner.journal import Journal, RecordLocation
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,11 +21,10 @@ from modelsel.core.fingerprint import generator
 from modelsel.core.protocols.learner import Path, SubsetPath
 from modelsel.core.system.interrupts import Interrupted
 from modelsel.core.types import Candidate, Fold, Integers, Task
-from modelsel.distance.search.remembered import shared
+from modelsel.distance.search import shared
 from modelsel.kernels.stop import Stopped
 from modelsel.planning.batch import preparation
-from modelsel.runner.evaluation.builder import CellResultBuilder
-from modelsel.runner.evaluation.cell_result import CellResult
+from modelsel.runner.evaluation.cell_result import CellResult, CellResultBuilder
 from modelsel.runner.evaluation.heard import heard
 from modelsel.runner.evaluation.limits import DeadlineExceeded, unlimited
 from modelsel.runner.evaluation.lru_cache import LRUCache

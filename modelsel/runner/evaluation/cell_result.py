@@ -8,17 +8,23 @@ Predicted classes are kept in the smallest unsigned type that holds them. A cand
 reason, and zeros or NaN elsewhere, which nobody reads. In very large spaces rows are not kept: then only scores are.
 """
 
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
+from importlib import metadata
 from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from modelsel.core.fingerprint import digest
 from modelsel.core.protocols.evaluation import Measure
-from modelsel.core.types import Booleans, Candidate, Codes, Floats, Integers, Outputs, Status
+from modelsel.core.protocols.learner import Path
+from modelsel.core.types import Booleans, Candidate, Codes, Floats, Integers, Outputs, Status, Task
 from modelsel.measure.base import confusion
 from modelsel.measure.beside import counted, scored
+from modelsel.runner.evaluation.limits import CellTimeout
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 CODE: dict[str, int] = {status: code for code, status in enumerate(STATUSES)}
@@ -200,3 +206,118 @@ def failing(status: NDArray[np.int8]) -> Booleans:
 def numbers(candidates: Sequence[Candidate]) -> NDArray[np.uint64]:
     """Candidate ids as 64-bit numbers."""
     return np.array([int(candidate.id, 16) for candidate in candidates], np.uint64)
+
+
+# Fill in the result of a cell, candidate by candidate; what is no answer becomes a status with a reason.
+
+
+class CellResultBuilder:
+    """The result of a cell while its candidates answer, in any order."""
+
+    def __init__(self, candidates: Sequence[Candidate], rows: int, classes: int, scores: bool) -> None:
+        """Begin with no answer."""
+        self.learners = [candidate.learner for candidate in candidates]
+        self.classes = classes
+        self.bytes_each = max(1, rows * (8 * classes if scores else 4))
+        self._arrays = blank(candidates, rows, classes, scores)
+        self._reasons: dict[int, str] = {}
+        self._traceback = ""
+
+    def write(self, members: Sequence[int], path: Path, task: Task, rows: Integers) -> None:
+        """Ask the path what some members say of the rows, and what it measured of them."""
+        arrays, learners, where = self._arrays, [self.learners[member] for member in members], np.array(members)
+        scores = arrays["scores"] is not None
+        outputs = path.outputs(learners, task, rows, scores)
+        wrong = _unusable(outputs, (len(members), len(rows)), self.classes, scores)
+        arrays["predicted"][where[~wrong]] = outputs.predicted[~wrong] if wrong.any() else outputs.predicted
+        if scores:
+            arrays["scores"][where] = outputs.scores
+        for name in MEASURED:
+            if (ask := getattr(path, name, None)) is not None:
+                arrays[name][where] = ask(learners)
+        arrays["status"][where] = OK
+        for member in where[wrong]:
+            self.mark(int(member), "invalid_score", "classes or class scores are not finite")
+
+    def mark(self, member: int, status: Status, reason: str) -> None:
+        """Say why a member has no answer."""
+        self._arrays["status"][member] = CODE[status]
+        self._reasons[member] = reason
+
+    def fail(self, members: Sequence[int], problem: BaseException) -> None:
+        """Say what a member's code raised."""
+        self._traceback = self._traceback or "".join(traceback.format_exception(problem))
+        status, reason = verdict(problem)
+        for member in members:
+            self.mark(member, status, reason)
+
+    def result(self, seconds: float) -> CellResult:
+        """Return the result as filled in."""
+        return CellResult(**self._arrays, seconds=seconds, reasons=self._reasons, traceback=self._traceback)
+
+
+def verdict(problem: BaseException) -> tuple[Status, str]:
+    """Status and reason of a candidate whose code raised this."""
+    if isinstance(problem, CellTimeout):
+        return "timeout", str(problem)
+    if isinstance(problem, MemoryError):
+        return "memory", f"MemoryError: {problem}" if str(problem) else "MemoryError"
+    return "error", f"{type(problem).__name__}: {problem}"
+
+
+def _unusable(outputs: Outputs, shape: tuple[int, int], classes: int, scores: bool) -> Any:
+    """Mask the candidates whose output is no class or no number. Raises ValueError when the shapes are wrong."""
+    predicted = outputs.predicted
+    if predicted.shape != shape:
+        raise ValueError(f"predicted classes have the shape {predicted.shape}, not {shape}")
+    wrong = ~((predicted >= 0) & (predicted < classes)).all(axis=1)  # NaN is neither
+    if scores:
+        if outputs.scores is None or outputs.scores.shape != (*shape, classes):
+            raise ValueError(f"class scores were asked for, with the shape {(*shape, classes)}")
+        wrong |= ~np.isfinite(outputs.scores).all(axis=(1, 2))
+    return wrong
+
+
+# The key under which the journal keeps a cell's result: a digest of everything that the result depends on.
+#
+#     key = digest(rows, fold, growing specification without path parameters, study seed, code, package version)
+#
+# Path parameters are no part: a record answers some candidates of the cell, and a larger space adds a second record.
+
+WHAT_CHANGED = {
+    "version": "another version of modelsel computed it",
+    "code": "the code that a cell runs has changed since",
+    "seed": "it was computed with another seed",
+}  # in the order in which it is said
+
+
+@dataclass(frozen=True)
+class CellKey:
+    """`place` (rows, fold, growing) says which cell it is, the other fields under which circumstances it was computed."""
+
+    rows: str
+    fold: str
+    growing: str
+    seed: int
+    code: str
+    version: str = metadata.version("modelsel")
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """The fields by name, as a record describes its cell."""
+        return {name: getattr(self, name) for name in FIELDS}
+
+    @cached_property
+    def text(self) -> str:
+        return digest(self.facts)
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        return self.rows, self.fold, self.growing
+
+    def difference(self, other: Mapping[str, Any]) -> str:
+        """Say why a record of the same place does not answer this key."""
+        return next((why for field, why in WHAT_CHANGED.items() if other.get(field) != getattr(self, field)), "")
+
+
+FIELDS = tuple(field.name for field in fields(CellKey))

@@ -12,8 +12,7 @@ from modelsel.core.types import Candidate, Resampling, Task
 from modelsel.planning.make import Cell, Plan
 from modelsel.planning.sources import code
 from modelsel.runner.evaluation.cell import Reached, evaluate
-from modelsel.runner.evaluation.cell_key import CellKey
-from modelsel.runner.evaluation.cell_result import CellResult
+from modelsel.runner.evaluation.cell_result import CellKey, CellResult
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, unlimited
 
 

@@ -16,7 +16,7 @@ from modelsel.runner.evaluation.context import CellJob, RunContext
 from modelsel.runner.execution.delivery import WorkerDied
 from modelsel.runner.execution.executors import JobExecutor
 from modelsel.runner.execution.worker import CompletedJob, job_name
-from modelsel.runner.journal.journal import Journal, record_of
+from modelsel.runner.journal import Journal, record_of
 
 Started = Callable[[], dict[str, float]]  # job name -> when it began, of jobs that this pool's workers began
 Reached = Callable[[str], int | None]  # job name -> the candidate that it had come to

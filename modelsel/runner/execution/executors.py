@@ -32,7 +32,7 @@ from modelsel.runner.execution.worker import (
     perform_elsewhere,
     shipped,
 )
-from modelsel.runner.journal.journal import Journal
+from modelsel.runner.journal import Journal
 
 IN_THIS_PROCESS = ("threads", "sequential")
 STOP_WITHIN = 1.0  # seconds

@@ -18,8 +18,8 @@ from threadpoolctl import threadpool_limits
 
 from modelsel.core.types import Status, Table
 from modelsel.kernels import stop
-from modelsel.runner.evaluation.builder import verdict
 from modelsel.runner.evaluation.cell import unless_final
+from modelsel.runner.evaluation.cell_result import verdict
 from modelsel.runner.evaluation.heard import heard
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, unlimited
 from modelsel.runner.execution import cluster as clusters

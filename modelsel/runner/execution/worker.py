@@ -26,9 +26,7 @@ from modelsel.core.types import Table
 from modelsel.kernels.stop import Stopped
 from modelsel.runner.evaluation.cell_result import CellResult
 from modelsel.runner.evaluation.context import CellJob, RunContext
-from modelsel.runner.journal.codec import RecordLocation, encoded
-from modelsel.runner.journal.journal import REACHED, STARTED, record_of
-from modelsel.runner.journal.segment import Segment, store_errors
+from modelsel.runner.journal import REACHED, STARTED, RecordLocation, Segment, encoded, record_of, store_errors
 
 PLACES = ".path"  # beside the work: where the parent's modules are found
 Held = TypeVar("Held", bound=Table)

@@ -30,7 +30,7 @@ import numpy as np
 from scipy.special import betainc, logsumexp
 
 from modelsel.core.types import Floats, Integers
-from modelsel.statistics.reuse.certificate import interval as binomial_interval
+from modelsel.statistics.certificate import interval as binomial_interval
 
 Method = Literal["binomial", "chernoff", "hoeffding", "wealth"]
 Limits = tuple[float, float]

@@ -16,8 +16,8 @@ from importlib.resources import files
 import numpy as np
 
 from modelsel.core.types import Floats
-from modelsel.tree.export.text import amount, own_counts
-from modelsel.tree.softening.widths import Widths
+from modelsel.tree.export.rules import amount, own_counts
+from modelsel.tree.softening import Widths
 from modelsel.tree.structure.conditions import branch_words
 from modelsel.tree.structure.cutting import reached
 from modelsel.tree.structure.node import PrunedView

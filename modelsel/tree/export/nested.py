@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.types import Booleans, Feature, Floats
-from modelsel.tree.export.text import own_counts
-from modelsel.tree.softening.widths import Widths
+from modelsel.tree.export.rules import own_counts
+from modelsel.tree.softening import Widths
 from modelsel.tree.structure.conditions import branch_words
 from modelsel.tree.structure.cutting import reached
 from modelsel.tree.structure.node import EQUALITY, LEAF, MULTIWAY, SUBSET, TEST_NAMES, THRESHOLD, DecisionTree, PrunedView

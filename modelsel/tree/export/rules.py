@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Floats
-from modelsel.tree.export.text import own_counts
-from modelsel.tree.structure.conditions import Condition, paths
+from modelsel.tree.routing import Routed
+from modelsel.tree.structure.conditions import Condition, branch_words, path_conditions, paths
 from modelsel.tree.structure.cutting import reached
 from modelsel.tree.structure.node import PrunedView
 
@@ -68,3 +68,77 @@ def _words(cut: PrunedView, rule: TreeRule) -> str:
     right = "no training rows" if rule.confidence is None else f"right {rule.confidence:.1%}".replace("%", " %")
     covers = f"covers {rule.weight:.6g} ({rule.coverage:.1%}), ".replace("%", " %") if rule.confidence is not None else ""
     return f"if {reasons or 'anything'} then {tree.classes[rule.prediction]}   [{covers}{right}]"
+
+
+# A tree as indented text: the test of each branch, and at its end the class with (weight / weight misclassified).
+
+BAR = "|   "
+
+
+def to_text(cut: PrunedView) -> str:
+    """One line per branch; a tree that is a single leaf is one line.
+
+    outlook = sunny
+    |   humidity = high: no (3)
+    |   humidity = normal: yes (2)
+    outlook = overcast: yes (4)
+    """
+    counts = own_counts(cut)
+    if cut.leaf[0]:
+        return leaf_words(cut, counts, 0) + "\n"
+    lines: list[str] = []
+    waiting = [(0, position, 0) for position in reversed(range(len(cut.tree.children(0))))]
+    while waiting:
+        node, position, depth = waiting.pop()
+        child = int(cut.tree.children(node)[position])
+        line = BAR * depth + branch_words(cut.tree, node, position)
+        lines.append(f"{line}: {leaf_words(cut, counts, child)}" if cut.leaf[child] else line)
+        if not cut.leaf[child]:
+            below = range(len(cut.tree.children(child)))
+            waiting.extend((child, below_position, depth + 1) for below_position in reversed(below))
+    return "\n".join(lines) + "\n"
+
+
+def own_counts(cut: PrunedView) -> Floats:
+    """Weights that the class scores come from; 0 where no row arrived and the scores are the parent's."""
+    empty = (cut.tree.weight == 0) & (cut.counts == cut.tree.filled).all(axis=1)
+    return np.where(empty[:, None], 0.0, cut.counts)
+
+
+def leaf_words(cut: PrunedView, counts: Floats, node: int) -> str:
+    """`yes (9/2)`: class, weight of the rows that its scores come from, weight of those in other classes."""
+    prediction = int(cut.prediction[node])
+    weight = float(counts[node].sum())
+    wrong = weight - float(counts[node, prediction])
+    errors = f"/{amount(wrong)}" if wrong > 1e-9 else ""
+    return f"{cut.tree.classes[prediction]} ({amount(weight)}{errors})"
+
+
+def amount(weight: float) -> str:
+    """Whole numbers as such, fractions of divided rows to two digits."""
+    return f"{weight:.0f}" if abs(weight - round(weight)) < 1e-9 else f"{weight:.2f}"
+
+
+# The path of a row down a tree in words: what it was asked, and the leaf that answers; of a divided row, all its leaves.
+
+
+def row_paths(cut: PrunedView, routed: Routed) -> list[str]:
+    """One text per row: `age <= 40 and job = b: yes (9/2)`; shares of a divided row stand before each of its leaves.
+
+    In brackets, as in the tree's text, the training weight of the leaf and how much of it is of other classes.
+    """
+    words = {int(leaf): _leaf(cut, int(leaf)) for leaf in np.unique(routed.leaf)}
+    if routed.whole:
+        return [words[leaf] for leaf in routed.leaf.tolist()]
+    told: list[list[str]] = [[] for _ in range(routed.rows)]
+    fragments = np.bincount(routed.owner, minlength=routed.rows)
+    for owner, leaf, part in zip(routed.owner.tolist(), routed.leaf.tolist(), routed.part.tolist(), strict=True):
+        share = "" if fragments[owner] == 1 else f"{part:.3g} of it: "
+        told[owner].append(share + words[leaf])
+    return ["; ".join(one) for one in told]
+
+
+def _leaf(cut: PrunedView, leaf: int) -> str:
+    tree = cut.tree
+    asked = " and ".join(condition.words(tree.features[condition.feature]) for condition in path_conditions(tree, leaf))
+    return f"{asked or 'any row'}: {leaf_words(cut, own_counts(cut), leaf)}"

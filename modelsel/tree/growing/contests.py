@@ -14,9 +14,9 @@ from modelsel.kernels.layout import EQUALITY, THRESHOLD
 from modelsel.tree.growing.assemble import midpoint
 from modelsel.tree.growing.columns import columns
 from modelsel.tree.growing.growth import Criterion, GrowthParams
-from modelsel.tree.growing.numpy_column import Test
 from modelsel.tree.growing.numpy_grower import Grower
 from modelsel.tree.growing.numpy_record import Node
+from modelsel.tree.growing.numpy_tests import Test
 from modelsel.tree.growing.rows import WeightedRows
 from modelsel.tree.structure.conditions import value_words
 from modelsel.tree.structure.node import PrunedView

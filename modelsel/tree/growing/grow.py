@@ -102,9 +102,8 @@ def _general(
     """Grow by the general kernel."""
 
     from modelsel.kernels import types
-    from modelsel.kernels.growth import levels
+    from modelsel.kernels.growth import levels, surrogates
     from modelsel.kernels.splits import presort, threshold
-    from modelsel.kernels.surrogates import surrogates
 
     assert criterion.loop is not None
     task, n = chosen.task, len(chosen.rows)

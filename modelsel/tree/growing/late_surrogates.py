@@ -16,9 +16,8 @@ from modelsel.kernels.compiler import load
 from modelsel.kernels.layout import BY_SURROGATES
 from modelsel.tree.growing.assemble import surrogates_of
 from modelsel.tree.growing.columns import RankedColumns
-from modelsel.tree.growing.numpy_column import NodeColumn
-from modelsel.tree.growing.numpy_record import flat
-from modelsel.tree.growing.numpy_surrogates import SurrogateSplit, mimics
+from modelsel.tree.growing.numpy_record import SurrogateSplit, flat, mimics
+from modelsel.tree.growing.numpy_tests import NodeColumn
 from modelsel.tree.growing.rows import WeightedRows
 from modelsel.tree.structure.node import LEAF, DecisionTree, Surrogates
 

@@ -28,10 +28,8 @@ from modelsel.kernels.layout import (
 from modelsel.tree.growing.assemble import GrowerOutput
 from modelsel.tree.growing.columns import RankedColumns
 from modelsel.tree.growing.growth import NOMINAL, Criterion, GrowthParams
-from modelsel.tree.growing.numpy_column import SLACK, NodeColumn, Test, branch_of
-from modelsel.tree.growing.numpy_record import Node, NodeRecords, divided
-from modelsel.tree.growing.numpy_surrogates import SurrogateSplit, mimics
-from modelsel.tree.growing.numpy_tests import best_test
+from modelsel.tree.growing.numpy_record import Node, NodeRecords, SurrogateSplit, divided, mimics
+from modelsel.tree.growing.numpy_tests import SLACK, NodeColumn, Test, best_test, branch_of
 from modelsel.tree.growing.rows import WeightedRows
 
 Halt = Callable[[Floats, int, float, Floats], bool]  # class weights, depth, goodness, children's class weights -> stop here?

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 import modelsel
 from modelsel.core.errors import ConfigurationError
-from modelsel.examination.asking import board as boards
-from modelsel.examination.asking.sit import ExamSession
-from modelsel.examination.certification import verifier
-from modelsel.examination.certification.certify import WHAT
+from modelsel.examination import board as boards
+from modelsel.examination import verifier
+from modelsel.examination.certify import WHAT
+from modelsel.examination.sit import ExamSession
 from modelsel.ledger.home import Home
-from modelsel.statistics.reuse.certificate import lower_limit, upper_limit
+from modelsel.statistics.certificate import lower_limit, upper_limit
 from tests.examination.conftest import guess
 from tests.examination.test_exam import SHOWING, answer_of, make_any
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import modelsel
-from modelsel.examination.asking import board as boards
-from modelsel.examination.asking.sit import ExamSession
-from modelsel.examination.certification import verifier
+from modelsel.examination import board as boards
+from modelsel.examination import verifier
+from modelsel.examination.sit import ExamSession
 from modelsel.ledger.home import Home
 from tests.examination.certification.test_certificate import members, packed, signed_again
 from tests.examination.conftest import guess

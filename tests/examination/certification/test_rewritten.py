@@ -13,8 +13,8 @@ import pytest
 
 import modelsel
 from modelsel.core.fingerprint import canonical
-from modelsel.examination.certification import verifier
-from modelsel.examination.certification.cards import cards
+from modelsel.examination import verifier
+from modelsel.examination.certify import cards
 from modelsel.ledger.home import Home
 from tests.examination.certification.test_certificate import members, packed, signed_again
 

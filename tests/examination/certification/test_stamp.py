@@ -12,7 +12,7 @@ import pytest
 
 import modelsel
 from modelsel.core.errors import ConfigurationError
-from modelsel.examination.asking.sit import ExamSession
+from modelsel.examination.sit import ExamSession
 from tests.examination.conftest import guess
 from tests.extras import needs
 

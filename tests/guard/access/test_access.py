@@ -10,20 +10,18 @@ from scipy.stats import binomtest
 
 from modelsel.core.spec import make
 from modelsel.core.types import Outputs
-from modelsel.guard.access import authorize, integrity, unguarded
-from modelsel.guard.access.closing import closed, closing
-from modelsel.guard.access.results import answered, refused
-from modelsel.guard.access.results import unguarded as unguarded_result
+from modelsel.guard.access import apart, authorize, integrity
+from modelsel.guard.access.apart import FLOAT, closed, closing, full_price, opened, shown
+from modelsel.guard.access.looks import answered, copy_all, refused
+from modelsel.guard.access.looks import unguarded as unguarded_result
 from modelsel.guard.access.session import LedgerSession
-from modelsel.guard.access.twin_sets import copy_all
-from modelsel.guard.access.unguarded import FLOAT, full_price, opened, shown
 from modelsel.guard.checks.look_requests import Refused
 from modelsel.guard.history.history import History, PastLook
-from modelsel.guard.identity.requests import Handed
-from modelsel.guard.release.mechanisms import LabelSummary, worst_of
+from modelsel.guard.release import LabelSummary, worst_of
+from modelsel.guard.requests import Handed
 from modelsel.ledger.entry import follow
 from modelsel.ledger.rows.row_set import RowSet
-from modelsel.statistics.reuse.certificate import SpendingState, index_weight, interval
+from modelsel.statistics.certificate import SpendingState, index_weight, interval
 from tests.guard.histories import Told, choice, entries, history, look, seal
 
 
@@ -44,7 +42,7 @@ class Stored:
 def session(*ledgers: Any) -> LedgerSession:
     found = LedgerSession.__new__(LedgerSession)
     vars(found).update(ledger=ledgers[0], memory=ledgers[0], shared=SimpleNamespace(ledgers=ledgers[1:]))
-    from modelsel.ledger.rows.unpacked import RecentRowSets
+    from modelsel.ledger.rows.row_set import RecentRowSets
 
     found._kept = RecentRowSets()
     return found
@@ -92,7 +90,7 @@ def test_what_off_shows_costs_all_that_it_can_tell(facts: dict[str, Any], price:
 def asks_off(told: History, predictions: str = "p", score: float | None = None, monkeypatch: Any = None) -> Any:
     memory: Any = SimpleNamespace(history=told)
     kin = [SimpleNamespace(role=role, testset=name) for role, name in (("test", "kin"), ("selection", "chose"))]
-    monkeypatch.setattr(unguarded, "relations", lambda subject, memory: kin)
+    monkeypatch.setattr(apart, "relations", lambda subject, memory: kin)
     chosen = SimpleNamespace(winner="w", cv_mean=0.1, cv_rows=9, cv_error=None)
     request: Any = SimpleNamespace(sealing=sealing(), selected=chosen)
     return opened(request, SimpleNamespace(digest="mine", train="t"), predictions, memory, score)  # type: ignore[arg-type]
@@ -366,7 +364,7 @@ class Copies:
 
 def test_each_entry_about_these_rows_is_copied_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("keep_all", "keep_chosen"):
-        monkeypatch.setattr(f"modelsel.guard.access.twin_sets.{name}", lambda *_, name=name: {"kept": name})
+        monkeypatch.setattr(f"modelsel.guard.access.looks.{name}", lambda *_, name=name: {"kept": name})
     mirror = {"mirror": {"hash": "h", "key_id": "k"}}
     failed = [*look("f"), ("abort", {"intent": "f", "error": "E"})]
     here = entries(seal(), choice(), choice(train="others", tried=9), *look("a", answer={}), *failed, *look("x", "far", {}),

@@ -20,11 +20,11 @@ from modelsel.guard.access.authorize import (
 )
 from modelsel.guard.checks.declared_space import NOBODY
 from modelsel.guard.checks.look_context import LookContext
-from modelsel.guard.findings.certification import budget_exhausted
+from modelsel.guard.findings import certificate_findings
 from modelsel.guard.history.history import History
 from modelsel.guard.matching.overlap import Relation
 from modelsel.guard.policy.base import Justify
-from modelsel.statistics.reuse.certificate import SpendingState
+from modelsel.statistics.certificate import SpendingState
 from tests.guard.histories import entries, history, look, seal
 
 NONE, WHY = Justify(), Justify("labels", "a rater had mixed up two forms")
@@ -182,7 +182,7 @@ def test_a_refusal_by_the_quota_says_so_and_one_by_the_measure_does_not(monkeypa
     ledger: Any = SimpleNamespace(entries=lambda: told, replica="r")
     monkeypatch.setattr(authorize, "position_of", lambda *_: None)
     for terms, expected in (
-        ({"release": "full", "closed": "used"}, ((budget_exhausted.quota_is_used(),), "used")),
+        ({"release": "full", "closed": "used"}, ((certificate_findings.budget_exhausted_quota_is_used(),), "used")),
         ({"release": "better"}, ((), None))
     ):  # fmt: skip
         monkeypatch.setattr(authorize, "in_force", lambda position, rate, terms=terms: terms)

@@ -9,9 +9,9 @@ from modelsel.core.errors import StoreError
 from modelsel.core.spec import make
 from modelsel.core.types import Task, seal
 from modelsel.guard.gate import Gate
-from modelsel.guard.identity.requests import TestSetDeclaration
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.page import markdown
+from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.home import Home
 from tests.guard.studies import Study, numbers, renamed
 

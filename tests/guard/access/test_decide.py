@@ -13,10 +13,10 @@ from modelsel.core.errors import ConfigurationError, ModelselError, StoreError
 from modelsel.core.spec import make
 from modelsel.guard.gate import Gate
 from modelsel.guard.history.history import History
-from modelsel.guard.identity.requests import Handed
 from modelsel.guard.policy.base import Justify
+from modelsel.guard.requests import Handed
 from modelsel.ledger.anchors import LockFile
-from modelsel.statistics.reuse.certificate import SpendingState, interval
+from modelsel.statistics.certificate import SpendingState, interval
 from tests.guard.studies import Rule, Study, numbers
 
 FREE = {"declared_space": None}  # nothing declared: every look pays for its index and for what was spent

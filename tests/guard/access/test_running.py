@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from modelsel.core.outcome import TestResult
-from modelsel.guard.access import running
+from modelsel.guard.access import authorize
 from modelsel.guard.gate import Gate
 from modelsel.guard.history import entries
 from tests.guard.attacks.test_forgery import Team
@@ -85,7 +85,7 @@ def test_a_colleagues_look_that_died_is_charged_when_its_minute_is_over(
     early = team.bob.look()
     assert early.spent == 0
     assert "G060" not in early.flags
-    monkeypatch.setattr(running, "LEASE", -1.0)
+    monkeypatch.setattr(authorize, "LEASE", -1.0)
     late = team.bob.but(rule=Rule(2)).look()
     assert late.spent > early.price + 7
     assert "G060" in late.flags

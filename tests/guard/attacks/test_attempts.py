@@ -27,8 +27,8 @@ from modelsel.ledger.database.merge import merge
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.entry import LedgerEntry, broken, follow
 from modelsel.ledger.home import Home
-from modelsel.statistics.reuse import prices
-from modelsel.statistics.reuse.certificate import SpendingState, interval
+from modelsel.statistics import prices
+from modelsel.statistics.certificate import SpendingState, interval
 from tests.guard.studies import Rule, Study, numbers, renamed, shuffled, uncertified
 
 FORK = multiprocessing.get_context("fork")  # quick, and nothing is open yet where it is used
@@ -366,7 +366,7 @@ STEPS = {
     1: ("modelsel.guard.access.session.LedgerSession", "check"), 2: ("modelsel.guard.preparing", "subject_of"),
     3: ("modelsel.guard.preparing", "prediction_digest"), 4: ("modelsel.guard.access.authorize", "_answered_before"),
     5: ("modelsel.guard.access.authorize", "judge"), 6: ("modelsel.guard.gate.Gate", "_reveal"),
-    7: ("modelsel.guard.gate", "truth"), 8: ("modelsel.guard.access.recording.looks", "reveal"),
+    7: ("modelsel.guard.gate", "truth"), 8: ("modelsel.guard.access.looks", "reveal"),
     9: ("modelsel.guard.access.session.LedgerSession", "witness"), 10: ("modelsel.guard.gate", "answered"),
 }  # fmt: skip
 

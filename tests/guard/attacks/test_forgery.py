@@ -14,7 +14,7 @@ from modelsel.cli.audit import code_of
 from modelsel.core.errors import ConfigurationError
 from modelsel.guard.history.history import History
 from modelsel.guard.history.quarantine import PLACE, judged, quarantined
-from modelsel.guard.release.mechanisms import worst_of
+from modelsel.guard.release import worst_of
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.page import markdown
 from modelsel.ledger.database.store import FIELDS, Ledger

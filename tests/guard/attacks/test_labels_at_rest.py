@@ -11,11 +11,11 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
 import modelsel
-from modelsel.cli.setup.doctor import ledger as doctors_lines
+from modelsel.cli.doctor import ledger as doctors_lines
 from modelsel.core.errors import LedgerError
 from modelsel.core.types import Task
+from modelsel.guard import fingerprints
 from modelsel.guard.gate import Gate
-from modelsel.guard.identity import fingerprints
 from modelsel.guard.reporting.audit import audit
 from modelsel.ledger.database.label_removal import LOOKED_THROUGH, labelled, strip
 from modelsel.ledger.database.store import Ledger

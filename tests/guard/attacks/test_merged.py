@@ -11,9 +11,7 @@ import pytest
 import modelsel
 from modelsel.guard.policy.base import Identity
 from modelsel.guard.reporting.audit import audit
-from modelsel.guard.reporting.checklist import items
-from modelsel.guard.reporting.formatting import limits_of
-from modelsel.guard.reporting.narrative import story
+from modelsel.guard.reporting.narrative import items, limits_of, story
 from modelsel.ledger.home import Home
 from tests.guard.studies import Rule, Study, numbers
 

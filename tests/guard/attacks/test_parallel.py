@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from filelock import FileLock, Timeout
 
-from modelsel.cli.setup.doctor import ledger as doctors_lines
+from modelsel.cli.doctor import ledger as doctors_lines
 from modelsel.guard.access.integrity import mark
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.page import markdown
@@ -69,7 +69,7 @@ def test_a_look_that_an_anchor_saw_after_the_ledger_was_read_is_not_gone(home: P
         study.but(rule=Rule(1)).look()
         return asked(witnesses, testset)
 
-    monkeypatch.setattr("modelsel.guard.access.anchors.AnchorSet.asked", looked_meanwhile)
+    monkeypatch.setattr("modelsel.guard.access.session.AnchorSet.asked", looked_meanwhile)
     report = audit(study.gate())
     assert report["ledger"]["intact"] is True
     assert [look["look"] for look in report["test_sets"][0]["looks"]] == [1, 2]

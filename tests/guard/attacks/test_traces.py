@@ -12,10 +12,10 @@ from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import make
 from modelsel.core.types import Task, seal
 from modelsel.guard.gate import Gate
-from modelsel.guard.identity.requests import SelectionSummary, TestSetDeclaration
 from modelsel.guard.reporting.audit import audit
+from modelsel.guard.requests import SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
-from modelsel.statistics.reuse import prices
+from modelsel.statistics import prices
 from tests.guard.studies import Rule, Study, numbers, renamed, shuffled
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from modelsel.core.spec import make
 from modelsel.guard.checks.look_requests import PreparedLook, metric_of
-from modelsel.guard.identity.requests import SelectionSummary
+from modelsel.guard.requests import SelectionSummary
 
 
 def asks(measure: str = "error", weighted: bool = False, former: str = "", **chosen: Any) -> PreparedLook:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from modelsel.core.spec import make
-from modelsel.guard.identity.requests import Handed, LookRequest, SelectionSummary
 from modelsel.guard.matching.overlap import _seen
-from modelsel.guard.release.mechanisms import LabelSummary, LadderRelease
+from modelsel.guard.release import LabelSummary, LadderRelease
+from modelsel.guard.requests import Handed, LookRequest, SelectionSummary
 from modelsel.ledger.home import Home
 from modelsel.ledger.portraits.likeness import _freedom
 from modelsel.ledger.rows.identity import number_tokens

@@ -13,11 +13,18 @@ from modelsel.core.spec import make
 from modelsel.core.types import Finding
 from modelsel.guard.checks import post_release
 from modelsel.guard.checks.look_context import FEWEST
-from modelsel.guard.checks.post_release import IMPLAUSIBLE, answer, log_most_candidates, majority_error, selection, tried
-from modelsel.guard.checks.selection_effort import choices
-from modelsel.guard.findings.certification import budget_exhausted, not_certified
-from modelsel.guard.identity.requests import SelectionSummary
-from modelsel.guard.release.mechanisms import Released
+from modelsel.guard.checks.post_release import (
+    IMPLAUSIBLE,
+    answer,
+    choices,
+    log_most_candidates,
+    majority_error,
+    selection,
+    tried,
+)
+from modelsel.guard.findings import certificate_findings
+from modelsel.guard.release import Released
+from modelsel.guard.requests import SelectionSummary
 from tests.guard.histories import choice, history
 from tests.guard.studies import numbers
 
@@ -113,17 +120,20 @@ def test_a_wide_interval_is_told_by_what_is_left_of_the_budget(
 
 @pytest.mark.parametrize(
     ("facts", "expected"),
-    [({"certified": False, "n_clean": FEWEST - 1}, not_certified.too_few_clean(FEWEST - 1, 100, FEWEST)),
-     ({"certified": False, "n_clean": FEWEST}, not_certified.shared_unknown()),
-     ({"release": "thresholdout"}, not_certified.by_thresholdout()),
-     ({}, not_certified.finding("f1", "full"))],
+    [({"certified": False, "n_clean": FEWEST - 1}, certificate_findings.not_certified_too_few_clean(FEWEST - 1, 100, FEWEST)),
+     ({"certified": False, "n_clean": FEWEST}, certificate_findings.not_certified_shared_unknown()),
+     ({"release": "thresholdout"}, certificate_findings.not_certified_by_thresholdout()),
+     ({}, certificate_findings.not_certified("f1", "full"))],
 )  # fmt: skip
 def test_each_reason_for_no_interval_is_told_in_its_own_words(facts: dict[str, Any], expected: Finding) -> None:
     whole = {"n": 100, "n_clean": 100, "look": 2, "certified": True, "release": "full", "metric": "f1", **facts}
     assert list(answer(Released("value", 0.1, None, 1.0), whole, None, None, make("guard", "warn"))) == [expected]
 
 
-@pytest.mark.parametrize(("look", "expected"), [(1, budget_exhausted.too_few_rows()), (2, budget_exhausted.finding())])
+@pytest.mark.parametrize(
+    ("look", "expected"),
+    [(1, certificate_findings.budget_exhausted_too_few_rows()), (2, certificate_findings.budget_exhausted())],
+)
 def test_a_first_look_without_information_has_too_few_rows(look: int, expected: Finding) -> None:
     found = answer(Released("x", 0.1, None, 1.0), {"n": 9, "look": look}, None, (0.0, 1.0), make("guard", "warn"))
     assert list(found) == [expected]

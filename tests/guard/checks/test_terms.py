@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from modelsel.guard.checks.terms import STRICTNESS, in_force, ladder_steps, left_by_quota, reached, strictest, terms_for, width
-from modelsel.statistics.reuse.certificate import SpendingState, interval
+from modelsel.statistics.certificate import SpendingState, interval
 from tests.guard.histories import TERMS, history, seal
 
 

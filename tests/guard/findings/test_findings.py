@@ -14,7 +14,7 @@ from modelsel.guard.checks.leakage import _agreement, _nearest, _scaled, _suspec
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.history.history import History
 from modelsel.guard.matching.overlap import Relation
-from modelsel.statistics.reuse.certificate import lower_limit, upper_limit
+from modelsel.statistics.certificate import lower_limit, upper_limit
 from tests.guard.studies import Rule, Study, numbers
 
 

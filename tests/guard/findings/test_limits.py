@@ -13,14 +13,13 @@ import pytest
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Table
 from modelsel.guard.checks.leakage import leaks
-from modelsel.guard.checks.post_release import answer, selection
-from modelsel.guard.checks.selection_effort import choices
-from modelsel.guard.findings.looks import spec_changed_after_score
+from modelsel.guard.checks.post_release import answer, choices, selection
+from modelsel.guard.findings import look_findings
 from modelsel.guard.history.history import History
 from modelsel.guard.history.quarantine import judged
-from modelsel.guard.identity.requests import Handed, SelectionSummary
 from modelsel.guard.matching.concurrent_looks import _knows
-from modelsel.guard.release.mechanisms import LabelSummary, Released, _board, count_channel
+from modelsel.guard.release import LabelSummary, Released, _board, count_channel
+from modelsel.guard.requests import Handed, SelectionSummary
 from modelsel.ledger.entry import follow
 from modelsel.ledger.home import Home
 from modelsel.ledger.portraits.variables import LARGE, variables
@@ -66,8 +65,8 @@ def test_a_few_near_copies_in_a_small_table_may_be_chance(home: Path) -> None:
 
 
 def test_six_changed_settings_are_named_and_the_others_counted() -> None:
-    assert spec_changed_after_score.finding(1, list("abcdefgh")).message.endswith("a, b, c, d, e, f and 2 more")
-    assert spec_changed_after_score.finding(1, list("abcdef")).message.endswith("a, b, c, d, e, f")
+    assert look_findings.spec_changed_after_score(1, list("abcdefgh")).message.endswith("a, b, c, d, e, f and 2 more")
+    assert look_findings.spec_changed_after_score(1, list("abcdef")).message.endswith("a, b, c, d, e, f")
 
 
 @pytest.mark.parametrize(("told", "lucky"), [(0.0, True), (0.3, True), (1.0, True), (1.5, False), (-0.1, False), (None, False)])

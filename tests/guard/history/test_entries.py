@@ -25,7 +25,7 @@ from modelsel.guard.history.history import History
 from modelsel.guard.policy.base import Policy
 from modelsel.ledger.rows.matching import Sketch
 from modelsel.ledger.rows.row_set import RowSet
-from modelsel.statistics.reuse.prices import steps_near
+from modelsel.statistics.prices import steps_near
 from tests.guard.chains import entry, reading
 
 BEFORE: dict[str, Any] = {"delta": 0.05, "release": "grid", "rank": 1, "max_looks": 5, "quota": None}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from modelsel.core.types import Task
 from modelsel.guard.history.quarantine import all_fit, judged, person, quarantined
-from modelsel.guard.release.mechanisms import LabelSummary, count_channel, worst_of
+from modelsel.guard.release import LabelSummary, count_channel, worst_of
 from modelsel.ledger.entry import LedgerEntry, follow
 from modelsel.ledger.trust import TrustedEntries
 from tests.guard.chains import FLAG, TERMS, entry, grown, reading

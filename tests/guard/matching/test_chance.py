@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from modelsel.guard.matching.chance import expected, more_than_chance
-from modelsel.guard.matching.overlap import enough
+from modelsel.guard.matching.overlap import enough, expected, more_than_chance
 from modelsel.ledger.rows.row_set import RowSet, shared
 
 LEVELS = {"few": 24, "some": 1000, "many": 30_000}

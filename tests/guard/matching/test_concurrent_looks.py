@@ -8,8 +8,8 @@ import pytest
 
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.matching.concurrent_looks import as_first, beside, incomparable, superseded
-from modelsel.guard.release.mechanisms import Counts, LabelSummary
-from modelsel.statistics.reuse.certificate import SpendingState, interval
+from modelsel.guard.release import Counts, LabelSummary
+from modelsel.statistics.certificate import SpendingState, interval
 from tests.guard.histories import entries, look, seal
 
 

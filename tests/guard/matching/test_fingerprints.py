@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from modelsel.core.types import seal
-from modelsel.guard.identity import fingerprints
-from modelsel.guard.identity.fingerprints import FEW, MANY, ROOMY, VAST, _quasi_keys, _sample, subject_of
+from modelsel.guard import fingerprints
+from modelsel.guard.fingerprints import FEW, MANY, ROOMY, VAST, _quasi_keys, _sample, subject_of
 from modelsel.ledger.home import IdentityKey
 from tests.guard.studies import numbers, renamed
 

@@ -9,13 +9,23 @@ from typing import Any
 import numpy as np
 import pytest
 
+from modelsel.guard.fingerprints import RowFingerprints, SideFingerprints
 from modelsel.guard.history.history import History
-from modelsel.guard.identity.fingerprints import RowFingerprints, SideFingerprints
-from modelsel.guard.matching import links as linked
-from modelsel.guard.matching.chance import MARGIN, expected, more_than_chance
-from modelsel.guard.matching.links import EXPLAINED, THOROUGH, _comparable, links
-from modelsel.guard.matching.other_ledgers import OtherLedgers, joined, once, related
-from modelsel.guard.matching.overlap import FEWEST, QUASI, Relation, RowSetIndex, _met_again, _stronger, enough, relations
+from modelsel.guard.matching import other_ledgers as linked
+from modelsel.guard.matching.other_ledgers import EXPLAINED, THOROUGH, OtherLedgers, _comparable, joined, links, once, related
+from modelsel.guard.matching.overlap import (
+    FEWEST,
+    MARGIN,
+    QUASI,
+    Relation,
+    RowSetIndex,
+    _met_again,
+    _stronger,
+    enough,
+    expected,
+    more_than_chance,
+    relations,
+)
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.matching import keyed

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.attacks.guard_coverage import RELEASES, SCENARIOS, gates, missed, table, through_the_gate
-from modelsel.statistics.reuse.certificate import SpendingState
+from modelsel.statistics.certificate import SpendingState
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)

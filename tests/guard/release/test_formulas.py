@@ -8,11 +8,10 @@ from scipy.stats import norm
 
 from modelsel.core.spec import make
 from modelsel.core.types import Outputs
-from modelsel.guard.release.labels import prediction_digest
-from modelsel.guard.release.mechanisms import LabelSummary, charged, worst_of
-from modelsel.guard.release.score_grid import ScoreGridRelease
+from modelsel.guard.labels import prediction_digest
+from modelsel.guard.release import LabelSummary, ScoreGridRelease, charged, worst_of
 from modelsel.ledger.home import IdentityKey
-from modelsel.statistics.reuse import prices
+from modelsel.statistics import prices
 
 TRUTH = LabelSummary(200, 30, 0.25, (120, 80), 160.0)
 

@@ -8,8 +8,8 @@ import pytest
 
 from modelsel.core.spec import make
 from modelsel.core.types import Outputs
-from modelsel.guard.release import labels
-from modelsel.guard.release.labels import former_digest, prediction_digest, truth
+from modelsel.guard import labels
+from modelsel.guard.labels import former_digest, prediction_digest, truth
 from modelsel.ledger.home import IdentityKey
 
 KEY = IdentityKey(b"k" * 32)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from modelsel.core.fingerprint import generator
-from modelsel.guard.release.mechanisms import (
+from modelsel.guard.release import (
     BETTER,
     FAILED,
     FIRST,
@@ -24,8 +24,8 @@ from modelsel.guard.release.mechanisms import (
     _board,
     count_channel,
 )
-from modelsel.statistics.reuse import prices
-from modelsel.statistics.reuse.certificate import interval
+from modelsel.statistics import prices
+from modelsel.statistics.certificate import interval
 
 FAILURE = -log1p(-FAILED)  # what every answer pays for the probability of a failure
 MANY = 10**7

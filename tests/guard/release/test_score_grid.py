@@ -6,9 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from modelsel.core.spec import make
-from modelsel.guard.release.mechanisms import FAILED, LabelSummary, charged, worst_of
-from modelsel.guard.release.score_grid import ScoreGridRelease, bounds_of
-from modelsel.statistics.reuse import prices
+from modelsel.guard.release import FAILED, LabelSummary, ScoreGridRelease, bounds_of, charged, worst_of
+from modelsel.statistics import prices
 
 
 def truth(score: float, errors: int = 30, classes: tuple[int, ...] = (120, 80)) -> LabelSummary:

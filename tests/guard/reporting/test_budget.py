@@ -5,7 +5,7 @@ import time
 import pytest
 
 from modelsel.guard.reporting.forecast import MANY, LookForecast, _more
-from modelsel.statistics.reuse import prices
+from modelsel.statistics import prices
 
 
 @pytest.mark.parametrize("n", [40, 500, 3000])

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from modelsel.guard.reporting.forecast import MANY, budget, next_look
-from modelsel.statistics.reuse import prices
-from modelsel.statistics.reuse.certificate import SpendingState, hoeffding, interval
+from modelsel.statistics import prices
+from modelsel.statistics.certificate import SpendingState, hoeffding, interval
 from tests.guard.histories import Told, choice, history, look, seal
 
 

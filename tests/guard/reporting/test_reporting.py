@@ -4,15 +4,12 @@ from typing import Any
 
 import pytest
 
-from modelsel.guard.findings.looks import spec_changed_after_score
-from modelsel.guard.findings.rows import overlap_reseed, probable_same_rows, test_rows_in_earlier_selection, unguarded_run_seen
+from modelsel.guard.findings import look_findings, row_findings
 from modelsel.guard.history.history import History
 from modelsel.guard.history.quarantine import PLACE
-from modelsel.guard.reporting.checklist import items
-from modelsel.guard.reporting.formatting import day, number, plural, sentence
-from modelsel.guard.reporting.narrative import story
+from modelsel.guard.reporting.audit import of_looks, of_record, of_time
+from modelsel.guard.reporting.narrative import day, items, number, plural, sentence, story
 from modelsel.guard.reporting.page import LONG, html, markdown
-from modelsel.guard.reporting.recorded_findings import of_looks, of_record, of_time
 from modelsel.ledger.entry import follow
 from tests.guard.histories import entries, history, look, seal
 
@@ -230,19 +227,19 @@ def test_numbers_days_and_nouns() -> None:
 
 @pytest.mark.parametrize(("rows", "grave"), [(9, False), (10, True), (11, True)])
 def test_an_overlap_of_a_twentieth_is_grave(rows: int, grave: bool) -> None:
-    assert overlap_reseed.finding(rows, 200, "t").severity == ("high" if grave else "medium")
-    assert test_rows_in_earlier_selection.finding(rows, 200).severity == ("critical" if grave else "high")
+    assert row_findings.overlap_reseed(rows, 200, "t").severity == ("high" if grave else "medium")
+    assert row_findings.test_rows_in_earlier_selection(rows, 200).severity == ("critical" if grave else "high")
 
 
 def test_how_often_is_said_in_words() -> None:
-    assert "which was looked at:" in probable_same_rows.same_table("t", "test").message
-    assert "which was used to choose:" in probable_same_rows.same_table("t", "selection").message
-    assert "without a guard before," in unguarded_run_seen.finding(1).message
-    assert "2 times before" in unguarded_run_seen.finding(2).message
-    assert spec_changed_after_score.finding(1, list("abcdefg")).message.endswith("f and 1 more")
-    assert "its data or its parts" in spec_changed_after_score.finding(1, []).message
-    assert "looked at before (2)" in overlap_reseed.sealed_before(2, "s").message
-    assert "sealed before" in overlap_reseed.sealed_before(0, "s").message
+    assert "which was looked at:" in row_findings.probable_same_rows_same_table("t", "test").message
+    assert "which was used to choose:" in row_findings.probable_same_rows_same_table("t", "selection").message
+    assert "without a guard before," in row_findings.unguarded_run_seen(1).message
+    assert "2 times before" in row_findings.unguarded_run_seen(2).message
+    assert look_findings.spec_changed_after_score(1, list("abcdefg")).message.endswith("f and 1 more")
+    assert "its data or its parts" in look_findings.spec_changed_after_score(1, []).message
+    assert "looked at before (2)" in row_findings.overlap_reseed_sealed_before(2, "s").message
+    assert "sealed before" in row_findings.overlap_reseed_sealed_before(0, "s").message
 
 
 def test_findings_of_looks_are_told_once_and_open_ones_besides() -> None:

@@ -7,12 +7,11 @@ import pytest
 
 from modelsel.guard.checks.look_context import FEWEST
 from modelsel.guard.checks.post_release import _uncertified
-from modelsel.guard.findings.rows import train_test_duplicates
+from modelsel.guard.findings import row_findings
 from modelsel.guard.history.history import History
-from modelsel.guard.reporting.audit import audit
+from modelsel.guard.reporting.audit import audit, of_time
 from modelsel.guard.reporting.forecast import _outlook
-from modelsel.guard.reporting.formatting import sentence
-from modelsel.guard.reporting.recorded_findings import of_time
+from modelsel.guard.reporting.narrative import sentence
 from modelsel.ledger.entry import follow
 from tests.guard.studies import Rule, Study, numbers
 
@@ -41,8 +40,8 @@ def test_three_changed_settings_are_named_and_the_others_counted(keys: str, said
 
 @pytest.mark.parametrize(("rows", "severity"), [(9, "low"), (10, "medium"), (49, "medium"), (50, "high")])
 def test_duplicates_are_grave_by_their_share(rows: int, severity: str) -> None:
-    assert train_test_duplicates.finding(rows, 1000, True).severity == severity
-    assert train_test_duplicates.finding(rows, 1000, False).severity == "info"
+    assert row_findings.train_test_duplicates(rows, 1000, True).severity == severity
+    assert row_findings.train_test_duplicates(rows, 1000, False).severity == "info"
 
 
 def test_too_few_clean_rows_are_named_as_the_reason_up_to_the_least_number() -> None:

@@ -5,8 +5,8 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from modelsel.ledger.portraits import pairing as paired
-from modelsel.ledger.portraits.pairing import ODD, ROUNDS, Pairing, settled, starts
+from modelsel.ledger.portraits import likeness as paired
+from modelsel.ledger.portraits.likeness import ODD, ROUNDS, Pairing, settled, starts
 from modelsel.ledger.portraits.portrait import Portrait
 from modelsel.ledger.portraits.sifting import CAP
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from benchmarks.recognition import guard_identity
-from modelsel.guard.identity.fingerprints import subject_of
+from modelsel.guard.fingerprints import subject_of
 from modelsel.kernels.rows import blake
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.rows import hashing, sorting
+from modelsel.ledger.rows import hashing
+from modelsel.ledger.rows import hashing as sorting
 from modelsel.ledger.rows.hashing import MANY, hashed
 from modelsel.ledger.rows.order import Dense
 
@@ -64,7 +65,7 @@ def test_a_table_has_the_digests_that_it_had_before_there_were_kernels(rows: int
     assert found == tuple(known[rows].split())
 
 
-@pytest.mark.parametrize("n", [0, 1, 50, sorting.MANY, sorting.MANY + 7])
+@pytest.mark.parametrize("n", [0, 1, 50, sorting.MANY_TO_SORT, sorting.MANY_TO_SORT + 7])
 def test_sorting_is_that_of_numpy(n: int) -> None:
     rng = np.random.default_rng(n)
     words = rng.integers(0, 2**64, n, dtype=np.uint64)
@@ -75,7 +76,7 @@ def test_sorting_is_that_of_numpy(n: int) -> None:
         assert np.array_equal(one, before)
 
 
-@pytest.mark.parametrize("n", [60, sorting.MANY + 7])
+@pytest.mark.parametrize("n", [60, sorting.MANY_TO_SORT + 7])
 def test_numbers_are_ordered_with_their_signs_and_the_missing_ones_last(n: int) -> None:
     rng = np.random.default_rng(n)
     values = rng.normal(size=n).round(2)

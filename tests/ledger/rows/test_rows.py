@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 
 from modelsel.core.types import Feature, Table
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.rows import unpacked
+from modelsel.ledger.rows import row_set
 from modelsel.ledger.rows.channels import quasi_keys, ranked
 from modelsel.ledger.rows.identity import (
     MISSING,
@@ -24,8 +24,7 @@ from modelsel.ledger.rows.identity import (
 )
 from modelsel.ledger.rows.matching import ALIKE, KEPT, Sketch, keyed, matched, settled, sketches
 from modelsel.ledger.rows.order import Dense, Order
-from modelsel.ledger.rows.row_set import RowSet
-from modelsel.ledger.rows.unpacked import RecentRowSets
+from modelsel.ledger.rows.row_set import RecentRowSets, RowSet
 
 KEY = IdentityKey(b"k" * 32)
 
@@ -173,7 +172,7 @@ def test_a_set_larger_than_that_is_kept_by_its_smallest_hashes(n: int, sketch: b
 
 def test_row_sets_asked_for_last_are_kept_and_one_always(monkeypatch: pytest.MonkeyPatch) -> None:
     blobs = {name: RowSet({"n": 2}, {"bound": np.array([place, 9], np.uint64)}).pack() for place, name in enumerate("abcd")}
-    monkeypatch.setattr(unpacked, "MOST", 2 * len(blobs["a"]))
+    monkeypatch.setattr(row_set, "MOST", 2 * len(blobs["a"]))
     recent, read = RecentRowSets(), []
 
     def load(digest: str) -> bytes:
@@ -185,7 +184,7 @@ def test_row_sets_asked_for_last_are_kept_and_one_always(monkeypatch: pytest.Mon
     assert read == ["a", "b"]
     recent("a", load), recent("c", load)  # b was asked for longest ago
     assert [name in recent for name in "abcd"] == [True, False, True, False]
-    monkeypatch.setattr(unpacked, "MOST", 1)
+    monkeypatch.setattr(row_set, "MOST", 1)
     recent("d", load)
     assert [name in recent for name in "abcd"] == [False, False, False, True]
 

@@ -7,8 +7,8 @@ import pytest
 
 from modelsel.core.types import Feature, Table, Task, seal
 from modelsel.core.whole_table import WholeTable
-from modelsel.guard.identity import requests
-from modelsel.guard.identity.fingerprints import RowFingerprints, subject_of
+from modelsel.guard import requests
+from modelsel.guard.fingerprints import RowFingerprints, subject_of
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.likeness import Halves
 from modelsel.ledger.portraits.variables import variables

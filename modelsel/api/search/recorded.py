@@ -1,0 +1,83 @@
+"""`SelectionCV(record=True)`: the search is a study, and what the search tells is read off the study's journal."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.api.outcome import Outcome
+from modelsel.api.run import run_on_all
+from modelsel.api.search.cells import CandidateScores, of_results
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.protocols.evaluation import Measure
+from modelsel.core.types import Candidate, Fold, Integers, Resampling, Task
+from modelsel.dataset.tables.in_memory import OF_A_TASK
+from modelsel.dataset.tables.untyped import UntypedTable
+from modelsel.planning.make import make
+from modelsel.record.folder import RunFolder
+from modelsel.runner.execution.executors import Pool
+from modelsel.runner.journal import Journal, older_journals
+from modelsel.runner.run import run as run_plan
+from modelsel.scheme.predefined import Predefined
+
+TYPES = {"b": "bool", "i": "int", "u": "int", "f": "float"}
+
+
+def with_folds(task: Task, resampling: Resampling) -> tuple[Task, Resampling]:
+    """The rows that count with a column of their folds, and what scheme=predefined makes of it.
+
+    Raises ConfigurationError for folds of which no column can tell: repeated or overlapping ones, or such that leave rows out.
+    """
+    counts = np.flatnonzero(task.row_weights > 0)
+    column = np.full(len(task), -1)
+    for fold in resampling.folds:
+        column[fold.assessment] = fold.index
+    told = replace(task, folds=column).take(counts)
+    ConfigurationError.raise_if(_untold(told, resampling, counts))
+    return told, Predefined().instantiate(told, 0)
+
+
+def _untold(task: Task, resampling: Resampling, counts: Integers) -> Iterator[Problem]:
+    """Yield a problem where a study would not make the same folds from fold numbers."""
+    problems = list(Predefined().problems(task))
+    made = () if problems else Predefined().instantiate(task, 0).folds
+    if len(made) == len(resampling.folds) and all(map(partial(_same, counts), made, resampling.folds)):
+        return
+    what = "; ".join(problems) or "they repeat, overlap, or leave rows out that they could have been fitted on"
+    fix = "use folds that cover the rows once, or a scheme= (repeated_kfold, bootstrap, ...), or record=False"
+    yield Problem("MSEL-814", f"a study cannot tell of these folds: {what}", "record=True", fix)
+
+
+def _same(counts: Integers, one: Fold, other: Fold) -> bool:
+    """Return whether a fold over the kept rows is the same as a fold over all rows."""
+    return all(
+        np.array_equal(counts[mine], np.sort(theirs))
+        for mine, theirs in ((one.analysis, other.analysis), (one.assessment, other.assessment))
+    )
+
+
+def studied(
+    task: Task, resampling: Resampling, candidates: tuple[Candidate, ...], labels: NDArray[Any], measure: Measure,
+    settings: Mapping[str, Any],
+) -> tuple[Outcome, CandidateScores]:  # fmt: skip
+    """The study of a search, and what its cells answered; nothing is computed again."""
+    kind = TYPES.get(labels.dtype.kind, "str")
+    outcome = run_on_all(UntypedTable(task=task, types={OF_A_TASK: kind}, by_estimator=True), settings)
+    folder = RunFolder.open(outcome.folder)
+    with Journal(folder.journal, older_journals(folder.root)) as journal:
+        found = run_plan(
+            make(candidates, task, resampling), task, resampling, measure, Pool("sequential", 1), journal, seed=outcome.seed
+        )
+        return outcome, of_results(found)
+
+
+def classes_of(labels: NDArray[Any]) -> tuple[str, ...]:
+    """Labels as a record spells them: booleans in small letters.
+
+    >>> classes_of(np.array([False, True])), classes_of(np.array([1, 2]))
+    (('false', 'true'), ('1', '2'))
+    """
+    return tuple(str(label).lower() if labels.dtype.kind == "b" else str(label) for label in labels.tolist())

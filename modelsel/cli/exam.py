@@ -1,0 +1,254 @@
+"""`modelsel exam create|answer|status|board|close|audit|serve`: a sealed test set for predictions from anywhere."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from modelsel.cli.arguments import Arguments, complaint
+from modelsel.cli.table_words import spelled_out
+from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, ConfigurationError
+
+FOLDER = "the exam's folder, as `modelsel exam create` wrote it"
+
+
+def main(words: Sequence[str]) -> int:
+    """Run a command of `modelsel exam`."""
+    if not words or words[0] in ("-h", "--help"):
+        Arguments("exam", "\n".join(f"  {name:<8} {_said(one).rstrip('.')}" for name, one in COMMANDS.items())).print_help()
+        return OK
+    if words[0] not in COMMANDS:
+        near = get_close_matches(words[0], COMMANDS, 1)
+        meant = f"; did you mean {near[0]!r}?" if near else ""
+        raise ConfigurationError(complaint(f"{words[0]!r} is none of {', '.join(COMMANDS)}{meant}", "modelsel exam"))
+    return COMMANDS[words[0]](words[1:])
+
+
+def create(words: Sequence[str]) -> int:
+    """Make an exam from a table: development.csv, questions.csv, exam.json."""
+    parser = _parser("create", create)
+    parser.add_argument("table", metavar="TABLE", help="CSV, ARFF or Parquet")
+    parser.add_argument("folder", metavar="DIR", help="a new folder, for the askers")
+    parser.add_argument("--target", required=True, metavar="COLUMN", help="what is to be predicted")
+    parser.add_argument("--all", action="store_true", help="the whole table is the exam; no development rows")
+    parser.add_argument("--name", default="", help="how the exam is called; default: the table's name")
+    parser.add_argument("--release", default="predicted", metavar="HOW",
+                        help="full, grid, predicted, ladder, better, passfail, closed or thresholdout")  # fmt: skip
+    parser.add_argument("--resolution", default="count", metavar="STEP", help="count, auto or a step such as 0.01")
+    parser.add_argument("--delta", type=float, default=0.05, help="the chance that anything shown is wrong")
+    parser.add_argument("--pass", type=float, dest="target_rate", metavar="RATE", help="passfail: the error rate to be met")
+    parser.add_argument("--budget", type=int, default=10, help="thresholdout: answers that may differ from development")
+    parser.add_argument("--looks", type=int, default=20, metavar="N", help="answers that each asker may hand in; 0: no limit")
+    parser.add_argument("--nats", type=float, metavar="X", help="nats that each asker may spend")
+    parser.add_argument("--class-counts", action="store_true", help="tell how many questions each class has; it is priced")
+    parser.add_argument("--parquet", action="store_true", help="write Parquet files")
+    parser.add_argument("--accept-overlap", action="store_true", help="although rows were looked at or chosen on before")
+    parser.add_argument("--ledger", default="user", metavar="URL", help="a team's ledger, for example in PostgreSQL")
+    parser.add_argument("settings", nargs="*", metavar="SETTING=VALUE", help="of split, dataset and measure")
+    args = parser.parse_intermixed_args(words)
+    from modelsel.examination.terms import Wanted
+
+    wanted = Wanted(args.name, args.release, _resolution(args.resolution), args.delta, args.target_rate, args.budget,
+                    args.looks or None, args.nats, args.class_counts, args.all, args.parquet, args.accept_overlap,
+                    args.ledger)  # fmt: skip
+    _tell(*created(args.table, args.target, Path(args.folder), wanted, args.settings))
+    return OK
+
+
+def created(table: str, target: str, folder: Path, wanted: Any, settings: Sequence[str] = ()) -> tuple[Any, Any]:
+    """The store of a new exam, and what is known of its rows."""
+    from modelsel.config.compose import compose
+    from modelsel.examination.create import create as make
+
+    return make(compose(spelled_out([table, target, *settings])), folder, wanted)
+
+
+def answer(words: Sequence[str]) -> int:
+    """Hand in predictions where the examiner's key is."""
+    parser = _parser("answer", answer)
+    parser.add_argument("folder", metavar="DIR", help=FOLDER)
+    parser.add_argument(
+        "predictions", metavar="PREDICTIONS", help="CSV or Parquet: the token, and `prediction` or a column per class"
+    )
+    parser.add_argument("--as", required=True, dest="asker", metavar="NAME", help="who asks")
+    parser.add_argument("--forecast", nargs=2, type=float, metavar=("RATE", "ROWS"),
+                        help="the error rate that is foreseen, and from how many rows: it makes the answer cheap")  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="as data")
+    args = parser.parse_args(words)
+    from modelsel.examination.sit import ExamSession
+
+    exam = ExamSession(Path(args.folder))
+    shown = exam.answer(args.predictions, args.asker, tuple(args.forecast) if args.forecast else None)
+    for finding in exam.noticed:
+        if finding.severity not in ("info", "low"):
+            print(f"{finding.code}: {finding.message}; {finding.do}", file=sys.stderr)
+    if args.json:
+        print(json.dumps(asdict(shown), indent=1))
+    else:
+        paid = f"; {shown.price:.2f} nats, {shown.spent:.2f} were spent before" if shown.look and not shown.replay else ""
+        print(f"{shown.said}{f'; look {shown.look}' if shown.look else ''}{paid}")
+    return OK
+
+
+def status(words: Sequence[str]) -> int:
+    """Show how much each asker has handed in, and what is left."""
+
+    def text(facts: Mapping[str, Any]) -> str:
+        lines = [f"{facts['name']} ({facts['exam']}): {facts['state']}, release={facts['release']}, "
+                 f"{facts['answers']} answers, {facts['spent']:.2f} nats spent by all"]  # fmt: skip
+        if facts["next"]:
+            lines.append(f"the interval of one more answer is at most ±{facts['next']['half']:.3f} wide")
+        for name, one in facts["askers"].items():
+            left = "" if one["looks_left"] is None else f", {one['looks_left']} answers left"
+            lines.append(f"  {name}: {one['answers']} answers, {one['nats']:.2f} nats{left}")
+        return "\n".join(lines)
+
+    from modelsel.examination import board as boards
+
+    return _reported("status", words, status, boards.status, text)
+
+
+def board(words: Sequence[str]) -> int:
+    """List the answers as they were shown; paired verdicts once it is closed."""
+    from modelsel.examination import board as boards
+
+    return _reported("board", words, board, boards.board, board_text)
+
+
+def close(words: Sequence[str]) -> int:
+    """End the exam: every score at its own index, and verdicts of pairs."""
+    from modelsel.examination import board as boards
+
+    return _reported("close", words, close, boards.close, lambda shown: board_text(shown["board"]))
+
+
+def audit(words: Sequence[str]) -> int:
+    """Show what touched the rows, what it cost, and whether all is as it was put on record."""
+    parser = _parser("audit", audit)
+    parser.add_argument("folder", metavar="DIR", help=FOLDER)
+    parser.add_argument("--json", action="store_true", help="as data")
+    parser.add_argument("--fail-on", metavar="LEVEL", choices=LEVELS, help=f"exit 4 from this severity on: {', '.join(LEVELS)}")
+    args = parser.parse_args(words)
+    from modelsel.examination import board as boards
+    from modelsel.examination.sit import ExamSession
+    from modelsel.guard.reporting.page import markdown
+
+    report = boards.audit(ExamSession(Path(args.folder)))
+    faults, others = "".join(f"- {fault}\n" for fault in report["exam"]["faults"]), report["exam"]["others"]
+    beside = f"\n\nLooks at these rows that were no answers to the exam, and are charged: {others}" if others else ""
+    print(
+        json.dumps(report, indent=1, ensure_ascii=False)
+        if args.json
+        else f"{markdown(report)}\n## The exam\n\n{faults or 'whole'}{beside}"
+    )
+    if not report["exam"]["whole"]:
+        return UNTRUSTED_LEDGER
+    grave = args.fail_on and any(LEVELS.index(one["severity"]) >= LEVELS.index(args.fail_on) for one in report["flags"])
+    return REFUSED if grave else OK
+
+
+def serve(words: Sequence[str]) -> int:
+    """Let others ask: HTTP, and the Model Context Protocol for agents."""
+    parser = _parser("serve", serve)
+    parser.add_argument("folder", metavar="DIR", help=FOLDER)
+    parser.add_argument("--host", default="127.0.0.1", help="default: this machine alone")
+    parser.add_argument("--port", type=int, default=8800)
+    parser.add_argument("--rate", type=int, default=20, metavar="N", help="answers a minute that a token may hand in")
+    parser.add_argument("--stdio", action="store_true", help="speak to one agent on stdin and stdout (MODELSEL_EXAM_TOKEN)")
+    parser.add_argument("--admit", metavar="NAME", help="give out a token for a name, and end")
+    parser.add_argument("--looks", type=int, metavar="N", help="with --admit: answers that it may hand in")
+    parser.add_argument("--nats", type=float, metavar="X", help="with --admit: nats that it may spend")
+    args = parser.parse_args(words)
+    from modelsel.examination.server.askers import Askers
+    from modelsel.examination.server.serve import serve as run
+    from modelsel.examination.server.serve import serve_stdio
+    from modelsel.examination.store import Store
+
+    folder = Path(args.folder)
+    if args.admit is not None:
+        print(Askers(Store.open(folder).folder).admit(args.admit, args.looks, args.nats))
+    elif args.stdio:
+        serve_stdio(folder)
+    else:
+        print(f"http://{args.host}:{args.port}/", flush=True)
+        run(folder, args.host, args.port, args.rate)
+    return OK
+
+
+def board_text(lines: Sequence[Mapping[str, Any]]) -> str:
+    """The board as people read it in a terminal."""
+    if not lines:
+        return "nobody has handed in an answer"
+    return "\n".join(
+        f"{place:>3}  {line['asker']:<24} {_score(line):<38} {(line['beside'] and _beside(line['beside'])) or ''}".rstrip()
+        for place, line in enumerate(lines, 1)
+    )
+
+
+def _score(line: Mapping[str, Any]) -> str:
+    """Write an answer as score and interval, or as the reason why there is none."""
+    if line["score"] is None:
+        return str(line["said"])
+    low_high = f" [{line['interval'][0]:.4f}, {line['interval'][1]:.4f}]" if line["interval"] else ""
+    return f"{line['score']:.6g}{low_high}"
+
+
+def _beside(said: str) -> str:
+    return "cannot be told from the line above" if said == "cannot be told apart" else "the line above has fewer errors"
+
+
+def _reported(
+    name: str, words: Sequence[str], command: Callable[..., int], facts: Callable[[Any], Any], text: Callable[[Any], str]
+) -> int:
+    """Run a command that reads an exam and prints it as text or as JSON."""
+    parser = _parser(name, command)
+    parser.add_argument("folder", metavar="DIR", help=FOLDER)
+    parser.add_argument("--json", action="store_true", help="as data")
+    args = parser.parse_args(words)
+    from modelsel.examination.sit import ExamSession
+
+    found = facts(ExamSession(Path(args.folder)))
+    print(json.dumps(found, indent=1, ensure_ascii=False) if args.json else text(found))
+    return OK
+
+
+def _tell(store: Any, found: Sequence[Any]) -> None:
+    """Print the created exam, its notes and the findings that deserve attention."""
+    facts = store.terms.facts
+    rows = facts["rows"]
+    print(f"{store.public}: {rows['questions']:,} questions, {rows['development']:,} development rows; exam {facts['id']}")
+    print(f"shown as {store.terms.release}; the labels are in {store.folder} alone, encrypted")
+    for note in facts["notes"]:
+        print(note, file=sys.stderr)
+    for finding in found:
+        if finding.severity not in ("info", "low"):
+            print(f"{finding.code}: {finding.message}; {finding.do}", file=sys.stderr)
+
+
+def _resolution(text: str) -> float | str:
+    """Read a resolution: a number where it is one."""
+    try:
+        return float(text)
+    except ValueError:
+        return text  # count, auto, or what is said to be neither
+
+
+def _said(command: Callable[..., int]) -> str:
+    return (command.__doc__ or "").strip()
+
+
+def _parser(name: str, command: Callable[..., int]) -> argparse.ArgumentParser:
+    parser = Arguments("exam")
+    parser.prog, parser.description = f"modelsel exam {name}", _said(command)
+    return parser
+
+
+LEVELS = ("info", "low", "medium", "high", "critical")
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "create": create, "answer": answer, "status": status, "board": board, "close": close, "audit": audit,
+    "serve": serve,
+}  # fmt: skip

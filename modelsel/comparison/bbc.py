@@ -1,0 +1,247 @@
+"""Bootstrap bias-corrected cross-validation: what the winner is worth, allowing for its having been picked.
+
+Each resample draws rows (groups, where there are groups) of the out-of-fold loss matrix with replacement, applies the
+declared rule to the drawn ones, and scores what it picked on the rows that were left out. No model is fitted again.
+
+    corrected = mean over resamples of the picked candidate's mean loss out of bag
+
+Rows that no fold assessed take no part. Counts of draws times the loss matrix give all in-bag means at once.
+Source: Tsamardinos, Greasidou & Borboudakis (2018), Machine Learning 107.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.fingerprint import generator
+from modelsel.core.protocols.evaluation import Rule
+from modelsel.core.types import Booleans, Floats, Integers, Resampling, Scoreboard
+from modelsel.runner.aggregation.racing import least_losses
+from modelsel.runner.aggregation.results import Results
+
+# Units of a bootstrap of the loss matrix: rows, or whole groups, with their weighted sums of losses.
+
+BLOCK = 1 << 22  # numbers looked at at a time
+EXACT = 1 << 24  # sums of 0/1 losses below this are exact in single precision
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """`total` is units × usable candidates: Σ w_i l_i over the unit's rows; `weight` its Σ w_i."""
+
+    total: NDArray[Any]
+    weight: Floats
+    candidates: Integers
+    usable: Booleans
+
+    @cached_property
+    def equal(self) -> bool:
+        """True where every unit counts once."""
+        return bool((self.weight == 1.0).all())
+
+
+def units(losses: NDArray[Any], eligible: Booleans, groups: Integers | None, weights: Floats | None) -> Units:
+    """Assessed rows, summed over groups where there are groups; candidates with a gap in their losses are not usable.
+
+    0/1 losses of every row and candidate are not copied: the matrix may be mapped from a file.
+    """
+    parts = _blocks(len(losses), losses.shape[1])
+    assessed = np.concatenate([~np.isnan(losses[part][:, eligible]).all(axis=1) for part in parts])
+    usable = eligible.copy()
+    for part in parts:
+        usable &= ~np.isnan(losses[part][assessed[part]]).any(axis=0)
+    rows, candidates = np.flatnonzero(assessed), np.flatnonzero(usable)
+    own = losses if assessed.all() and usable.all() else losses[np.ix_(rows, candidates)]
+    if groups is None and weights is None and len(rows) < EXACT and all(np.isin(own[part], (0, 1)).all() for part in parts):
+        return Units(own.astype(np.float32, copy=False), np.ones(len(rows)), candidates, usable)
+    weight = np.ones(len(rows)) if weights is None else weights[rows]
+    total = own.astype(np.float64) * weight[:, None]
+    if groups is None:
+        return Units(total, weight, candidates, usable)
+    _, unit = np.unique(groups[rows], return_inverse=True)
+    order = np.argsort(unit, kind="stable")
+    starts = np.flatnonzero(np.diff(unit[order], prepend=-1))
+    return Units(np.add.reduceat(total[order], starts), np.bincount(unit, weight).astype(np.float64), candidates, usable)
+
+
+def _blocks(rows: int, columns: int) -> list[slice]:
+    size = max(1, BLOCK // max(columns, 1))
+    return [slice(start, start + size) for start in range(0, max(rows, 1), size)]
+
+
+RESAMPLES = 1000
+CELLS = 1 << 22  # draws × units that are held at a time
+NEAR = 1 << 17  # of these, drawn and counted at a time: what stays near the processor
+
+
+@dataclass(frozen=True, eq=False)
+class Corrected:
+    """The corrected estimate with a percentile interval; `same` is the share of resamples that pick the winner itself.
+
+    For a rule with bounds: `reached`, what the picked candidates reach out of bag of the bounded measures, and `feasible`, the
+    share of resamples in which anybody keeps the bounds.
+    """
+
+    mean: float
+    low: float
+    high: float
+    same: float
+    resamples: int
+    method: str = "bbc"
+    reached: Mapping[str, float] = field(default_factory=dict)
+    feasible: float = 1.0
+
+    def to_dict(self) -> dict[str, Any]:
+        own = {key: getattr(self, key) for key in ("method", "mean", "low", "high", "same", "resamples")}
+        return {**own, "reached": dict(self.reached), "feasible": self.feasible} if self.reached else own
+
+
+def bbc(
+    losses: NDArray[Any],
+    board: Scoreboard,
+    rule: Rule,
+    *,
+    winner: int,
+    groups: Integers | None = None,
+    weights: Floats | None = None,
+    resamples: int = RESAMPLES,
+    rng: np.random.Generator,
+    level: float = 0.95,
+) -> Corrected | None:
+    """Correct the score of `rule`'s choice; None when fewer than two rows (groups) were assessed.
+
+    `losses` is rows × candidates in the measure's own sign, NaN where not assessed.
+    """
+    of = units(losses, board.eligible, groups, weights)
+    if len(of.weight) < 2:
+        return None
+    scores, picked = [], []
+    for counts in draws(len(of.weight), resamples, rng):
+        mean, se = _in_bag(of, counts, getattr(rule, "needs_se", False))
+        for draw, choice in zip(counts, _choices(rule, board, of, mean, se)):
+            picked.append(choice)
+            scores.append(_out_of_bag(of, np.flatnonzero(draw == 0), choice))
+    return summary(np.array(scores), np.array(picked), winner, level)
+
+
+def summary(scores: Floats, picked: Integers, winner: int, level: float) -> Corrected:
+    """Mean and percentiles of the out-of-bag scores that are defined."""
+    known = scores[np.isfinite(scores)]
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    same = float(np.mean(picked == winner))
+    return Corrected(float(known.mean()), float(low), float(high), same, len(known))
+
+
+def draws(size: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
+    """Yield how often each unit is drawn, resamples × units, in blocks; a resample that leaves nobody out is drawn again."""
+    block = max(1, CELLS // size)
+    done = 0
+    while done < resamples:
+        counts = _drawn(size, min(block, resamples - done), rng)
+        left = (counts == 0).any(axis=1)
+        counts = counts if left.all() else counts[left]
+        done += len(counts)
+        yield counts
+
+
+def _drawn(size: int, many: int, rng: np.random.Generator) -> Floats:
+    """Counts of some resamples; the draws are those of one call, however few are made at a time."""
+    counts, piece = np.empty((many, size)), max(1, NEAR // size)
+    for start in range(0, many, piece):
+        part = counts[start : start + piece]
+        drawn = rng.integers(size, size=part.shape) + np.arange(len(part))[:, None] * size
+        part[:] = np.bincount(drawn.ravel(), minlength=part.size).reshape(part.shape)
+    return counts
+
+
+def _in_bag(of: Units, counts: Floats, with_error: bool) -> tuple[Floats, Floats]:
+    """Means (resamples × candidates) and, where the rule reads them, their standard errors over units."""
+    weight = (counts @ of.weight)[:, None]
+    mean = (counts.astype(of.total.dtype) @ of.total).astype(np.float64) / weight
+    if not with_error:
+        return mean, np.full_like(mean, np.nan)
+    total = of.total.astype(np.float64)
+    square = counts @ total**2 - 2 * mean * (counts @ (total * of.weight[:, None])) + mean**2 * (counts @ of.weight**2)[:, None]
+    return mean, np.sqrt(np.maximum(square, 0.0)) / weight
+
+
+def _choices(rule: Rule, board: Scoreboard, of: Units, mean: Floats, se: Floats) -> Sequence[int]:
+    """Choices of the rule from the drawn rows; candidates without row losses cannot be picked."""
+    boards, whole, error = replace(board, eligible=of.usable), _spread(board, of, mean), _spread(board, of, se)
+    own_class = vars(type(rule))  # a subclass may choose otherwise
+    if "choose_each" in own_class and not getattr(rule, "bounds", ()):
+        return list(map(int, own_class["choose_each"](rule, boards, whole)))
+    return [rule.choose(replace(boards, mean=own, se=own_se)) for own, own_se in zip(whole, error)]
+
+
+def _spread(board: Scoreboard, of: Units, values: Floats) -> Floats:
+    """Resamples × all candidates, NaN for those without row losses."""
+    whole = np.full((len(values), len(board.ids)), np.nan)
+    whole[:, of.candidates] = values
+    return whole
+
+
+def _out_of_bag(of: Units, left: Integers, choice: int) -> float:
+    """Mean of the choice's losses over the units that were left out."""
+    column = int(np.searchsorted(of.candidates, choice))
+    weight = float(len(left)) if of.equal else of.weight.take(left).sum()
+    return float(of.total[:, column].take(left).sum(dtype=np.float64) / weight)
+
+
+# Find the dropped candidates that a resample of BBC could still pick: they have to finish before the score is corrected.
+#
+#     in-bag mean ≥ (Σ known losses drawn + Σ least possible losses of the other rows drawn) / Σ weights drawn
+#
+# A candidate whose bound is worse than the best finished one's mean in every resample is never picked; then the correction is
+# the same as over all candidates. The draws are those of `bbc`.
+
+SLACK = 1e-6  # of losses that are kept in single precision
+
+
+def bbc_generator(resampling: Resampling, seed: int) -> np.random.Generator:
+    """Return the generator that draws the resamples of a study's correction."""
+    return generator(seed, resampling.fingerprint, "bbc")
+
+
+def pickable(results: Results, resampling: Resampling, seed: int) -> frozenset[int]:
+    """Positions of dropped candidates that the rule `best` could pick in some resample."""
+    task, dropped = results.book.work.task, np.array([s == "dropped" for s in results.status])
+    if not dropped.any() or results.losses.matrix is None:
+        return frozenset()
+    whole = np.asarray(results.losses.matrix, np.float64).copy()
+    column = {int(member): at for at, member in enumerate(results.kept)}
+    of_dropped = [column[int(member)] for member in np.flatnonzero(dropped)]
+    whole[:, of_dropped] = _hoped(results, np.flatnonzero(dropped))
+    usable = results.board.eligible[results.kept].copy()
+    finished = np.flatnonzero(usable)
+    usable[of_dropped] = True
+    of = units(whole, usable, task.groups, task.weights)
+    place = {int(candidate): at for at, candidate in enumerate(of.candidates)}
+    done, out = [place[int(one)] for one in finished], [place[one] for one in of_dropped]
+    able = np.zeros(len(out), bool)
+    for counts in draws(len(of.weight), RESAMPLES, bbc_generator(resampling, seed)):
+        mean = counts @ of.total.astype(np.float64) / (counts @ of.weight)[:, None]
+        able |= (mean[:, out] <= mean[:, done].min(axis=1, keepdims=True) + SLACK).any(axis=0)
+    return frozenset(np.flatnonzero(dropped)[able].tolist())
+
+
+def _hoped(results: Results, members: Integers) -> Floats:
+    """Compute rows × members: known losses, and each row's least possible loss where its fold was not computed."""
+    work = results.book.work
+    task, classes = work.task, len(work.task.classes)
+    place = {int(member): at for at, member in enumerate(members)}
+    total, times = np.zeros((len(task), len(members))), np.zeros(len(task))
+    known: dict[int, dict[int, Floats]] = {fold.index: {} for fold in work.resampling.folds}
+    for fold, some, result in results.book.records(members):
+        losses = work.measure.losses(task.target[fold.assessment], result.outputs(result.ok), classes)
+        known[fold.index].update(zip(some[result.ok].tolist(), losses))
+    for fold in work.resampling.folds:
+        least = least_losses(work.measure, task.target[fold.assessment], classes)
+        times[fold.assessment] += 1
+        for member, at in place.items():
+            total[fold.assessment, at] += known[fold.index].get(member, least)
+    return np.divide(total, times[:, None], out=np.full_like(total, np.nan), where=times[:, None] > 0)

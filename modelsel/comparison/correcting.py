@@ -1,0 +1,63 @@
+"""Choose the correction of the winner's score for having been chosen: BBC, nested cross-validation, or BBC with a caution.
+
+BBC resamples out-of-fold losses of one sample, whose chance all candidates share; where there is little to learn it stays
+optimistic. Nested cross-validation chooses anew on other rows and is not; it costs a selection per outer fold. With `auto`
+that is paid where BBC lies within two standard errors of the floor, or where there is no BBC
+(`benchmarks/simulations/nested_worth.py`).
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from modelsel.comparison.nested import NestedResult
+from modelsel.core.selection import Selection
+
+BBC, AUTO = "bbc", "auto"
+CAUTION = "near the floor BBC stays optimistic: candidates share the rows' chance; corrected=nested does not"
+
+
+def near_floor(selection: Selection, floor: Iterable[float]) -> bool:
+    """Say whether the winner's corrected score lies within two standard errors of what guessing costs."""
+    found = selection.corrected
+    return found is not None and is_near(found["mean"], float(selection.board.se[selection.winner]), floor)
+
+
+def needs_nested(how: str, selection: Selection, near: bool) -> bool:
+    """Say whether the outer scheme is run: always, except under `auto` where BBC can be trusted."""
+    return how != AUTO or near or selection.corrected is None
+
+
+def with_caution(selection: Selection, near: bool) -> Selection:
+    """Add a caution to a selection whose corrected score lies near the floor."""
+    if not near or selection.corrected is None:
+        return selection
+    return replace(selection, corrected={**selection.corrected, "caution": CAUTION})
+
+
+def with_nested(selection: Selection, found: NestedResult, how: str) -> Selection:
+    """Put the nested estimate first and keep BBC's beside it; `bbc` keeps BBC's first."""
+    if how == BBC and selection.corrected is not None:
+        return selection
+    own: dict[str, Any] = {key: getattr(found, key) for key in ("method", "mean", "low", "high", "label")}
+    return replace(selection, corrected={**own, "bbc": selection.corrected, **_beside(selection)})
+
+
+def _beside(selection: Selection) -> dict[str, Any]:
+    """The cheap cross-check of the selection's own folds."""
+    found = selection.corrected or {}
+    return {"tibshirani": found["tibshirani"]} if "tibshirani" in found else {}
+
+
+# Scores near the floor: within two standard errors of what guessing costs, so that little or nothing was learnt.
+
+REACH = 2.0  # standard errors
+
+
+def is_near(value: float, se: float | None, floor: Iterable[float]) -> bool:
+    """Say whether a value lies within two standard errors of any score of the floor.
+
+    >>> is_near(0.46, 0.03, [0.5]), is_near(0.30, 0.03, [0.5])
+    (True, False)
+    """
+    return any(abs(guess - value) <= REACH * (se or 0.0) for guess in floor)

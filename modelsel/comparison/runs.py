@@ -1,0 +1,160 @@
+"""Finished runs, paired: on the same rows and folds, or learner by learner over data sets. What is not paired is refused."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.spec import class_of
+from modelsel.core.types import Floats, Integers
+from modelsel.record.candidates import Row
+from modelsel.record.folder import RunFolder
+
+
+@dataclass(frozen=True, eq=False)
+class EntryResult:
+    """One learner (space entry) in a run: the scores of its choice on each fold, and their mean.
+
+    `candidate` is the one of best mean over all folds out of `tried`, and `complexity` its size.
+    """
+
+    learner: str
+    candidate: str
+    mean: float
+    folds: Floats
+    tried: int = 1
+    complexity: float = math.nan
+    unit: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedRun:
+    """One run as comparison sees it; `task` and `resampling` are fingerprints of rows and folds, `ratio` n_test / n_train."""
+
+    name: str
+    data: str
+    task: str
+    resampling: str
+    measure: str
+    ratio: float
+    best: tuple[EntryResult, ...]
+    higher_is_better: bool = False
+
+    def of(self, learner: str) -> EntryResult:
+        return next(best for best in self.best if best.learner == learner)
+
+
+def of_folder(folder: RunFolder) -> ComparedRun:
+    """Read a run's record: study.json, candidates.csv, losses.npz."""
+    outcome = folder.outcome()
+    measure: Any = class_of("measure", outcome.measure, tuple(folder.config().get("plugins") or ()))
+    higher = bool(measure.higher_is_better)
+    repeat = np.array(folder.details()["folds"]["repeat"], np.int64)
+    entries: dict[str, list[Row]] = {}
+    for row in sorted((row for row in folder.candidates() if row.rank > 0), key=lambda row: row.rank):
+        entries.setdefault(row.label, []).append(row)
+    return ComparedRun(
+        name=outcome.study, data=str(outcome.task["name"]), task=str(outcome.task["fingerprint"]),
+        resampling=str(outcome.scheme["fingerprint"]), measure=outcome.measure,
+        ratio=ratio_of(folder.fold()), best=tuple(_best(rows, repeat, higher) for rows in entries.values()),
+        higher_is_better=higher,
+    )  # fmt: skip
+
+
+def _best(rows: Sequence[Row], repeat: Integers, higher_is_better: bool) -> EntryResult:
+    """Score one entry by its nested choice on each fold; ties by complexity, since the rank knows the fold's score."""
+    first, simpler = rows[0], sorted(rows, key=lambda row: (row.complexity, row.id))
+    folds = score_choice(np.array([row.folds for row in simpler], np.float64), repeat, higher_is_better)
+    return EntryResult(first.label, first.id, float(folds.mean()), folds, len(rows), first.complexity, first.unit)
+
+
+def ratio_of(fold: Integers) -> float:
+    """Mean n_test / n_train of the folds in a fold assignment (rows × repeats, −1: not assessed there).
+
+    >>> ratio_of(np.array([[0], [0], [1], [1]]))
+    1.0
+    """
+    sizes = np.unique(fold[fold >= 0], return_counts=True)[1]
+    return float(np.mean(sizes / (len(fold) - sizes)))
+
+
+def paired(runs: Sequence[ComparedRun]) -> str:
+    """Return how the runs are compared: `folds` (same rows and folds) or `sets` (each its own data set).
+
+    Raises ConfigurationError that says what is not paired.
+    """
+    ConfigurationError.raise_if(_problems(runs))
+    return "folds" if len({run.task for run in runs}) == 1 else "sets"
+
+
+def left_out(runs: Sequence[ComparedRun]) -> dict[str, tuple[str, ...]]:
+    """Learners that some run lacks, each with the data sets where it is missing."""
+    names = dict.fromkeys(best.learner for run in runs for best in run.best)
+    lacking = {name: tuple(run.data for run in runs if all(best.learner != name for best in run.best)) for name in names}
+    return {name: data for name, data in lacking.items() if data}
+
+
+def common_learners(runs: Sequence[ComparedRun]) -> tuple[str, ...]:
+    """Learners that every run has, in alphabetical order."""
+    names = [{best.learner for best in run.best} for run in runs]
+    return tuple(sorted(set.intersection(*names)))
+
+
+def _problems(runs: Sequence[ComparedRun]) -> Iterator[Problem]:
+    """Yield the reasons why runs cannot be compared: other measures, folds or learners."""
+    if not runs:
+        yield Problem("MSEL-281", "no runs to compare", "compare", "name at least one run")
+        return
+    measures = sorted({run.measure for run in runs})
+    if len(measures) > 1:
+        fix = "compare runs of one measure"
+        yield Problem("MSEL-282", f"the runs are scored by {' and '.join(measures)}", "compare", fix)
+    tasks = {run.task for run in runs}
+    if len(tasks) == 1 and len({run.resampling for run in runs}) > 1:
+        fix = "run them with the same scheme and seed"
+        yield Problem(
+            "MSEL-283", "the runs share their rows but not their folds, so their scores are not paired", "compare", fix
+        )
+    elif 1 < len(tasks) < len(runs):
+        twice = sorted({run.data for run in runs if sum(other.task == run.task for other in runs) > 1})
+        yield Problem(
+            "MSEL-284", f"several runs on {', '.join(twice)} among other data sets", "compare", "name one run per data set"
+        )
+    elif len(tasks) > 1 and len(common_learners(runs)) < 2:
+        have = "; ".join(f"{run.data}: {', '.join(best.learner for best in run.best)}" for run in runs)
+        yield Problem(
+            "MSEL-285", f"the runs have fewer than two learners in common ({have})", "compare", "use one space for all"
+        )
+    elif len(tasks) == 1 and sum(len(run.best) for run in runs) < 2:
+        yield Problem("MSEL-285", "there is one learner only", "compare", "name a run with several learners, or several runs")
+
+
+# Fold scores of a learner whose settings were chosen, for every fold, on the other folds.
+#
+#     s_j = f[c(j), j],   c(j) = the candidate of best mean score over the folds other than j, of the same repeat
+#
+# The mean of the best candidate's own folds is the best of many and favours learners with many candidates; here the fold that
+# scores a choice took no part in it. Ties go to the first candidate. What is left is small: models of the other folds were
+# fitted on rows of fold j, whose labels so reach the choice. Nested cross-validation (`outer`) is free of that and costs its
+# refits. A scheme of one fold leaves no other folds: then it is the best score. Source: Varma & Simon (2006) on the bias.
+
+
+def score_choice(folds: Floats, repeat: Integers, higher_is_better: bool = False) -> Floats:
+    """One score per fold, from candidates × folds; `repeat` is the repeat of each fold.
+
+    >>> score_choice(np.array([[0.1, 0.4, 0.1], [0.2, 0.2, 0.3]]), np.zeros(3, np.int64)).tolist()
+    [0.1, 0.4, 0.3]
+    """
+    cost = -folds if higher_is_better else folds
+    chosen = [np.round(cost[:, _others(fold, repeat)].mean(axis=1), 12).argmin() for fold in range(folds.shape[1])]
+    return np.asarray(folds[chosen, np.arange(folds.shape[1])])
+
+
+def _others(fold: int, repeat: Integers) -> Integers:
+    """The folds that may choose: those of the same repeat, else (a holdout each) all others, else the only one."""
+    places = np.arange(len(repeat))
+    inside = places[(repeat == repeat[fold]) & (places != fold)]
+    return inside if len(inside) else places[places != fold] if len(places) > 1 else places

@@ -1,0 +1,248 @@
+"""From results to the choice: the rule's winner, who cannot be told from it, what its score is worth."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from math import log
+from typing import Any
+
+import numpy as np
+
+from modelsel.comparison.bbc import Corrected, bbc, bbc_generator
+from modelsel.comparison.fold_predictions import LARGEST, FoldPredictions, bbc_of_folds
+from modelsel.comparison.indistinguishable import Sets, confidence_sets, difference_errors, indistinguishable, part, place
+from modelsel.comparison.ratio import assessed_per_analysed
+from modelsel.core.errors import NoCandidateError, Problem
+from modelsel.core.fingerprint import generator
+from modelsel.core.protocols.evaluation import Rule
+from modelsel.core.selection import Selection
+from modelsel.core.spec import kind_of
+from modelsel.core.types import Finding, Floats, Integers, Outputs, Resampling, Scoreboard
+from modelsel.measure.beside import named
+from modelsel.rule.base import among, nearest
+from modelsel.runner.aggregation.results import Results
+
+NAMED = 3  # different warnings of learners that are told
+
+
+def choose(results: Results, rule: Rule, resampling: Resampling, seed: int, pickable: bool = False) -> Selection:
+    """Apply the rule; NoCandidateError (exit 7) when no candidate finished all folds with a finite score.
+
+    After a race there is no corrected estimate, unless all that some resample could pick have finished (`pickable`).
+    """
+    if not results.board.eligible.any():
+        raise NoCandidateError(_nobody(results))
+    _refuse_where_nobody_keeps(results, getattr(rule, "bounds", ()))
+    winner = rule.choose(results.board)
+    results = results.including(winner)
+    dropped = results.status.count("dropped")
+    corrected = _corrected(results, rule, winner, bbc_generator(resampling, seed)) if pickable or not dropped else None
+    ratio = assessed_per_analysed(resampling)
+    assessed = results.assessed([winner, *best_of_each(results, winner)])
+    near = _near(results, winner, resampling, seed)
+    return Selection(
+        candidates=results.candidates,
+        status=results.status,
+        reasons=results.reasons,
+        board=results.board,
+        means=results.means,
+        losses=results.losses,
+        assessed=assessed,
+        winner=winner,
+        indistinguishable=near.indistinguishable,
+        every_best=near.every_best,
+        corrected=None if corrected is None else {**corrected.to_dict(), **_beside(results, winner)},
+        findings=(*_few_rows(results, winner), *_warned(results), *(_withheld(dropped) if dropped and not pickable else ())),
+        beside=results.board.beside,
+        difference_se=_differences(results, winner, ratio),
+    )
+
+
+def _warned(results: Results) -> Iterator[Finding]:
+    """Yield the warnings of learners while they were fitted, each once."""
+    folds = results.board.folds.shape[1]
+    for one in results.warned[:NAMED]:
+        entry = results.candidates[one.candidate].entry
+        message = f"{entry} warned in {one.folds} of {folds} folds: {one.text}"
+        yield Finding("FIT_WARNINGS", "medium", message, "its scores count as they are; change its settings if that matters")
+    if len(results.warned) > NAMED:
+        more = f"{len(results.warned) - NAMED} more warnings of learners"
+        yield Finding("FIT_WARNINGS", "low", more, "the cells' records in journal/ hold them")
+
+
+def best_of_each(results: Results, winner: int) -> list[int]:
+    """The best candidate of every space entry but the winner's, best first."""
+    entry = [candidate.entry for candidate in results.candidates]
+    best: dict[str, int] = {}
+    for position in ranked(results.board):
+        best.setdefault(entry[position], position)
+    return [position for name, position in best.items() if name != entry[winner]]
+
+
+def ranked(board: Scoreboard) -> list[int]:
+    """Eligible candidates, best mean first; ties: simpler, then declared order."""
+    cost = board.cost
+    return sorted((i for i in range(len(board.ids)) if board.eligible[i]), key=lambda i: (cost[i], board.complexity[i], i))
+
+
+def _near(results: Results, winner: int, resampling: Resampling, seed: int) -> Sets:
+    """Find the candidates that cannot be told from the winner: by rows where the measure is a mean over them, else by folds."""
+    board, kept, matrix, task = results.board, results.kept, results.losses.matrix, results.book.work.task
+    if matrix is None:
+        ratio = assessed_per_analysed(resampling)
+        return Sets(indistinguishable(board, winner, ratio, more=results.status.count("dropped")))
+    rng = generator(seed, resampling.fingerprint, "confidence set")
+    with_rows, columns = board.eligible[kept], place(kept, winner)
+    more = results.status.count("dropped") + int(board.eligible.sum() - with_rows.sum())
+    found = confidence_sets(part(board, kept), columns, matrix, rng, weights=task.weights, groups=task.groups, more=more)
+    every = None if found.every_best is None else tuple(kept[list(found.every_best)].tolist())
+    return Sets(tuple(kept[list(found.indistinguishable)].tolist()), every)
+
+
+def _differences(results: Results, winner: int, ratio: float) -> Floats:
+    """Standard errors of the differences to the winner: of all by their folds, or of those whose rows were kept (one fold)."""
+    board, task, matrix = results.board, results.book.work.task, results.losses.matrix
+    if board.folds.shape[1] > 1:
+        return difference_errors(board, winner, ratio, None, task.row_weights, task.groups)
+    errors, kept = np.full(len(board.ids), np.nan), results.kept
+    mine = place(kept, winner)
+    errors[kept] = difference_errors(part(board, kept), mine, ratio, matrix, task.row_weights, task.groups)
+    return errors
+
+
+def _withheld(dropped: int) -> Iterator[Finding]:
+    """Yield a finding where candidates left a race: over the others the correction would be too small."""
+    what = f"{dropped} candidates left the race without a mean: the winner's score is not corrected for having been chosen"
+    yield Finding("NOT_CORRECTED", "info", what, "race.corrected=true finishes those that the correction reads; race=off all")
+
+
+def _corrected(results: Results, rule: Rule, winner: int, rng: np.random.Generator) -> Corrected | None:
+    """BBC-CV from the loss matrix, or from the answers where the measure is no mean over rows.
+
+    In a very large space the choice is repeated among the candidates whose rows were kept: the best, and the winner.
+    """
+    task, board, winner = results.book.work.task, part(results.board, results.kept), place(results.kept, winner)
+    bounds = named(results.book.work.measure, getattr(rule, "bounds", ()))
+    if results.losses.matrix is not None and not bounds:
+        return bbc(results.losses.matrix, board, rule, winner=winner, groups=task.groups, weights=task.weights, rng=rng)
+    work, candidates = results.book.work, np.flatnonzero(board.eligible)
+    classes = len(task.classes)
+    if len(candidates) * len(task) * classes * work.resampling.repeats > LARGEST:
+        return None
+    return bbc_of_folds(
+        _answered(results, results.kept[candidates]), candidates, board, rule, work.measure, classes,
+        winner=winner, groups=task.groups, weights=task.weights, rng=rng, beside=bounds,
+    )  # fmt: skip
+
+
+def _answered(results: Results, candidates: Integers) -> list[FoldPredictions]:
+    """All answers of the candidates, a table per fold."""
+    work = results.book.work
+    task, place = work.task, np.full(len(results.candidates), -1)
+    place[candidates] = np.arange(len(candidates))
+    made: dict[int, FoldPredictions] = {}
+    for fold, members, result in chain(results.book.records(candidates), results.book.afresh(candidates.tolist())):
+        if fold.index not in made:
+            shape = (len(candidates), len(fold.assessment))
+            scores = np.empty((*shape, len(task.classes))) if work.needs_scores else None
+            outputs = Outputs(np.empty(shape, np.int32), scores)
+            made[fold.index] = FoldPredictions(fold.assessment, task.target[fold.assessment], outputs, fold.repeat)
+        said = made[fold.index].outputs
+        said.predicted[place[members]] = result.predicted
+        if said.scores is not None:
+            said.scores[place[members]] = result.scores
+    return [made[index] for index in sorted(made)]
+
+
+def _beside(results: Results, winner: int) -> dict[str, Any]:
+    """Compute another estimate of the same score, as a cheap cross-check."""
+    return {"tibshirani": tibshirani(results.board, winner)}
+
+
+def _few_rows(results: Results, winner: int) -> Iterator[Finding]:
+    """Rows that decide the winner's log loss."""
+    measure, losses = results.book.work.measure, results.losses
+    if kind_of(measure) == "log_loss" and losses.matrix is not None:
+        column = np.asarray(losses.matrix[:, place(results.kept, winner)], np.float64)
+        yield from decided_by_few(column, losses.row, measure.floor)  # type: ignore[attr-defined]
+
+
+def _refuse_where_nobody_keeps(results: Results, bounds: Sequence[Any]) -> None:
+    """Raise NoCandidateError where no candidate keeps the rule's bounds; it names the nearest one."""
+    board = results.board
+    if not bounds or among(board, bounds).eligible.any():
+        return
+    near = nearest(board, bounds)
+    candidate = results.candidates[near]
+    said = ", ".join(f"{bound.name} {board.beside[bound.name][near]:.4g}" for bound in bounds)
+    what = f"none of {int(board.eligible.sum())} candidates has {' and '.join(map(str, bounds))}"
+    fix = f"the nearest is {candidate.entry} {candidate.id}: {said}; loosen the bound, or declare other candidates"
+    raise NoCandidateError(Problem("MSEL-707", what, "rule.subject_to", fix))
+
+
+def _nobody(results: Results) -> Problem:
+    """Describe that no candidate is eligible, with the first reason on record."""
+    first = next((reason for reason in results.reasons if reason), "no candidate finished all folds")
+    return Problem(
+        "MSEL-701", f"none of {len(results.candidates)} candidates is eligible", "space", f"the first reason: {first}"
+    )
+
+
+# Single rows that decide a log loss: a sure mistake costs −ln of what is left to the true class, up to −ln floor.
+#
+# One probability of 0 costs 34.5 nats at the floor of 1e-15, as much as fifty rows of even odds.
+
+FEW = 0.01  # of the rows, three at least
+MUCH = 0.25  # of the loss
+NAMED_ROWS = 3
+
+
+def decided_by_few(losses: Floats, rows: Integers, floor: float) -> Iterator[Finding]:
+    """Report the few rows that carry most of a log loss.
+
+    `losses` are per row (NaN where not assessed), `rows` as the source counts them, from 0.
+
+    >>> found = list(decided_by_few(np.array([34.5, *[0.4] * 99]), np.arange(100), 1e-15))
+    >>> found[0].message.split(";")[0]
+    'a few rows decide the log loss of the winner: row 0 carries 47 % of it'
+    """
+    there = np.flatnonzero(np.isfinite(losses))
+    total = float(losses[there].sum())
+    if not len(there) or total <= 0:
+        return
+    dearest = there[np.argsort(-losses[there], kind="stable")][: max(NAMED_ROWS, int(FEW * len(there)))]
+    share = np.cumsum(losses[dearest]) / total
+    if len(there) <= 10 * NAMED_ROWS or share[-1] < MUCH:
+        return
+    many = int(np.argmax(share >= MUCH)) + 1
+    named = ", ".join(str(row) for row in rows[dearest[:many]][:NAMED_ROWS]) + (
+        f", +{many - NAMED_ROWS} more" if many > NAMED_ROWS else ""
+    )
+    said = f"row{'s' if many > 1 else ''} {named} {'carry' if many > 1 else 'carries'} {share[many - 1]:.0%}".replace("%", " %")
+    without = (total - losses[dearest[:many]].sum()) / (len(there) - many)
+    message = (
+        f"a few rows decide the log loss of the winner: {said} of it; {total / len(there):.4f} with, {without:.4f} without "
+        f"them. A probability of 0 costs {-log(floor):.1f} (measure.floor={floor:g})"
+    )
+    yield Finding("FEW_ROWS_DECIDE", "medium", message, "look at these rows; smooth the scores, or judge by measure=brier")
+
+
+# Bias of the smallest cross-validated score, from the folds alone.
+#
+#     bias = (1/K) Σ_k [ e_k(ĉ) − min_c e_k(c) ],    corrected = CV(ĉ) + bias
+#
+# e_k(c) is the score of candidate c on fold k (as a cost), ĉ the winner. A cheap cross-check: too large when folds are small,
+# because each fold's minimum is then itself very optimistic. Source: Tibshirani & Tibshirani (2009), Annals of Applied
+# Statistics 3.
+
+
+def tibshirani_bias(board: Scoreboard, winner: int) -> float:
+    """Estimate how much better the winner's mean looks than it is, in units of the score and never negative."""
+    sign = -1.0 if board.higher_is_better else 1.0
+    folds = sign * board.folds[board.eligible]
+    return float(np.mean(sign * board.folds[winner] - folds.min(axis=0)))
+
+
+def tibshirani(board: Scoreboard, winner: int) -> float:
+    """The winner's mean score made worse by the bias."""
+    sign = -1.0 if board.higher_is_better else 1.0
+    return float(board.mean[winner] + sign * tibshirani_bias(board, winner))

@@ -1,0 +1,239 @@
+"""The settings of a study that are no parts: the root's own keys, where work runs, where results are tracked.
+
+Declared like parts (`core.spec`), so that the same checks and the same "did you mean" serve them.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from importlib.util import find_spec
+from typing import Any, ClassVar
+
+from modelsel.config.suggest import near
+from modelsel.core.errors import Problem
+from modelsel.core.spec import FieldLimits, kind_of, number, one_of, plain, whole
+from modelsel.core.system.machine import no_memory_limit
+from modelsel.core.types import Candidate
+
+# Settings of explanations of the choice: `explain:`. Parts that need fits are off unless they are asked for.
+
+WINNER = "winner"
+
+
+@dataclass(frozen=True)
+class ExplainSettings:
+    """Reasons for the winner's answers, and where it fails; development rows only."""
+
+    nested: ClassVar[bool] = True
+    importance: bool = plain(False, help="permutation importance on out-of-fold rows: fits each candidate anew on every fold")
+    candidates: tuple[str, ...] = plain((WINNER,), help="whose importance: winner, entries of the space, ids")
+    repeats: int = whole(5, least=1, help="permutations of a column per fold")
+    noise: bool = plain(True, help="one more fit per fold, with a column of noise as the yardstick of importance")
+    together: float = number(0.7, above=0, most=1, help="columns of higher rank correlation are permuted together too")
+    dependence: bool = plain(False, help="partial dependence and ICE of the six most important columns (else the first six)")
+
+    weak_slices: bool = plain(True, help="slices with more errors: half of the rows find them, the other half tests them")
+    sets: bool = plain(False, help="keep the winner's model of each fold, for prediction sets: predict --sets 0.9")
+
+    def strangers(self, candidates: Sequence[Candidate]) -> Iterator[Problem]:
+        """Names that are no entry and no beginning of an id; members of a family get theirs when it is resolved."""
+        entries = list(dict.fromkeys(candidate.entry for candidate in candidates))
+        family = any(candidate.family for candidate in candidates)
+        for name in self.candidates:
+            if name in (WINNER, *entries) or any(one.id.startswith(name) for one in candidates) or (family and _is_id(name)):
+                continue
+            yield Problem("MSEL-201", f"unknown candidate {name!r}", "explain.candidates", near(name, (WINNER, *entries)))
+
+
+def _is_id(name: str) -> bool:
+    return re.fullmatch(r"[0-9a-f]{4,}", name) is not None
+
+
+EMBEDDED = "runs/mlflow.db, or MLFLOW_TRACKING_URI"
+AUTO = "auto"  # of final_test: open it where nothing grave is known of the data
+ALL = "all"  # of measures: those of class scores too, for every candidate
+BBC, NESTED = "bbc", "nested"  # what corrects the winner's score for having been chosen; auto: nested near the floor
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+
+@dataclass(frozen=True)
+class LimitSettings:
+    """Limits of one cell's time and memory; with `pool=auto` one selects processes, since a thread cannot be stopped."""
+
+    nested: ClassVar[bool] = True
+    seconds: float | None = number(None, above=0, help="per cell")
+    memory: int | str | None = plain(None, help="per cell and above the start: bytes, or 500MB, 2GiB")
+
+    @property
+    def any(self) -> bool:
+        return self.seconds is not None or self.memory is not None
+
+    def problems(self) -> tuple[str, ...]:
+        """List the reasons why the memory limit cannot be kept."""
+        try:
+            return () if self.bytes is None else self._unheld(self.bytes)
+        except ValueError as error:
+            return (str(error),)
+
+    def _unheld(self, memory: int) -> tuple[str, ...]:
+        cannot = no_memory_limit()
+        return ("no memory at all",) if memory <= 0 else (f"{cannot}: leave limit.memory out",) if cannot else ()
+
+    @property
+    def bytes(self) -> int | None:
+        """`memory` in bytes; ValueError when it is no size."""
+        return None if self.memory is None else size(self.memory)
+
+
+@dataclass(frozen=True)
+class RootSettings:
+    """The root's own keys."""
+
+    seed: int = whole(0, least=0, help="of the study; the test rows follow split.seed alone")
+    name: str | None = plain(None, help="default: data set and space joined by a dash")
+    final_test: bool | str = plain("auto", help="auto: one look unless the data have findings of high severity; or true, false")
+    on_failure: str = one_of("record", "error", help="error: exit 7 when any candidate failed")
+    resume: str | None = plain(None, help="a run whose finished cells are used, beside those found by themselves")
+    retry_failed: bool = plain(False, help="compute failed cells again")
+    deadline: float | None = number(None, above=0, help="seconds for all cells; who is not done by then is skipped")
+    exam: str | None = plain(None, help="an exam's folder: its development rows are the data; the winner hands in one answer")
+    plugins: tuple[str, ...] = plain((), help="names of installed entry points that may be used as kinds")
+    show: tuple[str, ...] = plain((), help="what is shown beside the scores: gains, tree, concept, pruning_path, overfitting")
+    note: str | None = plain(None, help="a remark that stands above what is shown")
+    compare: bool = plain(False, help="after a sweep over data sets: compare the entries of the space over them")
+    measures: str = one_of(
+        AUTO, ALL, help="beside the one that chooses: auto: of class scores for the best; all: for everybody"
+    )
+    corrected: str = one_of(BBC, NESTED, AUTO, help="the winner's score; auto: nested where bbc lies near the floor")
+    slices: tuple[str, ...] = plain((), help="columns whose levels are always shown with their error rates")
+    curve: bool = plain(False, help="learning curve of the winner and up to three runners-up: fits on shares of the rows")
+    explain: ExplainSettings = field(default_factory=ExplainSettings)
+    limit: LimitSettings = field(default_factory=LimitSettings)
+
+    def problems(self) -> tuple[Problem, ...]:
+        """List what is unknown among the shown sections and the answers to `final_test`."""
+        known = shows()
+        unknown = (name for name in self.show if name not in known)
+        strange = () if isinstance(self.final_test, bool) else {self.final_test} - {AUTO}
+        return (
+            *(Problem("MSEL-201", f"unknown show {name!r}", "show", near(name, known)) for name in unknown),
+            *(Problem("MSEL-205", f"{word!r} is no answer", "final_test", "give auto, true or false") for word in strange),
+        )
+
+
+@dataclass(frozen=True)
+class RaceSettings:
+    """Settings of the race, which drops candidates that can no longer win. The winner is that of the full study."""
+
+    kind: str
+    corrected: bool = plain(False, help="exact: finish who some resample of BBC could pick, and correct the winner's score")
+
+    @property
+    def on(self) -> bool:
+        return self.kind == "exact"
+
+    def problems(self, root: RootSettings, rule: Any, measure: Any) -> tuple[Problem, ...]:
+        """List the settings that a race cannot be run with."""
+        if not self.on:
+            return ()
+        of_rows = getattr(measure, "over_rows", False) and getattr(rule, "limit_grows", False) and not hasattr(rule, "margin")
+        cannot = (
+            (root.on_failure == "error", "a dropped candidate might have failed later, and nobody would know", "on_failure"),
+            (root.deadline is not None, "under a deadline the winner is not that of the full study", "deadline"),
+            (not hasattr(rule, "limit"), f"of rule {kind_of(rule)} it is not known who can still win", "rule"),
+            (bool(getattr(rule, "bounds", ())), "who keeps the bounds of the rule is known only at the end", "rule.subject_to"),
+            (not _ours(measure), f"the best value of measure {kind_of(measure)} is not known", "measure"),
+            (self.corrected and not of_rows, "race.corrected=true needs rule=best and a measure that is a mean over rows",
+             "race.corrected"),
+        )  # fmt: skip
+        return tuple(Problem("MSEL-226", what, where, "leave it out, or race=exact") for wrong, what, where in cannot if wrong)
+
+
+def _ours(part: Any) -> bool:
+    return type(part).__module__.startswith("modelsel.")
+
+
+@dataclass(frozen=True)
+class PoolSettings:
+    """Settings of the workers that compute cells. The answer does not depend on them."""
+
+    kind: str
+    n_jobs: int | None = whole(None, least=-1, help="workers; null or -1: as many as there are cores")
+    scheduler: str | None = plain(None, help="dask: tcp://host:port; null: a local cluster")
+
+    def problems(self, limit: LimitSettings) -> tuple[Problem, ...]:
+        """A package that is not here, a limit that nobody could hold: workers are stopped by `processes` alone."""
+        return (*self._missing(), *(self._unheld() if limit.any and self.kind not in HOLD_LIMITS else ()))
+
+    def _missing(self) -> tuple[Problem, ...]:
+        """Report the package that this pool needs, where it is not installed."""
+        package, fix = PACKAGES.get(self.kind, ("", ""))
+        if not package or find_spec(package) is not None:
+            return ()
+        return (Problem("MSEL-215", f"pool={self.kind} needs a package that is not installed", "pool", fix),)
+
+    def _unheld(self) -> tuple[Problem, ...]:
+        why = "a thread cannot be stopped" if self.kind in IN_THIS_PROCESS else "its workers are not ours to stop"
+        what = f"pool={self.kind} cannot hold a limit: {why}"
+        return (Problem("MSEL-208", what, "limit", "use pool=processes, or leave the pool out"),)
+
+
+@dataclass(frozen=True)
+class TrackingSettings:
+    """Settings of MLflow's copy of the record. The record itself is the run's folder."""
+
+    kind: str
+    uri: str | None = field(
+        default=None, repr=False, metadata={"limits": FieldLimits(help="null: runs/mlflow.db, or MLFLOW_TRACKING_URI")}
+    )
+    uri_env: str | None = plain(None, help="the environment variable that holds the address, so that no file does")
+    parent: str | None = plain(None, help="the id of a run of this store under which the study is put")
+    on_error: str = one_of("warn", "fail", help="fail: exit 6 when tracking failed")
+    allow_skops: bool = plain(False, help="learner=sklearn: store the fitted estimator too, as model/data/estimator.skops")
+    allow_pickle: bool = plain(False, help="store an estimator that no safe format takes, as model/data/estimator.pickle")
+    writer: str = one_of("auto", "bulk", "client", help="auto: bulk where the store's revision is known, else client")
+
+    def problems(self) -> tuple[str, ...]:
+        missing = self.allow_skops and find_spec("skops") is None
+        return ("storing a fitted estimator needs a package that is not installed",) if missing else ()
+
+
+IN_THIS_PROCESS = ("threads", "sequential")
+HOLD_LIMITS = ("auto", "processes")
+PACKAGES = {  # what a pool needs and how to get it
+    "dask": ("distributed", "pip install 'modelsel[dask]'"),
+    "ray": ("ray", "install ray"),
+    "spark": ("joblibspark", "install joblibspark and pyspark"),
+}
+CLASSES: dict[str, type[Any]] = {"race": RaceSettings, "pool": PoolSettings, "tracking": TrackingSettings}
+KINDS = {
+    "race": ("off", "exact"),
+    "pool": ("auto", "threads", "processes", "sequential", "dask", "ray", "spark"),
+    "tracking": ("sqlite", "server", "off"),
+}
+
+
+def shows() -> tuple[str, ...]:
+    """List the names that `show` accepts: the modules of `reporting/experiments`, read off the folder, not imported.
+
+    >>> "gains" in shows()
+    True
+    """
+    return tuple(sorted(each.name[:-3] for each in files("modelsel.reporting.experiments").iterdir() if _is_show(each.name)))
+
+
+def _is_show(name: str) -> bool:
+    return name.endswith(".py") and not name.startswith("_")
+
+
+def size(text: int | str) -> int:
+    """Bytes of `500MB` or `2GiB`.
+
+    >>> size("2GiB"), size(1024)
+    (2147483648, 1024)
+    """
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", str(text))
+    if found is None or found[2].upper() not in UNITS:
+        raise ValueError(f"{text!r} is no size")
+    return int(float(found[1]) * UNITS[found[2].upper()])

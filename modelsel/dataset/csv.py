@@ -1,0 +1,389 @@
+"""Tables as text, read strictly: a field too many or too few, a NUL byte or an open quote is an error with its line.
+
+Parsed by Arrow, block by block, into dictionary-encoded columns; files whose quotes do not all stand at the ends of cells are
+walked once more by Python's strict reader, because Arrow takes a quote that is never closed for a very long cell.
+"""
+
+import csv
+import csv as standard
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as arrow
+from numpy.typing import NDArray
+
+from modelsel.core.errors import DataError, Problem
+from modelsel.core.spec import plain
+from modelsel.core.types import Finding, Floats, Integers
+from modelsel.dataset.columns.column import RawColumn, coded_column, whole
+from modelsel.dataset.columns.kinds import EXACT
+from modelsel.dataset.columns.numbers import EITHER, numbers
+from modelsel.dataset.files import BLOCK, File, Raw, Stream, codec, first_bytes, lines_of, listener, text_blocks
+
+# The columns of a CSV file as Arrow parses it, block by block.
+#
+# A column whose first rows are numbers is read as numbers at once. Where one of its cells then says none, or one that 64 bits
+# do not hold exactly, all is read again as texts, of which the kinds of columns are inferred: the answer is the same, at twice
+# the time.
+
+FIRST = 300  # rows that are looked at
+LONGEST = 4 * BLOCK  # bytes of a row
+Columns = tuple[RawColumn, ...]
+
+
+@dataclass(frozen=True)
+class CsvForm:
+    """The form of a file: its columns and the sign between them; `lines` says that each row is a line, and no long one."""
+
+    path: Path
+    encoding: str
+    names: tuple[str, ...]
+    delimiter: str
+    lines: bool = False
+
+
+def begin_as_numbers(form: CsvForm, head: str, missing: Sequence[str]) -> dict[str, bool]:
+    """The columns that hold numbers in the first rows, and nothing else but missing cells: whether they have no point there."""
+    reader = standard.reader(io.StringIO(head, newline=""), delimiter=form.delimiter)
+    rows = [row for row in islice(reader, 1, FIRST) if len(row) == len(form.names)]
+    found = {}
+    for name, cells in zip(form.names, zip(*rows)):
+        known = [cell for cell in cells if cell.strip() not in missing]
+        if known and np.isfinite(numbers(known)).all():
+            found[name] = whole(known)
+    return found
+
+
+def parsed(form: CsvForm, numeric: Mapping[str, bool], missing: Sequence[str]) -> tuple[Columns, list[arrow.InvalidRow]]:
+    """Columns of texts, or of numbers those named, and the rows whose number of fields is not the header's."""
+    if numeric:
+        try:
+            return _read(form, numeric, missing)
+        except (pa.ArrowInvalid, _TextWanted):  # whatever is wrong with the file is found again
+            pass
+    return _read(form, {}, missing)
+
+
+class _TextWanted(Exception):  # noqa: N818  it is an event, not a mistake
+    """A column of numbers holds something that its texts have to say."""
+
+
+def _read(form: CsvForm, numeric: Mapping[str, bool], missing: Sequence[str]) -> tuple[Columns, list[arrow.InvalidRow]]:
+    """Parse the file block by block, and keep the rows whose number of fields is wrong."""
+    odd: list[arrow.InvalidRow] = []
+
+    def remember(row: arrow.InvalidRow) -> str:
+        odd.append(row)
+        return "skip"
+
+    chunks: list[list[pa.Array]] = [[] for _ in form.names]
+    kinds = {name: pa.float64() if name in numeric else pa.string() for name in (*form.names, "")}
+    text = Stream(text_blocks(form.path, form.encoding, listener()))
+    with arrow.open_csv(
+        pa.PythonFile(text if form.lines else io.BufferedReader(text, BLOCK), mode="r"),
+        arrow.ReadOptions(use_threads=False, block_size=2 * BLOCK if form.lines else LONGEST),
+        arrow.ParseOptions(delimiter=form.delimiter, newlines_in_values=not form.lines, invalid_row_handler=remember),
+        arrow.ConvertOptions(column_types=kinds, strings_can_be_null=False, null_values=list(missing)),
+    ) as reader:
+        for batch in reader:
+            for place, column in zip(chunks, batch.columns, strict=True):
+                place.append(column if pa.types.is_floating(column.type) else column.dictionary_encode())
+    return tuple(_column(name, chunks.pop(0), numeric.get(name, False)) for name in form.names), odd
+
+
+def _column(name: str, chunks: Sequence[pa.Array], begins_whole: bool) -> RawColumn:
+    """Put the blocks of a column together; whole numbers are such only where the first rows have no point."""
+    if not chunks or not pa.types.is_floating(chunks[0].type):
+        return coded_column(name, chunks)
+    found = np.concatenate([_exact(chunk) for chunk in chunks])
+    is_whole = begins_whole and np.array_equal(found, np.round(found), equal_nan=True)
+    return RawColumn(name, numbers=found, guessed=True, type="int" if is_whole else "float")
+
+
+def _exact(chunk: pa.Array) -> Floats:
+    """Take numbers from Arrow; where integers are too large to be exact, the texts are wanted."""
+    values: Floats = chunk.to_numpy(zero_copy_only=False)
+    if np.count_nonzero(np.abs(values) <= EXACT) + chunk.null_count < len(values):
+        raise _TextWanted
+    return values
+
+
+# The delimiter of a text table: declared, or recognised from its first lines.
+#
+# The sign that parts each of them into the same number of fields, two or more: of several the one that makes the most, first
+# the comma. Where none does, it is the comma, and the reader says what is wrong with which line.
+
+DEFAULT = ","
+OTHERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+AUTO = "auto"
+SPELLED = {"\\t": "\t", "tab": "\t"}  # as people write a tab
+LINES = 50
+
+
+def said(delimiter: str) -> str:
+    """Return the one character that a declared delimiter means.
+
+    >>> said("tab"), said(";")
+    ('\\t', ';')
+    """
+    return SPELLED.get(delimiter, delimiter)
+
+
+def recognised(head: str) -> str:
+    """The delimiter of a text that begins like this.
+
+    >>> recognised("a;b;y\\n1,5;2,5;no\\n"), recognised("a,b\\n1;2,3\\n")
+    (';', ',')
+    """
+    fields = {sign: _fields_by(head, sign) for sign in (DEFAULT, *OTHERS)}
+    return max(fields, key=lambda sign: fields[sign])
+
+
+def _fields_by(head: str, sign: str) -> int:
+    """Into how many fields this sign parts each of the first lines; 0 where they differ, or hold one."""
+    lines = csv.reader(io.StringIO(head, newline=""), delimiter=sign)
+    try:
+        widths = {len(line) for line in islice(lines, LINES) if line}
+    except csv.Error:
+        return 0
+    return max(widths) if len(widths) == 1 and widths != {1} else 0
+
+
+HEAD = 1 << 20  # bytes in which the header should end
+NAMED = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Csv(File):
+    """A header line and a line per row. Cells are taken as they stand; kinds come from `features` or are inferred."""
+
+    delimiter: str = plain(AUTO, help="one character, tab, or auto: recognised among , ; | and tab, and said")
+    decimal: str = plain(AUTO, help="decimal point of numbers; auto: a point, and a comma where fields are not parted by it")
+    encoding: str = plain("utf-8", help="utf-8 (with or without a mark), latin-1, cp1252, utf-16, ...")
+
+    def header(self, path: Path) -> tuple[str, ...]:
+        text = self._head(path)
+        try:
+            with long_cells():
+                names = next(standard.reader(io.StringIO(text, newline=""), delimiter=self._sign(text)), [])
+        except standard.Error as error:
+            raise DataError(Problem("MSEL-317", f"the header is broken ({error})", str(path), "check its quotes")) from error
+        if not names:
+            raise DataError(Problem("MSEL-310", "the file is empty", str(path), "check dataset.path"))
+        if any(sign in name for name in names for sign in "\ufffd\0"):
+            raise DataError(Problem("MSEL-312", f"the header is not {self.encoding}", str(path), "set dataset.encoding"))
+        return (names[0] or _unnamed(names), *names[1:])
+
+    def raw(self, path: Path) -> Raw:
+        sign, lines = self._checked(path)
+        names = self.header(path)
+        DataError.raise_if(_names(names, path))
+        no_rows = Problem("MSEL-311", "a header and no rows", str(path), "the file needs data rows")
+        DataError.raise_if([no_rows] if self._is_one_line(path) else [])  # Arrow takes such a file for no table at all
+        form = CsvForm(path, self.encoding, names, sign, lines)
+        columns, odd = parsed(form, self._numeric(form), self.missing)
+        rows = len(columns[0]) if columns else 0
+        DataError.raise_if(_fields(odd, rows, names, path))
+        if not rows:
+            raise DataError(no_rows)
+        decimal = {AUTO: "." if sign == DEFAULT else EITHER}.get(self.decimal, self.decimal)
+        return Raw(columns, decimal=decimal, findings=tuple(_recognised(self.delimiter, sign, path)))
+
+    def _is_one_line(self, path: Path) -> bool:
+        """Say whether the file ends within its header, without the end of a line."""
+        head = self._head(path)
+        return len(head) < BLOCK and "\n" not in head and "\r" not in head
+
+    def _numeric(self, form: CsvForm) -> dict[str, bool]:
+        """Columns to be read as numbers at once: undeclared or numeric ones that begin so and whose texts nobody asks for."""
+        if self.test_path is not None or self.decimal not in (AUTO, ".") or np.isfinite(numbers(self.missing)).any():
+            return {}
+        taken = self.roles().keys() | {name for name, said in self.features.items() if said != "numeric"}
+        with long_cells():
+            found = begin_as_numbers(form, self._head(form.path), self.missing)
+        return {name: is_whole for name, is_whole in found.items() if name not in taken}
+
+    def problems(self) -> Iterator[Problem]:
+        odd = tuple(self._odd_signs())
+        yield from odd or super().problems()
+
+    def _odd_signs(self) -> Iterator[Problem]:
+        """Yield a problem for a delimiter or decimal sign that is not one character."""
+        for setting, value in (("delimiter", said(self.delimiter)), ("decimal", self.decimal)):
+            if value != AUTO and len(value) != 1:
+                fix = "give one character, quoted for the shell (dataset.delimiter=tab for a tab), or auto"
+                yield Problem("MSEL-305", f"{value!r} is not one character", f"dataset.{setting}", fix)
+
+    def _sign(self, head: str) -> str:
+        return recognised(head[: head.rfind("\n") + 1] or head) if self.delimiter == AUTO else said(self.delimiter)
+
+    def _head(self, path: Path) -> str:
+        """The first lines as text."""
+        data = first_bytes(path, HEAD)
+        data = data if b"\n" in data else first_bytes(path, BLOCK)
+        end = data.rfind(b"\n") + 1 or None
+        return data[:end].decode(codec(self.encoding), errors="replace")
+
+    def _checked(self, path: Path) -> tuple[str, bool]:
+        """The delimiter of a file that is text of its encoding, not empty, without NUL bytes, with whole quotes.
+
+        And whether each of its lines is a row.
+        """
+        blank, sign = True, self._sign(self._head(path))
+        quotes = QuoteCheck(sign)
+        for number, block in enumerate(text_blocks(path, self.encoding)):
+            if b"\0" in block:
+                raise DataError(_nul(path, self.encoding, number, block))
+            quotes.feed(block)
+            blank = blank and not block.strip()
+        if blank:
+            raise DataError(Problem("MSEL-310", "the file is empty", str(path), "check dataset.path"))
+        if quotes.end():
+            return sign, quotes.lines
+        DataError.raise_if(_quotes(path, self.encoding, sign))
+        return sign, False
+
+
+def _recognised(wanted: str, sign: str, path: Path) -> Iterator[Finding]:
+    if wanted == AUTO and sign != DEFAULT:
+        message = f"the fields of {path.name} are parted by {OTHERS[sign]}: recognised"
+        yield Finding("DELIMITER", "info", message, "set dataset.delimiter if that is wrong")
+
+
+def _nul(path: Path, encoding: str, number: int, block: bytes) -> Problem:
+    """Describe a NUL byte in the block of this number."""
+    line = lines_of([*islice(text_blocks(path, encoding), number), block[: block.index(0)]]) + 1
+    return Problem("MSEL-313", f"NUL byte in line {line}", str(path), "the file is damaged or no text: write it again")
+
+
+def _quotes(path: Path, encoding: str, delimiter: str) -> Iterator[Problem]:
+    """A strict walk through a file whose quotes are not all at the ends of cells."""
+    text = io.TextIOWrapper(io.BufferedReader(Stream(text_blocks(path, encoding))), "utf-8", newline="")
+    reader = standard.reader(text, delimiter=delimiter, strict=True)
+    line = 0
+    try:
+        with long_cells():
+            for _ in reader:
+                line = reader.line_num
+    except standard.Error as error:
+        what = f"broken quotes in the record that begins in line {line + 1} ({error})"
+        yield Problem("MSEL-317", what, str(path), 'close the quote; a quote inside a quoted cell is written ""')
+
+
+def _unnamed(names: list[str]) -> str:
+    """Return pandas' name for a first column without a name: the index that a program has written along."""
+    return "Unnamed: 0" if len(names) > 1 and "Unnamed: 0" not in names else ""
+
+
+def _names(names: tuple[str, ...], path: Path) -> Iterator[Problem]:
+    """Yield a problem for column names that occur twice or are empty."""
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        yield Problem(
+            "MSEL-318", f"column names that occur twice: {', '.join(twice)}", str(path), "give each column its own name"
+        )
+    if any(not name.strip() for name in names):
+        places = ", ".join(str(i + 1) for i, name in enumerate(names) if not name.strip())
+        yield Problem("MSEL-319", f"column {places} has no name", str(path), "name every column in the header")
+
+
+def _fields(odd: list[arrow.InvalidRow], rows: int, names: tuple[str, ...], path: Path) -> Iterator[Problem]:
+    """Yield a problem for rows with too many or too few fields, with their lines."""
+    if not odd:
+        return
+    expected = len(names)
+    if not rows and all(row.actual_columns == expected + 1 for row in odd):
+        what = f"all {len(odd)} rows have one field more than the header's {expected}"
+        yield Problem(
+            "MSEL-316", what, str(path), "name the extra column in the header (it may be a row number), or take it out"
+        )
+        return
+    for code, word, found in (
+        ("MSEL-314", "many", [row for row in odd if row.actual_columns > expected]),
+        ("MSEL-315", "few", [row for row in odd if row.actual_columns < expected]),
+    ):
+        if found:
+            named = "; ".join(f"line {row.number}: {row.actual_columns}" for row in found[:NAMED])
+            more = f"; +{len(found) - NAMED} more" if len(found) > NAMED else ""
+            what = f"too {word} fields, where the header has {expected} ({named}{more})"
+            yield Problem(code, what, str(path), "quote cells that contain the delimiter, and write empty cells out")
+
+
+# Check that the quotes of a text are whole, block by block and without a walk through its cells.
+#
+# Every quote opens or closes, in turn. One that opens stands where a cell begins, one that closes where a cell ends; a quote
+# written twice within a cell closes and opens at once. Whatever is not so by this look (a quote within a bare cell, which is
+# allowed; a cell longer than Python's reader takes) is left to the walk, which is strict and knows the line.
+
+QUOTE, ENDS = 34, (10, 13)  # the byte, and those that end a line
+NEAR = 1 << 18  # bytes looked at in one go
+LONGEST_CELL = 1 << 30  # characters: Python's reader takes 131,072 by itself, Arrow a row of four blocks
+
+
+@contextmanager
+def long_cells() -> Iterator[None]:
+    """Let Python's reader take long cells: a text of a patient may have more than 131,072 characters."""
+    usual = csv.field_size_limit(LONGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(usual)
+
+
+class QuoteCheck:
+    """Feed it the blocks of a text: `whole` leaves nothing to the walk, and with `lines` no cell holds the end of a line."""
+
+    def __init__(self, delimiter: str) -> None:
+        """Start at the beginning of a record."""
+        sign = delimiter.encode()
+        self.whole, self.lines = len(sign) == 1, True
+        self._beside = np.zeros(256, np.bool_)  # what may stand before a quote that opens, and after one that closes
+        self._beside[[*ENDS, QUOTE, *sign[:1]]] = True
+        self._longest = csv.field_size_limit()
+        self._last, self._open, self._closing = 10, False, False
+        self._length = 0  # bytes since the last record ended
+
+    def feed(self, block: bytes) -> None:
+        """Look at the next block."""
+        data = np.frombuffer(block, np.uint8)
+        for start in range(0, len(data) if self.whole else 0, NEAR):
+            self._look(data[start : start + NEAR])
+
+    def end(self) -> bool:
+        """Return whether all of it was whole; a quote that is still open is not."""
+        return self.whole and not self._open
+
+    def _look(self, data: NDArray[np.uint8]) -> None:
+        """Look at some bytes."""
+        found = data == QUOTE
+        for end in ENDS:
+            found |= data == end
+        places = np.flatnonzero(found)
+        is_quote = data[places] == QUOTE
+        within = (np.cumsum(is_quote)[~is_quote] + self._open) % 2 == 1
+        quotes, ends = places[is_quote], places[~is_quote]
+        opens, closes = (quotes[1::2], quotes[::2]) if self._open else (quotes[::2], quotes[1::2])
+        before = np.where(opens > 0, data[opens - 1], self._last)
+        inside = closes[closes + 1 < len(data)]
+        self.whole &= bool(
+            self._beside[before].all()
+            and self._beside[data[inside + 1]].all()
+            and (not self._closing or self._beside[data[0]])
+            and self._short(ends[~within], len(data))
+        )
+        self.lines &= not within.any()
+        self._closing = len(inside) < len(closes)
+        self._open ^= bool(len(quotes) % 2)
+        self._last = int(data[-1])
+
+    def _short(self, ends: Integers, size: int) -> bool:
+        """Say whether no record is longer than the longest cell that Python's reader takes."""
+        lengths = np.diff(ends, prepend=-1 - self._length)
+        self._length = size - 1 - int(ends[-1]) if len(ends) else self._length + size
+        return max(int(lengths.max(initial=0)), self._length) <= self._longest

@@ -1,0 +1,333 @@
+"""Base of all file readers: a path, an optional second file of test rows, problems of the header, the way to a task."""
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import sys
+import time
+import zipfile
+from abc import abstractmethod
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+
+from modelsel.core.errors import ConfigurationError, DataError, Problem
+from modelsel.core.spec import plain
+from modelsel.core.types import Finding, Floats, Task
+from modelsel.dataset.columns.assemble import Loaded, assemble
+from modelsel.dataset.columns.column import RawColumn
+from modelsel.dataset.columns.settings import TableSettings, nearest
+
+
+@dataclass(frozen=True, eq=False)
+class Raw:
+    """The columns of a source, with row weights where the format itself has them.
+
+    `decimal` is how its numbers are written (`either`: with a point, else with a comma); `findings` say what was recognised.
+    """
+
+    columns: tuple[RawColumn, ...]
+    weights: Floats | None = None
+    decimal: str = "."
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class File(TableSettings):
+    """`path` is relative to the folder in which the command is typed."""
+
+    path: str | None = plain(None, help="the file")
+    test_path: str | None = plain(None, help="a second file of the same columns: the test rows for split=predefined")
+
+    @abstractmethod
+    def header(self, path: Path) -> tuple[str, ...]:
+        """The column names, read from the beginning of the file; raises ModelselError."""
+
+    @abstractmethod
+    def raw(self, path: Path) -> Raw:
+        """All columns; raises DataError with all problems of the file's form."""
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield the problems of the settings, by themselves and against the header: reads no more than the header."""
+        missing = tuple(self._missing_files())
+        yield from missing
+        if not missing:
+            try:
+                names = self.header(Path(str(self.path)))
+            except DataError:
+                return  # the contents are the business of read()
+            yield from self.header_problems(names)
+
+    def load(self) -> Loaded:
+        """The task and what is notable about it; ConfigurationError or DataError with all problems."""
+        ConfigurationError.raise_if(self.problems())
+        raw = self.raw(Path(str(self.path)))
+        ConfigurationError.raise_if(self.header_problems([column.name for column in raw.columns]))
+        held_out = None
+        if self.test_path is not None:
+            held_out = len(raw.columns[0])
+            raw = _stacked(raw, self.raw(Path(self.test_path)), self.test_path)
+        waiting, decimal, weights, findings = list(raw.columns), raw.decimal, raw.weights, raw.findings
+        del raw  # each column is let go once it is a feature
+        loaded = assemble(waiting, self, bare(str(self.path)).stem, decimal, weights)
+        _given_back()
+        loaded = replace(loaded, findings=(*findings, *loaded.findings))
+        return loaded if held_out is None else _marked(loaded, held_out)
+
+    def read(self) -> Task:
+        return self.load().task
+
+    def _missing_files(self) -> Iterator[Problem]:
+        """Yield a problem where no file is named or there is none of that name."""
+        if self.path is None:
+            yield Problem("MSEL-301", "no file is named", "dataset.path", "set dataset.path=FILE")
+        for setting in ("path", "test_path"):
+            name = getattr(self, setting)
+            if name is not None and not Path(name).is_file():
+                yield Problem("MSEL-302", f"there is no file '{name}'", f"dataset.{setting}", _near_file(Path(name)))
+
+
+def _near_file(path: Path) -> str:
+    beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+    return nearest(path.name, beside).strip() or f"the path is read from {Path.cwd()}"
+
+
+def _stacked(top: Raw, bottom: Raw, path: str) -> Raw:
+    """Append the second file's rows; its columns are found by name."""
+    names, others = [column.name for column in top.columns], {column.name: column for column in bottom.columns}
+    lacking = [name for name in names if name not in others]
+    if lacking:
+        what = f"columns missing in the second file: {', '.join(lacking)}"
+        raise DataError(Problem("MSEL-371", what, path, "both files need the same columns"))
+    columns = tuple(column.extend(others[column.name]) for column in top.columns)
+    weights = None
+    if top.weights is not None or bottom.weights is not None:
+        weights = np.concatenate([_ones(top), _ones(bottom)])
+    return replace(top, columns=columns, weights=weights)
+
+
+def _ones(raw: Raw) -> Floats:
+    return np.ones(len(raw.columns[0])) if raw.weights is None else raw.weights
+
+
+def _marked(loaded: Loaded, first: int) -> Loaded:
+    """The rows from the second file are held out."""
+    return Loaded(replace(loaded.task, held_out=np.asarray(loaded.task.rows >= first)), loaded.findings)
+
+
+def _given_back() -> None:
+    """Give the memory that Arrow keeps after reading, twice the table and more, back to the system."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
+
+
+# The bytes of a file, taken out of what they were compressed with, as blocks of UTF-8 text: no file is ever held whole.
+#
+# A compressed file is known by its first bytes, whatever it is called. Long readings are told to whoever listens (`told`).
+
+BLOCK = 1 << 22
+UTF_8 = "utf-8-sig"  # with or without a mark
+EVERY = 3.0  # seconds between two lines about a long reading
+ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
+BROKEN = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile, OSError, ValueError)
+
+Say = Callable[[str], None]
+_LISTENER: ContextVar[Say] = ContextVar("listener", default=lambda _: None)
+
+
+@contextmanager
+def told(say: Say) -> Iterator[None]:
+    """Let files read within the block report how far they are."""
+    token = _LISTENER.set(say)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+def bare(path: str | Path) -> Path:
+    """The path without the ending that says how the file was compressed.
+
+    >>> bare("loans.csv.gz").name, bare("loans.csv").name
+    ('loans.csv', 'loans.csv')
+    """
+    return Path(path).with_suffix("") if Path(path).suffix.lower() in ENDINGS else Path(path)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """The file's contents as a stream. Raises ConfigurationError where it cannot be opened, DataError for a workbook."""
+    try:
+        raw = path.open("rb")
+    except OSError as error:
+        raise ConfigurationError(Problem("MSEL-302", f"{path}: {error.strerror}", "dataset.path", "check the file")) from error
+    with raw, _unpacked(raw, path) as stream:
+        yield stream
+
+
+def read_bytes(path: Path) -> bytes:
+    """The whole contents; ConfigurationError where the file cannot be read, DataError where it is empty."""
+    data = b"".join(blocks(path))
+    if not data.strip():
+        raise DataError(Problem("MSEL-310", "the file is empty", str(path), "check dataset.path"))
+    return data
+
+
+def first_bytes(path: Path, many: int) -> bytes:
+    """The beginning of the contents, so many bytes."""
+    data = b""
+    with closing(blocks(path, many=many)) as found:
+        while len(data) < many and (block := next(found, b"")):
+            data += block
+    return data
+
+
+def listener() -> Say:
+    """Return the listener to messages about long readings. Arrow reads in a thread of its own, which has none."""
+    return _LISTENER.get()
+
+
+def blocks(path: Path, say: Say | None = None, many: int | None = None) -> Generator[bytes]:
+    """The contents, a block or so many bytes at a time; `say` is told how far the reading is, in bytes of the file on disk."""
+    size, began = path.stat().st_size if path.is_file() else 0, time.monotonic()
+    with opened(path) as stream:
+        try:
+            while block := stream.read(many or BLOCK):
+                yield block
+                if say and time.monotonic() - began > EVERY:
+                    began = time.monotonic()
+                    say(f"reading {path.name}: {_place(stream) / max(size, 1):.0%} of {size / 1e6:,.0f} MB")
+        except BROKEN as error:
+            what = f"the compressed file is damaged ({str(error) or type(error).__name__})"
+            raise DataError(Problem("MSEL-372", what, str(path), "copy it again, or unpack it by hand")) from error
+
+
+def text_blocks(path: Path, encoding: str, say: Say | None = None) -> Iterator[bytes]:
+    """The contents as UTF-8 without a mark; DataError at the first byte that is not `encoding`."""
+    decoder, whole = _decoder(encoding), 0
+    try:
+        for block in blocks(path, say):
+            yield block if _as_it_is(block, encoding, decoder) else decoder.decode(block).encode()
+            whole += 1
+        yield decoder.decode(b"", final=True).encode()
+    except UnicodeDecodeError as error:
+        lines = lines_of(islice(text_blocks(path, encoding), whole))
+        raise DataError(_undecodable(error, lines, encoding, path)) from error
+
+
+def lines_of(some: Iterable[bytes]) -> int:
+    """Count the lines of blocks: asked for where something is wrong in a later one."""
+    return sum(block.count(b"\n") for block in some)
+
+
+def decoded(data: bytes, encoding: str, path: Path) -> str:
+    """The text of a file; an undecodable byte is reported with its line and the likely encoding."""
+    try:
+        return _decoder(encoding).decode(data, final=True)
+    except UnicodeDecodeError as error:
+        raise DataError(_undecodable(error, 0, encoding, path)) from error
+
+
+class Stream(io.RawIOBase):
+    """Blocks of bytes as a file that is read from its beginning to its end."""
+
+    def __init__(self, source: Iterator[bytes]) -> None:
+        self._source, self._block, self._place = source, b"", 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Return up to so many bytes (all without a size), a block as it is where it is no longer; none at the end."""
+        if size < 0:
+            return self.readall()
+        while self._place >= len(self._block):
+            if (block := next(self._source, None)) is None:
+                return b""
+            self._block, self._place = block, 0
+        start, self._place = self._place, self._place + size
+        return self._block[start : self._place]
+
+    def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
+        """Fill the buffer from the next block; 0 at the end."""
+        taken = self.read(len(buffer))
+        buffer[: len(taken)] = taken
+        return len(taken)
+
+
+def codec(encoding: str) -> str:
+    """The codec that takes a byte-order mark away where there may be one."""
+    return UTF_8 if encoding.lower().replace("_", "-") in {"utf-8", "utf8"} else encoding
+
+
+def _unpacked(raw: BinaryIO, path: Path) -> BinaryIO:
+    """Unpack gzip, bzip2, xz, zstd or a zip archive, recognised by its first bytes."""
+    first = raw.read(6)
+    raw.seek(0)
+    if first[:2] == b"\x1f\x8b":
+        return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
+    if first[:3] == b"BZh":
+        return bz2.BZ2File(raw)  # type: ignore[return-value]
+    if first == b"\xfd7zXZ\0":
+        return lzma.LZMAFile(raw)  # type: ignore[return-value]
+    if first[:4] == b"(\xb5/\xfd":
+        return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")  # type: ignore[no-any-return]
+    return _member(raw, path) if first[:4] == b"PK\x03\x04" else raw
+
+
+def _member(raw: BinaryIO, path: Path) -> BinaryIO:
+    """The one file of a ZIP archive."""
+    try:
+        archive = zipfile.ZipFile(raw)
+    except zipfile.BadZipFile as error:
+        what = f"the compressed file is damaged ({error})"
+        raise DataError(Problem("MSEL-372", what, str(path), "copy it again, or unpack it by hand")) from error
+    names = [name for name in archive.namelist() if not name.endswith("/")]
+    if "[Content_Types].xml" in names:
+        raise DataError(Problem("MSEL-373", "this is a workbook of a spreadsheet program", str(path), "save the sheet as CSV"))
+    if len(names) != 1:
+        what = f"the archive holds {len(names)} files"
+        raise DataError(Problem("MSEL-373", what, str(path), "unpack it, and name the one that is meant"))
+    return archive.open(names[0])  # type: ignore[return-value]
+
+
+def _as_it_is(block: bytes, encoding: str, decoder: codecs.IncrementalDecoder) -> bool:
+    """Say that a block of ASCII says in UTF-8 what it says already, as no character and no mark was begun before it."""
+    return codec(encoding) == UTF_8 and decoder.getstate() == (b"", 0) and block.isascii()
+
+
+def _place(stream: BinaryIO) -> int:
+    """Return how many bytes of the file on disk were read, as near as the stream can tell."""
+    inner = getattr(stream, "fileobj", None) or getattr(stream, "_fp", None) or stream
+    return int(inner.tell())
+
+
+def _decoder(encoding: str) -> codecs.IncrementalDecoder:
+    """Make a decoder for an encoding by its name."""
+    try:
+        return codecs.getincrementaldecoder(codec(encoding))()
+    except LookupError as error:
+        known = "use utf-8, latin-1, cp1252 or utf-16"
+        raise ConfigurationError(Problem("MSEL-305", f"unknown encoding '{encoding}'", "dataset.encoding", known)) from error
+
+
+def _undecodable(error: UnicodeDecodeError, lines: int, encoding: str, path: Path) -> Problem:
+    line = lines + error.object.count(b"\n", 0, error.start) + 1
+    what = f"byte {error.object[error.start]:#04x} is not {encoding} (line {line})"
+    return Problem("MSEL-312", what, str(path), f"set dataset.encoding={_likely(error.object)}, if that is right")
+
+
+def _likely(data: bytes) -> str:
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or data[:200].count(0) > len(data[:200]) // 4:
+        return "utf-16"
+    return "cp1252" if any(0x80 <= byte < 0xA0 for byte in data[:100_000]) else "latin-1"

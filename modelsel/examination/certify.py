@@ -1,0 +1,315 @@
+"""A certificate: what a ledger says of the looks at one test set, with its chain, so that others can check it.
+
+The format is specified in docs/guard/certificate.md; `verifier.py` was written from there.
+"""
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+from modelsel.config.reopen import reopen
+from modelsel.core.errors import ConfigurationError, Problem, StoreError
+from modelsel.core.fingerprint import canonical
+from modelsel.examination.sit import CLOSING, ExamSession, closes, sat
+from modelsel.examination.terms import FILE
+from modelsel.guard.gate import Gate
+from modelsel.guard.reporting.audit import looks
+from modelsel.ledger.entry import LedgerEntry, heads
+from modelsel.record.folder import ROOT, RunFolder
+
+FORMAT, WHAT = "modelsel certificate 1", "modelsel.certificate.v1 "
+THRESHOLDOUT = "thresholdout"
+ALWAYS = ("migration", "vouch", "ruling", "merge", "recovered")
+RELATED = ("seal", "selection", "commit", "intent", "replay", "policy_change")
+SAID = ("look", "spent", "n", "delta", "release", "metric", "certified", "at", "cv_mean", "cv_rows")
+
+
+@dataclass(frozen=True, eq=False)
+class Certified:
+    """The subject of a certificate: a gate, looks of one test set, and their names."""
+
+    gate: Gate
+    kind: str
+    name: str
+    looks: Sequence[Mapping[str, Any]]
+    about: Mapping[str, Any]
+    exam: str = ""
+
+
+def certify(place: str, output: Path, whole: bool = False, stamp: str | None = None, root: Path = ROOT) -> Path:
+    """Write the certificate of a run (its final test) or of an exam (all that was shown).
+
+    `whole` shows the contents of every entry of the ledger; else those about other rows are withheld, and their number is seen.
+    `stamp` is the address of a time-stamping authority (RFC 3161). Raises ConfigurationError where nothing was shown.
+    """
+    found = _of_exam(Path(place)) if (Path(place) / FILE).is_file() else _of_run(place, root)
+    claims = [*_claims(found)]
+    if not claims:
+        fix = "open the test (`modelsel test`), or close the exam, first"
+        raise ConfigurationError(Problem("MSEL-950", "no answer was shown", place, fix))
+    members = _members(found, claims, whole)
+    facts = _facts(found, claims, members)
+    signer = found.gate.session.home.signer()
+    statement = canonical(facts).encode()
+    digest = hashlib.sha256(statement).hexdigest()
+    signature = {"key": signer.public, "value": signer.sign(WHAT + digest)}
+    files = {"certificate.json": statement, "signature.json": _json(signature), **members}
+    if stamp is not None:
+        files["stamp.tsr"] = stamped(statement, stamp)
+    return _written(output, files)
+
+
+def _of_exam(folder: Path) -> Certified:
+    """Gather the looks of an exam that a certificate covers."""
+    exam = ExamSession(folder)
+    made = [look for look in exam.history() if sat(look, exam.terms.id) or closes(look, exam.terms.id)]
+    about = {"terms": dict(exam.terms.facts), "terms_sha256": exam.terms.digest}
+    return Certified(exam.gate, "exam", exam.terms.name, made, about, exam.terms.id)
+
+
+def _of_run(run: str, root: Path) -> Certified:
+    """Gather the look of a run that a certificate covers."""
+    folder = RunFolder.open(run, root)
+    outcome, config = folder.outcome(), folder.config()
+    gate = Gate(reopen(config, "guard").guard, folder.root)
+    sets = [one["id"] for one in folder.details().get("audit", {}).get("test_sets", ())]
+    test = outcome.test
+    made = [
+        look for testset in sets for look in looks(gate.session, testset)
+        if test is not None and look["look"] == test.look and look["status"] == "revealed"
+        and (look["answer"]["score"], look["answer"]["errors"]) == (test.score, test.errors)
+    ]  # fmt: skip
+    made.sort(key=lambda look: look["spec_id"] != outcome.spec_id)  # a merged ledger may hold two of one number
+    declared = {"candidates": dict(outcome.candidates), "winner": outcome.winner["id"], "measure": outcome.measure}
+    about = {"study": outcome.study, "spec_id": outcome.spec_id, "task": dict(outcome.task), "declared": declared}
+    return Certified(gate, "run", outcome.study, made[:1], about)
+
+
+def _claims(found: Certified) -> Iterator[dict[str, Any]]:
+    """Yield a claim for each answered look."""
+    for look in found.looks:
+        if look["status"] != "revealed":
+            continue
+        answer, config = look["answer"], look.get("config") or {}
+        shown = {name: answer.get(name) for name in ("symbol", "score", "errors", "interval", "price")}
+        claim = {"intent": look["id"], **{name: look.get(name) for name in SAID}, **shown}
+        if look["metric"] == CLOSING:
+            claim |= {"answers": answer["answers"], "verdicts": answer["verdicts"]}
+        if look["superseded"]:
+            claim["superseded"] = look["superseded"]
+        if found.exam and "asker" in config:
+            claim |= {"asker": config["asker"], "predictions_sha256": config["handed"]}
+        yield claim
+
+
+def _members(found: Certified, claims: Sequence[Mapping[str, Any]], whole: bool) -> dict[str, bytes]:
+    """The chains, their signatures, and the cards."""
+    session = found.gate.session
+    entries, signatures = session.ledger.entries(), session.ledger.signatures()
+    sets = {testset for look in found.looks for testset in look.get("charged", (look["testset"],))}
+    intents = {e.facts["id"] for e in entries if e.kind == "intent" and e.facts["testset"] in sets}
+    shown = [(whole and not _noisy(entry)) or _related(entry, sets, intents, found.exam) for entry in entries]
+    _no_noise([entry for entry, one in zip(entries, shown) if one], _open(entries, found.kind == "exam"), found.name)
+    lines = [_line(entry, one) for entry, one in zip(entries, shown)]
+    ends = {
+        replica: {"key": key, "value": value}
+        for replica, entry in heads(entries).items() for key, value in signatures.get(entry.hash, ())
+        if key == entries.signers.get(replica)
+    }  # fmt: skip
+    return {"chain.jsonl": "".join(f"{line}\n" for line in lines).encode(), "signatures.json": _json(ends),
+            **cards(found.kind, found.name, claims)}  # fmt: skip
+
+
+def _related(entry: LedgerEntry, sets: set[str], intents: set[str], exam: str) -> bool:
+    """Say whether an entry of the ledger belongs to the certified test set, or is always shown."""
+    facts = entry.facts
+    if entry.kind in ALWAYS:
+        return True
+    if entry.kind in ("reveal", "abort"):
+        return facts["intent"] in intents
+    return (entry.kind in RELATED and facts.get("testset") in sets) or bool(exam and facts.get("exam") == exam)
+
+
+def _noisy(entry: LedgerEntry) -> bool:
+    """Say whether an entry is a seal with the seed of noise that further answers may be shown with."""
+    return entry.kind == "seal" and entry.facts.get("terms", {}).get("release") == THRESHOLDOUT
+
+
+def _open(entries: Sequence[LedgerEntry], every: bool) -> set[str]:
+    """Return the test sets of exams that are not closed; with `every` all sets that no exam's close has ended."""
+    closings = [entry.facts for entry in entries if entry.kind == "intent" and entry.facts["metric"] == CLOSING]
+    ended = {facts["spec_id"] for facts in closings}
+    made = [entry.facts for entry in entries if entry.kind == "note" and entry.facts.get("what") == "created"]
+    still = {facts["testset"] for facts in made if facts["exam"] not in ended}
+    sealed = {entry.facts["testset"] for entry in entries if entry.kind == "seal"} if every else set()
+    return still | (sealed - {facts["testset"] for facts in closings})
+
+
+def _no_noise(shown: Sequence[LedgerEntry], still: set[str], name: str) -> None:
+    """Refuse to give away the noise of an exam that is open: who knows it takes it off every further answer."""
+    if any(_noisy(entry) and entry.facts["testset"] in still for entry in shown):
+        what = "the chain has the seed of the noise that further answers would be shown with"
+        raise ConfigurationError(Problem("MSEL-950", what, name, "close every thresholdout exam of these rows first"))
+
+
+def _line(entry: LedgerEntry, shown: bool) -> str:
+    names = ("replica", "seq", "prev", "hash", *(("kind", "body") if shown else ()))
+    return json.dumps({name: getattr(entry, name) for name in names}, ensure_ascii=True)
+
+
+def _facts(found: Certified, claims: Sequence[Mapping[str, Any]], members: Mapping[str, bytes]) -> dict[str, Any]:
+    """Gather the certificate's statements: claims, signer, ledger, digests of its members."""
+
+    from modelsel import __version__
+
+    session, testset = found.gate.session, str(found.looks[0]["testset"])
+    seen, _ = session.witnesses.asked(testset)
+    return {
+        "format": FORMAT, "kind": found.kind, "name": found.name, "testset": testset, "claims": list(claims),
+        "about": found.about, "by": session.home.signer().public, "ledger": session.ledger.id, "software": __version__,
+        "witnesses": [{"anchor": name, **facts} for name, facts in seen],
+        "members": {name: hashlib.sha256(data).hexdigest() for name, data in members.items()},
+    }  # fmt: skip
+
+
+def _json(value: Any) -> bytes:
+    return canonical(value).encode()
+
+
+def _written(output: Path, files: Mapping[str, bytes]) -> Path:
+    """Write the archive, with the same dates each time."""
+    try:
+        with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, data in files.items():
+                archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+    except OSError as error:
+        what, fix = f"cannot be written ({error.strerror})", "choose another place"
+        raise StoreError(Problem("MSEL-951", what, str(output), fix)) from error
+    return output
+
+
+# The claims of a certificate as cards that other systems read: CycloneDX 1.6 (model card) and Hugging Face (README.md).
+
+
+def cards(kind: str, name: str, claims: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
+    """`card.cdx.json` and `README.md`, by name."""
+    lines = [*_lines(claims)]
+    return {
+        "card.cdx.json": json.dumps(_cyclonedx(name, lines), indent=1, ensure_ascii=False).encode(),
+        "README.md": _hugging_face(kind, name, lines).encode(),
+    }
+
+
+def _lines(claims: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """A line per number that was shown."""
+    for claim in claims:
+        if claim.get("answers") is not None:
+            for one in (one for one in claim["answers"] if one["score"] is not None):
+                yield {
+                    "who": one["name"][:12],
+                    "metric": "score at the close",
+                    **one,
+                    "delta": claim["delta"],
+                    "look": claim["look"],
+                }
+        elif claim.get("score") is not None:
+            yield {"who": claim.get("asker", ""), **claim}
+
+
+def _cyclonedx(name: str, lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Write the claims as a CycloneDX model card."""
+    metrics = []
+    for line in lines:
+        metric: dict[str, Any] = {"type": line["metric"], "value": f"{line['score']:.6g}", "slice": _slice(line)}
+        if line["interval"]:
+            low, high = line["interval"]
+            metric["confidenceInterval"] = {"lowerBound": f"{low:.6f}", "upperBound": f"{high:.6f}"}
+        metrics.append(metric)
+    card = {"quantitativeAnalysis": {"performanceMetrics": metrics}}
+    component = {"type": "machine-learning-model", "name": name, "bom-ref": "model", "modelCard": card}
+    return {"$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json", "bomFormat": "CycloneDX", "specVersion": "1.6",
+            "version": 1, "components": [component]}  # fmt: skip
+
+
+def _slice(line: Mapping[str, Any]) -> str:
+    return f"sealed test rows, look {line['look']}" + (f", {line['who']}" if line["who"] else "")
+
+
+def _hugging_face(kind: str, name: str, lines: Sequence[Mapping[str, Any]]) -> str:
+    """Metadata (YAML that is JSON, which YAML allows) and a table."""
+    metrics = [
+        {"type": line["metric"], "name": f"{line['metric']} ({_slice(line)})", "value": line["score"],
+         **({"args": {"interval": list(line["interval"]), "level": 1 - line["delta"]}} if line["interval"] else {})}
+        for line in lines
+    ]  # fmt: skip
+    result = {
+        "task": {"type": "tabular-classification"},
+        "dataset": {"name": name, "type": name, "split": "test"},
+        "metrics": metrics,
+    }
+    metadata = {"tags": ["modelsel"], "model-index": [{"name": name, "results": [result]}]}
+    rows = "".join(
+        f"| {_cell(line['who'] or name)} | {line['metric']} | {line['score']:.6g} | {_limits(line)} |\n" for line in lines
+    )
+    head = f"# {_cell(name)}\n\nScores of a sealed test set ({kind}), with intervals that hold after all looks on record.\n\n"
+    table = f"| of | measure | score | interval |\n|---|---|---|---|\n{rows}"
+    return f"---\n{json.dumps(metadata, indent=1)}\n---\n\n{head}{table}\nCheck them: `modelsel verify certificate.zip`.\n"
+
+
+def _limits(line: Mapping[str, Any]) -> str:
+    return f"[{line['interval'][0]:.4f}, {line['interval'][1]:.4f}] ({1 - line['delta']:.0%})" if line["interval"] else "none"
+
+
+def _cell(text: str) -> str:
+    return "".join(" " if sign in "|\n\r<>`" else sign for sign in text)
+
+
+# A time stamp of a third party (RFC 3161) on a certificate: it existed at that time, whatever the issuer's clock said.
+
+SECONDS = 30.0
+
+
+def stamped(statement: bytes, address: str) -> bytes:
+    """The authority's signed reply to a SHA-512 of the statement. ConfigurationError where none is to be had."""
+    try:
+        from rfc3161_client import TimestampRequestBuilder
+    except ImportError as error:
+        fix = "pip install 'modelsel[exam]', or leave --stamp out"
+        raise ConfigurationError(Problem("MSEL-952", "rfc3161-client is not installed", "--stamp", fix)) from error
+    if not address.startswith(("http://", "https://")):
+        raise ConfigurationError(
+            Problem("MSEL-953", "not the address of an authority", address, "give one that begins with http")
+        )
+    asked = TimestampRequestBuilder().data(statement).nonce(nonce=True).cert_request(cert_request=True).build()
+    headers = {"Content-Type": "application/timestamp-query"}
+    try:
+        with urlopen(Request(address, asked.as_bytes(), headers), timeout=SECONDS) as reply:  # noqa: S310  http alone
+            data = bytes(reply.read(1 << 20))
+        if not _granted(data):
+            raise ValueError("the authority refused")
+    except (URLError, OSError, ValueError) as error:
+        fix = "try again, or another authority"
+        raise ConfigurationError(Problem("MSEL-953", f"no time stamp ({error})", address, fix)) from error
+    return data
+
+
+def _granted(reply: bytes) -> bool:
+    """Say whether the status of a DER-encoded reply is 0 or 1 (granted).
+
+    The rest is not read here: authorities put certificates in an order that strict readers refuse; OpenSSL checks it.
+
+    >>> _granted(bytes.fromhex("3005300302010002")), _granted(bytes.fromhex("30053003020102")), _granted(b"<html>")
+    (True, False, False)
+    """
+    rest = reply
+    for _ in range(2):
+        if rest[:1] != b"\x30" or len(rest) < 2:
+            return False
+        rest = rest[2 + (rest[1] & 0x7F if rest[1] & 0x80 else 0) :]
+    return rest[:3] in (b"\x02\x01\x00", b"\x02\x01\x01")

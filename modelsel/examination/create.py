@@ -1,0 +1,153 @@
+"""An exam from a table: two public files of rows under random tokens, public terms, and a store that the examiner keeps.
+
+What askers get holds no label of a question, no row number and no trace of the table's order: tokens are random, rows stand in
+their order.
+"""
+
+import hashlib
+import json
+import secrets
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from modelsel.config.compose import Config
+from modelsel.core.errors import ConfigurationError, Problem, RefusedError, StoreError
+from modelsel.core.spec import resolved
+from modelsel.core.types import Finding, Integers, Task, positions
+from modelsel.examination.store import SIDES, Store, commit, created, public_of, taken
+from modelsel.examination.terms import FILE, FORMAT, PUBLIC, VERDICTS, Wanted, problems, written
+from modelsel.guard.gate import Gate
+from modelsel.guard.requests import SelectionSummary
+from modelsel.ledger.home import Home, write_whole
+
+KNOWN = ("G020", "G021", "G022", "G061", "G076")  # rows that were tested, chosen on, or opened before
+
+
+def create(config: Config, folder: Path, wanted: Wanted, home: Home | None = None) -> tuple[Store, tuple[Finding, ...]]:
+    """Write an exam into a new folder; its store, and what is known of its rows.
+
+    Raises RefusedError (4) where rows were looked at or chosen on before, unless `accept_overlap` says that this is known.
+    """
+    home = home or Home.find()
+    ConfigurationError.raise_if(problems(wanted, folder, config))
+    task = config.dataset.load().task
+    sides = _sides(task, config, wanted.everything)
+    tokens = {side: np.array(sorted(f"r{secrets.token_hex(8)}" for _ in range(len(rows)))) for side, rows in sides.items()}
+    mixed = {side: taken(task, rows[np.argsort(np.array([secrets.randbits(62) for _ in rows], np.int64))])
+             for side, rows in sides.items()}  # fmt: skip
+    facts = _facts(config, wanted, mixed, home, task)
+    there = folder.exists()
+    try:
+        store = created(home, folder, facts, mixed, tokens)
+        facts["commitments"]["labels"] = commit(store, mixed["questions"].target, tokens["questions"])
+        folder.mkdir(parents=True, exist_ok=True)
+        for side in SIDES:
+            facts["files"][side] = _write(folder, side, mixed[side], tokens[side], facts, wanted.parquet)
+        write_whole(store.folder / "private.json", json.dumps({"ledger": wanted.ledger}).encode())
+        return store, _sealed(store, facts, wanted, folder)
+    except BaseException:  # half an exam is none: neither its files stay nor its labels
+        shutil.rmtree(home.folder / "exams" / str(facts["id"]), ignore_errors=True)
+        for path in [*folder.iterdir()] if folder.is_dir() else ():
+            path.unlink()
+        if folder.is_dir() and not there:
+            folder.rmdir()
+        raise
+
+
+def _sides(task: Task, config: Config, everything: bool) -> dict[str, Integers]:
+    """Divide the rows into development rows and questions."""
+    if everything:
+        return {"development": positions(task)[:0], "questions": positions(task)}
+    ConfigurationError.raise_if(Problem("MSEL-910", reason, "split", "choose another split") for reason in
+                                config.split.problems(task))  # fmt: skip
+    partition = config.split.partition(task)
+    if not len(partition.test):
+        raise ConfigurationError(Problem("MSEL-910", "no row is asked", "split", "use --all, or a split that seals rows"))
+    return {"development": partition.development, "questions": partition.test}
+
+
+def _sealed(store: Store, facts: dict[str, Any], wanted: Wanted, folder: Path) -> tuple[Finding, ...]:
+    """Seal the rows in the examiner's ledger, say what is known of them, and write the terms."""
+    written({**facts, "testset": ""}, store.folder, store.home)  # what the gate needs to know; complete below
+    gate = Gate(store.terms.policy(wanted.ledger), folder, home=store.home)
+    sealing = store.sealing()
+    found = gate.known(sealing)
+    grave = [finding for finding in found if finding.code in KNOWN]
+    if grave and not wanted.accept_overlap:
+        fix = "ask about fresh rows, or say --accept-overlap: what was spent on these rows is then charged"
+        raise RefusedError(*(Problem("MSEL-911", f"{one.code}: {one.message}", str(folder), fix) for one in grave))
+    if len(store.development):
+        gate.select(sealing, SelectionSummary("development", 0.5, 0))
+    if wanted.class_counts:
+        names, counts, price = gate.class_counts(sealing)
+        facts["class_counts"] = {"counts": dict(zip(names, counts)), "price": price}
+    facts["testset"] = gate.subject(sealing).digest
+    facts["overlap"] = [f"{one.code}: {one.message}" for one in grave]
+    terms = written(facts, store.folder, store.home)
+    (folder / FILE).write_bytes((store.folder / FILE).read_bytes())
+    store.__dict__.pop("terms", None)
+    gate.say({"exam": terms.id, "what": "created", "terms": terms.digest, "testset": facts["testset"]})
+    return found
+
+
+def _facts(config: Config, wanted: Wanted, sides: Mapping[str, Task], home: Home, task: Task) -> dict[str, Any]:
+    """Gather the exam's public terms."""
+    columns = {"token": "token", "target": config.dataset.target or "target", "weight": None, "group": None}
+    features = [feature.name for feature in task.features]
+    for role, given, usual in (("token", True, "token"), ("weight", task.weights is not None, "weight"),
+                               ("group", task.groups is not None, "group")):  # fmt: skip
+        taken_names = {*features, columns["target"]}
+        columns[role] = next(name for name in (usual, f"row_{usual}", f"exam_{usual}", secrets.token_hex(4))
+                             if name not in taken_names) if given else None  # fmt: skip
+    delta = wanted.delta
+    return {
+        "format": FORMAT, "id": secrets.token_hex(8), "name": wanted.name or task.name or "exam",
+        "examiner": home.signer().public, "key": public_of(home.secret("exam.key")),
+        "columns": columns, "classes": list(task.classes),
+        "features": [{"name": f.name, "kind": f.kind, "levels": list(f.levels)} for f in task.features],
+        "rows": {side: len(rows) for side, rows in sides.items()}, "measure": resolved(config.measure),
+        "policy": {"release": wanted.release, "resolution": wanted.resolution, "delta": delta,
+                   "intervals": delta * (1 - VERDICTS), "verdicts": delta * VERDICTS, "target": wanted.target,
+                   "budget": wanted.budget},
+        "per_asker": {"looks": wanted.looks, "nats": wanted.nats}, "class_counts": None,
+        "files": {}, "commitments": {}, "notes": [PUBLIC],
+    }  # fmt: skip
+
+
+def _write(folder: Path, side: str, task: Task, tokens: Any, facts: Mapping[str, Any], parquet: bool) -> dict[str, str]:
+    """The file of one side: tokens and features; of the development rows the classes and groups too."""
+    columns: dict[str, Any] = {facts["columns"]["token"]: tokens}
+    for index, feature in enumerate(task.features):
+        columns[feature.name] = _cells(task.values[:, index], feature.levels if feature.kind != "numeric" else None)
+    if task.weights is not None:
+        columns[facts["columns"]["weight"]] = task.weights
+    if side == "development":
+        if task.groups is not None:
+            columns[facts["columns"]["group"]] = task.groups
+        columns[facts["columns"]["target"]] = np.array(task.classes, object)[task.target]
+    frame = pd.DataFrame(columns)
+    path = folder / f"{side}.{'parquet' if parquet else 'csv'}"
+    try:
+        if parquet:
+            frame.to_parquet(path, index=False)
+        else:
+            frame.to_csv(path, index=False, lineterminator="\n")
+    except OSError as error:
+        raise StoreError(
+            Problem("MSEL-912", f"cannot be written ({error.strerror})", str(path), "choose another folder")
+        ) from error
+    return {"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+
+
+def _cells(values: Any, levels: tuple[str, ...] | None) -> Any:
+    """The cells of a column: levels by name, whole numbers without a point, nothing where a value is missing."""
+    if levels is not None:
+        return pd.Series([None if np.isnan(code) else levels[int(code)] for code in values.tolist()], dtype=object)
+    finite = values[~np.isnan(values)]
+    whole = bool(len(finite)) and bool((finite == np.floor(finite)).all()) and bool((np.abs(finite) < 2**53).all())
+    return pd.Series(values).astype("Int64") if whole else pd.Series(values)

@@ -1,0 +1,224 @@
+"""Read handed-in predictions and check them against the tokens of an exam: a class per row, or a score per class.
+
+Columns: the token, then `prediction`, or a column per class (its name, or `score_` and its name), or both. Every problem is
+named, with the first rows that have it.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.errors import ConfigurationError, DataError, Problem
+from modelsel.core.types import Codes, Floats, Outputs
+from modelsel.dataset.columns.column import RawColumn
+from modelsel.dataset.tables.read_table import kind_of_file, reader
+from modelsel.examination.terms import Terms
+
+PREDICTION, SCORE, THRESHOLDOUT = "prediction", "score_", "thresholdout"
+ASKED = ("questions", "questions and of the development rows")
+NAMED, CUT, EVEN, DECIMALS = 3, 40, 1e-3, 6
+BYTES, COLUMNS = 4000, 2000  # at most so many bytes for each row of a Parquet file, and columns
+Columns = Mapping[str, RawColumn]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Predictions in the order of the exam's rows, and for its development rows where the terms ask for them."""
+
+    name: str  # digest of what the measure reads, row by row
+    outputs: Outputs
+    development: Codes | None = None
+
+
+def read(source: Any, most: int) -> Columns:
+    """The columns of a CSV or Parquet file, or of a table in memory; DataError for what is no table.
+
+    A Parquet file of more than `most` rows is not read: a few bytes of it may stand for billions of cells.
+    """
+    if not isinstance(source, str | Path):
+        from modelsel.dataset.tables.in_memory import columns as columns_of  # narwhals, which a file does without
+
+        return columns_of(source)
+    path = Path(source)
+    if not path.is_file():
+        raise ConfigurationError(
+            Problem("MSEL-920", f"there is no file {str(path)!r}", "PREDICTIONS", "give a CSV or Parquet file")
+        )
+    if kind_of_file(path) == "parquet":
+        _bounded(path, most)
+    return {column.name: column for column in reader(path).raw(path).columns}
+
+
+def _bounded(path: Path, most: int) -> None:
+    """Refuse a Parquet file that says of itself that it is larger than an answer may be."""
+    from modelsel.dataset.parquet import opened  # Arrow, which other files do without
+
+    header = opened(path).metadata
+    size = sum(header.row_group(number).total_byte_size for number in range(header.num_row_groups))
+    if header.num_rows > most or size > BYTES * (most + 1) or header.num_columns > COLUMNS:
+        what = f"{header.num_rows:,} rows and {header.num_columns:,} columns of {size:,} bytes"
+        raise DataError(
+            Problem("MSEL-962", what, "predictions", "hand in one line for each row: its token, and what is predicted")
+        )
+
+
+def checked(columns: Columns, terms: Terms, tokens: Any, development: Any) -> Answer:
+    """Predictions by token as outputs; DataError (3) that names missing, extra, repeated and unknown rows and odd cells."""
+    wanted = terms.token
+    if wanted not in columns:
+        fix = f"give each prediction the {wanted} of its row, as the questions have it, in a column (an index is not read)"
+        raise DataError(Problem("MSEL-921", f"there is no column '{wanted}'; {_has(columns)}", "predictions", fix))
+    both = terms.release == THRESHOLDOUT
+    everything = np.concatenate([tokens, development]) if both else tokens
+    place = _places(columns[wanted], everything, terms)
+    cells = {name: _taken(column, place) for name, column in columns.items()}
+    predicted, scores = _read(cells, terms)
+    outputs = Outputs(predicted[None, : len(tokens)], None if scores is None else scores[None, : len(tokens)])
+    return Answer(_digest(terms, tokens, outputs), outputs, predicted[len(tokens) :] if both else None)
+
+
+def _digest(terms: Terms, tokens: Any, outputs: Outputs) -> str:
+    """SHA-256 over a line per row in the order of tokens: token, tab, the class, or the scores with six decimals."""
+    if terms.measure.needs_scores and outputs.scores is not None:
+        rounded = np.round(outputs.scores[0], DECIMALS) + 0.0  # as the guard rounds them: one answer has one name
+        said = ["\t".join(f"{value:.{DECIMALS}f}" for value in row) for row in rounded.tolist()]
+    else:
+        said = [terms.classes[code] for code in outputs.predicted[0].tolist()]
+    state = hashlib.sha256()
+    for token, words in sorted(zip(tokens.tolist(), said)):
+        state.update(f"{token}\t{words}\n".encode())
+    return state.hexdigest()
+
+
+def _places(column: RawColumn, tokens: Any, terms: Terms) -> Any:
+    """Find the place in the file of each of the exam's rows."""
+    text = column.as_text()
+    assert text.codes is not None
+    index = {token: number for number, token in enumerate(tokens.tolist())}
+    row = np.array([*(index.get(word.strip(), -1) for word in text.texts), -1], np.int64)[text.codes]
+    DataError.raise_if(_rows(row, tokens, text, terms))
+    place = np.empty(len(tokens), np.int64)
+    place[row] = np.arange(len(row))
+    return place
+
+
+def _rows(row: Any, tokens: Any, text: RawColumn, terms: Terms) -> Iterator[Problem]:
+    """Yield a problem for questions that are missing, repeated or unknown."""
+    counts = np.bincount(row[row >= 0], minlength=len(tokens))
+    for code, what, names, fix in (
+        ("MSEL-922", "missing", tokens[counts == 0], f"predict every row of the {ASKED[terms.release == THRESHOLDOUT]}"),
+        ("MSEL-923", "repeated", tokens[counts > 1], "give one line to each row"),
+        ("MSEL-924", "unknown", _words(text, row < 0), f"keep the column '{terms.token}' as questions.csv has it"),
+    ):
+        if len(names):
+            yield Problem(code, f"{what} rows: {_some(names)}", f"column '{terms.token}'", fix)
+
+
+def _words(text: RawColumn, where: Any) -> Sequence[str]:
+    """The distinct texts of some rows, cut short: nobody knows how long they are."""
+    assert text.codes is not None
+    return ["" if code < 0 else text.texts[code][:CUT] for code in np.unique(text.codes[where]).tolist()]
+
+
+def _some(names: Sequence[Any]) -> str:
+    more = f", +{len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return ", ".join(repr(str(name)) for name in names[:NAMED]) + more
+
+
+def _taken(column: RawColumn, place: Any) -> RawColumn:
+    """Reorder a column's rows."""
+    if column.numbers is not None:
+        return RawColumn(column.name, numbers=column.numbers[place])
+    assert column.codes is not None
+    return RawColumn(column.name, column.texts, column.codes[place])
+
+
+def _read(cells: Columns, terms: Terms) -> tuple[Codes, Floats | None]:
+    """The class of each row, and class scores where they are given."""
+    named = [name if name in cells and name != terms.token else f"{SCORE}{name}" for name in terms.classes]
+    present = [name for name in named if name in cells]
+    if present and len(present) < len(named):
+        lacking = ", ".join(name.removeprefix(SCORE) for name in named if name not in cells)
+        raise DataError(
+            Problem(
+                "MSEL-925",
+                f"no column for {lacking}; {_has(cells)}",
+                "predictions",
+                "give a column of scores for each class, or for none",
+            )
+        )
+    scores = _scores([cells[name] for name in named]) if present else None
+    if scores is None and terms.measure.needs_scores:
+        fix = "give a column of scores for each class: " + ", ".join(terms.classes)
+        raise DataError(Problem("MSEL-925", "the measure reads scores, and there are none", "predictions", fix))
+    if PREDICTION in cells:
+        return _labels(cells[PREDICTION], terms), scores
+    if scores is None:
+        fix = f"add a column '{PREDICTION}', or a column of scores for each class"
+        raise DataError(Problem("MSEL-925", f"nothing is predicted; {_has(cells)}", "predictions", fix))
+    return scores.argmax(axis=1).astype(np.int32), scores
+
+
+def _labels(column: RawColumn, terms: Terms) -> Codes:
+    """Read predicted classes as class indices."""
+    text = column.as_text()
+    assert text.codes is not None
+    code = {name: number for number, name in enumerate(terms.classes)}
+    known = np.array([*(code.get(word, code.get(_whole(word), -1)) for word in text.texts), -1], np.int32)
+    found: Codes = known[text.codes]
+    if (found < 0).any():
+        fix = f"use one of {', '.join(terms.classes[:20])}"
+        what = f"{int((found < 0).sum()):,} cells that are no class: {_some(_words(text, found < 0))}"
+        raise DataError(Problem("MSEL-926", what, f"column '{PREDICTION}'", fix))
+    return found
+
+
+def _whole(text: str) -> str:
+    """Rewrite a class as other programs spell it: without spaces, whole numbers without a point.
+
+    >>> _whole(" 1.0"), _whole("yes "), _whole("1.05")
+    ('1', 'yes', '1.05')
+    """
+    bare = text.strip()
+    head, _, rest = bare.partition(".")
+    return head if rest and not rest.strip("0") and head.lstrip("-").isdecimal() else bare
+
+
+def _has(columns: Columns) -> str:
+    """The names of the columns that there are, cut short."""
+    return f"there are {_some([name[:CUT] for name in columns])}"
+
+
+def _scores(columns: Sequence[RawColumn]) -> Floats:
+    """Scores that sum to one, row by row."""
+    table = np.column_stack([_numbers(column) for column in columns])
+    wrong = ~np.isfinite(table) | (table < 0)
+    sums = table.sum(axis=1)
+    odd = wrong.any(axis=1) | (np.abs(sums - 1) > EVEN)
+    if odd.any():
+        what = f"{int(odd.sum()):,} rows whose scores are not numbers from 0 that sum to 1 (row {int(np.flatnonzero(odd)[0])})"
+        raise DataError(Problem("MSEL-927", what, "columns of scores", "give probabilities, a column for each class"))
+    scores: Floats = table / sums[:, None]
+    return scores
+
+
+def _numbers(column: RawColumn) -> Floats:
+    """Read a column of scores as numbers; NaN where a cell is none."""
+    if column.numbers is not None:
+        return column.numbers
+    assert column.codes is not None
+    values = np.array([*(_number(text) for text in column.texts), np.nan])
+    found: Floats = values[column.codes]
+    return found
+
+
+def _number(text: str) -> float:
+    """Read a number; NaN where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")

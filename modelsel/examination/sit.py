@@ -1,0 +1,213 @@
+"""Handing in an answer: checked, kept, within its asker's budget, then one look of the gate. The terms say what is shown."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.errors import ConfigurationError, Problem, RefusedError
+from modelsel.core.outcome import TestResult
+from modelsel.core.system.disk import locked
+from modelsel.core.types import Finding
+from modelsel.examination.predictions import Answer, checked, read
+from modelsel.examination.store import Store
+from modelsel.examination.terms import Terms
+from modelsel.guard.gate import Gate
+from modelsel.guard.reporting.audit import looks, notes
+from modelsel.guard.requests import LookRequest, SelectionSummary, Sitting
+from modelsel.ledger.home import Home
+
+NAME = re.compile(r"\w([\w .@+-]{0,62}[\w.@+-])?")  # no space at its end: two names would look like one
+CLOSED, CLOSING = "closed", "closing"
+MOST_ROWS = 10**9  # that a forecast may come from
+OVER = "the exam is closed: no further answer is taken"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The reply that an asker is shown. `said` is a sentence; numbers are None where the terms do not show them."""
+
+    exam: str
+    asker: str
+    answer: str  # digest of the predictions
+    said: str
+    look: int | None = None
+    replay: bool = False
+    score: float | None = None
+    errors: int | None = None
+    n: int = 0
+    interval: tuple[float, float] | None = None
+    level: float = 0.0
+    price: float = 0.0
+    spent: float = 0.0
+    release: str = ""
+
+
+class ExamSession:
+    """An exam where its examiner's key is: one gate, one answer at a time."""
+
+    def __init__(self, folder: Path, home: Home | None = None) -> None:
+        self.store = Store.open(Path(folder), home)
+        self.terms = self.store.terms
+        self.gate = Gate(self.terms.policy(str(self.store.private["ledger"])), Path(folder), home=self.store.home)
+
+    @property
+    def folder(self) -> Path:
+        return self.store.public
+
+    def history(self) -> list[dict[str, Any]]:
+        """All looks at the exam's rows, whoever made them."""
+        return looks(self.gate.session, str(self.terms.facts["testset"]))
+
+    def notes(self) -> list[dict[str, Any]]:
+        """List the notes that are on record about the exam."""
+        return notes(self.gate.session, self.terms.id)
+
+    def handed(self) -> list[dict[str, Any]]:
+        """Distinct answers in order: asker, answer, at; with the look, where there was one."""
+        if self.terms.release == CLOSED:
+            found = [note for note in self.notes() if note.get("what") == "handed in"]
+        else:
+            found = [{**look["config"], "at": look["at"], "look": look} for look in self.history() if sat(look, self.terms.id)]
+        return found
+
+    @property
+    def closed(self) -> bool:
+        return is_closed(self.history(), self.terms.id)
+
+    def answer(self, predictions: Any, asker: str, forecast: tuple[float, float] | None = None,
+               allow: Callable[[Sequence[Mapping[str, Any]], float], str] | None = None) -> Shown:  # fmt: skip
+        """Hand in predictions (a file, or a table in memory) under a name.
+
+        `forecast`, an error rate and the rows that it comes from, is what an answer is priced by under release=predicted.
+        `allow` may object besides the terms' own budget (the server's, for a token). Raises DataError (3) for rows that do not
+        fit, RefusedError (4) where the budget is used up or the exam closed; StoreError (6), LedgerError (5) as looks do.
+        """
+        ConfigurationError.raise_if(_odd(asker, forecast))
+        answer = checked(read(predictions, most(self.terms)), self.terms, self.store.tokens(), self.store.tokens("development"))
+        with locked(self.store.folder / "answers.lock"):
+            self.gate.findings.clear()
+            fresh = self.store.keep(answer.name, answer.outputs, {"asker": asker})
+            try:
+                if self.terms.release == CLOSED:
+                    return self._handed_in(answer, asker, allow)
+                return self._looked(answer, asker, forecast, allow)
+            except RefusedError:
+                if fresh:  # nobody fills the disk with what is refused
+                    self.store.forget(answer.name)
+                raise
+
+    def _looked(self, answer: Answer, asker: str, forecast: tuple[float, float] | None, allow: Any) -> Shown:
+        """Take one look at the gate for an answer, within the budget of its asker."""
+
+        def objection(past: Sequence[Mapping[str, Any]], worst: float) -> str:
+            return next(self._objections([one for one in past if sat(one, self.terms.id)], past, asker, worst, allow), "")
+
+        sealing = self.store.sealing(asker=asker, handed=answer.name)
+        request = LookRequest(sealing, self._selected(answer, asker, forecast), lambda _table: answer.outputs,
+                              sitting=Sitting(objection, self.store.answer))  # fmt: skip
+        result = self.gate.look(request)
+        if result.refused is not None:
+            raise RefusedError(Problem("MSEL-930", result.refused, self.terms.name, "`modelsel exam status` says what is left"))
+        return self._shown(result, answer, asker)
+
+    def _handed_in(self, answer: Answer, asker: str, allow: Any) -> Shown:
+        """Record an answer whose score is computed only when the exam closes, and say so."""
+        if self.closed:
+            raise RefusedError(Problem("MSEL-930", OVER, self.terms.name, "`modelsel exam board` shows what came out"))
+        before = self.handed()
+        place = next((number for number, one in enumerate(before, 1) if one["handed"] == answer.name), None)
+        if place is None:
+            past = [{"config": one, "charge": 0.0} for one in before]
+            objection = next(self._objections(past, self.history(), asker, 0.0, allow), "")
+            if objection:
+                raise RefusedError(Problem("MSEL-930", objection, self.terms.name, "`modelsel exam status` says what is left"))
+            self.gate.say({"exam": self.terms.id, "what": "handed in", "asker": asker, "handed": answer.name})
+        said = f"answer {place or len(before) + 1} is on record; nothing is shown before the exam is closed"
+        return Shown(self.terms.id, asker, answer.name, said, None, place is not None, n=len(self.store.sealed), release=CLOSED)
+
+    def _objections(self, mine: Sequence[Any], past: Sequence[Any], asker: str, worst: float, allow: Any) -> Iterator[str]:
+        """Yield reasons why this asker may not look now; decided before labels are opened."""
+        if is_closed(past, self.terms.id):
+            yield OVER
+        own = [one for one in mine if one["config"]["asker"] == asker]
+        limits = self.terms.facts["per_asker"]
+        if limits["looks"] is not None and len(own) >= limits["looks"]:
+            yield f"{asker} has handed in {len(own)} answers, and the terms allow {limits['looks']}"
+        spent = sum(one["charge"] for one in own)
+        if limits["nats"] is not None and spent + worst > limits["nats"]:
+            yield f"{asker} has spent {spent:.2f} nats; this may cost {worst:.2f}, and the terms allow {limits['nats']:g}"
+        if allow is not None and (reason := allow(own, worst)):
+            yield reason
+
+    def _selected(self, answer: Answer, asker: str, forecast: tuple[float, float] | None) -> SelectionSummary:
+        """Return the forecast of the answer: its errors on the development rows (thresholdout), or one that came with it."""
+        if answer.development is not None:
+            wrong = float(np.mean(answer.development != self.store.development.target))
+            return SelectionSummary(asker, wrong, len(answer.development), wrong)
+        return (
+            SelectionSummary(asker, forecast[0], int(forecast[1]), forecast[0]) if forecast else SelectionSummary(asker, 0.5, 0)
+        )
+
+    def _shown(self, result: TestResult, answer: Answer, asker: str) -> Shown:
+        """Gather the answer of a look from the ledger, as its asker may see it. Another exam may have made it."""
+        made = [one for one in reversed(self.history()) if one["look"] == result.look]
+        look = next((one for one in made if sat(one, self.terms.id)), made[0])
+        symbol = str(look["answer"].get("symbol"))
+        return Shown(
+            self.terms.id, asker, answer.name, sentence(result, symbol), result.look, result.replay, result.score,
+            result.errors, result.n, result.interval, result.level, result.price, result.spent, result.release,
+        )  # fmt: skip
+
+    @property
+    def noticed(self) -> tuple[Finding, ...]:
+        """The findings of the last answer."""
+        return tuple(self.gate.findings)
+
+
+def most(terms: Terms) -> int:
+    """Largest number of rows accepted in an answer file: twice the exam's rows, and a thousand."""
+    return 1000 + 2 * sum(map(int, terms.facts["rows"].values()))
+
+
+def is_closed(looks: Sequence[Mapping[str, Any]], exam: str) -> bool:
+    """Say whether the closing of this exam is among the looks."""
+    return any(closes(look, exam) for look in looks)
+
+
+def closes(look: Mapping[str, Any], exam: str) -> bool:
+    """Say whether a look is the close of this exam; another exam of the same rows has a close of its own."""
+    return bool(look["metric"] == CLOSING and look["spec_id"] == exam)
+
+
+def sat(look: Mapping[str, Any], exam: str) -> bool:
+    """Say whether a look is an answer to this exam."""
+    return bool((look.get("config") or {}).get("exam") == exam and "asker" in look["config"])
+
+
+def sentence(result: TestResult, symbol: str) -> str:
+    """Put the answer that was shown into words."""
+    limits = (
+        f", {100 * result.level:g} % interval [{result.interval[0]:.4f}, {result.interval[1]:.4f}]" if result.interval else ""
+    )
+    if symbol in ("the first", "better", "no better"):
+        said = "the first answer: the best so far" if symbol == "the first" else f"{symbol} than the best so far"
+    elif symbol in ("pass", "fail"):
+        said = symbol
+    else:
+        stays = ", the board stays" if symbol.endswith("stays") else ""
+        said = f"score {result.score:.6g}{stays}" if result.score is not None else symbol
+    again = " (shown before, at no price)" if result.replay else ""
+    return f"{said}{limits}{again}"
+
+
+def _odd(asker: str, forecast: tuple[float, float] | None) -> Iterator[Problem]:
+    """Yield a problem for a name or a forecast that is not well formed."""
+    if not NAME.fullmatch(asker):
+        yield Problem("MSEL-931", f"not a name: {asker[:40]!r}", "--as", "use letters, digits, and . @ + - _, up to 64")
+    if forecast is not None and not (0 <= forecast[0] <= 1 and 1 <= forecast[1] <= MOST_ROWS):
+        fix = f"give an error rate from 0 to 1, and from how many rows it comes, 1 to {MOST_ROWS:,}"
+        yield Problem("MSEL-931", f"not a forecast: {forecast[0]!s:.20} from {forecast[1]!s:.20} rows", "--forecast", fix)

@@ -1,0 +1,215 @@
+"""The examiner's own store of an exam, under `MODELSEL_HOME/exams/`: its rows, encrypted labels, and what was handed in.
+
+Labels are read in one function, `_labels`, which the gate calls when a look is on record.
+"""
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
+from modelsel.core.fingerprint import canonical
+from modelsel.core.types import Codes, Floats, Outputs, Sealed, Task, sealed_unread
+from modelsel.examination.terms import FILE, Terms, read
+from modelsel.guard.requests import TestSetDeclaration
+from modelsel.ledger.home import Home, write_whole
+
+SIDES = ("development", "questions")
+PER_ROW = ("values", "rows", "ids", "groups", "times", "weights")
+
+
+@dataclass(frozen=True, eq=False)
+class Store:
+    """A folder of mode 0700 that nobody but the examiner has."""
+
+    folder: Path
+    public: Path  # the folder that askers have
+    home: Home
+
+    @classmethod
+    def open(cls, public: Path, home: Home | None = None) -> "Store":
+        """The store of an exam's folder; ConfigurationError where the examiner's key is not here."""
+        home = home or Home.find()
+        terms = read(public)
+        store = cls(home.folder / "exams" / terms.id, public, home)
+        if not (store.folder / FILE).is_file():
+            fix = "ask the examiner's server: modelsel.exam(URL), or `modelsel exam` where the exam was created"
+            raise ConfigurationError(Problem("MSEL-904", "the labels of this exam are not here", str(public), fix))
+        if store.terms.facts != terms.facts:
+            fix = "restore the folder from what the examiner gave out"
+            raise LedgerError(Problem("MSEL-905", "the terms are not those of the examiner's store", str(public), fix))
+        return store
+
+    @cached_property
+    def terms(self) -> Terms:
+        return read(self.folder)
+
+    @cached_property
+    def private(self) -> Mapping[str, Any]:
+        """Facts that askers need not know: the ledger."""
+        return dict(json.loads((self.folder / "private.json").read_text("utf-8")))
+
+    @cached_property
+    def _arrays(self) -> dict[str, Any]:
+        with np.load(self.folder / "rows.npz", allow_pickle=False) as stored:
+            return {name: stored[name] for name in stored.files}
+
+    def tokens(self, side: str = "questions") -> Any:
+        """The tokens of the rows of one side, in their order."""
+        return self._arrays[f"{side}.tokens"]
+
+    @cached_property
+    def development(self) -> Task:
+        target = self._arrays["development.target"].astype(np.int32)
+        weights = self._arrays.get("development.weights")
+        return Task(**self._of("development"), classes=self.terms.classes, target=target, weights=weights)
+
+    @cached_property
+    def sealed(self) -> Sealed:
+        """The rows of the exam; their labels are not in memory."""
+        sealed = Sealed(**self._of("questions"))
+        return sealed_unread(sealed, lambda: _labels(self), self._arrays.get("questions.weights"))
+
+    @cached_property
+    def weights(self) -> Floats | None:
+        return self._arrays.get("questions.weights")
+
+    def sealing(self, **config: Any) -> TestSetDeclaration:
+        """The rows as the gate takes them; `config` says whose answer it is."""
+        terms = self.terms
+        return TestSetDeclaration(self.sealed, self.development, terms.measure, f"exam {terms.name}", terms.id,
+                       str(config.get("handed", terms.id)), {"exam": terms.id, **config})  # fmt: skip
+
+    def _of(self, side: str) -> dict[str, Any]:
+        arrays = {name: self._arrays.get(f"{side}.{name}") for name in PER_ROW if name != "weights"}
+        return {"name": self.terms.name, "features": self.terms.features, **arrays}
+
+    def keep(self, name: str, outputs: Outputs, about: Mapping[str, Any]) -> bool:
+        """Keep the predictions of an answer before anything is computed from them; True where they are new."""
+        folder = self.folder / "answers"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        path = folder / f"{name}.npz"
+        if path.is_file():
+            return False
+        arrays = {"predicted": outputs.predicted, "about": np.array(canonical(about))}
+        if outputs.scores is not None:
+            arrays["scores"] = outputs.scores
+        try:
+            write_whole(path, packed(arrays))
+        except OSError as error:
+            raise StoreError(Problem("MSEL-906", f"an answer cannot be kept ({error.strerror})", str(folder),
+                                     "free disk space or mend permissions; nothing was shown")) from error  # fmt: skip
+        return True
+
+    def forget(self, name: str) -> None:
+        """Let the predictions of a refused answer go."""
+        (self.folder / "answers" / f"{name}.npz").unlink(missing_ok=True)
+
+    def answer(self, name: str) -> Outputs:
+        """The predictions of an answer; LedgerError where they are gone."""
+        path = self.folder / "answers" / f"{name}.npz"
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                scores = stored["scores"] if "scores" in stored.files else None
+                return Outputs(stored["predicted"].astype(np.int32), scores)
+        except (OSError, ValueError, KeyError) as error:
+            fix = "restore the examiner's store from a backup"
+            raise LedgerError(Problem("MSEL-907", "the predictions of an answer are gone", str(path), fix)) from error
+
+
+def created(home: Home, public: Path, facts: Mapping[str, Any], sides: Mapping[str, Task], tokens: Mapping[str, Any]) -> Store:
+    """A new store with the rows of both sides and the encrypted labels; the terms are written when they are complete."""
+    store = Store(home.folder / "exams" / str(facts["id"]), public, home)
+    store.folder.mkdir(mode=0o700, parents=True)
+    arrays = {f"{side}.{name}": getattr(task, name) for side, task in sides.items() for name in PER_ROW
+              if getattr(task, name) is not None}  # fmt: skip
+    arrays |= {f"{side}.tokens": tokens[side] for side in SIDES}
+    arrays["development.target"] = sides["development"].target
+    write_whole(store.folder / "rows.npz", packed(arrays))
+    return store
+
+
+def commit(store: Store, target: Codes, tokens: Any) -> str:
+    """Write the labels, encrypted to the examiner's key with 32 random bytes; the commitment to both."""
+    salt = os.urandom(32)
+    raw = canonical({"salt": salt.hex(), "labels": dict(zip(tokens.tolist(), target.tolist()))}).encode()
+    write_whole(store.folder / "labels.box", encrypted(raw, public_of(store.home.secret("exam.key"))))
+    return hashlib.sha256(raw).hexdigest()
+
+
+def _labels(store: Store) -> tuple[tuple[str, ...], Codes]:
+    """The labels of the exam's rows: the one place where they are read. They are those that were committed to."""
+    try:
+        raw = opened((store.folder / "labels.box").read_bytes(), store.home.secret("exam.key"))
+    except (OSError, ValueError) as error:
+        fix = "restore the examiner's home from a backup"
+        raise LedgerError(Problem("MSEL-908", f"the labels cannot be read ({error})", str(store.folder), fix)) from None
+    if hashlib.sha256(raw).hexdigest() != store.terms.facts["commitments"]["labels"]:
+        fix = "restore the examiner's store from a backup"
+        raise LedgerError(Problem("MSEL-909", "the labels are not those that were committed to", str(store.folder), fix))
+    labels = json.loads(raw)["labels"]
+    return store.terms.classes, np.array([labels[token] for token in store.tokens().tolist()], np.int32)
+
+
+def packed(arrays: Mapping[str, Any]) -> bytes:
+    """Arrays as the bytes of an npz file."""
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    return stream.getvalue()
+
+
+def taken(task: Task, order: Any) -> Task:
+    """Rows of a task in another order, numbered by it."""
+    return replace(task.take(order), rows=np.arange(len(order)))
+
+
+# Bytes encrypted to an examiner's key: X25519 with a key of its own for each message, HKDF-SHA256, ChaCha20-Poly1305.
+#
+# message = public key of the message ‖ nonce ‖ ciphertext
+
+WHAT, KEY, NONCE = b"modelsel.exam.labels.v1", 32, 12
+
+
+def public_of(secret: bytes) -> str:
+    """The public key, hexadecimal, of a secret of 32 bytes."""
+    return X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw().hex()
+
+
+def encrypted(data: bytes, public: str) -> bytes:
+    """Bytes that only the owner of a key can read.
+
+    >>> secret = bytes(range(32))
+    >>> opened(encrypted(b"yes, no", public_of(secret)), secret)
+    b'yes, no'
+    """
+    own, receiver = X25519PrivateKey.generate(), X25519PublicKey.from_public_bytes(bytes.fromhex(public))
+    mine, nonce = own.public_key().public_bytes_raw(), os.urandom(NONCE)
+    return mine + nonce + _cipher(own, receiver, mine + bytes.fromhex(public)).encrypt(nonce, data, WHAT)
+
+
+def opened(message: bytes, secret: bytes) -> bytes:
+    """Decrypt a message. Raises ValueError for another key, or a message that was changed."""
+    own = X25519PrivateKey.from_private_bytes(secret)
+    sender, rest = message[:KEY], message[KEY:]
+    try:
+        cipher = _cipher(own, X25519PublicKey.from_public_bytes(sender), sender + own.public_key().public_bytes_raw())
+        return cipher.decrypt(rest[:NONCE], rest[NONCE:], WHAT)
+    except InvalidTag as error:
+        raise ValueError("not encrypted to this key, or changed") from error
+
+
+def _cipher(own: X25519PrivateKey, other: X25519PublicKey, salt: bytes) -> ChaCha20Poly1305:
+    return ChaCha20Poly1305(HKDF(SHA256(), KEY, salt, WHAT).derive(own.exchange(other)))

@@ -1,0 +1,138 @@
+"""Records of choices: selections, models that are committed to, rows that were predicted."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from modelsel.core.types import Table
+from modelsel.guard.access.authorize import memory_of
+from modelsel.guard.access.integrity import mark
+from modelsel.guard.access.looks import elsewhere_now
+from modelsel.guard.access.session import LedgerSession
+from modelsel.guard.fingerprints import RowFingerprints
+from modelsel.guard.history.entries import terms_of, who
+from modelsel.guard.history.history import History
+from modelsel.guard.history.quarantine import judged
+from modelsel.guard.history.stored_rows import keep_chosen
+from modelsel.guard.matching.other_ledgers import OtherLedgers, joined, related
+from modelsel.guard.requests import SelectionSummary, TestSetDeclaration
+from modelsel.ledger.database.store import Ledger, WriteTransaction
+from modelsel.ledger.entry import LedgerEntry
+from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.rows.identity import bound, columns, set_digest
+
+
+def select(
+    session: LedgerSession,
+    sealing: TestSetDeclaration,
+    subject: RowFingerprints,
+    selected: SelectionSummary,
+    predictions: str | None,
+) -> None:
+    """Record a study's choice and the rows it was made on, unless it stands there already."""
+    facts = {"testset": subject.digest, "train": subject.train, "spec_id": sealing.spec_id, "study": sealing.study,
+             "folder": sealing.folder, "key_id": session.key.id, **_measured(terms_of(session.policy, sealing)),
+             **asdict(selected), **({"predictions": predictions} if predictions else {})}  # fmt: skip
+
+    def step(writing: WriteTransaction) -> None:
+        known = History.of(writing.entries()).selections
+        mine = (one for one in known if (one.brief.get("train"), one.brief.get("spec_id")) == (subject.train, sealing.spec_id))
+        if not any(all(entry.facts.get(name) == value for name, value in facts.items()) for entry in mine):
+            writing.append(
+                "selection", {**who(), **facts, **keep_chosen(writing, session.policy, session.key, sealing, subject)}
+            )
+
+    session.ledger.write(step)
+    session.remember_how_far()
+
+
+def commit(
+    session: LedgerSession,
+    sealing: TestSetDeclaration,
+    subject: RowFingerprints,
+    spec_ids: Sequence[str],
+    elsewhere: OtherLedgers,
+) -> None:
+    """Give studies the next free indices in the order given; each pays for what was spent until now.
+
+    What is committed to are the predictions that the selection of each study put on record: an id alone fixes nothing.
+    """
+
+    def step(writing: WriteTransaction) -> None:
+        known = elsewhere_now(session, elsewhere, () if session.memory is session.ledger else session.memory.entries())
+        history = joined(History.of(writing.entries()), known, session.key.id)
+        found = related(subject, memory_of(writing, history, session.key, known), known)
+        charged = tuple(dict.fromkeys((subject.digest, *(one.testset for one in found if one.role == "test"))))
+        done, past = history.commits_on(charged), history.looks_at(charged)
+        index = 1 + len(done) + sum(1 for look in past if not look.facts.get("commit"))
+        spent = sum(look.price for look in past)
+        before = {(entry.facts["testset"], entry.facts["spec_id"], entry.facts["train"]) for entry in done}
+        fresh = [one for one in spec_ids if (subject.digest, one, subject.train) not in before]
+        for offset, spec_id in enumerate(fresh):
+            facts = {"testset": subject.digest, "train": subject.train, "spec_id": spec_id, "look": index + offset,
+                     "spent": spent, **_on_record(history, subject, spec_id)}  # fmt: skip
+            writing.append("commit", {**who(), **facts, "study": sealing.study})
+
+    session.ledger.write(step)
+    session.remember_how_far()
+
+
+def predicted(session: LedgerSession, table: Table, folder: str) -> None:
+    """Put on record that rows were predicted: here, and in the home."""
+    record_prediction(session.ledger, table, session.key, folder)
+    if session.apart:
+        record_prediction(session.memory, table, session.home.own(), folder)
+        mark(session.home, session.memory, session.memory.url)
+    session.remember_how_far()
+
+
+def _measured(terms: Mapping[str, Any]) -> dict[str, Any]:
+    return {"measure": terms["metric"], "measured": terms["measure"]}
+
+
+def _on_record(history: History, subject: RowFingerprints, spec_id: str) -> dict[str, Any]:
+    """The latest predictions of a study for these rows, and the measure that it chose by."""
+    mine = (entry.facts for entry in history.selections if entry.brief["testset"] == subject.digest)
+    noted = [facts for facts in mine if facts["spec_id"] == spec_id and facts.get("predictions")]
+    return {"predictions": noted[-1]["predictions"], "measure": noted[-1]["measured"]} if noted else {}
+
+
+# Contacts that choose nothing and read no label: a file that was opened to choose on, rows that were predicted.
+#
+# They are on record as information, each once, and make no row unclean: a note names the digest of the rows, and stores none of
+# them. What chose is a selection, what used labels a look; this is what is left.
+
+OPENED, PREDICTED = "opened", "predicted"
+SAME = ("contact", "rows", "folder", "spec_id")  # what makes two contacts one
+
+
+def rows_of(table: Table, key: IdentityKey) -> str:
+    """The identity of a table's rows, as a seal of them would have it."""
+    return set_digest(bound(columns(table), key), key)
+
+
+def note(writing: WriteTransaction, facts: Mapping[str, Any]) -> None:
+    """Put a contact on record, unless it is there."""
+    same = tuple(facts.get(name) for name in SAME)
+    if same not in {tuple(one.get(name) for name in SAME) for one in _facts(judged(writing.entries()))}:
+        writing.append("note", {**who(), **facts})
+
+
+def record_prediction(ledger: Ledger, table: Table, key: IdentityKey, folder: str) -> None:
+    """Put on record that a run's model predicted the rows of a table."""
+    facts = {"contact": PREDICTED, "rows": rows_of(table, key), "n": len(table), "key_id": key.id, "folder": folder}
+    ledger.write(lambda writing: note(writing, facts))
+
+
+def contacts(entries: Sequence[LedgerEntry]) -> list[dict[str, Any]]:
+    """All of them, oldest first: what was done, when, by whom, with how many rows, and which sealed set these are."""
+    sealed = {entry.facts["testset"] for entry in entries if entry.kind == "seal"}
+    names = ("contact", "at", "user", "host", "n", "folder")
+    return [
+        {**{name: facts.get(name) for name in names}, "testset": facts["rows"] if facts["rows"] in sealed else None}
+        for facts in _facts(entries)
+    ]
+
+
+def _facts(entries: Sequence[LedgerEntry]) -> Iterator[dict[str, Any]]:
+    return (entry.facts for entry in entries if entry.kind == "note" and entry.brief.get("contact"))

@@ -1,0 +1,204 @@
+"""Looks: decided under the locks of the ledger at hand and of the home's own, written into both."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from modelsel.core.outcome import TestResult
+from modelsel.core.spec import kind_of
+from modelsel.core.types import Finding
+from modelsel.guard.access.authorize import decide, position_of
+from modelsel.guard.access.integrity import mark
+from modelsel.guard.access.session import LedgerSession
+from modelsel.guard.checks.look_context import LookContext
+from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
+from modelsel.guard.checks.pre_release import LookReview, noticed
+from modelsel.guard.findings import ledger_findings, row_findings
+from modelsel.guard.fingerprints import RowFingerprints
+from modelsel.guard.history.entries import who
+from modelsel.guard.history.history import History
+from modelsel.guard.history.stored_rows import keep_all, keep_chosen
+from modelsel.guard.matching.other_ledgers import OtherLedgers
+from modelsel.guard.policy.base import Policy
+from modelsel.guard.release import LabelSummary, Released
+from modelsel.guard.requests import TestSetDeclaration
+from modelsel.ledger.database.store import WriteTransaction
+from modelsel.ledger.entry import LedgerEntry
+from modelsel.ledger.home import IdentityKey
+
+
+def decided(session: LedgerSession, ask: PreparedLook, under: RowFingerprints) -> ApprovedLook | Replayed | Refused:
+    """Replay, refuse or record an intent, here and in the home: under the locks of both, the home's first."""
+    if not session.apart:
+        return session.ledger.write(lambda writing: decide(writing, asked_now(session, ask, ())))
+
+    def outer(home: WriteTransaction) -> ApprovedLook | Replayed | Refused:
+        here = session.memory is session.ledger
+        asked = asked_now(session, ask, () if here else home.entries())
+        done = decide(home, asked) if here else session.ledger.write(lambda writing: decide(writing, asked))
+        _copy(session, home, ask.request.sealing, ask.subject, under)
+        return done
+
+    return session.memory.write(outer)
+
+
+def remember(session: LedgerSession, sealing: TestSetDeclaration, subject: RowFingerprints, under: RowFingerprints) -> None:
+    """Write what is on record of a sealing into the home, under its own key."""
+    if session.apart:
+        session.memory.write(lambda home: _copy(session, home, sealing, subject, under))
+        mark(session.home, session.memory, session.memory.url)
+
+
+def _copy(
+    session: LedgerSession,
+    home: WriteTransaction,
+    sealing: TestSetDeclaration,
+    subject: RowFingerprints,
+    under: RowFingerprints,
+) -> None:
+    entries = home.entries() if session.memory is session.ledger else session.ledger.entries()
+    mine = [entry for entry in entries if entry.replica == session.ledger.replica]
+    copy_all(home, mine, subject, session.key, under, session.home.own(), session.policy, sealing)
+
+
+def asked_now(session: LedgerSession, ask: PreparedLook, home: Sequence[LedgerEntry]) -> PreparedLook:
+    """Return the question together with what other ledgers say now."""
+    return replace(ask, elsewhere=elsewhere_now(session, ask.elsewhere, home), since=session.home.since)
+
+
+def elsewhere_now(session: LedgerSession, elsewhere: OtherLedgers, home: Sequence[LedgerEntry]) -> OtherLedgers:
+    """Return the home's and all shared ledgers as they are now, read under their locks."""
+    entries = (entry for ledger in session.shared.ledgers for entry in History.of(ledger.entries()).entries)
+    return replace(
+        elsewhere,
+        entries=(*History.of(home).entries, *entries),
+        load=session.stored,
+        ahead=session.ahead,
+        unreached=session.shared.unreached,
+        hashes=session.hashes,
+    )
+
+
+def noticed_beforehand(session: LedgerSession, ask: PreparedLook) -> tuple[Finding, ...]:
+    """List the findings that a look would bring, without making the look."""
+
+    def step(writing: WriteTransaction) -> tuple[Finding, ...]:
+        history = History.of(writing.entries())
+        position = position_of(writing, asked_now(session, ask, session.at_home()), history)
+        sealing, keys = ask.request.sealing, ask.elsewhere.keys | {session.key.id}
+        seen = LookReview(ask.subject, position, sealing.spec_id, {}, ask.metric, ask.measure, "", False, keys, who()["at"],
+                    ask.leaks, session.home.since)  # fmt: skip
+        return (*_of_these_rows(position, sealing), *noticed(seen))
+
+    return session.ledger.write(step)
+
+
+def reveal(session: LedgerSession, go: ApprovedLook, released: Released) -> Mapping[str, Any]:
+    """Commit the answer; where another process resolved the same intent meanwhile, its answer stands."""
+    limits = released.interval(go.facts["n"], go.facts["nats"]) if go.facts["certified"] else None
+    facts = {"intent": go.facts["id"], "symbol": released.symbol, "score": released.score, "errors": released.errors,
+             "price": released.price, "interval": limits, "released": asdict(released)}  # fmt: skip
+
+    def step(writing: WriteTransaction) -> Mapping[str, Any]:
+        for entry in writing.entries():
+            mine = entry.kind == "reveal" and entry.replica == go.intent.replica
+            if mine and entry.brief.get("intent") == go.facts["id"]:
+                return entry.facts
+        return writing.append("reveal", {**who(), **facts}).facts
+
+    return session.ledger.write(step)
+
+
+def contradicted(session: LedgerSession, intent: LedgerEntry) -> Finding:
+    """Put it on record that the labels say something else than another person's answer."""
+    found = ledger_findings.entry_quarantined_contradicted(intent.facts["look"], intent.place)
+    session.ledger.append("note", {**who(), "code": found.code, "text": found.message})
+    return found
+
+
+def _of_these_rows(position: LookContext, sealing: TestSetDeclaration) -> Iterator[Finding]:
+    """Report that these very rows were sealed by another study, or looked at before, so that they are not fresh."""
+    first, before = position.history.seals[position.digest].facts, len(position.past)
+    if before or first["folder"] != sealing.folder:
+        yield row_findings.overlap_reseed_sealed_before(before, first["study"])
+
+
+# Each contact a second time: in the home's own ledger, under the home's own key, so that looking up needs one key.
+
+COPIED = ("seal", "selection", "commit", "intent", "reveal", "abort")
+NOT_ITS_OWN = ("id", "overlap", "seen", "candidates")  # of a copy: what names other entries of the ledger it was made in
+
+
+def copy_all(
+    writing: WriteTransaction,
+    entries: Sequence[LedgerEntry],
+    subject: RowFingerprints,
+    made: IdentityKey,
+    under: RowFingerprints,
+    key: IdentityKey,
+    policy: Policy,
+    sealing: TestSetDeclaration,
+) -> None:
+    """Write what is on record of a sealing (`subject`, by the key `made`) as the home calls it (`under`); once each.
+
+    `entries` are those of the ledger at hand that this home wrote, `writing` the home's own.
+    """
+    copies = {e.facts["mirror"]["hash"]: e for e in writing.entries() if "mirror" in e.facts}
+    intents = {e.facts["id"]: e for e in entries if e.kind == "intent" and e.facts["testset"] == subject.digest}
+    for entry in entries:
+        mine = entry.facts.get("testset") == subject.digest or entry.facts.get("intent") in intents
+        mine = mine and (entry.kind != "selection" or entry.facts["train"] == subject.train)
+        if entry.kind in COPIED and mine and "mirror" not in entry.facts and entry.hash not in copies:
+            facts = {**_facts(entry, under, key), "mirror": {"hash": entry.hash, "key_id": made.id}}
+            if entry.kind == "seal":
+                facts |= keep_all(writing, policy, key, sealing, under)
+            elif entry.kind == "selection":
+                facts |= keep_chosen(writing, policy, key, sealing, under)
+            elif entry.kind in ("reveal", "abort"):
+                facts["intent"] = copies[intents[entry.facts["intent"]].hash].facts["id"]
+            copies[entry.hash] = writing.append(entry.kind, facts)
+
+
+def _facts(entry: LedgerEntry, under: RowFingerprints, key: IdentityKey) -> dict[str, Any]:
+    """Take over the facts of an entry that hold under the home's own key."""
+    facts: Mapping[str, Any] = entry.facts
+    renamed = {
+        "testset": under.digest, "train": under.train, "source": under.source, "names": list(under.names), "key_id": key.id,
+        "charged": [under.digest], "predictions": "", "labels": "", "order": None,
+    }  # fmt: skip
+    return {name: renamed.get(name, value) for name, value in facts.items() if name not in NOT_ITS_OWN}
+
+
+# Entries of the ledger as the result that a study reports.
+
+
+def answered(
+    intent: Mapping[str, Any], answer: Mapping[str, Any], policy: Policy, replay: bool, extra: tuple[str, ...] = ()
+) -> TestResult:
+    """The released answer; a replay costs nothing and keeps its look, interval and spending."""
+    limits = answer["interval"]
+    codes = () if replay else tuple(finding["code"] for finding in intent["flags"])
+    return TestResult(
+        score=answer["score"], errors=answer["errors"], n=intent["n"], look=intent["look"], replay=replay,
+        price=0.0 if replay else float(answer["price"]), spent=float(intent["spent"]),
+        interval=(float(limits[0]), float(limits[1])) if limits else None, level=1 - intent["delta"],
+        policy=kind_of(policy), release=intent["release"], flags=(*codes, *(code for code in extra if code not in codes)),
+    )  # fmt: skip
+
+
+def refused(verdict: Refused, policy: Policy) -> TestResult:
+    """Write a refusal as a test result."""
+    return TestResult(
+        score=None, errors=None, n=verdict.n, look=verdict.look, replay=False, price=0.0, spent=verdict.spent, interval=None,
+        level=1 - verdict.delta, policy=kind_of(policy), release=verdict.release,
+        flags=tuple(finding.code for finding in verdict.findings), refused=verdict.reason,
+    )  # fmt: skip
+
+
+def unguarded(found: LabelSummary, policy: Policy, metric: str, codes: tuple[str, ...]) -> TestResult:
+    """Write an unguarded score as a test result: no look number, no price, no interval."""
+    errors = found.errors if metric in ("error", "cost_matrix") else None
+    return TestResult(
+        score=found.score, errors=errors, n=found.n, look=0, replay=False, price=0.0, spent=0.0, interval=None,
+        level=1 - policy.delta, policy=kind_of(policy), release="full", flags=codes,
+    )  # fmt: skip

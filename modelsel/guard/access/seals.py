@@ -1,0 +1,91 @@
+"""Seals: the first of some rows, what has changed since, and looks at them that only anchors remember."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from modelsel.core.types import Finding
+from modelsel.guard.access import choices
+from modelsel.guard.access.integrity import recovered
+from modelsel.guard.access.session import LedgerSession
+from modelsel.guard.findings import ledger_findings
+from modelsel.guard.fingerprints import RowFingerprints
+from modelsel.guard.history.entries import CHOSEN, declared_space, seal_facts, terms_of, weaker, who
+from modelsel.guard.history.history import History, is_off
+from modelsel.guard.history.stored_rows import keep, keep_all
+from modelsel.guard.matching.overlap import RowSetIndex, relations
+from modelsel.guard.requests import TestSetDeclaration
+from modelsel.ledger.database.store import WriteTransaction
+
+
+def seal(
+    session: LedgerSession, sealing: TestSetDeclaration, subject: RowFingerprints, declaration: Mapping[str, str]
+) -> list[Finding]:
+    """The first seal of these rows, or what has changed since; where none are sealed, the rows that will choose."""
+    terms = terms_of(session.policy, sealing)
+    if not len(sealing.sealed):
+        session.ledger.write(lambda writing: _opened_to_choose(session, writing, sealing, subject))
+        return []
+    missed = _recall(session, subject)
+    changed = session.ledger.write(lambda writing: _seal(session, writing, sealing, subject, terms, declaration))
+    session.remember_how_far()
+    return [*missed, *([ledger_findings.policy_weakened(changed)] if changed else [])]
+
+
+def _opened_to_choose(
+    session: LedgerSession, writing: WriteTransaction, sealing: TestSetDeclaration, subject: RowFingerprints
+) -> None:
+    """Record development rows before they choose, where no row is sealed: the study may be broken off."""
+    keep(writing, session.policy, session.key, subject, "development")
+    known = History.of(writing.entries()).selections
+    if not any((one.facts["train"], one.facts["spec_id"]) == (subject.train, sealing.spec_id) for one in known):
+        facts = {"contact": choices.OPENED, "rows": subject.train, "n": len(subject.development.bound)}
+        choices.note(writing, {**facts, "key_id": session.key.id, "study": sealing.study, "spec_id": sealing.spec_id})
+
+
+def _seal(
+    session: LedgerSession,
+    writing: WriteTransaction,
+    sealing: TestSetDeclaration,
+    subject: RowFingerprints,
+    terms: Mapping[str, Any],
+    declaration: Mapping[str, str],
+) -> list[str]:
+    """Seal rows that were not sealed under a guard before; return the names of terms that were loosened since."""
+    history = History.of(writing.entries())
+    off, known = is_off(terms), history.seals.get(subject.digest)
+    if known is None or (is_off(known.facts["terms"]) and not off):
+        facts = seal_facts(subject, sealing, terms, session.key.id, _space(session, sealing))
+        writing.append("seal", {**facts, **declaration, **keep_all(writing, session.policy, session.key, sealing, subject)})
+        return []
+    if off:
+        return []
+    policies = history.policies(subject.digest)
+    changed = weaker(policies, terms)
+    if any(policies[-1].get(name) != value for name, value in terms.items() if name not in CHOSEN):
+        writing.append("policy_change", {**who(), "testset": subject.digest, "terms": dict(terms), "weaker": changed})
+    return changed
+
+
+def _space(session: LedgerSession, sealing: TestSetDeclaration) -> int | None:
+    """Count the declared candidates, as the policy says how."""
+    declared = session.policy.declared_space
+    if declared == "auto":
+        return len(set(sealing.candidates)) or None
+    return None if declared is None else declared_space(declared, len(set(sealing.candidates)))
+
+
+def _recall(session: LedgerSession, subject: RowFingerprints) -> list[Finding]:
+    """Looks that anchors saw and no ledger at hand knows; they are written into this one at their highest price."""
+    found: list[Finding] = []
+    for testset, n in _kin(session, subject).items():
+        seen, unasked = session.witnesses.asked(testset)
+        found += [*unasked, *recovered(session.ledger, testset, n, seen, session.elsewhere())]
+    return list(dict.fromkeys(found))
+
+
+def _kin(session: LedgerSession, subject: RowFingerprints) -> dict[str, int]:
+    """Count the rows of this test set, and of those sealed here that share rows with it."""
+    history = History.of(session.ledger.entries())
+    met = relations(subject, RowSetIndex(history, session.stored_here, session.key, session.hashes))
+    others = {one.testset: int(history.seals[one.testset].facts["n"]) for one in met if one.testset in history.seals}
+    return {subject.digest: len(subject.test.bound), **others}

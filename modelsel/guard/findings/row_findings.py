@@ -1,0 +1,157 @@
+"""Findings about rows: tested before, on both sides, in disguise."""
+
+from modelsel.core.types import Finding
+from modelsel.guard.findings.base import FRESH, LARGE, QUOTE, FindingKind, Severity, counted
+
+# A group has rows on both sides of the split.
+
+GROUP_SPANS_SPLIT = FindingKind("G032", "GROUP_SPANS_SPLIT", "high", "seal whole groups: split=group and dataset.groups")
+
+
+def group_spans_split(both: int, groups: int) -> Finding:
+    return GROUP_SPANS_SPLIT.finding(f"{both} of {groups} groups of the test rows have rows on both sides")
+
+
+def group_spans_split_suspected(column: str, met: float) -> Finding:
+    return GROUP_SPANS_SPLIT.finding(
+        f"column {column!r} looks like a group: {met:.0%} of the test rows share one with development rows", severity="medium"
+    )
+
+
+# Labels of rows that were looked at are said to be corrected.
+
+LABELS_CHANGED = FindingKind("G015", "LABELS_CHANGED", "medium", f"say what was corrected; {QUOTE}")
+
+
+def labels_changed(look: int) -> Finding:
+    return LABELS_CHANGED.finding(f"labels of these rows were corrected after look {look}, it is said")
+
+
+# The labels of these rows were given away.
+
+LABELS_RELEASED = FindingKind("G061", "LABELS_RELEASED", "critical", "collect fresh test rows: these are burned")
+
+
+def labels_released_now() -> Finding:
+    return LABELS_RELEASED.finding("the labels of these rows were given away")
+
+
+def labels_released_before() -> Finding:
+    return LABELS_RELEASED.finding("the labels of these rows were given away before")
+
+
+# Test rows lie nearer to development rows than chance allows.
+
+NEAR_DUPLICATES = FindingKind(
+    "G031", "NEAR_DUPLICATES", "medium", "look whether rows were copied or augmented before the split"
+)
+
+
+def near_duplicates(excess: float) -> Finding:
+    return NEAR_DUPLICATES.finding(
+        f"test rows lie nearer to development rows than those to each other, {excess:.0%} more often"
+    )
+
+
+# Test rows were tested before, in another test set or by another study.
+
+OVERLAP_RESEED = FindingKind("G020", "OVERLAP_RESEED", "high", FRESH)
+
+
+def overlap_reseed(rows: int, n: int, testset: str) -> Finding:
+    return OVERLAP_RESEED.finding(
+        f"{counted(rows, n)} were tested before, in test set {testset[:8]}", severity="high" if rows / n >= LARGE else "medium"
+    )
+
+
+def overlap_reseed_sealed_before(looks: int, study: str) -> Finding:
+    return OVERLAP_RESEED.finding(
+        f"these rows were {_overlap_reseed_when(looks)}, by {study}: its terms stay in force, and what was spent is charged"
+    )
+
+
+def _overlap_reseed_when(looks: int) -> str:
+    return f"looked at before ({looks})" if looks else "sealed before"
+
+
+# Test rows are probably those of an earlier study in disguise.
+
+PROBABLE_SAME_ROWS = FindingKind(
+    "G022", "PROBABLE_SAME_ROWS", "high", "say which rows these are (dataset.id), or collect fresh test rows"
+)
+PROBABLE_SAME_ROWS_CHANNELS = {"C2": "a nearly unique column holds the same values", "C4": "the values rank the same"}
+
+
+def probable_same_rows(rows: int, n: int, testset: str, channel: str) -> Finding:
+    return PROBABLE_SAME_ROWS.finding(
+        f"{counted(rows, n)} are probably those of test set {testset[:8]}: {PROBABLE_SAME_ROWS_CHANNELS[channel]}"
+    )
+
+
+def probable_same_rows_same_table(testset: str, role: str) -> Finding:
+    """Report that the table is probably one that was seen before, although no row could be matched."""
+    return PROBABLE_SAME_ROWS.finding(
+        f"this is probably the table of test set {testset[:8]}, which was {_probable_same_rows_used(role)}: "
+        "its columns hang together as they did there, nearer than another sample would; no single row could be matched"
+    )
+
+
+def _probable_same_rows_used(role: str) -> str:
+    return "looked at" if role == "test" else "used to choose"
+
+
+# The same table was sealed with another split.
+
+SAME_SOURCE_NEW_SPLIT = FindingKind("G023", "SAME_SOURCE_NEW_SPLIT", "medium", "keep the split that was sealed first")
+
+
+def same_source_new_split() -> Finding:
+    return SAME_SOURCE_NEW_SPLIT.finding("the same table was sealed with another split before")
+
+
+# Test rows helped to choose a model in an earlier study.
+
+TEST_ROWS_IN_EARLIER_SELECTION = FindingKind("G021", "TEST_ROWS_IN_EARLIER_SELECTION", "critical", FRESH)
+
+
+def test_rows_in_earlier_selection(rows: int, n: int) -> Finding:
+    return TEST_ROWS_IN_EARLIER_SELECTION.finding(
+        f"{counted(rows, n)} helped to choose in an earlier study", severity="critical" if rows / n >= LARGE else "high"
+    )
+
+
+# Test rows stand among the development rows too.
+
+TRAIN_TEST_DUPLICATES = FindingKind(
+    "G030", "TRAIN_TEST_DUPLICATES", "low", "remove them, or keep them on one side (scheme.keep_duplicates_together)"
+)
+
+
+def train_test_duplicates(rows: int, n: int, identifiable: bool) -> Finding:
+    return TRAIN_TEST_DUPLICATES.finding(
+        f"{counted(rows, n)} stand among the development rows too",
+        severity=_train_test_duplicates_severity(rows / n) if identifiable else "info",
+    )
+
+
+def _train_test_duplicates_severity(share: float) -> Severity:
+    return "low" if share < 0.01 else "medium" if share < LARGE else "high"
+
+
+# These rows were opened without a guard before.
+
+UNGUARDED_RUN_SEEN = FindingKind("G076", "UNGUARDED_RUN_SEEN", "high", "count the unguarded score as a look at full precision")
+
+
+def unguarded_run_seen(times: int) -> Finding:
+    return UNGUARDED_RUN_SEEN.finding(
+        f"these rows were opened without a guard {_unguarded_run_seen_times(times)}, and what was shown is charged in full"
+    )
+
+
+def unguarded_run_seen_by_anchor(anchor: str, rows: str) -> Finding:
+    return UNGUARDED_RUN_SEEN.finding(f"{anchor} saw {rows} opened without a guard")
+
+
+def _unguarded_run_seen_times(count: int) -> str:
+    return "before" if count == 1 else f"{count} times before"

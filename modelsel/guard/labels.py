@@ -1,0 +1,58 @@
+"""Predictions as an identity, and what labels say about them."""
+
+import hashlib
+
+import numpy as np
+
+from modelsel.core.protocols.evaluation import Measure
+from modelsel.core.types import Booleans, Codes, Floats, Outputs
+from modelsel.guard.fingerprints import slow
+from modelsel.guard.release import LabelSummary
+from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.rows.identity import Hashes
+
+DECIMALS = 6  # of class scores: platforms differ by far less, models by more
+
+
+def prediction_digest(measure: Measure, outputs: Outputs, weights: Floats | None, rows: Hashes, key: IdentityKey) -> str:
+    """Slow digest of what is predicted for which row, whatever the order of the rows: of what the measure reads, no more.
+
+    Without scores for a measure of classes, without classes for one of scores, with the weights of the rows.
+    """
+    if measure.needs_scores and outputs.scores is not None:
+        parts = [np.round(outputs.scores[0], DECIMALS) + 0.0]
+    else:
+        parts = [outputs.predicted[0].astype(np.float64)[:, None]]
+    if weights is not None:
+        parts.append(weights.astype(np.float64)[:, None])
+    table = np.hstack(parts)
+    order = np.lexsort((*table.T[::-1], rows))
+    return slow(np.hstack([table[order], rows[order].view(np.float64)[:, None]]), key)
+
+
+def former_digest(outputs: Outputs, rows: Hashes) -> str:
+    """The digest as it was kept before weights and measures were part of it: what answers of that time are known by."""
+    parts = [outputs.predicted[0].astype(np.float64)[:, None]]
+    if outputs.scores is not None:
+        parts.append(np.round(outputs.scores[0], 9) + 0.0)
+    table = np.hstack(parts)
+    order = np.lexsort((*table.T[::-1], rows))
+    return hashlib.sha256(np.ascontiguousarray(table[order]).tobytes() + rows[order].tobytes()).hexdigest()[:32]
+
+
+def truth(
+    measure: Measure, outputs: Outputs, labels: tuple[tuple[str, ...], Codes, Floats | None], rows: Booleans
+) -> LabelSummary:
+    """Errors, score and class sizes on some of the rows."""
+    classes, target, weights = labels
+    own = weights[rows] if weights is not None else None
+    scores = outputs.scores[:, rows] if outputs.scores is not None else None
+    kept = Outputs(outputs.predicted[:, rows], scores)
+    sizes = np.bincount(target[rows], minlength=len(classes))
+    return LabelSummary(
+        n=int(rows.sum()),
+        errors=int((kept.predicted[0] != target[rows]).sum()),
+        score=float(measure.score(target[rows], kept, own, len(classes))[0]),
+        classes=tuple(int(size) for size in sizes),
+        effective=float(own.sum() ** 2 / (own**2).sum()) if own is not None else float(rows.sum()),
+    )

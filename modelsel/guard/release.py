@@ -1,0 +1,396 @@
+"""Release mechanisms: each fixes, before labels are opened, how much of the truth is shown and at which price.
+
+Every channel spreads a probability of one over all that it may say, "the look failed" included, so that the price of an
+answer, −ln p, is what the certificate may charge. The interval is made from what was released, never from more.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import floor, inf, isfinite, log, log1p, sqrt
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.special import ndtr
+
+from modelsel.core.fingerprint import generator
+from modelsel.core.spec import kind_of
+from modelsel.core.types import Floats
+from modelsel.statistics import prices
+from modelsel.statistics.certificate import interval
+
+FIRST, BETTER = "the first", "better"
+FAILED = 1e-6  # probability set aside for "the look failed", in every channel
+
+
+@dataclass(frozen=True)
+class LabelSummary:
+    """A summary of the labels of a look's rows. It does not leave the gate: a mechanism reduces it first."""
+
+    n: int
+    errors: int
+    score: float
+    classes: tuple[int, ...]  # rows per class
+    effective: float  # (Σ w)² / Σ w²: rows, where weights are equal
+
+
+@dataclass(frozen=True)
+class Released:
+    """A released answer. `low` … `high` are the error counts it leaves possible; `half` a half width for other measures.
+
+    `half` holds c with half width = √(c · nats) + `rounding`; None: no interval can be certified.
+    """
+
+    symbol: str
+    score: float | None
+    errors: int | None
+    price: float
+    low: int | None = None
+    high: int | None = None
+    half: float | None = None
+    rounding: float = 0.0
+    bounds: tuple[float, float] = (0.0, 1.0)
+    stays: bool = False  # the board stays: the interval is that of the model that set it,
+    held: tuple[float, float] | None = None  # which is this one
+    set_by: int | None = None  # in that look
+
+    def interval(self, n: int, nats: float) -> tuple[float, float] | None:
+        """The rates or scores not excluded at level e^-nats a side."""
+        if self.stays:
+            return self.held
+        if self.low is not None and self.high is not None:
+            return interval(self.low, self.high, n, nats)
+        if self.half is None or self.score is None:
+            return None
+        width = sqrt(self.half * nats) + self.rounding
+        return max(self.bounds[0], self.score - width), min(self.bounds[1], self.score + width)
+
+
+class ReleaseMechanism(Protocol):
+    """One way of showing an answer."""
+
+    @abstractmethod
+    def release(self, truth: LabelSummary) -> Released: ...
+
+    @property
+    @abstractmethod
+    def worst(self) -> float:
+        """The highest price it may ask: what an unresolved look costs."""
+        ...
+
+    @property
+    def numbers(self) -> int:
+        """The number of values shown at once: each has its share of δ."""
+        return 1
+
+
+@dataclass(frozen=True)
+class Counts(ReleaseMechanism):
+    """The exact error count; foreseen by cross-validation (error rate, rows) or all alike."""
+
+    n: int
+    foreseen: tuple[float, int] | None
+
+    def release(self, truth: LabelSummary) -> Released:
+        price = prices.predicted(truth.errors, self.n, *self.foreseen) if self.foreseen else prices.full(self.n)
+        return Released("count", truth.errors / self.n, truth.errors, charged(price), truth.errors, truth.errors)
+
+    @property
+    def worst(self) -> float:
+        return worst_of(log(10 * (self.n + 1)) if self.foreseen else prices.full(self.n))
+
+
+@dataclass(frozen=True)
+class CountGrid(ReleaseMechanism):
+    """The error rate rounded to 1/steps."""
+
+    n: int
+    steps: int
+    foreseen: tuple[float, int] | None
+
+    def release(self, truth: LabelSummary) -> Released:
+        """Release the error rate's cell at its price."""
+        cell = prices.cell_of(truth.errors, self.n, self.steps)
+        low, high = prices.counts_of(cell, self.n, self.steps)
+        foreseen = self.foreseen
+        price = prices.predicted_grid(cell, self.steps, self.n, *foreseen) if foreseen else prices.grid(self.steps)
+        return Released("cell", cell / self.steps, None, charged(price), low, high)
+
+    @property
+    def worst(self) -> float:
+        return worst_of(log(10 * (self.steps + 1)) if self.foreseen else prices.grid(self.steps))
+
+
+@dataclass(frozen=True)
+class PassFail(ReleaseMechanism):
+    """Release only whether the error rate meets a target that was fixed before."""
+
+    n: int
+    target: float
+
+    def release(self, truth: LabelSummary) -> Released:
+        """Release whether the count of errors is within the target."""
+        most = floor(self.target * self.n + 1e-9)
+        price = charged(prices.PASS_OR_FAIL)
+        if truth.errors <= most:
+            return Released("pass", None, None, price, 0, most)
+        return Released("fail", None, None, price, most + 1, self.n)
+
+    @property
+    def worst(self) -> float:
+        return worst_of(prices.PASS_OR_FAIL)
+
+
+@dataclass(frozen=True)
+class LadderRelease(ReleaseMechanism):
+    """The ladder: the board moves only for a model that beats it by more than a step. Counts are compared in integers."""
+
+    n: int
+    steps: int
+    rounds: int = 0
+    updates: int = 0
+    board: int = 0  # in steps; meaningless before the first round
+    held: tuple[float, float] | None = None  # the interval of the model that set the board,
+    set_by: int | None = None  # in this look
+
+    def release(self, truth: LabelSummary) -> Released:
+        """Release a new board where it is beaten by more than a step, else that it stays."""
+        improved = self.rounds == 0 or truth.errors * self.steps < (self.board - 1) * self.n
+        price = charged(prices.ladder(self.rounds, self.updates, self.board, improved, self.steps))
+        if not improved:
+            beaten = -(-(self.board - 1) * self.n // self.steps)  # the smallest count that does not move the board
+            shown = Released(f"board {self.board} stays", self.board / self.steps, None, price, max(0, beaten), self.n)
+            return replace(shown, stays=True, held=self.held, set_by=self.set_by)
+        cell = prices.cell_of(truth.errors, self.n, self.steps)
+        return Released(f"board {cell}", cell / self.steps, None, price, *prices.counts_of(cell, self.n, self.steps))
+
+    @property
+    def worst(self) -> float:
+        if self.rounds == 0:
+            return worst_of(prices.grid(self.steps))
+        moves = [prices.ladder(self.rounds, self.updates, max(1, self.board), up, self.steps) for up in (True, False)]
+        return worst_of(max(moves))
+
+
+@dataclass(frozen=True)
+class Better(ReleaseMechanism):
+    """Release only whether an answer is better than the best so far by more than a step; the first is the best so far.
+
+    `best` names the predictions that are the best so far; `errors` is their count, known only where labels are open.
+    """
+
+    n: int
+    steps: int
+    rounds: int = 0
+    updates: int = 0
+    best: str = ""
+    errors: int | None = None
+
+    def release(self, truth: LabelSummary) -> Released:
+        """Release whether the count is better than the best so far by more than a step."""
+        if not self.rounds or self.errors is None:
+            return Released(FIRST, None, None, charged(0.0))
+        improved = truth.errors * self.steps + self.n < self.errors * self.steps
+        price = charged(prices.coin(self.rounds, self.updates, improved))
+        return Released(BETTER if improved else "no better", None, None, price)
+
+    @property
+    def worst(self) -> float:
+        if not self.rounds:
+            return worst_of(0.0)
+        return worst_of(max(prices.coin(self.rounds, self.updates, improved) for improved in (True, False)))
+
+
+@dataclass(frozen=True)
+class NoisyThreshold(ReleaseMechanism):
+    """Cross-validation's error unless the test's differs by more than a noisy threshold; then a noisy value.
+
+    Threshold 4/√n, noise of standard deviation 1/√n (Dwork et al. 2015, Science 349), drawn from a seed that the seal
+    fixed, so that asking again does not average it away. A heuristic: no interval.
+    """
+
+    n: int
+    cv_error: float
+    seed: int
+    look: int
+
+    def release(self, truth: LabelSummary) -> Released:
+        """Release cross-validation's error where the test's is near it, else the test's with noise."""
+        noise = generator(self.seed, f"thresholdout {self.look}").normal(0, 1 / sqrt(self.n), 2)
+        if abs(truth.errors / self.n - self.cv_error) <= 4 / sqrt(self.n) + noise[0]:
+            return Released("cross-validation", self.cv_error, None, charged(-log(0.9)))
+        cell = round(self.n * min(1.0, max(0.0, truth.errors / self.n + float(noise[1]))))
+        return Released("noisy", cell / self.n, None, charged(-log(0.1 / (self.n + 1))))
+
+    @property
+    def worst(self) -> float:
+        return worst_of(-log(0.1 / (self.n + 1)))
+
+
+def charged(price: float) -> float:
+    """A price with the probability of failure set aside."""
+    return price - log1p(-FAILED)
+
+
+def worst_of(price: float) -> float:
+    """Return the price that an answer is charged at most."""
+    return max(charged(price), -log(FAILED))
+
+
+def count_channel(
+    terms: Mapping[str, Any], n: int, foreseen: tuple[float, int], past: Sequence[Mapping[str, Any]], look: int
+) -> ReleaseMechanism:
+    """The channel for an error count, from the terms of the seal and the answers so far (oldest first)."""
+    steps, mode = terms.get("steps"), terms["release"]
+    told = foreseen if mode == "predicted" else None
+    if mode == "passfail":
+        return PassFail(n, float(terms["target"]))
+    if mode == "thresholdout":
+        return NoisyThreshold(n, foreseen[0], int(terms["noise"]), look)
+    if mode == "ladder":
+        return _board(n, int(steps or n), past)
+    if mode == "better":
+        return _best(n, int(steps or n), past)
+    return CountGrid(n, int(steps), told) if steps else Counts(n, told)
+
+
+def _best(n: int, steps: int, past: Sequence[Mapping[str, Any]]) -> Better:
+    """Follow the answers so far (better or not) to the one that is the best."""
+    best = Better(n, steps)
+    for answer in past:
+        moved = answer.get("symbol") in (FIRST, BETTER)
+        if moved or answer.get("symbol") == "no better":
+            best = replace(best, rounds=best.rounds + 1, updates=best.updates + moved)
+            best = replace(best, best=str(answer["handed"])) if moved else best
+    return best
+
+
+def _board(n: int, steps: int, past: Sequence[Mapping[str, Any]]) -> LadderRelease:
+    """Follow the answers so far to the present board; a count that was shown exactly sets the board too, at no further cost."""
+    board = LadderRelease(n, steps)
+    for answer in past:
+        shown, limits = answer.get("symbol"), answer.get("interval")
+        held = (float(limits[0]), float(limits[1])) if limits else None
+        if str(shown).startswith("board"):
+            cell = prices.cell_of(round(float(answer["score"]) * answer["n"]), answer["n"], steps)
+            moved = not board.rounds or not str(shown).endswith("stays")
+            board = replace(board, rounds=board.rounds + 1, updates=board.updates + moved)
+            board = replace(board, board=cell, held=held, set_by=answer["look"]) if moved else board
+        elif answer.get("score") is not None and shown in ("count", "cell", "unguarded"):
+            cell = prices.cell_of(round(float(answer["score"]) * answer["n"]), answer["n"], steps)
+            if not board.rounds or cell < board.board:
+                board = replace(board, rounds=max(1, board.rounds), updates=max(1, board.updates), board=cell)
+                board = replace(board, held=held, set_by=answer["look"])
+    return board
+
+
+# Showing a measure that is no error count: its value on a grid, whose cells are what can be said.
+#
+# Half widths at L nats a side, for values in a range r: mean over n rows r √(L / 2n), with weights n = (Σw)²/Σw² (given the
+# weights); AUC √(L / 2 min(n+, n−)) (Hoeffding for two-sample U-statistics); balanced error, a union over C classes,
+# mean_c √((L + ln C) / 2n_c). Where none is known (F1, kappa, MCC, log loss, recall, ...) no interval is certified.
+
+RANGES = {"error": (0.0, 1.0), "balanced_error": (0.0, 1.0), "auc": (0.0, 1.0), "f1": (0.0, 1.0), "brier": (0.0, 2.0),
+          "kappa": (-1.0, 1.0), "mcc": (-1.0, 1.0), "precision": (0.0, 1.0), "recall": (0.0, 1.0), "f_beta": (0.0, 1.0),
+          "specificity": (0.0, 1.0), "average_precision": (0.0, 1.0), "top_k_error": (0.0, 1.0),
+          "expected_calibration_error": (0.0, 1.0)}  # fmt: skip
+MEANS = ("error", "brier", "cost_matrix")
+CLASSWISE = ("auc", "balanced_error")  # their width shows how many rows each class has, which is priced
+WITH_COUNT = ("error", "cost_matrix")  # weighted or costed: the unweighted count is shown beside, and priced
+
+
+@dataclass(frozen=True)
+class ScoreGridRelease(ReleaseMechanism):
+    """A value of a measure in steps of (high − low)/steps, or of 1/steps where it has no bounds."""
+
+    kind: str
+    n: int
+    steps: int
+    bounds: tuple[float, float]
+    expected: tuple[float, int] | None  # cross-validated score and its rows
+    foreseen: tuple[float, int] | None  # of the error count, where it is shown beside
+    rounded: bool = False  # by the seal: then no count is shown beside
+
+    def release(self, truth: LabelSummary) -> Released:
+        """Release the value's cell with what an interval around it needs; class counts and errors are priced too."""
+        if not isfinite(truth.score):
+            return Released("undefined", None, None, -log(FAILED))
+        cell = self._cell(truth.score)
+        score = self._origin + cell * self._step
+        price = self._price(cell) + self._class_price(len(truth.classes))
+        errors = truth.errors if self._counts else None
+        if errors is not None:
+            price += prices.predicted(errors, self.n, *self.foreseen) if self.foreseen else prices.full(self.n)
+        half, rounding = self._half(truth), self._step / 2
+        return Released("value", round(score, 12), errors, charged(price), half=half, rounding=rounding, bounds=self._limits)
+
+    @property
+    def worst(self) -> float:
+        count = log(10 * (self.n + 1)) if self._counts else 0.0
+        return worst_of(log(10 * (self.steps + 1)) + count + self._class_price(20))
+
+    @property
+    def numbers(self) -> int:
+        return 2 if self._counts else 1
+
+    @property
+    def _counts(self) -> bool:
+        return self.kind in WITH_COUNT and not self.rounded
+
+    @property
+    def _bounded(self) -> bool:
+        return isfinite(self.bounds[1])
+
+    @property
+    def _limits(self) -> tuple[float, float]:
+        return self.bounds if self._bounded else (0.0, 0.0)  # without bounds there is no interval to be kept within
+
+    @property
+    def _origin(self) -> float:
+        return self.bounds[0] if self._bounded else 0.0
+
+    @property
+    def _step(self) -> float:
+        return (self.bounds[1] - self.bounds[0]) / self.steps if self._bounded else 1 / self.steps
+
+    def _cell(self, score: float) -> int:
+        cell = int(np.floor((score - self._origin) / self._step + 0.5))
+        return min(self.steps, max(0, cell)) if self._bounded else max(0, cell)
+
+    def _price(self, cell: int) -> float:
+        """Price a cell by the probability that was given to it beforehand."""
+        if not self._bounded:
+            return log((cell + 1) * (cell + 2))  # 1/((k+1)(k+2)) sums to one over all k ≥ 0
+        if self.expected is None:
+            return prices.grid(self.steps)
+        return -log(prices.PRIOR / (self.steps + 1) + (1 - prices.PRIOR) * float(self._masses(*self.expected)[cell]))
+
+    def _masses(self, mean: float, rows: int) -> Floats:
+        """A normal distribution about the cross-validated score, cut into cells."""
+        spread = (self.bounds[1] - self.bounds[0]) / 2 * np.sqrt(1 / self.n + 1 / max(1, rows))
+        edges = np.r_[-inf, self._origin + (np.arange(self.steps) + 0.5) * self._step, inf]
+        return np.asarray(np.diff(ndtr((edges - mean) / spread)))
+
+    def _class_price(self, classes: int) -> float:
+        return (classes - 1) * prices.full(self.n) if self.kind in CLASSWISE else 0.0
+
+    def _half(self, truth: LabelSummary) -> float | None:
+        """Compute c, where the half width is √(c · nats), rounded up for the union over classes."""
+        present = [count for count in truth.classes if count]
+        if self.kind in MEANS and self._bounded:
+            return (self.bounds[1] - self.bounds[0]) ** 2 / (2 * truth.effective)
+        if self.kind == "auc" and len(truth.classes) == 2 and len(present) == 2:
+            return 1 / (2 * min(present))
+        if self.kind == "balanced_error":
+            # ln C ≤ ln C · nats / ln 2 since every side pays more than ln 2: keeps the form √(c · nats)
+            union = 1 + log(len(present)) / log(2)
+            return float(np.mean([np.sqrt(union / (2 * count)) for count in present])) ** 2
+        return None
+
+
+def bounds_of(measure: object) -> tuple[float, float]:
+    """The range of a measure; (0, ∞) where it has none."""
+    costs = getattr(measure, "costs", None)
+    if costs:
+        return float(np.min(costs)), float(np.max(costs))
+    return RANGES.get(kind_of(measure), (0.0, inf))

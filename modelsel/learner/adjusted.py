@@ -1,0 +1,126 @@
+"""Base of learners that adjust another one's scores: its base learner, the steps before it, and how it is stored."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from modelsel.core.spec import FieldLimits, kind_of, part, resolved
+from modelsel.core.types import Description, Floats, Integers, Table, Task
+from modelsel.learner import crossed
+from modelsel.learner.inner import FittedSteps, InnerFits, inner_fits, nested, refusal, unlabelled
+
+
+@dataclass(frozen=True)
+class AdjustedLearner:
+    """A base learner with its preparation steps; what is learnt from inner fits is a field of the subclass."""
+
+    base: Any = part("learner", "naive_bayes")
+    prepared_by: tuple[Any, ...] = field(default=(), metadata={"limits": FieldLimits(group="preparer", many=True)})
+
+    adjustment: ClassVar[str]  # the group of what is learnt, and the name of its field
+    in_proportion: ClassVar[bool] = False  # outer folds must hold the classes in proportion
+
+    def __post_init__(self) -> None:
+        """Take a base learner's preparation steps apart from it."""
+        if isinstance(self.base, tuple):  # a configuration gives it with its preparation steps
+            learner, steps = self.base
+            object.__setattr__(self, "base", learner)
+            object.__setattr__(self, "prepared_by", (*self.prepared_by, *steps))
+
+    @property
+    def inner(self) -> int:
+        """The number of inner folds."""
+        raise NotImplementedError
+
+    @property
+    def unit(self) -> str:
+        """The unit of the base's complexity."""
+        return str(self.base.unit)
+
+    @property
+    def holds_gil(self) -> bool:
+        """True where the base holds the interpreter lock."""
+        return bool(self.base.holds_gil)
+
+    @property
+    def fits(self) -> int:
+        """The number of fits of one cell; those of an adjusted base are made in each."""
+        return int(getattr(self.base, "fits", 1)) * (2 if self.crossing is not None else 1 + self.inner)
+
+    @property
+    def crossing(self) -> crossed.OuterFolds | None:
+        """The outer folds that teach in the place of inner ones, None without."""
+        own = getattr(self, self.adjustment)
+        return None if own.scheme is None else crossed.OuterFolds.of(own)
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        """Reasons of the base and its steps; an open family, whose members would be other ones in each fold; outer folds."""
+        if getattr(self.base, "is_family", False):
+            yield f"a {self.adjustment} needs strengths that are the same in all inner folds: name them in place of alpha: path"
+        for one in (*self.prepared_by, self.base):
+            yield from one.problems(task)
+        if self.crossing is not None or getattr(self, self.adjustment).fold_scores == crossed.OUTER:
+            known = task if isinstance(task, Task) else None
+            yield from crossed.problems(self.crossing, known, self.adjustment, self.in_proportion)
+        elif self.inner and getattr(self.base, "crossing", None) is not None:
+            yield f"{self.base.adjustment}.fold_scores: outer behind a {self.adjustment} on inner folds: use the same for both"
+
+    def taught(self, task: Task, rows: Integers, rng: np.random.Generator) -> InnerFits:
+        """The fit on these rows, and those whose scores of them teach."""
+        if self.crossing is not None:
+            return crossed.crossed_fits(self.base, self.prepared_by, task, rows, self.crossing, rng)
+        return inner_fits(self.base, self.prepared_by, task, rows, self.inner, rng)
+
+    def specification(self) -> dict[str, Any]:
+        """Return the specification as it is written: the base's settings with the adjustment among them."""
+        return {**resolved(self.base), self.adjustment: resolved(getattr(self, self.adjustment))}
+
+    def fit_key(self) -> dict[str, Any]:
+        """All adjustments with as many inner folds, over all bases that one fit answers."""
+        steps = [resolved(step) for step in self.prepared_by]
+        own = {"crossed": self.crossing.specification()} if self.crossing is not None else {}
+        return {"base": [kind_of(self.base), self.base.fit_key()], "steps": steps, "folds": self.inner, **own}
+
+    def refusal(self, task: Task, rows: Integers) -> str | None:
+        """Too few rows for the inner folds, or for the base on the smallest of them; rows of none of the outer folds."""
+        if self.crossing is not None and (reason := crossed.strangers(self.crossing, task, rows)):
+            return reason
+        return refusal(self.base, task, rows, self.inner, self.adjustment)
+
+
+@dataclass(frozen=True, eq=False)
+class AdjustedPath:
+    """Answers for all adjustments over all bases of equal growing."""
+
+    fits: InnerFits
+
+    def complexity(self, learners: Sequence[AdjustedLearner]) -> Floats:
+        """That of the base: an adjustment has a few numbers more."""
+        found: Floats = self.fits.whole.path.complexity([learner.base for learner in learners])
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class AdjustedModel:
+    """`kind` is that of the base; `steps` prepare what it reads."""
+
+    kind: str
+    base: Any
+    steps: FittedSteps
+
+    made_by: ClassVar[str]
+
+    def described(self, name: str, adjustment: Description) -> Description:
+        """The base, its steps, and what was learnt behind it."""
+        said = self.base.describe()
+        own = {"base": Description(self.kind, said.facts, said.arrays), name: adjustment}
+        steps = {f"step{place}": one for place, one in enumerate(self.steps.describe())}
+        facts, arrays = nested({**own, **steps})
+        return Description(self.made_by, {**facts, "steps": len(steps)}, arrays)
+
+    def with_base(self, task: Task, rows: Integers) -> Self:
+        """The base fitted again on the development rows. ValueError where these, or the versions, are others."""
+        ready = self.steps(unlabelled(task))
+        return replace(self, base=self.base.refit(task.with_features(ready.features, ready.values), rows))

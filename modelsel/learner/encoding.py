@@ -1,0 +1,182 @@
+"""A table as scikit-learn wants it: one matrix of numbers, columns fitted on analysis rows.
+
+Nominal: one column per declared level and one for a missing value (`one_hot`; an undeclared level is all zeros), or the
+level's index (`ordinal`; missing −1, undeclared one past the last; `native`, for estimators that take categories themselves:
+missing and undeclared are NaN). Ordered: the rank. Numeric and ordered: a missing value becomes the median of the analysis
+rows, or stays NaN for estimators that take it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.types import Feature, Floats, Integers, Table, Task
+from modelsel.foreign.stored import skops, unskopsed
+
+ENCODINGS = ("one_hot", "ordinal", "native")
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnEncoding:
+    """`middle`, `center` and `scale` have an entry per feature and matter for numbers and ranks only.
+
+    `places` are the positions of the features in the table.
+    """
+
+    features: tuple[Feature, ...]
+    encoding: str
+    middle: Floats
+    center: Floats
+    scale: Floats
+    places: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls, task: Task, rows: Integers, encoding: str, missing: str, scale: str, places: Sequence[int] | None = None
+    ) -> "ColumnEncoding":
+        """Read medians, means and deviations (population form) from the analysis rows; of all features, or of some."""
+        places = tuple(range(len(task.features)) if places is None else places)
+        values, count = task.values[rows][:, list(places)], len(places)
+        known = [column[~np.isnan(column)] for column in values.T]
+        middle = np.array([np.median(column) if len(column) else 0.0 for column in known])
+        center, spread = np.zeros(count), np.ones(count)
+        if scale == "deviation":
+            center = np.array([column.mean() if len(column) else 0.0 for column in known])
+            spread = np.array([column.std() if len(column) else 0.0 for column in known])
+        keep = np.full(count, np.nan) if missing == "keep" else middle
+        features = tuple(task.features[place] for place in places)
+        return cls(features, encoding, keep, center, np.where(spread > 0, spread, 1.0), places)
+
+    @property
+    def nominal(self) -> tuple[int, ...]:
+        """Columns of the matrix that hold level indices, where each feature is one column."""
+        return tuple(index for index, feature in enumerate(self.features) if feature.kind == "nominal")
+
+    def matrix(self, table: Table, rows: Integers) -> Floats:
+        """Rows × columns, in C order."""
+        blocks = [self._block(index, table.values[rows, place]) for index, place in enumerate(self.places)]
+        return np.ascontiguousarray(np.concatenate([np.empty((len(rows), 0)), *blocks], axis=1))
+
+    def _block(self, index: int, values: Floats) -> Floats:
+        """Encode one feature: filled and scaled numbers, level codes, or a column per level."""
+        feature = self.features[index]
+        if feature.kind != "nominal":
+            filled = np.where(np.isnan(values), self.middle[index], values)
+            scaled: Floats = (filled - self.center[index]) / self.scale[index]
+            return scaled[:, None]
+        if self.encoding == "native":
+            return np.where(values < len(feature.levels), values, np.nan)[:, None]
+        if self.encoding == "ordinal":
+            return np.where(np.isnan(values), -1.0, values)[:, None]
+        levels = np.arange(len(feature.levels), dtype=np.float64)
+        return np.column_stack([values[:, None] == levels, np.isnan(values)]).astype(np.float64)
+
+
+# Nominal features as means of the classes (Micci-Barreca 2001), by scikit-learn's TargetEncoder, behind all other columns.
+#
+# The rows that are fitted on get the means of the other parts of an inner cross-validation, so that no row's own class stands
+# in its features; any other row gets those of all analysis rows. A level that the analysis rows do not have gets the overall
+# mean.
+
+
+@dataclass(frozen=True, eq=False)
+class TargetColumns:
+    """`plain` columns as they are, then those that the encoder makes of the level indices in `coded`."""
+
+    plain: ColumnEncoding
+    coded: ColumnEncoding
+    encoder: Any
+
+    @classmethod
+    def of(cls, task: Task, rows: Integers, missing: str, scale: str, seed: int) -> tuple["TargetColumns", Floats]:
+        """Fitted on the analysis rows, and their matrix."""
+        nominal = [place for place, feature in enumerate(task.features) if feature.kind == "nominal"]
+        others = [place for place in range(len(task.features)) if place not in nominal]
+        plain = ColumnEncoding.of(task, rows, "one_hot", missing, scale, others)
+        coded = ColumnEncoding.of(task, rows, "ordinal", missing, scale, nominal)
+        encoder = _encoder(seed) if nominal else None
+        made = cls(plain, coded, encoder)
+        if encoder is None:
+            return made, plain.matrix(task, rows)
+        means = encoder.fit_transform(coded.matrix(task, rows), task.target[rows])
+        return made, np.column_stack([plain.matrix(task, rows), means])
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """All features, as the matrix has them."""
+        return (*self.plain.features, *self.coded.features)
+
+    @property
+    def nominal(self) -> tuple[int, ...]:
+        """No column holds level indices."""
+        return ()
+
+    def matrix(self, table: Table, rows: Integers) -> Floats:
+        """Rows × columns, in C order."""
+        plain = self.plain.matrix(table, rows)
+        if self.encoder is None or not len(rows):
+            return plain
+        means = self.encoder.transform(self.coded.matrix(table, rows))
+        return np.ascontiguousarray(np.column_stack([plain, means]))
+
+
+def _encoder(seed: int) -> Any:
+    """Five inner folds, shuffled; from scikit-learn 1.9 on the folds are said, and no longer the seed."""
+    import sklearn
+    from sklearn.model_selection import StratifiedKFold
+    from sklearn.preprocessing import TargetEncoder
+
+    if tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9):
+        return TargetEncoder(cv=StratifiedKFold(5, shuffle=True, random_state=seed))
+    return TargetEncoder(random_state=seed)
+
+
+# Fitted columns as data, and back: what a stored estimator reads its matrix through.
+
+Arrays = dict[str, NDArray[Any]]
+NUMBERS = ("middle", "center", "scale")
+Fitted = ColumnEncoding | TargetColumns
+
+
+def written(columns: Fitted) -> tuple[dict[str, Any], Arrays]:
+    """Facts and arrays. Raises NotStoredError where an encoder cannot be stored."""
+    if isinstance(columns, ColumnEncoding):
+        return _plain(columns)
+    (plain, numbers), (coded, others) = _plain(columns.plain), _plain(columns.coded)
+    arrays = {**_under("plain/", numbers), **_under("coded/", others)}
+    if columns.encoder is not None:
+        arrays["encoder"] = np.frombuffer(skops(columns.encoder), np.uint8)
+    return {"plain": plain, "coded": coded}, arrays
+
+
+def read(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Fitted:
+    """The columns again. Raises ValueError for what is not whole."""
+    if "plain" not in facts:
+        return _columns(facts, arrays)
+    own = {name: {key.removeprefix(f"{name}/"): a for key, a in arrays.items() if key.startswith(f"{name}/")} for name in facts}
+    encoder = unskopsed(np.asarray(arrays["encoder"], np.uint8).tobytes()) if "encoder" in arrays else None
+    return TargetColumns(_columns(facts["plain"], own["plain"]), _columns(facts["coded"], own["coded"]), encoder)
+
+
+def _plain(columns: ColumnEncoding) -> tuple[dict[str, Any], Arrays]:
+    features = [asdict(feature) for feature in columns.features]
+    facts = {"features": features, "encoding": columns.encoding, "places": list(columns.places)}
+    return facts, {name: getattr(columns, name) for name in NUMBERS}
+
+
+def _columns(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ColumnEncoding:
+    """Check stored columns and rebuild their encoding."""
+    features = tuple(Feature(f["name"], f["kind"], tuple(f["levels"]), float(f["cost"])) for f in facts["features"])
+    places = tuple(int(place) for place in facts["places"])
+    numbers = [np.asarray(arrays[name], np.float64) for name in NUMBERS]
+    whole = all(one.shape == (len(features),) for one in numbers) and len(places) == len(features)
+    if not whole or min(places, default=0) < 0 or facts["encoding"] not in ENCODINGS:
+        raise ValueError("estimator: columns are not whole")
+    return ColumnEncoding(features, str(facts["encoding"]), numbers[0], numbers[1], numbers[2], places)
+
+
+def _under(prefix: str, arrays: Arrays) -> Arrays:
+    return {f"{prefix}{name}": array for name, array in arrays.items()}

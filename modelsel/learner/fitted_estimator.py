@@ -1,0 +1,306 @@
+"""A fitted estimator as a model: what it says of rows, and what is written down of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.fingerprint import array_digest
+from modelsel.core.spec import resolved
+from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task, positions
+from modelsel.foreign.libraries import takes_nan
+from modelsel.foreign.native import as_wanted, fitted_with, made_with
+from modelsel.foreign.parameters import settled
+from modelsel.foreign.stored import FILES, SKOPS, NotStoredError, dumped, loaded
+from modelsel.learner import encoding as _columns_stored
+from modelsel.learner.encoding import ColumnEncoding, TargetColumns
+from modelsel.sharing.adapter import Adapter, Answer
+
+KIND = "estimator"
+
+
+@dataclass(frozen=True, eq=False)
+class Answering:
+    """A fitted estimator behind the matrix that it reads; `own` are the classes that it knows, among `classes`."""
+
+    estimator: Any
+    adapter: Adapter | None
+    columns: ColumnEncoding | TargetColumns
+    nominal: tuple[int, ...]  # columns of the matrix that hold categories
+    own: Integers
+    classes: int
+
+    def outputs(self, values: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+        """Return the answers of a fit with each value of the path parameter (None where there is none) for some rows."""
+        predicted = np.empty((len(values), len(rows)), np.int32)
+        shares = np.zeros((len(values), len(rows), self.classes)) if scores else None
+        if not len(rows):
+            return Outputs(predicted, shares)
+        matrix = as_wanted(type(self.estimator), self.columns.matrix(table, rows), self.nominal)
+        distinct = list(dict.fromkeys(values))
+        found = dict(zip(distinct, self._said(distinct, matrix, scores), strict=True))
+        for place, value in enumerate(values):
+            said, own = found[value]
+            predicted[place] = self.own[np.asarray(said).ravel().astype(np.int64)]
+            if shares is not None:
+                shares[place] = self._shares(own, predicted[place])
+        return Outputs(predicted, shares)
+
+    def cut(self, value: Any) -> "Answering":
+        """The fit with this value of the path parameter alone."""
+        if self.adapter is None or value == self.adapter.value(_params(self.estimator, self.adapter)):
+            return replace(self, adapter=None)
+        return replace(self, estimator=self.adapter.cut(self.estimator, value), adapter=None)
+
+    def size(self, value: Any) -> float:
+        """Measured complexity in the learner's unit."""
+        if self.adapter is not None:
+            return self.adapter.size(self.estimator, value)
+        return float(getattr(self.estimator, "n_features_in_", len(self.columns.features)))
+
+    def _said(self, values: Sequence[Any], matrix: Any, scores: bool) -> Any:
+        """Ask the estimator for classes, and for scores where it has them, once per value of the path."""
+        has_shares = scores and hasattr(self.estimator, "predict_proba")
+        if self.adapter is not None:
+            return self.adapter.answers(self.estimator, values, matrix, has_shares)
+        answer: Answer = (self.estimator.predict(matrix), self.estimator.predict_proba(matrix) if has_shares else None)
+        return [answer] * len(values)
+
+    def _shares(self, own: Floats | None, predicted: Codes) -> Floats:
+        """Spread the scores over all classes; without scores the predicted class has 1."""
+        shares = np.zeros((len(predicted), self.classes))
+        if own is None or len(self.own) == 1:
+            shares[np.arange(len(predicted)), predicted] = 1.0
+            return shares
+        shares[:, self.own] = own
+        total: Floats = shares.sum(axis=1, keepdims=True)
+        return shares / total
+
+
+def _params(estimator: Any, adapter: Adapter) -> dict[str, Any]:
+    told = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    return {name: value for name, value in told.items() if name == adapter.parameter}
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorModel:
+    """One fitted estimator."""
+
+    learner: Any
+    answering: Answering
+    random_state: int
+    rows: str  # digest of the analysis rows
+
+    @property
+    def estimator(self) -> Any:
+        """The fitted estimator itself."""
+        return self.answering.estimator
+
+    def predict(self, table: Table) -> Codes:
+        predicted: Codes = self.answering.outputs([None], table, positions(table), scores=False).predicted[0]
+        return predicted
+
+    def scores(self, table: Table) -> Floats:
+        """Compute class scores of all rows."""
+        shares = self.answering.outputs([None], table, positions(table), scores=True).scores
+        assert shares is not None
+        own: Floats = shares[0]
+        return own
+
+    def describe(self) -> Description:
+        facts, arrays = stored(self.answering, self.learner.plugins)
+        recipe = described(self.learner, self.random_state, self.rows, self.learner.source)
+        return Description(KIND, {**recipe, **facts}, arrays)
+
+
+def described(learner: Any, random_state: int, rows: str, version: str) -> dict[str, Any]:
+    """The recipe as facts."""
+    settings = {key: value for key, value in resolved(learner).items() if key != "kind"}
+    return {
+        "learner": {**settings, "plugins": list(learner.plugins)}, "random_state": random_state, "rows": rows,
+        "version": version,
+    }  # fmt: skip
+
+
+# One fit of an estimator, which answers every candidate that its sharing adapter can read off it.
+#
+# It is fitted when it is first asked, with the value that answers all who ask; a later question that goes further fits again,
+# from the same seed, so that the first rounds are the same.
+
+
+@dataclass(eq=False)
+class EstimatorPath:
+    """Fits of an estimator on some rows, shared by its candidates (a path is used by one thread)."""
+
+    learner: Any  # an Estimator; those that are asked about differ in the path parameter only
+    task: Task
+    rows: Integers
+    seed: int
+    _fitted: dict[Any, Any] = field(default_factory=dict)  # the widest fit so far, under its value
+
+    def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+        """Compute answers; without `predict_proba` the predicted class has the whole score."""
+        answering, values = self._answering(learners), [self._value(learner) for learner in learners]
+        return answering.outputs(values, table, rows, scores)
+
+    def complexity(self, learners: Sequence[Any]) -> Floats:
+        answering = self._answering(learners)
+        return np.array([answering.size(self._value(learner)) for learner in learners])
+
+    def training_error(self, learners: Sequence[Any]) -> Floats:
+        """NaN: see `Estimator.no_training_error`."""
+        return np.full(len(learners), np.nan)
+
+    def model(self, learner: Any) -> EstimatorModel:
+        value, answering = self._value(learner), self._answering([learner])
+        return EstimatorModel(learner, answering.cut(value), self.seed, self.digest)
+
+    @cached_property
+    def digest(self) -> str:
+        """Of what the fit reads of its rows."""
+        rows, task = self.rows, self.task
+        return array_digest(task.values[rows], task.target[rows], task.row_weights[rows])
+
+    @cached_property
+    def _columns(self) -> tuple[ColumnEncoding | TargetColumns, Floats]:
+        """The encoding of rows as a matrix, and the matrix of the analysis rows."""
+        learner, missing = self.learner, _missing(self.learner)
+        if learner.coded == "target":
+            return TargetColumns.of(self.task, self.rows, missing, learner.scale, self.seed)
+        columns = ColumnEncoding.of(self.task, self.rows, learner.coded, missing, learner.scale)
+        return columns, columns.matrix(self.task, self.rows)
+
+    def _value(self, learner: Any) -> Any:
+        adapter = self.learner.adapter
+        return None if adapter is None else adapter.value(learner.params)
+
+    def _answering(self, learners: Sequence[Any]) -> Answering:
+        """Return the fit that answers all these learners, which is the one of the widest value so far."""
+        adapter = self.learner.adapter
+        if adapter is None:
+            return self._fit(None, self.learner)
+        values = [*self._fitted, *(self._value(learner) for learner in learners)]
+        widest = adapter.widest(values)
+        return self._fit(widest, self.learner.with_value(widest))
+
+    def _fit(self, value: Any, learner: Any) -> Answering:
+        """Return the fit of a value; only the last one is kept."""
+        if value not in self._fitted:
+            made = self._fitted_now(learner)
+            self._fitted.clear()
+            self._fitted[value] = made
+        found: Answering = self._fitted[value]
+        return found
+
+    def _fitted_now(self, learner: Any) -> Answering:
+        """Fit the estimator on the matrix of the analysis rows."""
+        task, rows, kind, (columns, matrix) = self.task, self.rows, learner.cls, self._columns
+        nominal = columns.nominal if learner.coded == "native" else ()
+        classes, target = np.unique(task.target[rows], return_inverse=True)
+        made = kind(**settled(kind, {**learner.params, **made_with(kind, nominal, matrix.shape[1])}, self.seed))
+        weights = {} if task.weights is None else {"sample_weight": task.weights[rows]}
+        made.fit(as_wanted(kind, matrix, nominal), target, **weights, **fitted_with(kind, nominal))
+        return Answering(made, learner.adapter, columns, nominal, classes.astype(np.int64), len(task.classes))
+
+
+def _missing(learner: Any) -> str:
+    if learner.missing != "auto":
+        return str(learner.missing)
+    return "keep" if takes_nan(learner.cls(**settled(learner.cls, learner.params, 0))) else "median"
+
+
+# Recipe of an estimator that cannot be stored: all that is needed to fit it again.
+
+
+@dataclass(frozen=True)
+class EstimatorRecipe:
+    """A recipe to fit it again: `rows` is the digest of the analysis rows, `version` the library's; `why` it was not stored."""
+
+    learner: Any
+    random_state: int
+    rows: str
+    version: str
+    why: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.learner.estimator} ({self.version})"
+
+    def refit(self, task: Task, rows: Integers) -> EstimatorModel:
+        """The same fit on the same rows. Raises ValueError when the rows are others, or the library is another version."""
+        path = EstimatorPath(self.learner, task, rows, self.random_state)
+        if path.digest != self.rows:
+            raise ValueError("these are not the rows that the model was fitted on")
+        if self.learner.source != self.version:
+            raise ValueError(f"the model was fitted with {self.version}, this is {self.learner.source}")
+        return path.model(self.learner)
+
+    def describe(self) -> Description:
+        facts = described(self.learner, self.random_state, self.rows, self.version)
+        return Description(KIND, {**facts, "unstored": self.why})
+
+    def predict(self, table: Table) -> Codes:
+        raise ValueError("only the recipe of this model was kept: refit it on the development rows")
+
+    def scores(self, table: Table) -> Floats:
+        raise ValueError("only the recipe of this model was kept: refit it on the development rows")
+
+
+# A fitted estimator written down whole: its library's own format (else skops) beside the columns that it reads.
+#
+# The file stands in the model's folder under its own name, so that the library itself can read it. What no safe format takes is
+# kept as its recipe alone, with the reason.
+
+
+def restored(learner: Any, description: Description) -> EstimatorModel | EstimatorRecipe:
+    """The model, or its recipe where only that was kept. Raises ValueError for a description that is not whole."""
+    facts = description.facts
+    if not isinstance(facts["random_state"], int) or not isinstance(facts["rows"], str):
+        raise ValueError("estimator: not a whole recipe")
+    version, why = str(facts["version"]), str(facts.get("unstored", ""))
+    recipe = EstimatorRecipe(learner, facts["random_state"], facts["rows"], version, why)
+    if "stored" not in facts:
+        return recipe
+    return EstimatorModel(learner, _answering(learner, facts, description.arrays), recipe.random_state, recipe.rows)
+
+
+def _answering(learner: Any, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Answering:
+    """Check a stored estimator before it is read, and put it behind its columns."""
+    name, own, classes = str(facts["stored"]), np.asarray(arrays["own"]), facts["classes"]
+    if name not in FILES or own.dtype.kind != "i" or own.ndim != 1 or not isinstance(classes, int):
+        raise ValueError("estimator: not a whole model")
+    if len(own) == 0 or own.min() < 0 or own.max() >= classes or (np.diff(own) <= 0).any():
+        raise ValueError("estimator: classes that are none")
+    if name == SKOPS and _minor(str(facts["version"])) != _minor(learner.source):
+        raise ValueError(f"it was stored by {facts['version']}, and this is {learner.source}: install that version")
+    columns = {key.removeprefix(COLUMNS): array for key, array in arrays.items() if key.startswith(COLUMNS)}
+    estimator = loaded(name, np.asarray(arrays[f"{FILE}{name}"], np.uint8).tobytes(), learner.plugins)
+    if not hasattr(estimator, "predict"):
+        raise ValueError("estimator: what is stored predicts nothing")
+    nominal = tuple(int(column) for column in facts["nominal"])
+    read = _columns_stored.read(facts["columns"], columns)
+    return Answering(estimator, None, read, nominal, own.astype(np.int64), classes)
+
+
+def _minor(version: str) -> list[str]:
+    """`scikit-learn 1.9.1` without its last number."""
+    return version.split(".")[:2]
+
+
+# Write a fitted estimator down in its library's own format, beside the columns that it reads.
+
+COLUMNS, FILE = "columns/", "file:"
+
+
+def stored(answering: Any, plugins: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Facts and arrays of the fitted estimator; the reason alone where it cannot be stored."""
+    try:
+        name, data = dumped(answering.estimator, plugins)
+        facts, arrays = _columns_stored.written(answering.columns)
+    except NotStoredError as error:
+        return {"unstored": str(error)}, {}
+    more = {"stored": name, "columns": facts, "nominal": list(answering.nominal), "classes": answering.classes}
+    own = {f"{COLUMNS}{key}": array for key, array in arrays.items()}
+    return more, {**own, f"{FILE}{name}": np.frombuffer(data, np.uint8), "own": answering.own}

@@ -1,0 +1,167 @@
+"""Facts of study.json about the task, the folds, the winner and the failures: plain data."""
+
+import getpass
+import platform
+import subprocess
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.selection import Selection
+from modelsel.core.spec import kind_of
+from modelsel.core.types import Feature, Floats, Integers, Resampling, Table, Task
+from modelsel.runner.execution.single_job import Failure
+
+
+def task(development: Task, sealed: Table) -> dict[str, Any]:
+    """Gather the facts of the task."""
+    return {
+        "name": development.name, "rows": len(development) + len(sealed), "development_rows": len(development),
+        "test_rows": len(sealed), "features": len(development.features), "classes": list(development.classes),
+        "fingerprint": development.fingerprint,
+    }  # fmt: skip
+
+
+def scheme(kind: str, resampling: Resampling) -> dict[str, Any]:
+    """Gather the facts of the folds."""
+    return {"name": kind, "folds": len(resampling.folds), "fingerprint": resampling.fingerprint}
+
+
+def winner(selection: Selection, failure: Failure | None = None) -> dict[str, Any]:
+    """Return the facts of the winner: scores, and the candidates that it cannot be told from.
+
+    The cross-validated score, and the estimate that allows for the choice; where it could not be fitted on all development
+    rows, why.
+    """
+    position, board = selection.winner, selection.board
+    candidate = selection.candidates[position]
+    return {
+        "id": candidate.id,
+        "learner": kind_of(candidate.learner),
+        "entry": candidate.entry,
+        "parameters": candidate.parameters,
+        "complexity": {"name": board.unit[position], "value": float(board.complexity[position])},
+        "cv": {"mean": float(board.mean[position]), "se": float(board.se[position]), "folds": board.folds[position].tolist()},
+        "corrected": selection.corrected,
+        "measures": {name: float(each[position]) for name, each in selection.beside.items()},
+        "indistinguishable": [board.ids[other] for other in selection.indistinguishable],
+        "every_best": None if selection.every_best is None else [board.ids[one] for one in selection.every_best],
+        **_never_judged(selection),
+        **({"failure": {"status": failure.status, "reason": failure.reason}} if failure else {}),
+    }
+
+
+def _never_judged(selection: Selection) -> dict[str, Any]:
+    """Out of bag: how many rows every tree of the winner has drawn. They are judged by the class shares of all rows."""
+    many = float(selection.means["never_judged"][selection.winner])
+    return {"never_out_of_bag": int(many)} if many == many else {}
+
+
+def failures(selection: Selection) -> tuple[dict[str, Any], ...]:
+    """Candidates that did not finish, with the reason; those that left a race have not failed."""
+    return tuple(
+        {"id": candidate.id, "status": status, "reason": reason}
+        for candidate, status, reason in zip(selection.candidates, selection.status, selection.reasons, strict=True)
+        if status not in ("ok", "dropped")
+    )
+
+
+# Summary of the data for the report: kinds, levels, missing values, quartiles, class balance, repeated rows.
+
+SHOWN = 500  # features; a page with more would not be read, and would not be small
+LEVELS = 6
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio, odd: Fibonacci hashing
+
+
+def data(task: Task) -> dict[str, Any]:
+    """Plain facts about the development rows; nothing of the test rows is here."""
+    counts = np.bincount(task.target, minlength=len(task.classes))
+    features = [feature(item, task.values[:, i]) for i, item in enumerate(task.features[:SHOWN])]
+    return {
+        "rows": len(task),
+        "features": features,
+        "not_shown": max(0, len(task.features) - SHOWN),
+        "kinds": {kind: sum(item.kind == kind for item in task.features) for kind in ("numeric", "nominal", "ordered")},
+        "classes": [{"name": name, "rows": int(count)} for name, count in zip(task.classes, counts)],
+        "missing": float(np.isnan(task.values).mean()) if task.values.size else 0.0,
+        "repeated_rows": repeated(task),
+        "weighted": task.weights is not None,
+        "groups": None if task.groups is None else len(np.unique(task.groups)),
+    }
+
+
+def feature(item: Feature, values: Floats) -> dict[str, Any]:
+    """Kind, share of missing values, number of different ones, and either quartiles or the most frequent levels."""
+    present = values[~np.isnan(values)]
+    facts = {"name": item.name, "kind": item.kind, "missing": 1 - len(present) / max(1, len(values))}
+    if item.kind == "numeric":
+        quartiles = np.quantile(present, [0, 0.25, 0.5, 0.75, 1]).tolist() if len(present) else []
+        return {**facts, "different": len(np.unique(present)), "quartiles": quartiles, "dates": item.dates}
+    counts = np.bincount(present.astype(np.int64), minlength=len(item.levels) + 1)
+    named = [*item.levels, "(not declared)"]
+    top = [index for index in np.argsort(-counts, kind="stable")[:LEVELS] if counts[index]]
+    return {
+        **facts,
+        "different": int((counts > 0).sum()),
+        "levels": [{"name": named[index], "rows": int(counts[index])} for index in top],
+    }
+
+
+def repeated(task: Task) -> int:
+    """Rows that are equal to an earlier one in all features and the class."""
+    rows = _perhaps_repeated(task)
+    whole = np.column_stack([task.values[rows], task.target[rows]])
+    bytes_of_rows = np.ascontiguousarray(np.nan_to_num(whole, nan=np.inf)).view(np.dtype((np.void, whole.shape[1] * 8)))
+    return len(rows) - len(np.unique(bytes_of_rows))
+
+
+def _perhaps_repeated(task: Task) -> Integers:
+    """Rows whose hash another row has: all that are repeated are among them, and only they are compared whole."""
+    mixed = task.target.astype(np.uint64)
+    for column in task.values.T:
+        mixed = (mixed ^ np.nan_to_num(column, nan=np.inf).view(np.uint64)) * MULTIPLIER
+        mixed ^= mixed >> np.uint64(29)
+    ordered = np.sort(mixed)
+    twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    if not len(twice):
+        return np.zeros(0, np.int64)
+    at = np.minimum(np.searchsorted(twice, mixed), len(twice) - 1)
+    return np.flatnonzero(twice[at] == mixed)
+
+
+# The origin of an answer: versions, platform, user, commit.
+
+PACKAGES = ("modelsel", "numpy", "scipy", "numba", "scikit-learn", "pandas", "joblib", "hydra-core", "mlflow")
+
+
+def environment() -> dict[str, str]:
+    """Versions that an answer may depend on."""
+    versions = {}
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            versions[name] = version(name)
+    return {"python": platform.python_version(), "platform": platform.platform(), **versions}
+
+
+def user() -> str:
+    """Return the user's name, or `unknown`."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "unknown"
+
+
+def commit() -> str:
+    """The checked-out git commit of the working directory, with `+` when files differ from it; empty outside of git."""
+    head = _git("rev-parse", "HEAD")
+    return head and head + ("+" if _git("status", "--porcelain", "--untracked-files=no") else "")
+
+
+def _git(*words: str) -> str:
+    """Run git; empty where it fails or is not there."""
+    with suppress(OSError, subprocess.SubprocessError):
+        done = subprocess.run(["git", *words], capture_output=True, text=True, timeout=2, check=False)  # noqa: S603, S607
+        return done.stdout.strip() if done.returncode == 0 else ""
+    return ""

@@ -1,0 +1,74 @@
+"""losses.npz: the out-of-fold loss matrix and the predictions that the report draws from, without pickle."""
+
+from collections.abc import Iterator, Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.selection import Assessed, Losses, Selection
+from modelsel.core.types import Integers
+from modelsel.record.files import npz
+
+
+def content(selection: Selection) -> bytes:
+    """`losses`, `fold`, `row`, `candidate` (see the documentation of the record) and what was assessed.
+
+    `truth` are the labels of the development rows, `predicted` and `scores` those of `predicted_candidate`. `losses` is
+    absent for a measure that is no mean over rows, `scores` where the measure did not ask for them.
+    """
+    losses, assessed = selection.losses, selection.assessed
+    arrays: dict[str, NDArray[Any] | None] = {
+        "losses": None if losses.matrix is None else np.asarray(losses.matrix, np.float32),
+        "fold": np.asarray(losses.fold, np.int32),
+        "row": np.asarray(losses.row, np.int64),
+        "candidate": np.array(losses.ids, dtype=np.str_),
+        "truth": np.asarray(assessed.truth, np.int32),
+        "predicted": np.asarray(assessed.predicted, np.int32),
+        "predicted_candidate": np.array(assessed.ids, dtype=np.str_),
+        "scores": None if assessed.scores is None else np.asarray(assessed.scores, np.float32),
+    }
+    return npz({name: array for name, array in arrays.items() if array is not None}, compress=True)
+
+
+class LossArchive(Mapping[str, NDArray[Any]]):
+    """The arrays of a file, each read when it is first asked for: the matrix is large, and few who read the others want it."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = np.load(BytesIO(path.read_bytes()), allow_pickle=False)
+        self._read: dict[str, NDArray[Any]] = {}
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        if name not in self._read:
+            self._read[name] = self._file[name]
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._file.files)
+
+    def __len__(self) -> int:
+        return len(self._file.files)
+
+
+def losses(arrays: Mapping[str, NDArray[Any]]) -> Losses:
+    """The loss matrix back (float32; None where the measure is no mean over rows)."""
+    ids = tuple(str(name) for name in arrays["candidate"])
+    return Losses(matrix=arrays.get("losses"), fold=fold(arrays), row=arrays["row"], ids=ids)
+
+
+def fold(arrays: Mapping[str, NDArray[Any]]) -> Integers:
+    """Rows × repeats: the fold in which the row was assessed, −1 where it was not."""
+    return arrays["fold"].astype(np.int64)
+
+
+def assessed(arrays: Mapping[str, NDArray[Any]]) -> Assessed:
+    """The out-of-fold predictions back."""
+    scores = arrays.get("scores")
+    return Assessed(
+        ids=tuple(str(name) for name in arrays["predicted_candidate"]),
+        truth=arrays["truth"],
+        predicted=arrays["predicted"],
+        scores=None if scores is None else scores.astype(np.float64),
+    )

@@ -1,0 +1,290 @@
+"""The final model as a folder: JSON and arrays, no pickle; an MLflow pyfunc, and usable without MLflow.
+
+    model/MLmodel  requirements.txt  python_env.yaml  input_example.json  serving_input_example.json
+    model/data/model.json    features, classes, learner and preparation steps as facts
+    model/data/arrays.npz    their arrays, stored uncompressed
+    model/data/lightgbm.txt, xgboost.json, catboost.cbm, fitted.skops   learner=estimator: as its library writes it, else skops
+    model/data/estimator.skops   with tracking.allow_skops: a fitted scikit-learn estimator, for whoever trusts the file
+    model/data/estimator.pickle  with tracking.allow_pickle: what no safe format takes, for whoever trusts the file
+    model/data/SHA256SUMS    digests of all: `sha256sum -c SHA256SUMS`
+
+The digests find accidents; against intent every kind's `restore` checks every index before anything is predicted. The
+estimator is never read back here: what loads it decides which types it trusts (`skops.io.load`).
+"""
+
+import hashlib
+import json
+import pickle
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from io import BytesIO
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.errors import DataError, Problem
+from modelsel.core.protocols.learner import Model
+from modelsel.core.protocols.preparer import Prepared
+from modelsel.core.spec import class_of
+from modelsel.core.types import Description, Feature, Floats, Table, Task, positions
+from modelsel.foreign.stored import FILES
+from modelsel.record import flavor, new_rows
+from modelsel.record.files import npz, write_directory
+from modelsel.record.study_record import FinalModel
+
+FORMAT = 1
+FACTS, ARRAYS, ESTIMATOR, SUMS = "model.json", "arrays.npz", "estimator.skops", "SHA256SUMS"
+PICKLED = "estimator.pickle"
+FILE = "learner/file:"  # arrays that are bytes of a file of its own: a library's native format
+DAMAGED = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, MemoryError, RecursionError, OSError)
+
+
+@dataclass(frozen=True, eq=False)
+class Predictor:
+    """A model read back: raw columns in, classes or class scores out; columns are matched by name."""
+
+    features: tuple[Feature, ...]
+    classes: tuple[str, ...]
+    steps: tuple[Prepared, ...]
+    model: Model
+    label_type: str = "str"  # of the target's column: bool, int, float or str
+
+    def __call__(self, raw: Mapping[str, Sequence[Any]]) -> NDArray[np.str_]:
+        return self.predict(self.table(raw))
+
+    def table(self, raw: Mapping[str, Sequence[Any]]) -> Table:
+        """The rows as the model wants them. Raises DataError with all problems of the columns."""
+        return new_rows.table(raw, self.features)
+
+    def predict(self, table: Table) -> NDArray[np.str_]:
+        """The predicted class of each row, as text. Raises DataError for a recipe that was not refitted."""
+        return np.array(self.classes, dtype=np.str_)[self._fitted.predict(self.prepared(table))]
+
+    def labels(self, table: Table) -> NDArray[Any]:
+        """The predicted class of each row as the target's column held it: bool, int, float or text. Raises as `predict`."""
+        return new_rows.labels(self.classes, self.label_type)[self._fitted.predict(self.prepared(table))]
+
+    def scores(self, table: Table) -> Floats:
+        """Class scores, rows × classes in the order of `classes`. Raises DataError for a recipe that was not refitted."""
+        return self._fitted.scores(self.prepared(table))
+
+    @property
+    def is_recipe(self) -> bool:
+        """True when only how to fit was kept (scikit-learn's models), so that `refit` has to come first."""
+        return hasattr(self.model, "refit")
+
+    @property
+    def recipe(self) -> str:
+        """The estimator that a recipe makes; empty for a model that was kept whole.
+
+        For example `RandomForestClassifier (scikit-learn 1.9.1)`.
+        """
+        return str(self.model) if self.is_recipe else ""
+
+    def refit(self, development: Task) -> "Predictor":
+        """A recipe fitted again on the development rows. Raises DataError when they, or the versions, are others."""
+        ready = development
+        for step in self.steps:
+            ready = step.apply(ready)
+        try:
+            return replace(self, model=self.model.refit(ready, positions(ready)))  # type: ignore[attr-defined]
+        except ValueError as error:
+            fix = "put back what the study ran with, or run it again"
+            raise DataError(Problem("MSEL-621", f"the model cannot be fitted again: {error}", development.name, fix)) from error
+
+    @property
+    def _fitted(self) -> Model:
+        """Return the model; an error where only its recipe was kept."""
+        if self.is_recipe:
+            what = f"only the recipe of this {self.recipe} was kept, which needs the study's development rows"
+            again = "`modelsel predict RUN FILE` fits it again where they are at hand"
+            fix = f"{again}; in Python, modelsel.record.model's `refit`"
+            raise DataError(Problem("MSEL-621", what, "model", fix))
+        return self.model
+
+    def prepared(self, table: Table) -> Table:
+        for step in self.steps:
+            table = step.apply(table)
+        return table
+
+
+def save(path: Path, final: FinalModel, version: str) -> Path:
+    """Write the model folder whole. Raises StoreError."""
+
+    def fill(folder: Path) -> None:
+        data = folder / "data"
+        data.mkdir()
+        (data / FACTS).write_text(json.dumps(_facts(final, version), ensure_ascii=False), "utf-8")
+        arrays = _arrays(final)
+        (data / ARRAYS).write_bytes(npz({name: array for name, array in arrays.items() if not name.startswith(FILE)}))
+        for name, array in arrays.items():
+            if name.startswith(FILE):
+                (data / name.removeprefix(FILE)).write_bytes(array.tobytes())
+        if final.estimator is not None:
+            _store(final.estimator, data / ESTIMATOR)
+        if final.pickled is not None:
+            write(final.pickled, data / PICKLED)
+        (data / SUMS).write_text("".join(f"{_sum(one)}  {one.name}\n" for one in sorted(data.iterdir())))
+        for name, text in flavor.files(final, version).items():
+            (folder / name).write_text(text, "utf-8")
+
+    return write_directory(path, fill)
+
+
+def load(path: Path, plugins: tuple[str, ...] = ()) -> Predictor:
+    """Read a model folder (or its `data`) back. Raises DataError where it is damaged or names what is not installed."""
+    data = path if (path / FACTS).exists() else path / "data"
+    try:
+        _verify(data)
+        facts, arrays = json.loads((data / FACTS).read_text("utf-8")), read_arrays(data / ARRAYS)
+        return _restore(facts, {**arrays, **_files(data, facts)}, plugins)
+    except DataError:
+        raise
+    except DAMAGED as error:
+        fix = "run the study again, or take the folder from a copy"
+        raise DataError(
+            Problem("MSEL-620", f"the model cannot be read: {error or type(error).__name__}", str(path), fix)
+        ) from error
+
+
+def describe(path: Path) -> dict[str, Any]:
+    """The facts of a model folder, digests verified, nothing restored: what a recipe is refitted from."""
+    data = path if (path / FACTS).exists() else path / "data"
+    try:
+        _verify(data)
+        return dict(json.loads((data / FACTS).read_text("utf-8")))
+    except DAMAGED as error:
+        raise DataError(Problem("MSEL-620", f"the model cannot be read: {error}", str(path))) from error
+
+
+def _restore(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugins: tuple[str, ...]) -> Predictor:
+    """Rebuild the predictor from untrusted facts and arrays."""
+    if facts["format"] != FORMAT:
+        raise ValueError(f"format {facts['format']} was written by another version of modelsel")
+    features = tuple(map(_feature, facts["features"]))
+    classes = tuple(map(str, facts["classes"]))
+    if len(classes) < 2 or len({f.name for f in features}) < len(features):
+        raise ValueError("fewer than two classes, or two features of one name")
+    steps = tuple(_part("preparer", step, arrays, f"step{i}/", plugins) for i, step in enumerate(facts["steps"]))
+    learner = _part("learner", facts["learner"], arrays, "learner/", plugins)
+    return Predictor(features, classes, steps, learner, str(facts.get("labels", "str")))
+
+
+def _feature(said: Mapping[str, Any]) -> Feature:
+    dates = bool(said.get("dates", False))
+    return Feature(said["name"], said["kind"], tuple(said["levels"]), float(said["cost"]), dates)
+
+
+def _files(data: Path, facts: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """The file that the learner's own library wrote, where there is one."""
+    name = facts["learner"]["facts"].get("stored")
+    return {f"{FILE}{name}": np.frombuffer((data / name).read_bytes(), np.uint8)} if name in FILES else {}
+
+
+def _part(
+    group: str, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], prefix: str, plugins: tuple[str, ...]
+) -> Any:
+    """Rebuild a step or the learner from its part of the arrays."""
+    kind = str(facts["kind"])
+    if kind.startswith("_"):
+        raise ValueError(f"unknown {group} {kind!r}")
+    own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    return class_of(group, kind, plugins).restore(Description(kind, facts["facts"], own))  # type: ignore[attr-defined]
+
+
+def _facts(final: FinalModel, version: str) -> dict[str, Any]:
+    """Gather the facts of a final model."""
+    return {
+        "format": FORMAT,
+        "modelsel": version,
+        "features": [asdict(feature) for feature in final.features],
+        "classes": list(final.classes),
+        "labels": final.label_type,
+        "steps": [{"kind": step.kind, "facts": dict(step.facts)} for step in final.steps],
+        "learner": {"kind": final.learner.kind, "facts": dict(final.learner.facts)},
+    }
+
+
+def _arrays(final: FinalModel) -> dict[str, NDArray[Any]]:
+    parts = [("learner/", final.learner), *((f"step{i}/", step) for i, step in enumerate(final.steps))]
+    return {f"{prefix}{name}": np.asarray(array) for prefix, part in parts for name, array in part.arrays.items()}
+
+
+def _store(estimator: Any, path: Path) -> None:
+    import skops.io
+
+    skops.io.dump(estimator, path)
+
+
+def _sum(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _verify(data: Path) -> None:
+    """Check the files against their recorded digests."""
+    lines = (data / SUMS).read_text("ascii").splitlines()
+    optional = (ESTIMATOR, PICKLED, *FILES)
+    there = [data / name for name in (FACTS, ARRAYS, *optional) if name not in optional or (data / name).exists()]
+    if sorted(lines) != sorted(f"{_sum(one)}  {one.name}" for one in there):
+        raise ValueError("its contents are not those that were written (SHA256SUMS)")
+
+
+# The one place that pickles a model: where the person allows it, for whoever trusts the file; nothing here reads it.
+
+
+def write(made: Any, path: Path) -> None:
+    """Pickle a fitted estimator that no safe format takes."""
+    path.write_bytes(pickle.dumps(made))
+
+
+# Read arrays from an untrusted file: no pickle, no object, no compressed bomb, no shape larger than its bytes.
+#
+# NumPy's own reader allocates what a header claims before it looks at the data; this one compares first.
+
+MOST_BYTES = 1 << 31
+KINDS = "biufU"
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """All arrays of an .npz. Raises ValueError where it is not exactly what `files.npz` writes."""
+    if path.stat().st_size > MOST_BYTES:
+        raise ValueError(f"{path.name} is larger than {MOST_BYTES} bytes")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return {_name(info): _array(archive.read(info)) for info in archive.infolist() if _plain(info)}
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, KeyError, OverflowError) as error:
+        raise ValueError(f"{path.name} is not an archive of arrays: {error}") from error
+
+
+def _plain(info: zipfile.ZipInfo) -> bool:
+    if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
+        raise ValueError(f"{info.filename} is compressed")
+    return True
+
+
+def _name(info: zipfile.ZipInfo) -> str:
+    """Return the name of an array in an archive; other members are refused."""
+    name, dot, kind = info.filename.rpartition(".")
+    if not dot or kind != "npy":
+        raise ValueError(f"{info.filename} is no array")
+    return name
+
+
+def _array(content: bytes) -> NDArray[Any]:
+    """Read one array after checking its type, and its shape against its bytes."""
+    stream = BytesIO(content)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("an array of another format version")
+    shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    if dtype.kind not in KINDS or dtype.hasobject:
+        raise ValueError(f"an array of type {dtype}")
+    body = memoryview(content)[stream.tell() :]
+    if any(side < 0 for side in shape) or prod(shape) * dtype.itemsize != len(body):
+        raise ValueError(f"an array of shape {shape} in {len(body)} bytes")
+    if not dtype.itemsize:
+        return np.zeros(shape, dtype)
+    return np.frombuffer(body, dtype).reshape(shape, order="F" if fortran else "C")

@@ -1,0 +1,67 @@
+"""Permutation importance on the page: a bar of each column's interval, the noise as a line, groups that go together."""
+
+from typing import Any
+
+from modelsel.reporting.charts.svg import NARROW, WIDE, Lanes, Plot, Scale
+from modelsel.reporting.sections.view import View
+from modelsel.reporting.text.words import interval, score
+
+SHOWN = 15
+
+
+def importance(view: View) -> list[dict[str, Any]]:
+    """One part per candidate that was asked for."""
+    return [_part(view, one) for one in view.folder.explanation().get("importance", ())]
+
+
+def _part(view: View, one: dict[str, Any]) -> dict[str, Any]:
+    """Describe the importances of one candidate."""
+    part: dict[str, Any] = {
+        "called": view.called(one["candidate"]),
+        "failed": one.get("failed"),
+        "rows": [],
+        "together": [],
+        "more": 0,
+        "impurity": [{"name": line["column"], "mean": score(line["mean"])} for line in one.get("impurity", ())[:SHOWN]],
+    }
+    if part["failed"]:
+        return part
+    lines = one["columns"][:SHOWN]
+    return {
+        **part,
+        "svg": _drawn(view, lines, one["noise"], WIDE),
+        "narrow": _drawn(view, lines, one["noise"], NARROW),
+        "rows": [_row(line["column"], line) for line in lines],
+        "together": [_row(", ".join(line["columns"]), line) for line in one["together"][:SHOWN]],
+        "noise": None if one["noise"] is None else f"{score(one['noise']['mean'])} {_ends(one['noise'])}",
+        "more": max(0, len(one["columns"]) - SHOWN),
+        "no_noise": one.get("no_noise"),
+        "repeats": one["repeats"],
+    }
+
+
+def _row(name: str, line: dict[str, Any]) -> dict[str, Any]:
+    above = "" if "above_noise" not in line else "yes" if line["above_noise"] else "no"
+    return {"name": name, "mean": score(line["mean"]), "interval": _ends(line), "above": above}
+
+
+def _ends(line: dict[str, Any]) -> str:
+    return interval(None if line["low"] is None else [line["low"], line["high"]])
+
+
+def _drawn(view: View, lines: list[dict[str, Any]], noise: dict[str, Any] | None, lanes: Lanes) -> str:
+    """Draw the columns' means and intervals, with the noise as a line."""
+    ends = [end for line in lines for end in (line["low"], line["high"], line["mean"]) if end is not None]
+    scale = Scale.of([0.0, *ends], lanes.left, lanes.width - lanes.right, log=False)
+    bottom = 14 + lanes.row * len(lines)
+    plot = Plot(lanes.width, bottom + 40, "permutation importance of the columns, with intervals over folds")
+    plot.axis_below(scale, 6, bottom, f"how much worse {view.outcome.measure} gets", lanes.ticks)
+    plot.line(scale(0.0), 6, scale(0.0), bottom, "grid")
+    if noise is not None:
+        plot.line(scale.within(noise["mean"]), 6, scale.within(noise["mean"]), bottom, "guide")
+    for at, line in enumerate(lines):
+        y = lanes.name(plot, 14, at, line["column"], "name")
+        if line["low"] is not None:
+            plot.line(scale(line["low"]), y, scale(line["high"]), y, "bar s0")
+        plot.marks([(scale(line["mean"]), y)], 0)
+    return plot.svg()

@@ -1,0 +1,136 @@
+"""From an assignment of rows to folds: what the partitioning schemes share."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from modelsel.core.fingerprint import generator
+from modelsel.core.spec import kind_of, plain, whole
+from modelsel.core.types import ABSENT, Booleans, Codes, Finding, Fold, Integers, Resampling, Task
+from modelsel.statistics.sampling import deal, deal_groups, draw, equal_rows
+
+Assign = Callable[[np.random.Generator], Integers]
+
+
+def resampling(scheme: object, task: Task, seed: int, repeats: int, assign: Assign) -> Resampling:
+    """Make folds from one assignment per repeat.
+
+    A row is assessed in fold ≥ 0; with −1 it only ever serves analysis, and ABSENT it takes no part.
+
+    A repeat draws from the seed, the rows and its own number alone, so that more repeats leave the first ones as they are.
+    """
+    folds: list[Fold] = []
+    for repeat in range(repeats):
+        assignment = assign(generator(seed, task.fingerprint, f"repeat {repeat}"))
+        for number in np.flatnonzero(np.bincount(assignment[assignment >= 0])):
+            folds.append(fold(len(folds), repeat, (assignment != number) & (assignment != ABSENT), assignment == number))
+    return Resampling(kind_of(scheme), task.fingerprint, tuple(folds))
+
+
+def fold(index: int, repeat: int, analysis: Booleans, assessment: Booleans) -> Fold:
+    """A fold from two masks, its arrays read-only."""
+    rows = np.flatnonzero(analysis), np.flatnonzero(assessment)
+    for array in rows:
+        array.flags.writeable = False
+    return Fold(index, repeat, *rows)
+
+
+def partition(task: Task, folds: int, stratify: bool, together: bool) -> Assign:
+    """k folds of nearly equal size; with `together`, identical rows (features) share a fold."""
+    strata = _strata(task, stratify)
+    if together:
+        same = equal_rows(task.values)
+        return lambda rng: deal_groups(same, [1.0] * folds, rng, strata)
+    return lambda rng: deal(len(task), folds, rng, strata)
+
+
+def hold_out(task: Task, share: float, stratify: bool, together: bool) -> Assign:
+    """Fold 0 is assessed (about `share` of the rows, at least one, never all), the rest is analysis only."""
+    strata = _strata(task, stratify)
+    if together:
+        same = equal_rows(task.values)
+        return lambda rng: -deal_groups(same, [share, 1.0 - share], rng, strata)
+    size = min(max(round(share * len(task)), 1), len(task) - 1)
+    return lambda rng: draw(len(task), size, rng, strata).astype(np.int64) - 1
+
+
+def too_many_folds(task: Task, folds: int) -> Iterator[str]:
+    """Yield a problem where there are more folds than rows."""
+    if folds > len(task):
+        yield f"{folds} folds of {len(task)} rows: scheme.folds may be at most {len(task)}"
+
+
+def groups_ignored(task: Task, scheme: object) -> Iterator[str]:
+    """Yield a problem where the task has groups: on both sides of a fold they make the score too good."""
+    if task.groups is not None:
+        yield (
+            f"the task has groups and scheme={kind_of(scheme)} would ignore them: use scheme=group_kfold or "
+            "scheme=stratified_group_kfold, or leave dataset.groups out"
+        )
+
+
+def _strata(task: Task, stratify: bool) -> Codes | None:
+    return task.target if stratify else None
+
+
+# Base of the group schemes: whole groups are dealt, so that none is on both sides of a fold.
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """A scheme that deals groups; which proportions it keeps is left to say."""
+
+    folds: int = whole(10, least=2, help="number of parts; at most the number of groups")
+    seed: int | None = whole(None, least=0, help="none: the study's seed")
+    keep_duplicates_together: bool = plain(False, help="groups that share an identical row count as one")
+
+    @abstractmethod
+    def strata(self, task: Task) -> Codes | None:
+        """Labels whose proportions every part should have; None: only the numbers of rows count."""
+
+    def problems(self, task: Task) -> Iterator[str]:
+        """Yield a problem where there are no groups, or too few."""
+        if task.groups is None:
+            yield f"scheme={kind_of(self)} needs groups: set dataset.groups=COLUMN"
+        elif (count := len(np.unique(task.groups))) < self.folds:
+            yield f"{self.folds} folds of {count} groups: scheme.folds may be at most {count}"
+
+    def instantiate(self, task: Task, seed: int) -> Resampling:
+        """Deal the groups to the folds."""
+        assert task.groups is not None, "problems() was not asked"
+        groups = _joined(task.groups, equal_rows(task.values)) if self.keep_duplicates_together else task.groups
+        sizes, strata = [1.0] * self.folds, self.strata(task)
+        own = seed if self.seed is None else self.seed
+        return resampling(self, task, own, 1, lambda rng: deal_groups(groups, sizes, rng, strata))
+
+
+def _joined(groups: Integers, same: Integers) -> Integers:
+    """The connected components of rows that share a group or are identical: the least label spreads until it is at rest."""
+    label = np.unique(groups, return_inverse=True)[1].astype(np.int64)
+    while True:
+        before = label.copy()
+        for key in (same, groups):
+            _, index = np.unique(key, return_inverse=True)
+            least = np.full(index.max(initial=-1) + 1, len(label), np.int64)
+            np.minimum.at(least, index, label)
+            label = least[index]
+        if np.array_equal(label, before):
+            return label
+
+
+# Classes with fewer rows than folds: some folds assess none of their rows, which is said before the run.
+
+
+def fewer_rows_than_folds(task: Task, resampling: Resampling) -> Iterator[Finding]:
+    """A finding that names the classes with their rows; nothing for schemes of one or two folds."""
+    folds = sum(fold.repeat == 0 for fold in resampling.folds)
+    if folds <= 2 or folds >= len(task):  # leaving one out, every class has fewer rows than folds
+        return
+    counts = np.bincount(task.target, minlength=len(task.classes)).tolist()
+    few = [f"{name} ({n})" for name, n in zip(task.classes, counts) if 0 < n < folds]
+    if few:
+        message = f"classes with fewer development rows than the {folds} folds: {', '.join(few)}"
+        do = "fewer folds, or dataset.rare=merge or drop with dataset.rare_below"
+        yield Finding("FEWER_ROWS_THAN_FOLDS", "medium", message, do)
