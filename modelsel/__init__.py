@@ -32,9 +32,7 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         return importlib.metadata.version("modelsel")
     if name in _HOMES:
-        from modelsel.cli.errors import requirements
-
-        with requirements():
+        with importlib.import_module("modelsel.cli.errors").requirements():
             return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'modelsel' has no attribute {name!r}")
 
