@@ -16,7 +16,19 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fi
 from modelsel.config.build import learner as build
 from modelsel.config.values import setting
 from modelsel.core.spec import flat, resolved
-from modelsel.core.types import Candidate, Codes, Feature, Floats, RowTable, Table, Task, UncheckedRows, positions
+from modelsel.core.types import (
+    PROBABILITIES,
+    Candidate,
+    Codes,
+    Feature,
+    Floats,
+    RowTable,
+    Table,
+    Task,
+    UncheckedRows,
+    positions,
+    scores_are,
+)
 from modelsel.dataset.tables.frame import as_pandas, described
 from modelsel.dataset.tables.frame import table as frame_table
 from modelsel.dataset.tables.in_memory import is_frame
@@ -75,6 +87,25 @@ def _is_tree(estimator: "Classifier") -> bool:
     if not isinstance(estimator.final_.model, TreeModel):
         raise AttributeError(f"learner {estimator.learner!r} is no tree")
     return True
+
+
+def has_probabilities(estimator: "Classifier") -> bool:
+    """Say whether class scores are probabilities; AttributeError otherwise."""
+    if (said := estimator.scores_are) != PROBABILITIES:
+        raise AttributeError(f"learner {estimator.learner!r} gives {said} and no probabilities: set calibrator=platt")
+    return True
+
+
+def has_decisions(estimator: "Classifier") -> bool:
+    """Say whether there are decision values; AttributeError otherwise."""
+    if not estimator.decides:
+        raise AttributeError(f"learner {estimator.learner!r} has no decision values")
+    return True
+
+
+def one_column(decisions: Floats) -> Floats:
+    """Decision values as scikit-learn gives them: of two classes those of the second."""
+    return np.ascontiguousarray(decisions[:, 1]) if decisions.shape[1] == 2 else decisions
 
 
 class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -163,8 +194,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels: NDArray[Any] = self.classes_.take(self.final_.predict(table))
         return labels
 
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """Compute the class scores of each row.
+        """Compute the class scores of each row; AttributeError for a learner that gives decision values alone.
 
         Parameters
         ----------
@@ -183,6 +215,53 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         table = self._known(X)
         return self.final_.scores(table)
+
+    @available_if(has_decisions)  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Floats:
+        """Compute the decision values of each row, where an estimator of another library has them; else AttributeError.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features.
+
+        Returns
+        -------
+        array
+            A value per row, the larger the more it is the second class; of more classes rows × classes.
+
+        Examples
+        --------
+        >>> machine = classifier("estimator", estimator="sklearn.svm.LinearSVC").fit([[1.0], [2.0]], ["a", "b"])
+        >>> (machine.decision_function([[0.0], [3.0]]) > 0).tolist(), hasattr(machine, "predict_proba")
+        ([False, True], False)
+        """
+        return one_column(self.final_.decisions(self._known(X)))
+
+    @property
+    def scores_are(self) -> str:
+        """`probabilities`, `decision values`, or `classes`, where the predicted class has the whole score.
+
+        Examples
+        --------
+        >>> classifier("cart").scores_are, classifier("svm").scores_are
+        ('probabilities', 'decision values')
+        """
+        final = vars(self).get("final_")
+        return scores_are(build(self.learner, self.settings)[0] if final is None else final.model)
+
+    @property
+    def decides(self) -> bool:
+        """True where the learner has decision values, beside probabilities or without.
+
+        Examples
+        --------
+        >>> classifier("cart").decides, classifier("svm").decides
+        (False, True)
+        """
+        final = vars(self).get("final_")
+        own = build(self.learner, self.settings)[0] if final is None else final.model
+        return bool(getattr(own, "decides", False))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the constructor's parameters, and the hyper-parameters of the learner.

@@ -10,7 +10,7 @@ frozen dataclass. Where the rows hold one class only there is nothing to learn, 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +91,8 @@ class BaseCalibrator:
     >>> Temperature().folds
     5
     """
+
+    reads_decisions: ClassVar[bool] = False  # scores may be decision values, and not only probabilities
 
     folds: int = whole(5, least=2, help="inner folds of the analysis rows, whose models give the scores that it learns from")
     fold_scores: str = one_of("inner", "outer", identity=False, help="whose scores teach: inner folds or the other outer ones")
@@ -218,7 +220,7 @@ class ClassByClass(BaseCalibrator):
 
     def applied(self, learnt: Sequence[Floats], scores: Floats) -> Floats:
         each = [
-            self.value(own, scores[:, one]) if len(own) else scores[:, one]
+            self.value(own, scores[:, one]) if len(own) else np.clip(scores[:, one], 0.0, 1.0)
             for one, own in zip(_judged(scores.shape[1]), learnt, strict=True)
         ]
         if len(each) == 1:

@@ -25,6 +25,8 @@ class Isotonic(ClassByClass):
     [0.0, 0.5, 0.75, 1.0]
     """
 
+    reads_decisions = True
+
     def parameters(self, score: Floats, positive: Booleans, weights: Floats) -> Floats:
         at, place = _told_apart(score)
         weight = np.bincount(place, weights)

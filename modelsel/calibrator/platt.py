@@ -25,6 +25,8 @@ class Platt(ClassByClass):
     [0.19, 0.55, 0.86]
     """
 
+    reads_decisions = True
+
     def parameters(self, score: Floats, positive: Booleans, weights: Floats) -> Floats:
         above, below = weights[positive].sum(), weights[~positive].sum()
         target = np.where(positive, (above + 1.0) / (above + 2.0), 1.0 / (below + 2.0))

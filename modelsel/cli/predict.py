@@ -87,7 +87,8 @@ def _remember(folder: Any, table: Any) -> None:
 
 def decided(found: Predicted, threshold: float) -> Predicted:
     """Labels by another threshold of the second class's score. Raises ConfigurationError for one that cannot be."""
-    if len(found.classes) != 2 or not 0 <= threshold <= 1:
+    ranks = any(not 0 <= score <= 1 for scores in found.scores for score in scores)  # decision values, no probabilities
+    if len(found.classes) != 2 or not (ranks or 0 <= threshold <= 1):
         what = f"a threshold of {threshold:g} for {len(found.classes)} classes"
         raise ConfigurationError(Problem("MSEL-264", what, "--threshold", "it is between 0 and 1, and for two classes"))
     first, second = found.classes

@@ -22,6 +22,7 @@ Integers = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Booleans = NDArray[np.bool_]
 Kind = Literal["numeric", "nominal", "ordered"]
+PROBABILITIES, DECISIONS, CLASSES = "probabilities", "decision values", "classes"  # what a learner's class scores are
 TURNED = 4096  # rows
 ABSENT = -2  # in a column of folds: a row that takes no part in that repeat
 
@@ -43,6 +44,11 @@ class Feature:
         ('17.2', '1970-01-02')
         """
         return moment(value) if self.dates else f"{value:.{digits}g}"
+
+
+def scores_are(learner: Any) -> str:
+    """What a learner's (or model's) class scores are: probabilities, unless it says otherwise."""
+    return str(getattr(learner, "scores_are", PROBABILITIES))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

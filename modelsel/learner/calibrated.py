@@ -8,7 +8,7 @@ One fit on all analysis rows and k inner ones serve every path parameter and eve
 What is chosen and reported is judged on the folds outside, which neither the fit nor the calibrator saw.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,7 +16,18 @@ import numpy as np
 
 from modelsel.calibrator.base import Calibration, restored
 from modelsel.core.spec import class_of, kind_of, part
-from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
+from modelsel.core.types import (
+    DECISIONS,
+    PROBABILITIES,
+    Codes,
+    Description,
+    Floats,
+    Integers,
+    Outputs,
+    Table,
+    Task,
+    scores_are,
+)
 from modelsel.learner.adjusted import AdjustedLearner, AdjustedModel, AdjustedPath
 from modelsel.learner.inner import part_of, steps_of
 
@@ -33,6 +44,18 @@ class Calibrated(AdjustedLearner):
     adjustment: ClassVar[str] = "calibrator"
     in_proportion: ClassVar[bool] = True
     no_training_error = "a calibrated learner's error on its own rows would be that of a curve learnt on other fits"
+
+    @property
+    def scores_are(self) -> str:
+        """Probabilities; what the base says behind no calibrator."""
+        return scores_are(self.base) if kind_of(self.calibrator) == "none" else PROBABILITIES
+
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        """Reasons of the base, its steps and the outer folds; decision values that the calibrator cannot read."""
+        yield from super().problems(task)
+        kind = kind_of(self.calibrator)
+        if kind != "none" and not self.calibrator.reads_decisions and scores_are(self.base) == DECISIONS:
+            yield f"calibrator={kind} reads probabilities, and this learner gives decision values: use platt or isotonic"
 
     @property
     def inner(self) -> int:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modelsel.core.spec import class_of, kind_of, part, resolved
-from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
+from modelsel.core.types import PROBABILITIES, Codes, Description, Floats, Integers, Outputs, Table, Task, scores_are
 from modelsel.learner.adjusted import AdjustedLearner, AdjustedModel, AdjustedPath
 from modelsel.learner.crossed import OuterFolds
 from modelsel.learner.inner import part_of, steps_of
@@ -33,6 +33,11 @@ class Decided(AdjustedLearner):
     no_training_error = "an operating point that was chosen on inner fits has no error on the rows of the whole fit"
 
     @property
+    def scores_are(self) -> str:
+        """What the base says."""
+        return scores_are(self.base)
+
+    @property
     def inner(self) -> int:
         """The number of inner folds; none for a threshold that is given."""
         return int(self.decision.inner) if self.crossing is None else 0
@@ -46,6 +51,8 @@ class Decided(AdjustedLearner):
         """Reasons of the base, its steps and the decision; an open family; outer folds."""
         yield from super().problems(task)
         yield from self.decision.problems(task)
+        if kind_of(self.decision) != "none" and (said := scores_are(self.base)) != PROBABILITIES:
+            yield f"a decision reads probabilities, and this learner gives {said}: set calibrator=platt beside it"
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "DecidedPath":
         return DecidedPath(self.taught(task, rows, rng))

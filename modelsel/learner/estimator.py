@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modelsel.core.spec import FieldLimits, one_of, plain, resolved
-from modelsel.core.types import Description, Feature, Integers, Table, Task
+from modelsel.core.types import PROBABILITIES, Description, Feature, Integers, Table, Task
 from modelsel.foreign.allowed import NotAllowedError, class_of, home_of
+from modelsel.foreign.answers import decides, scores_of
 from modelsel.foreign.libraries import Origin, is_classifier, takes_nan, takes_weights
 from modelsel.foreign.native import most_levels, takes_categories
 from modelsel.foreign.parameters import Params, settled, unknown, unsaid
@@ -82,6 +83,20 @@ class Estimator:
         """The adapter that shares this candidate's fit with others; None where its conditions do not hold."""
         adapter = find(self.cls)
         return adapter if adapter and adapter.shares(self.params) else None
+
+    @property
+    def scores_are(self) -> str:
+        """Probabilities, decision values or classes; of what cannot be made (`problems` tells why) nothing is known."""
+        return PROBABILITIES if any(True for _ in self.problems()) else scores_of(self._made)
+
+    @property
+    def decides(self) -> bool:
+        """True where it has decision values, beside probabilities or without."""
+        return decides(self._made)
+
+    @property
+    def _made(self) -> Any:
+        return self.cls(**settled(self.cls, self.params, 0))
 
     def fit_key(self) -> dict[str, Any]:
         """Return the settings but for the path parameter, which a fit does not depend on."""

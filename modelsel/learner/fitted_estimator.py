@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import array_digest
 from modelsel.core.spec import resolved
-from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task, positions
+from modelsel.core.types import DECISIONS, Codes, Description, Floats, Integers, Outputs, Table, Task, positions
+from modelsel.foreign.answers import decides, decisions, scores_of
 from modelsel.foreign.libraries import takes_nan
 from modelsel.foreign.native import as_wanted, fitted_with, made_with
 from modelsel.foreign.parameters import settled
@@ -61,16 +62,31 @@ class Answering:
             return self.adapter.size(self.estimator, value)
         return float(getattr(self.estimator, "n_features_in_", len(self.columns.features)))
 
+    def decisions(self, table: Table) -> Floats:
+        """Compute decision values of all rows, rows × classes."""
+        matrix = as_wanted(type(self.estimator), self.columns.matrix(table, positions(table)), self.nominal)
+        return decisions(self.estimator, matrix, self.own, self.classes)
+
     def _said(self, values: Sequence[Any], matrix: Any, scores: bool) -> Any:
         """Ask the estimator for classes, and for scores where it has them, once per value of the path."""
         has_shares = scores and hasattr(self.estimator, "predict_proba")
         if self.adapter is not None:
             return self.adapter.answers(self.estimator, values, matrix, has_shares)
-        answer: Answer = (self.estimator.predict(matrix), self.estimator.predict_proba(matrix) if has_shares else None)
+        own = self.estimator.predict_proba(matrix) if has_shares else None
+        if scores and self._decides:
+            own = decisions(self.estimator, matrix, self.own, self.classes)
+        answer: Answer = (self.estimator.predict(matrix), own)
         return [answer] * len(values)
+
+    @property
+    def _decides(self) -> bool:
+        """Its class scores are decision values; one that knows a single class has none."""
+        return len(self.own) > 1 and scores_of(self.estimator) == DECISIONS
 
     def _shares(self, own: Floats | None, predicted: Codes) -> Floats:
         """Spread the scores over all classes; without scores the predicted class has 1."""
+        if own is not None and self._decides:
+            return own
         shares = np.zeros((len(predicted), self.classes))
         if own is None or len(self.own) == 1:
             shares[np.arange(len(predicted)), predicted] = 1.0
@@ -98,6 +114,20 @@ class EstimatorModel:
     def estimator(self) -> Any:
         """The fitted estimator itself."""
         return self.answering.estimator
+
+    @property
+    def scores_are(self) -> str:
+        """Probabilities, decision values or classes."""
+        return scores_of(self.estimator)
+
+    @property
+    def decides(self) -> bool:
+        """True where it has decision values, beside probabilities or without."""
+        return decides(self.estimator)
+
+    def decisions(self, table: Table) -> Floats:
+        """Compute decision values of all rows, rows × classes."""
+        return self.answering.decisions(table)
 
     def predict(self, table: Table) -> Codes:
         predicted: Codes = self.answering.outputs([None], table, positions(table), scores=False).predicted[0]
@@ -142,7 +172,7 @@ class EstimatorPath:
     _fitted: dict[Any, Any] = field(default_factory=dict)  # the widest fit so far, under its value
 
     def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
-        """Compute answers; without `predict_proba` the predicted class has the whole score."""
+        """Compute answers; without `predict_proba` scores are decision values, else the predicted class has the whole score."""
         answering, values = self._answering(learners), [self._value(learner) for learner in learners]
         return answering.outputs(values, table, rows, scores)
 

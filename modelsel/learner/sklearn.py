@@ -15,7 +15,19 @@ import numpy as np
 
 from modelsel.core.fingerprint import array_digest
 from modelsel.core.spec import one_of, plain, resolved
-from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
+from modelsel.core.types import (
+    DECISIONS,
+    PROBABILITIES,
+    Codes,
+    Description,
+    Floats,
+    Integers,
+    Outputs,
+    Table,
+    Task,
+    positions,
+)
+from modelsel.foreign.answers import decides, decisions, scores_of
 from modelsel.foreign.parameters import Params
 from modelsel.learner.base_model import PathModel
 from modelsel.learner.encoding import ColumnEncoding
@@ -42,6 +54,20 @@ class Sklearn:
     def source(self) -> str:
         """The library that fits, and its version."""
         return f"scikit-learn {_version()}"
+
+    @property
+    def scores_are(self) -> str:
+        """Probabilities, decision values or classes; of what cannot be made (`problems` tells why) nothing is known."""
+        return PROBABILITIES if any(True for _ in self.problems()) else scores_of(self._made)
+
+    @property
+    def decides(self) -> bool:
+        """True where it has decision values, beside probabilities or without."""
+        return decides(self._made)
+
+    @property
+    def _made(self) -> Any:
+        return _classifiers()[self.estimator](**self.params)
 
     def fit_key(self) -> dict[str, Any]:
         return resolved(self)
@@ -95,7 +121,7 @@ class SklearnPath:
     seen: tuple[Task, Integers]  # what it was fitted on
 
     def outputs(self, learners: Sequence[Sklearn], table: Table, rows: Integers, scores: bool) -> Outputs:
-        """Compute answers; without `predict_proba` the predicted class has the whole score."""
+        """Compute answers; without `predict_proba` scores are decision values, else the predicted class has the whole score."""
         X, own = self.columns.matrix(table, rows), np.asarray(self.estimator.classes_, np.int64)
         predicted = np.asarray(self.estimator.predict(X), np.int32) if len(rows) else np.empty(0, np.int32)
         shape = (len(learners), len(rows))
@@ -105,6 +131,8 @@ class SklearnPath:
         if hasattr(self.estimator, "predict_proba") and len(rows):
             shares[:, own] = self.estimator.predict_proba(X)
             shares /= shares.sum(axis=1, keepdims=True)
+        elif len(own) > 1 and len(rows) and scores_of(self.estimator) == DECISIONS:
+            shares = decisions(self.estimator, X, own, self.classes)
         else:
             shares[np.arange(len(rows)), predicted] = 1.0
         return Outputs(np.broadcast_to(predicted, shape).copy(), np.broadcast_to(shares, (*shape, self.classes)).copy())
@@ -133,6 +161,21 @@ class SklearnModel(PathModel):
     def estimator(self) -> Any:
         """The fitted estimator itself."""
         return self.path.estimator
+
+    @property
+    def scores_are(self) -> str:
+        """Probabilities, decision values or classes."""
+        return scores_of(self.estimator)
+
+    @property
+    def decides(self) -> bool:
+        """True where it has decision values, beside probabilities or without."""
+        return decides(self.estimator)
+
+    def decisions(self, table: Table) -> Floats:
+        """Compute decision values of all rows, rows × classes."""
+        own = np.asarray(self.estimator.classes_, np.int64)
+        return decisions(self.estimator, self.path.columns.matrix(table, positions(table)), own, self.path.classes)
 
     def describe(self) -> Description:
         return self.path.recipe.describe()

@@ -88,7 +88,7 @@ def page_of(code: str) -> CodePage:
 
     Examples
     --------
-    >>> of_code("MSEL-222").why
+    >>> page_of("MSEL-222").why
     'Entries are told apart by their names in every table.'
     """
     if code in errors():
@@ -297,7 +297,7 @@ def templates() -> dict[str, tuple[MessageTemplate, ...]]:
 def messages_of(code: str) -> tuple[MessageTemplate, ...]:
     """Messages of one code; only files that name it are read.
 
-    >>> of_code("MSEL-222")[0].fix
+    >>> messages_of("MSEL-222")[0].fix
     'rename one of them'
     """
     found: dict[MessageTemplate, None] = {}

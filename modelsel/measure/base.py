@@ -14,11 +14,14 @@ import numpy as np
 from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
 from modelsel.kernels.compiler import load
 
+ROUNDING = 1e-6  # of probabilities that were kept in single precision
+
 
 class BaseMeasure:
     """Base of measures: a number per candidate and fold. A new one defines `score`.
 
-    Class attributes: `higher_is_better`; `needs_scores`, where it reads class scores and not only predicted classes;
+    Class attributes: `higher_is_better`; `needs_scores`, where it reads class scores and not only predicted classes, and
+    `needs_probabilities`, where decision values, which only rank, will not do;
     `over_rows`, where the score is a mean of losses over rows.
 
     Examples
@@ -30,6 +33,7 @@ class BaseMeasure:
 
     higher_is_better: ClassVar[bool] = True
     needs_scores: ClassVar[bool] = False  # reads class scores, and not only predicted classes
+    needs_probabilities: ClassVar[bool] = False  # and takes them at their word: decision values will not do
     over_rows: ClassVar[bool] = False
 
     def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
@@ -229,6 +233,36 @@ def class_scores(outputs: Outputs) -> Floats:
     if outputs.scores is None:
         raise ValueError("this measure reads class scores, and the outputs hold predicted classes only")
     return outputs.scores
+
+
+def probabilities(outputs: Outputs) -> Floats:
+    """Return the class scores of some answers, NaN for candidates of which they are no probabilities.
+
+    Parameters
+    ----------
+    outputs : Outputs
+        The answers of the candidates.
+
+    Returns
+    -------
+    Floats
+        Candidates × rows × classes.
+
+    Raises
+    ------
+    ValueError
+        Where the cell did not ask for scores.
+
+    Examples
+    --------
+    >>> probabilities(Outputs(np.array([[0]], np.int32), np.array([[[0.75, 0.25]]]))).tolist()
+    [[[0.75, 0.25]]]
+    >>> probabilities(Outputs(np.array([[0]], np.int32), np.array([[[1.5, -1.5]]]))).tolist()
+    [[[nan, nan]]]
+    """
+    scores = class_scores(outputs)
+    wrong = (scores.min(axis=(1, 2), initial=0.0) < -ROUNDING) | (scores.max(axis=(1, 2), initial=1.0) > 1 + ROUNDING)
+    return np.where(wrong[:, None, None], np.nan, scores) if wrong.any() else scores
 
 
 def confusion(truth: Codes, predicted: Codes, weights: Floats | None, classes: int) -> Floats:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Codes, Floats, Outputs
-from modelsel.measure.base import OverRows, class_scores
+from modelsel.measure.base import OverRows, probabilities
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,8 @@ class Brier(OverRows):
     """Lower is better."""
 
     needs_scores = True
+    needs_probabilities = True
 
     def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
-        away = class_scores(outputs) - np.eye(classes)[truth]
+        away = probabilities(outputs) - np.eye(classes)[truth]
         return np.asarray(np.einsum("crk,crk->cr", away, away))

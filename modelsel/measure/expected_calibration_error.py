@@ -16,7 +16,7 @@ import numpy as np
 
 from modelsel.core.spec import whole
 from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
-from modelsel.measure.base import BaseMeasure, class_scores
+from modelsel.measure.base import BaseMeasure, probabilities
 from modelsel.measure.one_class import out_of_range
 from modelsel.statistics.auc import SortedScores
 
@@ -35,6 +35,7 @@ class ExpectedCalibrationError(BaseMeasure):
 
     higher_is_better = False
     needs_scores = True
+    needs_probabilities = True
 
     def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
         yield from out_of_range(self.positive, task)
@@ -43,7 +44,7 @@ class ExpectedCalibrationError(BaseMeasure):
             yield f"measure.bins={self.bins}: a fold assesses {least} rows, fewer than bins: use fewer folds or bins"
 
     def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
-        scores = class_scores(outputs)
+        scores = probabilities(outputs)
         said, true = self._judged(scores, truth)
         weight = np.broadcast_to(np.ones(len(truth)) if weights is None else weights, said.shape)
         if not np.any(weight):

@@ -9,7 +9,7 @@ import numpy as np
 
 from modelsel.core.spec import number
 from modelsel.core.types import Codes, Floats, Outputs
-from modelsel.measure.base import OverRows, class_scores
+from modelsel.measure.base import OverRows, probabilities
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class LogLoss(OverRows):
     )
 
     needs_scores = True
+    needs_probabilities = True
 
     def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
-        true = class_scores(outputs)[:, np.arange(len(truth)), truth]
+        true = probabilities(outputs)[:, np.arange(len(truth)), truth]
         return -np.log(np.maximum(true, self.floor))

@@ -243,7 +243,7 @@ TABLES: Mapping[str, TableKind] = {
     }),
     "scores": TableKind("a class score out of fold", {
         "id": ID, "row": Column("whole", "of the source, from 0"), "class": Column("text", "class"),
-        "score": Column("number", "0 to 1; the scores of a row add up to 1"),
+        "score": Column("number", "0 to 1, those of a row add up to 1; or decision values"),
     }),
     "comparisons": TableKind("two candidates on the same folds", {
         "first": Column("text", "candidate"), "second": Column("text", "candidate"),

@@ -54,6 +54,11 @@ class Final:
         """Class scores, rows × classes."""
         return self.model.scores(self.prepared(table))
 
+    def decisions(self, table: Table) -> Floats:
+        """Decision values, rows × classes; AttributeError for a model that has none."""
+        found: Floats = self.model.decisions(self.prepared(table))  # type: ignore[attr-defined]
+        return found
+
     @property
     def learner(self) -> Description:
         """The fitted learner as data."""

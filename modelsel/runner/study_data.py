@@ -17,7 +17,8 @@ from modelsel.core.system.machine import give_back
 from modelsel.core.types import Candidate, Finding, Resampling, Sealed, Task, seal
 from modelsel.dataset.files import listener, told
 from modelsel.dataset.profile import profile
-from modelsel.measure.beside import unbounded
+from modelsel.measure.answerable import unanswerable
+from modelsel.measure.beside import named, unbounded
 from modelsel.scheme.partition import fewer_rows_than_folds
 from modelsel.split.parts import dropped
 
@@ -73,7 +74,10 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
         ("slices", _no_columns(config, development)),
         ("explain.sets", refusal(development, resampling) if config.explain.sets else ()),
     )
-    _refuse(("rule", unbounded(config.measure, getattr(config.rule, "bounds", ()), development, resampling)))
+    bounds = getattr(config.rule, "bounds", ())
+    _refuse(("rule", unbounded(config.measure, bounds, development, resampling)))
+    judges = (config.measure, *named(config.measure, bounds).values())
+    _refuse(*((f"space.{entry}", [reason]) for entry, reason in unanswerable(judges, config.candidates)))
     return StudyData(development, seal(test), resampling, findings)
 
 

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
     average_precision_score,
     brier_score_loss,
@@ -18,9 +19,11 @@ from sklearn.metrics import (
     f1_score,
     fbeta_score,
     get_scorer,
+    hinge_loss,
     make_scorer,
     precision_score,
     recall_score,
+    roc_auc_score,
 )
 from sklearn.model_selection import (
     GridSearchCV,
@@ -34,6 +37,7 @@ from sklearn.model_selection import (
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import modelsel
@@ -180,6 +184,74 @@ def test_a_scorer_sees_rows_in_the_form_that_they_came_in(form: Any, payments: t
     assert {(type(rows), type(labels)) for rows, labels in seen} == {(type(X), np.ndarray)}
     assert {label for _, labels in seen for label in labels} == {"fraud", "good"}
     assert len(seen) == 3
+
+
+MARGIN = make_pipeline(StandardScaler(), SVC(C=0.05))
+RANKING: dict[str, Any] = {
+    "roc_auc": "roc_auc", "average_precision": "average_precision",
+    "hinge": make_scorer(hinge_loss, greater_is_better=False, response_method="decision_function"),
+    "either": make_scorer(roc_auc_score, response_method=("predict_proba", "decision_function")),
+    "by hand": lambda estimator, X, y: float(estimator.decision_function(X)[y == 1].mean()),
+    "other rows": lambda estimator, X, y: float(estimator.decision_function(X[:9] * 1.5).sum()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("scoring", RANKING.values(), ids=RANKING)
+def test_classifiers_without_probabilities_are_ranked_by_decision_values(scoring: Any, cancer: tuple[Any, Any]) -> None:
+    grid = {"svc__C": [0.01, 1.0]}
+    theirs = GridSearchCV(MARGIN, grid, cv=3, scoring=scoring).fit(*cancer)
+    ours = SelectionCV({"svm": (MARGIN, grid)}, cv=3, scoring=scoring).fit(*cancer)
+    assert np.allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1e-12)
+    assert ours.score(*cancer) == pytest.approx(theirs.score(*cancer))
+    assert np.allclose(ours.decision_function(cancer[0]), theirs.decision_function(cancer[0]))
+    assert not hasattr(ours, "predict_proba")
+
+
+def test_a_scorer_of_decision_values_gets_those_of_an_estimator_with_probabilities_too(cancer: tuple[Any, Any]) -> None:
+    linear, hinge = make_pipeline(StandardScaler(), LogisticRegression()), RANKING["hinge"]
+    theirs = cross_val_score(linear, *cancer, cv=3, scoring=hinge)
+    ours = SelectionCV({"linear": linear}, cv=3, scoring=hinge).fit(*cancer)
+    assert ours.best_score_ == pytest.approx(theirs.mean(), abs=1e-6)
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_wine], ids=["two classes", "three"])
+def test_areas_of_decision_values_are_those_of_scikit_learn(load: Any) -> None:
+    """More classes: one against rest, by class share."""
+    X, y = load(return_X_y=True)
+    X, folds = X[:, :4], list(StratifiedKFold(3).split(X, y))
+    ours = SelectionCV({"svm": MARGIN}, cv=folds, measure="auc").fit(X, y)
+    for number, (analysis, assessment) in enumerate(folds):
+        said, truth = clone(MARGIN).fit(X[analysis], y[analysis]).decision_function(X[assessment]), y[assessment]
+        each = [said] if said.ndim == 1 else said.T
+        positive = [truth == 1] if said.ndim == 1 else [truth == one for one in range(3)]
+        shares = [own.mean() for own in positive]
+        area = np.average([roc_auc_score(own, one) for own, one in zip(positive, each, strict=True)], weights=shares)
+        assert ours.cv_results_[f"split{number}_test_score"][0] == pytest.approx(area, abs=1e-12)
+
+
+@pytest.mark.parametrize("choice", [{"scoring": "neg_log_loss"}, {"measure": "log_loss"}, {"measure": "brier"},
+                                    {"measure": "expected_calibration_error"}], ids=str)  # fmt: skip
+def test_measures_of_probabilities_refuse_who_has_none_before_any_fit(choice: Any, cancer: Any, folder: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"MSEL-240: .* reads probabilities, and this learner gives decision values"):
+        SelectionCV({"svm": MARGIN, "knn": "knn"}, cv=3, **choice).fit(*cancer)
+    calibrated = SelectionCV({"svm": {"learner": {"kind": "svm", "calibrator": "platt"}}}, cv=3, **choice).fit(*cancer)
+    assert np.isfinite(calibrated.best_score_)
+    if "measure" in choice:
+        with pytest.raises(ConfigurationError, match=r"gives decision values alone: set calibrator=platt for it.*space\.svm"):
+            modelsel.plan("dataset=wine", space=["svm", "knn"], **choice)
+
+
+def test_a_study_with_a_winner_without_probabilities_is_told_whole(folder: Path) -> None:
+    """Measures of probabilities beside its own are empty, and the report has no calibration curve."""
+    outcome = modelsel.run("dataset=wine", space=["svm"], measure="auc", measures="all", scheme={"folds": 3}, tracking="off")
+    board = outcome.leaderboard
+    assert board["mean"].between(0.9, 0.9999).all()
+    assert board[["log_loss", "brier"]].isna().all().all()
+    page = (Path(outcome.folder) / "report.html").read_text()
+    assert "ROC" in page
+    assert "share that came true" not in page
+    with pytest.raises(ConfigurationError, match="decision values, no probabilities"):
+        outcome.plot.calibration()
 
 
 def test_neighbours_score_as_in_grid_search(cancer: tuple[Any, Any]) -> None:

@@ -11,6 +11,7 @@ from modelsel.config.build import learner as built
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Candidate, Description, Feature, positions
 from modelsel.learner.estimator import Estimator
+from modelsel.learner.sklearn import Sklearn
 from tests.extras import needs
 
 LIGHTGBM, XGBOOST, CATBOOST = "lightgbm.LGBMClassifier", "xgboost.XGBClassifier", "catboost.CatBoostClassifier"
@@ -110,10 +111,41 @@ def test_a_class_without_analysis_rows_has_no_score(task, estimator):
     assert set(np.unique(model.predict(task))) <= {0, 2}
 
 
-def test_without_probabilities_the_predicted_class_has_the_whole_score(task):
-    model = Estimator("sklearn.svm.LinearSVC", scale="deviation").fit(task, positions(task), np.random.default_rng(0))
+def by_dotted_name(name):
+    return Estimator(f"sklearn.{name}", scale="deviation")
+
+
+def by_bare_name(name):
+    return Sklearn(name.rpartition(".")[2], scale="deviation")
+
+
+@pytest.mark.parametrize("made", [by_dotted_name, by_bare_name])
+@pytest.mark.parametrize("name", ["svm.LinearSVC", "svm.SVC", "linear_model.RidgeClassifier", "linear_model.SGDClassifier"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_without_probabilities_scores_are_decision_values(task, made, name, classes):
+    rows = np.flatnonzero(task.target < classes)
+    learner = made(name)
+    model = learner.fit(task, rows, np.random.default_rng(0))
+    columns = model.answering.columns if hasattr(model, "answering") else model.path.columns
+    theirs = model.estimator.decision_function(columns.matrix(task, positions(task)))
+    assert learner.scores_are == model.scores_are == "decision values"
+    assert np.array_equal(model.scores(task), model.decisions(task))
+    assert np.array_equal(model.scores(task)[:, 1], theirs if classes == 2 else theirs[:, 1])
     assert np.array_equal(np.argmax(model.scores(task), axis=1), model.predict(task))
-    assert set(np.unique(model.scores(task))) == {0.0, 1.0}
+    if classes == 2:
+        assert np.array_equal(model.scores(task)[:, 0], -theirs)
+        assert np.ptp(model.scores(task)[:, 2]) == 0
+
+
+def test_decision_values_of_pairs_of_classes_are_none_and_a_calibrator_that_cannot_read_them_says_so(task):
+    pairs = Estimator("sklearn.svm.SVC", {"decision_function_shape": "ovo"})
+    assert (pairs.scores_are, Estimator("sklearn.svm.SVC").scores_are) == ("classes", "decision values")
+    assert set(np.unique(pairs.fit(task, positions(task), np.random.default_rng(0)).scores(task))) == {0.0, 1.0}
+    for wrong in ({"calibrator": "beta"}, {"calibrator": "temperature"}, {"threshold": "path"}, {"threshold": 0.5}):
+        with pytest.raises(ConfigurationError, match=r"MSEL-207.* reads probabilities, and this learner gives decision values"):
+            built("svm", wrong)
+    for right in ({"calibrator": "platt"}, {"calibrator": "isotonic", "threshold": "path"}):
+        assert built("svm", right)[0].scores_are == "probabilities"
 
 
 @pytest.mark.parametrize(

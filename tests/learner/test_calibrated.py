@@ -11,6 +11,7 @@ import sklearn
 from packaging.version import parse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.linear_model import RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
@@ -55,13 +56,16 @@ def pairs(task: Task, folds: int, seed: int) -> list[tuple[np.ndarray, np.ndarra
 
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("kind", METHODS)
-@pytest.mark.parametrize("base", ["bayes", "tree"])
+@pytest.mark.parametrize("base", ["bayes", "tree", "margin"])
 def test_it_is_calibrated_classifier_cv_on_the_same_folds(table: str, kind: str, base: str) -> None:
     if kind == "temperature" and parse(sklearn.__version__) < parse("1.8"):
         pytest.skip("scikit-learn has it from version 1.8 on")
+    if kind == "temperature" and base == "margin":
+        pytest.skip("temperature reads probabilities")
     task = task_of(table)
     name, estimator, params = {
         "bayes": ("sklearn.naive_bayes.GaussianNB", GaussianNB(), {}),
+        "margin": ("sklearn.linear_model.RidgeClassifier", RidgeClassifier(), {}),
         "tree": (
             "sklearn.tree.DecisionTreeClassifier",
             DecisionTreeClassifier(max_depth=3, min_samples_leaf=5, random_state=0),

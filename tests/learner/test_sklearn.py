@@ -49,12 +49,6 @@ def test_a_class_without_analysis_rows_has_no_score(task):
     assert (scores[:, 1] == 0).all()
 
 
-def test_without_probabilities_the_predicted_class_has_the_whole_score(task):
-    model = Sklearn(estimator="LinearSVC", scale="deviation").fit(task, positions(task), np.random.default_rng(0))
-    assert np.array_equal(np.argmax(model.scores(task), axis=1), model.predict(task))
-    assert set(np.unique(model.scores(task))) == {0.0, 1.0}
-
-
 def test_missing_numbers_may_stay_for_estimators_that_take_them(task):
     model = Sklearn(estimator="HistGradientBoostingClassifier", missing="keep", encoding="ordinal")
     assert model.fit(task, positions(task), np.random.default_rng(0)).predict(task).shape == (90,)

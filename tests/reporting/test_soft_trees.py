@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from modelsel.reporting.experiments.soft_findings import CANNOT, ELSEWHERE, FINDINGS, NO, PARTLY, PUBLISHED, YES, judged
-from modelsel.reporting.experiments.soft_grid import LEAVES, METHODS, SofteningGrid, _largest
+from modelsel.reporting.experiments.softening.findings import CANNOT, ELSEWHERE, FINDINGS, NO, PARTLY, PUBLISHED, YES, judged
+from modelsel.reporting.experiments.softening.grid import LEAVES, METHODS, SofteningGrid, _largest
 
 TREES, SETS = 4, 3
 SPLITS = np.array([[30], [20], [9], [3]]) + np.arange(SETS)

@@ -107,7 +107,7 @@ def _answers(outcome: Outcome, data: Any, explain: bool, sets: float | None) -> 
     folder = RunFolder.open(outcome.folder)
     if isinstance(data, str | Path):
         return predicted(folder, Path(data), explain, sets)
-    table, scores = outcome.model._known(data), outcome.model.predict_proba(data)
+    table, scores = (known := outcome.model._known(data)), outcome.model.final_.scores(known)
     names = dict(zip(outcome.classes.tolist(), outcome.task["classes"], strict=True))
     more = {"path": paths(ready(folder, progress().say), table)} if explain else {}
     if sets is not None:

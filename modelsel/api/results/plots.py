@@ -317,6 +317,8 @@ class Plots:
         if not curves:
             fix = 'class scores are kept where a measure asks for them: measure="auc", "log_loss" or "brier"'
             raise _nothing("class scores are not on record", fix)
+        if which >= len(curves):
+            raise _nothing("the winner's class scores are decision values, no probabilities", "set calibrator: platt for it")
         return Picture(curves[which]["title"], curves[which]["svg"])
 
 

@@ -16,14 +16,27 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.metaestimators import available_if
 
 from modelsel.config.build import Builder
 from modelsel.config.folders import Folders
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.protocols.evaluation import Measure
-from modelsel.core.types import Candidate, Codes, Floats, Fold, Integers, Outputs, Resampling, Task
-from modelsel.estimator import Classifier
+from modelsel.core.types import (
+    DECISIONS,
+    PROBABILITIES,
+    Candidate,
+    Codes,
+    Floats,
+    Fold,
+    Integers,
+    Outputs,
+    Resampling,
+    Task,
+    scores_are,
+)
+from modelsel.estimator import Classifier, has_decisions, has_probabilities, one_column
 from modelsel.runner.evaluation.context import RunContext
 from modelsel.runner.final_fit import fit
 
@@ -84,7 +97,7 @@ def _measured(measure: Any, builder: Builder) -> Scoring:
     def scorer(estimator: Any, X: Any, y: Any, weights: Any = None) -> float:
         truth = np.searchsorted(estimator.classes_, np.asarray(y)).astype(np.int32)
         labels = np.searchsorted(estimator.classes_, estimator.predict(X)).astype(np.int32)
-        outputs = Outputs(labels[None], estimator.predict_proba(X)[None])
+        outputs = Outputs(labels[None], estimator.final_.scores(estimator._known(X))[None] if built.needs_scores else None)
         own = None if weights is None else np.asarray(weights, np.float64)
         return float(sign * built.score(truth, outputs, own, len(estimator.classes_))[0] + offset)
 
@@ -136,6 +149,22 @@ class Asked:
     higher_is_better = True
     needs_scores = True
     over_rows = False
+    ranks = False  # what it reads of an estimator is its own affair
+
+    @property
+    def needs_probabilities(self) -> bool:
+        """True where it asks for `predict_proba` and nothing else."""
+        return bool(self._response == "predict_proba")
+
+    @property
+    def name(self) -> str:
+        """The scorer as scikit-learn writes it."""
+        return f"scoring={self.scorer}"
+
+    @property
+    def _response(self) -> Any:
+        """The method of the estimator that is read, or several of which one will do; None where only the callable knows."""
+        return getattr(self.scorer, "_response_method", None)
 
     def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
         yield from ()
@@ -163,6 +192,7 @@ class Asked:
         found = []
         for candidate, labels, scores in zip(candidates, outputs.predicted, outputs.scores, strict=True):
             said = AnsweredClassifier.of(candidate, work, fold, self.given.attributes)
+            said.either_will_do = isinstance(self._response, list | tuple)
             try:
                 found.append(self.called(said.that_said(X, labels, scores), X, y, extra))
             except Exception as error:
@@ -189,12 +219,15 @@ class AnsweredClassifier(Classifier):
     A scorer that asks it about other rows, or for anything else of the model, has it fitted then: the same fit.
     """
 
+    either_will_do = False  # probabilities or decision values
+
     @classmethod
     def of(cls, candidate: Candidate, work: RunContext, fold: Fold, attributes: Mapping[str, Any]) -> Self:
         """Nobody has asked it yet."""
         own = cls(dict(candidate.spec), None, work.seed)
         for name, value in attributes.items():
             setattr(own, name, value)
+        own._learner = candidate.learner
         own._fit = partial(fit, candidate, work.task, work.seed, fold.analysis)
         return own
 
@@ -203,11 +236,28 @@ class AnsweredClassifier(Classifier):
         self._answers = X, labels, scores
         return self
 
+    @property
+    def scores_are(self) -> str:
+        return scores_are(self._learner)
+
+    @property
+    def decides(self) -> bool:
+        """Where a scorer takes probabilities as well, it gets those that are known already."""
+        known = self.either_will_do and self.scores_are == PROBABILITIES
+        return not known and bool(getattr(self._learner, "decides", False))
+
     def predict(self, X: Any) -> NDArray[Any]:
         return self.classes_.take(self._answers[1]) if X is self._answers[0] else super().predict(X)
 
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        return self._answers[2] if X is self._answers[0] else super().predict_proba(X)
+        return self._answers[2] if X is self._answers[0] else self.final_.scores(self._known(X))
+
+    @available_if(has_decisions)  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Floats:
+        if X is self._answers[0] and self.scores_are == DECISIONS:
+            return one_column(self._answers[2])
+        return one_column(self.final_.decisions(self._known(X)))
 
     def __getattr__(self, name: str) -> Any:
         if name != "final_":

@@ -3,7 +3,7 @@
 Nothing is written to disk and no ledger is opened (`record=True` makes it a study, with a folder under runs/).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -23,12 +23,24 @@ from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Candidate, Fold, Resampling, Task
 from modelsel.estimator import Classifier, task_of
+from modelsel.measure.answerable import unanswerable
 from modelsel.measure.beside import named, unbounded
 from modelsel.planning.make import make
 from modelsel.record.candidates import differing
 from modelsel.rule.base import among, nearest
 from modelsel.runner.families import resolve
 from modelsel.runner.final_fit import fit
+
+
+def _best_has(method: str) -> Callable[["SelectionCV"], bool]:
+    """Whether the best estimator has a method; before `fit` nothing is known, and it is assumed of probabilities alone."""
+
+    def found(search: "SelectionCV") -> bool:
+        _refitted(search)
+        best = vars(search).get("best_estimator_")
+        return method == "predict_proba" if best is None else bool(getattr(best, method))
+
+    return found
 
 
 def _refitted(search: "SelectionCV") -> bool:
@@ -146,7 +158,12 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         bounds = getattr(rule, "bounds", ())
         if wrong := [*unbounded(scoring.measure, bounds, task, resampling)]:
             raise ValueError("; ".join(wrong))
-        found = self._answered(task, resampling, scoring, candidates, named(scoring.measure, bounds))
+        beside = named(scoring.measure, bounds)
+        ConfigurationError.raise_if(
+            Problem("MSEL-240", reason, f"space.{entry}")
+            for entry, reason in unanswerable((scoring.measure, *beside.values()), candidates)
+        )
+        found = self._answered(task, resampling, scoring, candidates, beside)
         if not found.board.eligible.any():
             raise ValueError(f"no candidate finished every fold: {next(filter(None, found.reasons), '')}")
         self.n_splits_ = len(resampling.folds)
@@ -185,7 +202,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         labels: NDArray[Any] = self.best_estimator_.predict(X)
         return labels
 
-    @available_if(_refitted)  # type: ignore[untyped-decorator]
+    @available_if(_best_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Compute class scores by the best estimator.
 
@@ -208,6 +225,30 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         check_is_fitted(self)
         scores: NDArray[np.float64] = self.best_estimator_.predict_proba(X)
         return scores
+
+    @available_if(_best_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Compute decision values by the best estimator, where it has them.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features.
+
+        Returns
+        -------
+        array
+            A value per row of two classes, else rows × classes in the order of `classes_`.
+
+        Examples
+        --------
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 3, ["a", "a", "b", "b"] * 3
+        >>> (SelectionCV({"svm": "svm"}, cv=3).fit(X, y).decision_function([[0.5], [3.0]]) > 0).tolist()
+        [False, True]
+        """
+        check_is_fitted(self)
+        found: NDArray[np.float64] = self.best_estimator_.decision_function(X)
+        return found
 
     @available_if(_refitted)  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

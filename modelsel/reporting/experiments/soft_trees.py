@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from modelsel.reporting.context import SectionContext
-from modelsel.reporting.experiments import soft_page, soft_text
-from modelsel.reporting.experiments.soft_findings import PUBLISHED, judged
-from modelsel.reporting.experiments.soft_grid import METHODS, SofteningGrid, choices, grids
+from modelsel.reporting.experiments.softening import page as as_page
+from modelsel.reporting.experiments.softening import text as as_text
+from modelsel.reporting.experiments.softening.findings import PUBLISHED, judged
+from modelsel.reporting.experiments.softening.grid import METHODS, SofteningGrid, choices, grids
 
 TITLE = "Softened trees beside the published ones"
 
@@ -42,12 +43,12 @@ def facts(studied: SectionContext) -> Mapping[str, Any]:
 
 def text(one: Mapping[str, Any]) -> str:
     """Write the section for the terminal."""
-    return soft_text.text(one)
+    return as_text.text(one)
 
 
 def html(one: Mapping[str, Any]) -> str:
     """Write the section for the page."""
-    return soft_page.html(one)
+    return as_page.html(one)
 
 
 def _kind(grid: SofteningGrid) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import Booleans, Floats, Integers
+from modelsel.core.types import Booleans, Floats, Integers, Outputs
+from modelsel.measure.base import probabilities
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text.words import percent
@@ -42,7 +43,8 @@ def section(view: View) -> dict[str, Any]:
         parts["largest"] = _largest(counts, classes)
     if found.scores is not None:
         scores = found.scores[at][known]
-        parts["curves"] = [_roc(truth, scores, classes), _calibration(truth, scores)]
+        probable = not np.isnan(probabilities(Outputs(predicted[None], scores[None]))).any()
+        parts["curves"] = [_roc(truth, scores, classes), *([_calibration(truth, scores)] if probable else [])]
     return parts
 
 

@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from modelsel.reporting.charts.svg import Plot, Scale
-from modelsel.reporting.experiments.soft_findings import PUBLISHED, HardTreeFigures
+from modelsel.reporting.experiments.softening.findings import PUBLISHED, HardTreeFigures
 
 TAGS = {"reproduced": "winner-tag", "in part": "medium", "not reproduced": "high"}
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Floats
-from modelsel.reporting.experiments.soft_grid import LEAVES, READ_OFF, SEARCHED, SofteningGrid
+from modelsel.reporting.experiments.softening.grid import LEAVES, READ_OFF, SEARCHED, SofteningGrid
 
 YES, PARTLY, NO, CANNOT, ELSEWHERE = "reproduced", "in part", "not reproduced", "not testable", "not tested"
 HALF = (0.3, 0.7)  # what "about half" is

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from textwrap import fill
 from typing import Any
 
-from modelsel.reporting.experiments import soft_page
+from modelsel.reporting.experiments.softening import page
 
 WIDTH = 108
 
@@ -16,14 +16,14 @@ def text(one: Mapping[str, Any]) -> str:
 
 def _blocks(one: Mapping[str, Any]) -> Iterator[str]:
     """Yield its blocks: tables, then findings."""
-    yield fill(" ".join(soft_page.said(one)), WIDTH)
-    yield columns(soft_page.overview(one))
+    yield fill(" ".join(page.said(one)), WIDTH)
+    yield columns(page.overview(one))
     for kind in one["kinds"]:
-        yield f"{soft_page.NAMES[kind]}\n{columns(soft_page.per_set(one, kind))}"
-        yield columns(soft_page.methods(one, kind))
+        yield f"{page.NAMES[kind]}\n{columns(page.per_set(one, kind))}"
+        yield columns(page.methods(one, kind))
     if one["choices"]:
-        yield f"{columns(soft_page.choices(one))}\n{fill(soft_page.price_of_peeking(one), WIDTH)}"
-    yield "\n".join(_finding(*row) for row in soft_page.findings(one)[1:])
+        yield f"{columns(page.choices(one))}\n{fill(page.price_of_peeking(one), WIDTH)}"
+    yield "\n".join(_finding(*row) for row in page.findings(one)[1:])
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:
