@@ -21,7 +21,7 @@ ROOT = "config"
 
 def shipped() -> Path:
     """The package's `conf/`, in a checkout or in an installed wheel."""
-    package = Path(__file__).parents[2]
+    package = Path(__file__).parents[1]
     inside = package / "conf"
     return inside if inside.is_dir() else package.parent / "conf"
 

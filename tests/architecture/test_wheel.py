@@ -1,5 +1,6 @@
 """A wheel whose kernels do not compile is not built: the builder ends, and says why."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -85,3 +86,18 @@ def test_a_pure_wheel_asks_for_no_kernels(source: Path, monkeypatch: pytest.Monk
     done = build(source, monkeypatch, "raise TypeError('no such type')", wheel="pure")
     assert done.returncode == 0, done.stderr
     assert "py3-none-any.whl" in done.stdout
+
+
+def test_an_installed_package_finds_the_configuration_and_the_pages_that_it_brings(tmp_path: Path) -> None:
+    """As a wheel lays them out; in a checkout they stand beside the package, and a wrong path goes unnoticed."""
+    package = tmp_path / "modelsel"
+    shutil.copytree(ROOT / "modelsel", package, ignore=shutil.ignore_patterns("__pycache__"))
+    targets = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]
+    for name, place in targets["wheel"]["force-include"].items():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, tmp_path / place)
+    code = "from modelsel.config.folders import Folders, shipped; from modelsel.manual import explain; print(shipped());"
+    code += "print(len(Folders.of().options('learner')) > 5, len(explain.errors()) > 100)"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.stdout.splitlines() == [str(package / "conf"), "True True"], done.stderr
