@@ -26,6 +26,8 @@ class TestResult:
     release: str
     flags: tuple[str, ...] = ()
     refused: str | None = None
+    unit: str = "rows"  # what the interval takes as independent,
+    units: int | None = None  # and how many of them; None where no interval is certified for them
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ THRESHOLDOUT = "thresholdout"
 ALWAYS = ("migration", "vouch", "ruling", "merge", "recovered")
 RELATED = ("seal", "selection", "commit", "intent", "replay", "policy_change")
 SAID = ("look", "spent", "n", "delta", "release", "metric", "certified", "at", "cv_mean", "cv_rows")
+APART = ("units", "withheld")  # where rows are not independent
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +100,7 @@ def _claims(found: Certified) -> Iterator[dict[str, Any]]:
         answer, config = look["answer"], look.get("config") or {}
         shown = {name: answer.get(name) for name in ("symbol", "score", "errors", "interval", "price")}
         claim = {"intent": look["id"], **{name: look.get(name) for name in SAID}, **shown}
+        claim |= {name: look[name] for name in APART if look.get(name)}
         if look["metric"] == CLOSING:
             claim |= {"answers": answer["answers"], "verdicts": answer["verdicts"]}
         if look["superseded"]:

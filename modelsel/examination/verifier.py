@@ -23,7 +23,8 @@ ENTRY, CERTIFICATE = b"modelsel.entry.v1\0", "modelsel.certificate.v1 "
 FAILED, PRIOR, FLOATS = 1e-6, 0.1, 650.0
 STATED = ("look", "spent", "n", "delta", "release", "metric", "certified", "at", "cv_mean", "cv_rows")  # of a claim: its look's
 SHOWN = ("symbol", "score", "errors", "interval", "price")  # and what was answered
-LOOSE = ("asker", "predictions_sha256", "answers", "verdicts", "superseded")  # what some claims have besides
+APART = ("units", "withheld")  # of a look whose rows are not independent
+LOOSE = (*APART, "asker", "predictions_sha256", "answers", "verdicts", "superseded")  # what some claims have besides
 BOUND = ("count", "cell", "pass", "fail")
 UNKNOWN = (
     "who looked: keys sign, and names are what their owners say",
@@ -201,6 +202,7 @@ def _claims(verdict, facts, entries):
         same = all(claim.get(name) == look.get(name) for name in STATED) and all(
             claim.get(name) == answer.get(name) for name in SHOWN
         )
+        same &= all(claim.get(name) == look.get(name) for name in APART)
         same &= claim.keys() <= {"intent", *STATED, *SHOWN, *LOOSE}
         same &= all(claim.get(name) == answer.get(name) for name in ("answers", "verdicts"))
         verdict.check(same, f"{_name(look)}: the claim is the answer on record")
@@ -374,6 +376,9 @@ def _interval(verdict, look, answer, record):
         for there, one, shown in set_by[:1]:
             _placed(verdict, there, one, record)
             _interval(verdict, one, shown, record)
+    elif look.get("units"):
+        found = _of_units(verdict, look, released, nats)
+        verdict.check(_counted(look, answer), f"{_name(look)}: the interval is that of the count shown")
     elif released.get("low") is not None:
         found = [lower(released["low"], look["n"], nats), upper(released["high"], look["n"], nats)]
         verdict.check(_counted(look, answer), f"{_name(look)}: the interval is that of the count shown")
@@ -387,6 +392,20 @@ def _interval(verdict, look, answer, record):
     verdict.check(good, f"{_name(look)}: the interval is [{found[0]:.6f}, {found[1]:.6f}]")
     if look.get("member"):
         verdict.unknown.append(f"{_name(look)}: whether the model was one of those declared; its record says so")
+
+
+def _of_units(verdict, look, released, nats):
+    """Compute the limits that the score alone gives units of rows; of their sizes only the bounds can be checked."""
+    units, n = look["units"], look["n"]
+    good = 1 <= units["largest"] <= n and 0 < units["effective"] <= units["count"] * (1 + NEAR) <= n * (1 + 2 * NEAR)
+    verdict.check(good, f"{_name(look)}: {units['count']} units, no more than rows, and no fewer than the interval counts")
+    verdict.unknown.append(f"{_name(look)}: which rows belong to one unit, and that units are independent; its record says so")
+    low, high, effective = released["low"] / n, released["high"] / n, units["effective"]
+    if units["method"] == "hoeffding":
+        half = sqrt(nats / (2 * effective))
+        return [max(0.0, low - half), min(1.0, high + half)]
+    verdict.check(abs(effective - n / units["largest"]) < NEAR * n, f"{_name(look)}: its units are counted by the largest")
+    return [_chernoff(low, 0.0, nats / effective) if low else 0.0, _chernoff(high, 1.0, nats / effective) if high < 1 else 1.0]
 
 
 def _counted(look, answer):

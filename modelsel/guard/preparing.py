@@ -7,6 +7,7 @@ from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.declared_space import commitment
 from modelsel.guard.checks.leakage import leaks
 from modelsel.guard.checks.look_requests import PreparedLook
+from modelsel.guard.findings import row_findings
 from modelsel.guard.fingerprints import RowFingerprints, slow, subject_of
 from modelsel.guard.labels import former_digest, prediction_digest
 from modelsel.guard.matching.other_ledgers import OtherLedgers
@@ -69,6 +70,7 @@ class LookPreparation:
             request, subject, self.policy, self.said(request.sealing, outputs) if outputs else "", self.session.key,
             self._leaks[rows], noticed, OtherLedgers(self.elsewhere(request.sealing)),
             former=former_digest(outputs, subject.test.bound) if outputs else "", doubted=(), home=self.session.home,
+            copies=row_findings.near_duplicates_hinder(self._leaks[rows]),
             **self.declaration(request.sealing),
         )  # fmt: skip
 

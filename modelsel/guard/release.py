@@ -54,16 +54,32 @@ class Released:
     held: tuple[float, float] | None = None  # which is this one
     set_by: int | None = None  # in that look
 
-    def interval(self, n: int, nats: float) -> tuple[float, float] | None:
-        """The rates or scores not excluded at level e^-nats a side."""
+    def interval(self, n: int, nats: float, units: Mapping[str, Any] | None = None) -> tuple[float, float] | None:
+        """The rates or scores not excluded at level e^-nats a side; of `units` where rows are not independent."""
         if self.stays:
             return self.held
         if self.low is not None and self.high is not None:
-            return interval(self.low, self.high, n, nats)
-        if self.half is None or self.score is None:
+            return count_limits((self.low, self.high), n, nats, units)
+        if units is not None or self.half is None or self.score is None:
             return None
         width = sqrt(self.half * nats) + self.rounding
         return max(self.bounds[0], self.score - width), min(self.bounds[1], self.score + width)
+
+
+def count_limits(counts: tuple[int, int], n: int, nats: float, units: Mapping[str, Any] | None = None) -> tuple[float, float]:
+    """The error rates not excluded by a count within these two: exact for rows, from the score alone for units.
+
+    >>> two = {"count": 60, "largest": 2, "method": "chernoff", "effective": 60.0}
+    >>> [[round(end, 3) for end in count_limits((12, 12), 120, 3.9, units)] for units in (None, two)]
+    [[0.051, 0.171], [0.026, 0.24]]
+    """
+    if units is None:
+        return interval(*counts, n, nats)
+    from modelsel.statistics.units.intervals import chernoff_limits, hoeffding_limits
+
+    limits = chernoff_limits if units["method"] == "chernoff" else hoeffding_limits
+    low, high = (limits(count / n, float(units["effective"]), nats) for count in counts)
+    return low[0], high[1]
 
 
 class ReleaseMechanism(Protocol):

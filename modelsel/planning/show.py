@@ -107,8 +107,12 @@ def lines(
     outer: Nesting | None = None,
     measure: Measure | None = None,
     quota: float | None = None,
+    ordered: bool = False,
 ) -> list[str]:
-    """List the lines that `modelsel plan` prints; `test_rows` are the rows of the declared split, 0 where there are none."""
+    """List the lines that `modelsel plan` prints; `test_rows` are the rows of the declared split, 0 where there are none.
+
+    `ordered` says that split or folds follow time.
+    """
     return [
         f"rows         {plan.rows:,} for development, {test_rows:,} sealed",
         f"candidates   {_counted(plan)}",
@@ -118,8 +122,8 @@ def lines(
         *((f"inner fits   {plan.inner:,} of them, on inner folds (calibrators, thresholds)",) if plan.inner else ()),
         *(_estimated(estimate) if estimate else ()),
         *(_nested(outer, plan, estimate) if outer else ()),
-        f"final test   {_final(test_rows, task, len(plan.candidates), delta)}",
-        *_course(test_rows, task, delta, quota),
+        f"final test   {_dependent(test_rows, task, ordered) or _final(test_rows, task, len(plan.candidates), delta)}",
+        *(() if _dependent(test_rows, task, ordered) else _course(test_rows, task, delta, quota)),
         "ledger       not opened: `plan` writes nothing to the ledger",
         *(f"{finding.code}: {finding.message}; {finding.do}" for finding in warnings(plan, task, delta, measure)),
     ]
@@ -231,6 +235,15 @@ def _nested(outer: Nesting, plan: Plan, estimate: Estimate | None) -> list[str]:
     seconds = f", about {_duration(estimate.seconds * outer.share * outer.selections)}" if estimate else ""
     when = "where the corrected score is near the floor (corrected=auto), " if outer.sometimes else ""
     return [f"outer        {when}{outer.selections:,} selections more: {outer.selections * plan.needed:,} fits{seconds}"]
+
+
+def _dependent(rows: int, task: Task, ordered: bool) -> str:
+    """Say what becomes of the interval where rows are not independent; empty where they are, or none are sealed."""
+    if rows and ordered:
+        return f"one look at {rows:,} rows; not certified: rows in time"
+    if rows and task.groups is not None and len(np.unique(task.groups)) < len(task):
+        return f"one look at {rows:,} rows: its interval counts groups, not rows, and is none where fewer than five are sealed"
+    return ""
 
 
 def _final(rows: int, task: Task, candidates: int, delta: float) -> str:

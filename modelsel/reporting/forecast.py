@@ -7,6 +7,7 @@ from modelsel.config.compose import BATES, Config
 from modelsel.config.settings import AUTO
 from modelsel.core.types import Finding
 from modelsel.explanation.fits import lines as explaining
+from modelsel.guard.checks.independence import in_time
 from modelsel.kernels import compiler
 from modelsel.planning import exports
 from modelsel.planning.alike import counted_once, told_apart
@@ -83,7 +84,10 @@ def forecast(config: Config) -> Forecast:
     sealed = len(material.sealed)
     found = sorted(material.findings, key=_gravity)
     warned = warnings(plan, material.development, measure=config.measure)
-    shown = lines(plan, material.development, sealed, cost, outer=outer, measure=config.measure, quota=config.guard.quota)
+    shown = lines(
+        plan, material.development, sealed, cost, outer=outer, measure=config.measure, quota=config.guard.quota,
+        ordered=in_time(config.resolved),
+    )  # fmt: skip
     said = (
         *shown,
         *explaining(config.explain, config.curve, plan.folds, candidates),

@@ -135,7 +135,8 @@ def closing(ask: PreparedLook, position: LookContext, handed: Sequence[Handed], 
     """The intent: which answers will be shown, and where each stands."""
     standing = position.standing
     alone = -log(index_weight(standing.look)) + standing.spent + log(max(1, len(handed)))
-    whole = bool(position.rows.all()) and position.certified
+    certified = position.certified and position.units is None  # closes have no form for units
+    whole = bool(position.rows.all()) and certified
     answers = [
         {"name": one.name, "base": alone if one.base is None else one.base, "certified": one.certified and whole}
         for one in handed
@@ -145,7 +146,7 @@ def closing(ask: PreparedLook, position: LookContext, handed: Sequence[Handed], 
     return {
         **who(), "testset": position.digest, "train": ask.subject.train, "metric": CLOSING, "config": {},
         "spec_id": ask.request.sealing.spec_id, "predictions": "", "study": ask.request.sealing.study, "justify": None,
-        "folder": ask.request.sealing.folder, "n": n, "n_clean": int(position.clean.sum()), "certified": position.certified,
+        "folder": ask.request.sealing.folder, "n": n, "n_clean": int(position.clean.sum()), "certified": certified,
         "look": standing.look, "spent": standing.spent, "space": standing.space, "worst": channels,
         "delta": min(delta, terms_for(position)["delta"]), "share": share,
         "release": CLOSING, "policy": kind_of(ask.policy), "flags": as_facts(()), "charged": list(position.charged),

@@ -14,6 +14,7 @@ from filelock import FileLock, Timeout
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding
 from modelsel.guard.checks.declared_space import declared
+from modelsel.guard.checks.independence import Independence
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.post_release import selection
@@ -32,7 +33,6 @@ from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, heads
 from modelsel.ledger.home import Home, IdentityKey
 from modelsel.ledger.rows.row_set import RowSet
-from modelsel.statistics.certificate import interval
 
 
 def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Replayed | Refused:
@@ -147,7 +147,14 @@ def position_of(
     unknown = bool(ask.elsewhere.unreached or history.unnamed)
     at_work = frozenset(_at_work(writing, ask, history))
     position = LookContext(
-        ask.subject.digest, len(ask.subject.test.bound), history, found, next(free, None), unknown, at_work=at_work
+        ask.subject.digest,
+        len(ask.subject.test.bound),
+        history,
+        found,
+        next(free, None),
+        unknown,
+        at_work=at_work,
+        independence=Independence.of(ask.request.sealing, ask.counted, ask.copies),
     )
     ids = RowSet.unpack(writing.rowset(seal["candidates"])).arrays["ids"] if seal.get("candidates") else None
     return replace(position, declared=declared(ask, history, found, ids, bool(position.rows.all())))
@@ -221,9 +228,8 @@ def _facts(looks: Sequence[PastLook]) -> list[dict[str, Any]]:
 
 def _question(ask: PreparedLook, position: LookContext, terms: Mapping[str, Any], findings: tuple[Finding, ...]) -> Question:
     """Gather what the policy is asked: the look's number, the width of its interval, the findings so far."""
-    n, nats = int(position.rows.sum()), position.standing.nats(terms["delta"])
-    middle = round(n * ask.likely[0])
-    low, high = interval(middle, middle, n, nats) if position.certified and ask.counted else (0.0, 1.0)
+    nats = position.standing.nats(terms["delta"])
+    low, high = position.foreseen(ask.likely[0], nats) if position.certified and ask.counted else (0.0, 1.0)
     texts = tuple(str(look.entry.brief.get("said") or "") for look in position.history.looks)
     return Question(1 + len(position.past), (high - low) / 2, findings, texts, _exhausted(terms, position.past))
 
@@ -255,6 +261,8 @@ def _intent(
 ) -> dict[str, Any]:
     """Gather the facts of an intent, which stands in the ledger before any label is opened."""
     sealing, selected, standing = ask.request.sealing, ask.request.selected, position.standing
+    nats = standing.nats(terms["delta"] / channel.numbers)
+    apart = {"units": position.sizes(ask.likely[0], nats), "withheld": position.withheld}  # stated where rows are not units
     return {
         **who(), "testset": ask.subject.digest, "train": ask.subject.train, "metric": ask.metric, "spec_id": sealing.spec_id,
         "predictions": ask.predictions, "study": sealing.study, "folder": sealing.folder,
@@ -262,12 +270,13 @@ def _intent(
         "winner": selected.winner, "cv_mean": selected.cv_mean, "cv_rows": selected.cv_rows, "cv_error": selected.cv_error,
         "n": int(position.rows.sum()), "n_clean": int(position.clean.sum()), "certified": position.certified,
         "look": standing.look, "spent": standing.spent, "space": standing.space, "member": standing.member,
-        "nats": standing.nats(terms["delta"] / channel.numbers), "numbers": channel.numbers,
+        "nats": nats, "numbers": channel.numbers,
         "declared": position.declared.how, "worst": channel.worst, "delta": terms["delta"], "release": terms["release"],
         "policy": kind_of(ask.policy), "since": ask.since, "commit": position.commit.facts["id"] if position.commit else None,
         "overlap": [relation.facts() for relation in position.relations if relation.testset != position.digest],
         "charged": list(position.charged), "seen": {r: e.seq for r, e in heads(position.history.entries).items()},
         "flags": as_facts(findings), "justify": asdict(ask.policy.justify), NAMED: ask.at_work,
+        **{name: value for name, value in apart.items() if value},
     }  # fmt: skip
 
 

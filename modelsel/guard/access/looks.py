@@ -95,7 +95,7 @@ def noticed_beforehand(session: LedgerSession, ask: PreparedLook) -> tuple[Findi
 
 def reveal(session: LedgerSession, go: ApprovedLook, released: Released) -> Mapping[str, Any]:
     """Commit the answer; where another process resolved the same intent meanwhile, its answer stands."""
-    limits = released.interval(go.facts["n"], go.facts["nats"]) if go.facts["certified"] else None
+    limits = released.interval(go.facts["n"], go.facts["nats"], go.facts.get("units")) if go.facts["certified"] else None
     facts = {"intent": go.facts["id"], "symbol": released.symbol, "score": released.score, "errors": released.errors,
              "price": released.price, "interval": limits, "released": asdict(released)}  # fmt: skip
 
@@ -178,8 +178,10 @@ def answered(
     """The released answer; a replay costs nothing and keeps its look, interval and spending."""
     limits = answer["interval"]
     codes = () if replay else tuple(finding["code"] for finding in intent["flags"])
+    units = intent.get("units")
     return TestResult(
         score=answer["score"], errors=answer["errors"], n=intent["n"], look=intent["look"], replay=replay,
+        unit="groups" if units else "rows", units=(units["count"] if units else intent["n"]) if limits else None,
         price=0.0 if replay else float(answer["price"]), spent=float(intent["spent"]),
         interval=(float(limits[0]), float(limits[1])) if limits else None, level=1 - intent["delta"],
         policy=kind_of(policy), release=intent["release"], flags=(*codes, *(code for code in extra if code not in codes)),

@@ -15,6 +15,7 @@ from modelsel.core.types import Codes, Feature, Finding, Floats, Integers, Task
 from modelsel.guard.findings import row_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.requests import TestSetDeclaration
+from modelsel.statistics.units.near_copies import NearCopies, near_copies
 
 SAMPLE = 500
 SURE = 1e-6  # p below which copies are suspected: with the largest samples an excess of 0.17
@@ -23,7 +24,23 @@ AGREEMENT = 5.0  # standard errors by which labels agree within a suspected grou
 
 def leaks(sealing: TestSetDeclaration, subject: RowFingerprints) -> tuple[Finding, ...]:
     """Find near copies, groups on both sides and columns that look like groups."""
-    return (*_near(sealing, subject), *_groups(sealing), *_suspected(sealing))
+    copies = copied(sealing, subject)
+    near = (
+        _near(sealing, subject)
+        if copies is None
+        else [row_findings.near_duplicates_uncertifiable(copies.share, len(copies.examined))]
+    )
+    return (*near, *_groups(sealing), *_suspected(sealing))
+
+
+def copied(sealing: TestSetDeclaration, subject: RowFingerprints) -> NearCopies | None:
+    """The near copies of development rows where they are too many to certify anything; declared groups say it better."""
+    numeric = [index for index, feature in enumerate(sealing.development.features) if feature.kind == "numeric"]
+    if sealing.sealed.groups is not None or len(numeric) < 2:
+        return None
+    ours, theirs = sealing.development.values[:, numeric], sealing.sealed.values[:, numeric]
+    found = near_copies(ours, theirs, generator(0, subject.digest))
+    return None if found.certifiable else found
 
 
 def _near(sealing: TestSetDeclaration, subject: RowFingerprints) -> Iterator[Finding]:

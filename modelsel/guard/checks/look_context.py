@@ -7,13 +7,16 @@ when the model is fixed: at its commitment, else now.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import Booleans
+from modelsel.core.types import Booleans, Integers
 from modelsel.guard.checks.declared_space import NOBODY, Declared
+from modelsel.guard.checks.independence import FEW, FEWEST_UNITS, OF_ROWS, Independence, sizes
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.matching.overlap import Relation
+from modelsel.guard.release import count_limits
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.statistics.certificate import SpendingState
 
@@ -33,6 +36,7 @@ class LookContext:
     unknown: bool = False  # there are looks on record that cannot be compared with: nothing is certified
     declared: Declared = NOBODY
     at_work: frozenset[str] = frozenset()  # looks that are being answered at this moment: nobody has seen what they will say
+    independence: Independence = OF_ROWS
 
     @cached_property
     def looked(self) -> tuple[Relation, ...]:
@@ -61,7 +65,31 @@ class LookContext:
 
     @property
     def certified(self) -> bool:
+        return self._countable and not self.withheld
+
+    @property
+    def _countable(self) -> bool:
         return not self.unknown and self._enough
+
+    @property
+    def withheld(self) -> str:
+        """Why rows or units cannot be counted as independent; empty where they can."""
+        few = self.units is not None and len(np.unique(self.units)) < FEWEST_UNITS
+        return self.independence.withheld or (FEW if few else "")
+
+    @cached_property
+    def units(self) -> Integers | None:
+        """The unit of each row that the answer is computed on; None where rows are units."""
+        return None if self.independence.units is None else self.independence.units[self.rows]
+
+    def sizes(self, rate: float, nats: float) -> dict[str, Any] | None:
+        """The facts about units that an intent states; None where rows are units."""
+        return None if self.units is None else sizes(self.units, rate, nats)
+
+    def foreseen(self, rate: float, nats: float) -> tuple[float, float]:
+        """The interval that a count at this rate would have."""
+        n = int(self.rows.sum())
+        return count_limits((round(n * rate),) * 2, n, nats, self.sizes(rate, nats))
 
     @property
     def _enough(self) -> bool:
@@ -72,7 +100,7 @@ class LookContext:
     @property
     def rows(self) -> Booleans:
         """The clean rows, or all where too few are clean (then nothing is certified)."""
-        return self.clean if self.certified else np.ones(self.n, bool)
+        return self.clean if self._countable else np.ones(self.n, bool)
 
     @cached_property
     def past(self) -> tuple[PastLook, ...]:

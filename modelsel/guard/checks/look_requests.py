@@ -41,6 +41,7 @@ class PreparedLook:
     weights: str = ""  # digest of the test rows' weights
     former: str = ""  # the predictions as ledgers kept them before
     at_work: str = ""  # the name of the lock that is held while it is answered
+    copies: bool = False  # too many sealed rows are near copies of development rows
     home: Home | None = None  # whose locks say which looks of its own are still at work
 
     def told_by(self, look: Mapping[str, Any]) -> bool:

@@ -57,7 +57,7 @@ def answer(
     learning curves), and a test that is better by no more than that accuses nobody.
     """
     n = int(intent["n"])
-    if released.errors is not None and told is not None:
+    if released.errors is not None and told is not None and not (intent.get("units") or intent.get("withheld")):
         rate = told[0] * trained
         p = float(np.sum(foreseen(n, rate, told[1])[: released.errors + 1]))
         if p < IMPLAUSIBLE:
@@ -77,8 +77,10 @@ def answer(
 
 
 def _uncertified(intent: Mapping[str, Any]) -> Finding:
-    """G052: which of three things takes the interval away, and what to do about that one."""
+    """G052: what takes the interval away, and what to do about that one."""
     clean, n = int(intent["n_clean"]), int(intent["n"])
+    if intent.get("withheld"):
+        return certificate_findings.not_certified_withheld(intent["withheld"])
     if not intent["certified"]:
         return (
             certificate_findings.not_certified_too_few_clean(clean, n, FEWEST)

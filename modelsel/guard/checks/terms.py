@@ -12,7 +12,7 @@ from typing import Any
 
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.history.history import is_off
-from modelsel.statistics.certificate import NO_INFORMATION, interval
+from modelsel.statistics.certificate import NO_INFORMATION
 from modelsel.statistics.prices import steps_near
 
 EXACT = ("full", "predicted", "grid")
@@ -64,9 +64,7 @@ def in_force(position: LookContext, rate: float) -> dict[str, Any]:
 
 def width(position: LookContext, delta: float, rate: float) -> float:
     """Half the interval that the next answer would have at the foreseen rate."""
-    n = int(position.rows.sum())
-    middle = round(n * rate)
-    low, high = interval(middle, middle, n, position.standing.nats(delta))
+    low, high = position.foreseen(rate, position.standing.nats(delta))
     return (high - low) / 2
 
 

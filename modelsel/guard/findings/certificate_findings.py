@@ -66,6 +66,26 @@ def not_certified_by_thresholdout() -> Finding:
     )
 
 
+NOT_CERTIFIED_WITHHELD = {
+    "time": (
+        "rows in time",
+        "judge it on several later periods: how one period differs from the next, one test set cannot say",
+    ),
+    "copies": (
+        "many test rows are near copies of development rows",
+        "say which rows belong together (dataset.groups=COLUMN split=group), or split before rows are copied",
+    ),
+    "few units": ("fewer than five groups are sealed", "seal more groups (split.test), or gather more of them"),
+    "measure": ("this measure has no interval for groups of rows", "choose measure=error for an interval over groups"),
+}
+
+
+def not_certified_withheld(why: str) -> Finding:
+    """Report that rows are not known to be independent, and which of four things says so."""
+    reason, do = NOT_CERTIFIED_WITHHELD[why]
+    return NOT_CERTIFIED.finding(f"not certified: {reason}", do=do)
+
+
 # The chosen model pays as one that was not declared.
 
 OUTSIDE_DECLARED_SPACE = FindingKind(

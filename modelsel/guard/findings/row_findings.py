@@ -1,5 +1,7 @@
 """Findings about rows: tested before, on both sides, in disguise."""
 
+from collections.abc import Iterable
+
 from modelsel.core.types import Finding
 from modelsel.guard.findings.base import FRESH, LARGE, QUOTE, FindingKind, Severity, counted
 
@@ -42,9 +44,21 @@ def labels_released_before() -> Finding:
 
 # Test rows lie nearer to development rows than chance allows.
 
+NEAR_DUPLICATES_DO = "say which rows belong together (dataset.groups=COLUMN split=group), or split before rows are copied"
 NEAR_DUPLICATES = FindingKind(
     "G031", "NEAR_DUPLICATES", "medium", "look whether rows were copied or augmented before the split"
 )
+
+
+def near_duplicates_uncertifiable(share: float, examined: int) -> Finding:
+    """Report so many near copies that rows cannot be taken as independent."""
+    what = f"{share:.0%} of {examined} test rows lie far nearer to development rows than independent rows do"
+    return NEAR_DUPLICATES.finding(f"{what}: nothing is certified", severity="high", do=NEAR_DUPLICATES_DO)
+
+
+def near_duplicates_hinder(found: Iterable[Finding]) -> bool:
+    """Say whether near copies were found that let nothing be certified."""
+    return any(one.code == NEAR_DUPLICATES.code and one.severity == "high" for one in found)
 
 
 def near_duplicates(excess: float) -> Finding:

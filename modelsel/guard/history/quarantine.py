@@ -96,6 +96,14 @@ def _released(value: Any) -> bool:
     return True
 
 
+def _units(value: Any) -> bool:
+    """Say whether a value states how many units an interval counts, or that rows are units."""
+    if value is None:
+        return True
+    named = isinstance(value, dict) and value.get("method") in ("chernoff", "hoeffding")
+    return named and _some(value.get("count")) and _number(value.get("effective")) and value["effective"] > 0
+
+
 SAME = {"testset": _text, "train": _text, "spec_id": _text}
 NAMED = dict.fromkeys(("at", "testset", "train", "spec_id", "key_id", "commit"), _or_none(_text))
 EVERY: Mapping[str, Check] = {**NAMED, "mirror": _or_none(_mirror)}  # what any entry may state
@@ -112,7 +120,7 @@ FACTS: Mapping[str, Mapping[str, Check]] = {
     "commit": {**SAME, "look": _count, "spent": _number},
     "intent": {**SAME, "id": _text, "metric": _text, "predictions": _text, "n": _count, "look": _count, "spent": _number,
                "worst": _number, "flags": _flags, "certified": _truth, "release": _text,
-               "charged": _or_none(_texts), "seen": _or_none(_counts),
+               "units": _units, "withheld": _or_none(_text), "charged": _or_none(_texts), "seen": _or_none(_counts),
                **dict.fromkeys(("config", "justify"), _or_none(_mapping))},
     "reveal": {"intent": _text, "price": _number, "symbol": _text, "score": _or_none(_real), "errors": _or_none(_count),
                "interval": _or_none(_limits), "released": _released},

@@ -115,5 +115,6 @@ def _interval(look: PastLook, standing: SpendingState) -> list[float] | None:
     if not facts["certified"] or not look.answer.get("released"):
         return None
     released = Released(**{**look.answer["released"], "bounds": tuple(look.answer["released"]["bounds"])})
-    limits = released.interval(facts["n"], standing.nats(facts["delta"] / facts.get("numbers", 1)))
+    nats = standing.nats(facts["delta"] / facts.get("numbers", 1))
+    limits = released.interval(facts["n"], nats, facts.get("units"))
     return list(limits) if limits else None

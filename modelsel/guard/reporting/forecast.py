@@ -7,9 +7,9 @@ from typing import Any
 
 from modelsel.guard.checks.terms import CLOSED, LADDER, ladder_steps, left_by_quota, strictest
 from modelsel.guard.history.history import History, PastLook, is_off
-from modelsel.guard.release import LabelSummary, Released, count_channel
+from modelsel.guard.release import LabelSummary, Released, count_channel, count_limits
 from modelsel.statistics import prices
-from modelsel.statistics.certificate import SpendingState, hoeffding, interval
+from modelsel.statistics.certificate import SpendingState, hoeffding
 
 MANY = 1000
 WIDTHS = (0.05, 0.1)
@@ -26,11 +26,12 @@ class LookForecast:
     rate: float
     delta: float
     space: int | None
+    units: Mapping[str, Any] | None = None  # of the last look, where rows are not independent
 
     def interval(self, more: int = 0, price: float = 0.0) -> tuple[float, float]:
         """The interval of the same error rate after `more` further answers of this price."""
         errors = round(self.n * self.rate)
-        return interval(errors, errors, self.n, self.nats(more, price))
+        return count_limits((errors, errors), self.n, self.nats(more, price), self.units)
 
     def nats(self, more: int = 0, price: float = 0.0) -> float:
         """The nats that an interval has to hold against after so many further answers."""
@@ -58,7 +59,9 @@ def next_look(history: History, testset: str) -> dict[str, Any] | None:
     if release == LADDER:
         return {**said, "price": _stays(terms, outlook.n, past), "steps": ladder_steps(terms, outlook.n)}
     answer = _as_foreseen(outlook, terms, chosen[-1]["cv_rows"])
-    limits = answer.interval(outlook.n, outlook.nats()) if metric == "error" and answer.score is not None else None
+    limits = (
+        answer.interval(outlook.n, outlook.nats(), outlook.units) if metric == "error" and answer.score is not None else None
+    )
     return {**said, "price": answer.price, "interval": list(limits) if limits else None}
 
 
@@ -114,6 +117,7 @@ def _outlook(history: History, testset: str, usual: float | None) -> LookForecas
         n=int(last.facts.get("n", 0) if last else 0) or int(seal.facts["n"]),
         index=1 + adaptive + len(history.commits_on(charged)), spent=sum(look.price for look in past),
         rate=rate, delta=history.terms(testset)["delta"], space=seal.facts["space"],
+        units=last.facts.get("units") if last else None,
     )  # fmt: skip
 
 

@@ -154,7 +154,7 @@ def test(outcome: StudySummary, audit: Mapping[str, Any], folder: RunFolder) -> 
         return [f"not opened; `modelsel test {folder.path.parent.name}` opens it"]
     if result.refused:
         return [f"refused: {result.refused}"]
-    lines = [released(result), *filter(None, [width.sentence(result)]), look(result)]
+    lines = [released(result, outcome.findings), *filter(None, [width.sentence(result)]), look(result)]
     if upcoming := audit.get("next"):
         lines.append(further(upcoming))
     return [*lines, *([f"flags: {', '.join(flags)}"] if flags else [])]
@@ -168,11 +168,19 @@ def _trace(outcome: StudySummary) -> str:
     return "nothing of it is in the ledger" if "G004" in codes else "in the ledger: all rows chose, and cannot be a test later"
 
 
-def released(result: TestResult) -> str:
+def released(result: TestResult, found: Sequence[Mapping[str, Any]] = ()) -> str:
     """Say the released score with its interval."""
     errors = "" if result.errors is None else f", {result.errors} of {plural(result.n, 'row')} wrong"
-    ends = f", {percent(result.level)} interval {interval(result.interval)}" if result.interval else ", no certified interval"
-    return f"{score(result.score)}{errors}{ends}"
+    ends = f", {percent(result.level)} interval {interval(result.interval)}" if result.interval else f", {_withheld(found)}"
+    grouped = result.interval is not None and result.unit != "rows" and result.units is not None
+    apart = f" over {result.units} {result.unit}, for {result.unit} of these sizes" if grouped else ""
+    return f"{score(result.score)}{errors}{ends}{apart}"
+
+
+def _withheld(found: Sequence[Mapping[str, Any]]) -> str:
+    """Say that there is no certified interval, and why where rows are not independent."""
+    said = (str(one["message"]) for one in found if one["code"] == "G052")
+    return next((message for message in said if message.startswith("not certified: ")), "no certified interval")
 
 
 def look(result: TestResult) -> str:

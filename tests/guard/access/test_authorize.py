@@ -32,7 +32,7 @@ NONE, WHY = Justify(), Justify("labels", "a rater had mixed up two forms")
 
 def asks(justify: Justify = NONE, **facts: Any) -> Any:
     """A request for an answer to the predictions `p`."""
-    sealing = SimpleNamespace(spec_id="s", study="", folder="", config={})
+    sealing = SimpleNamespace(spec_id="s", study="", folder="", config={}, sealed=SimpleNamespace(groups=None))
     chosen = SimpleNamespace(winner="w", cv_mean=0.1, cv_rows=9, cv_error=None)
     whole = {
         "subject": SimpleNamespace(digest="mine", train="rows", test=SimpleNamespace(bound=np.arange(200))),
@@ -40,6 +40,7 @@ def asks(justify: Justify = NONE, **facts: Any) -> Any:
         "policy": make("guard", "warn", justify=justify), "predictions": "p", "doubted": (), "counted": True, "foreseen": None,
         "likely": (0.5, 1), "told_by": lambda said: said["predictions"] == "p", "home": "home", "key": SimpleNamespace(id="k"),
         "elsewhere": SimpleNamespace(unreached=(), load=None, hashes=None, ahead=None), "since": "", "at_work": "lock",
+        "copies": False,
         "request": SimpleNamespace(sealing=sealing, selected=chosen, sitting=None),
     }  # fmt: skip
     return SimpleNamespace(**{**whole, **facts})

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.terms import STRICTNESS, in_force, ladder_steps, left_by_quota, reached, strictest, terms_for, width
 from modelsel.statistics.certificate import SpendingState, interval
 from tests.guard.histories import TERMS, history, seal
@@ -15,11 +16,13 @@ def position(
     told: Any = None, *, past: int = 1, standing: SpendingState | None = None, commit: float | None = None, **facts: Any
 ) -> Any:
     """A look at 200 rows, which were sealed with some terms, after so many others."""
-    return SimpleNamespace(
+    made = SimpleNamespace(
         digest="mine", relations=(), charged=("mine",), history=told or history(seal(**facts)), past=[None] * past, n=200,
         standing=standing or SpendingState(1 + past, 3.0 * past), rows=np.arange(200) < 150,
-        commit=None if commit is None else SimpleNamespace(facts={"spent": commit}),
+        commit=None if commit is None else SimpleNamespace(facts={"spent": commit}), sizes=lambda rate, nats: None,
     )  # fmt: skip
+    made.foreseen = lambda rate, nats: LookContext.foreseen(made, rate, nats)  # type: ignore[arg-type]
+    return made
 
 
 @pytest.mark.parametrize(

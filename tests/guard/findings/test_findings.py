@@ -10,7 +10,7 @@ import pytest
 from scipy.special import gammaln, logsumexp
 
 from modelsel.core.types import Feature, Task
-from modelsel.guard.checks.leakage import _agreement, _nearest, _scaled, _suspected, leaks
+from modelsel.guard.checks.leakage import _agreement, _near, _nearest, _scaled, _suspected
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.history.history import History
 from modelsel.guard.matching.overlap import Relation
@@ -60,13 +60,13 @@ def test_g031_near_copies_are_told_and_independent_rows_are_not(home: Path) -> N
 
 
 @pytest.mark.parametrize(("kept", "tested", "told"), [(40, 20, True), (39, 20, False), (40, 19, False)])
-def test_g031_needs_twenty_rows_beside_forty(home: Path, kept: int, tested: int, told: bool) -> None:
+def test_comparing_nearest_distances_needs_twenty_rows_beside_forty(home: Path, kept: int, tested: int, told: bool) -> None:
     study = Study(numbers(), home)
     development = study.parts()[0].take(np.arange(kept))
     noise = np.random.default_rng(3).normal(size=(tested, 4)) * 1e-3
     test = replace(study.parts()[1].take(np.arange(tested)), values=development.values[:tested] + noise)
     sealing = with_parts(study, development, test).sealing()
-    assert ("G031" in {finding.code for finding in leaks(sealing, study.gate().subject(sealing))}) == told
+    assert ("G031" in {finding.code for finding in _near(sealing, study.gate().subject(sealing))}) == told
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Table
-from modelsel.guard.checks.leakage import leaks
+from modelsel.guard.checks.leakage import _near, leaks
 from modelsel.guard.checks.post_release import answer, choices, selection
 from modelsel.guard.findings import look_findings
 from modelsel.guard.history.history import History
@@ -55,13 +55,15 @@ def test_numbers_of_very_many_rows_have_one_feature(rows: int, orders: int) -> N
     assert found.orders == orders
 
 
-def test_a_few_near_copies_in_a_small_table_may_be_chance(home: Path) -> None:
+def test_a_few_near_copies_in_a_small_table_may_be_chance_by_nearest_distances_yet_stand_out(home: Path) -> None:
     study = Study(numbers(), home)
     development, test = study.parts()[0].take(np.arange(40)), study.parts()[1].take(np.arange(20))
     values = test.values.copy()
     values[:10] = development.values[:10] + 1e-3
     sealing = with_parts(study, development, replace(test, values=values)).sealing()
-    assert "G031" not in {one.code for one in leaks(sealing, study.gate().subject(sealing))}
+    subject = study.gate().subject(sealing)
+    assert not [*_near(sealing, subject)]
+    assert ("G031", "high") in {(one.code, one.severity) for one in leaks(sealing, subject)}
 
 
 def test_six_changed_settings_are_named_and_the_others_counted() -> None:
