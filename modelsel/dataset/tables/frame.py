@@ -1,6 +1,6 @@
 """Data frames at the door: category (and text) columns are nominal or ordered, numbers numeric, NaN missing.
 
-A column's levels are its categories in declared order; of text, the values that occur, sorted.
+A column's levels are its categories, sorted unless they are ordered; of text, the values that occur, sorted.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from modelsel.core.types import Feature, Floats, Table
+from modelsel.dataset.columns.kinds import sorted_levels
 from modelsel.dataset.columns.spellings import codes as spelled
 
 
@@ -46,11 +47,11 @@ def _feature(name: str, column: "pd.Series[Any]") -> Feature:
     """Describe a column of a data frame by its type."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         levels = tuple(str(level) for level in column.dtype.categories)
-        return Feature(name, "ordered" if column.dtype.ordered else "nominal", levels)
+        return Feature(name, "ordered", levels) if column.dtype.ordered else Feature(name, "nominal", sorted_levels(levels))
     if pd.api.types.is_bool_dtype(column.dtype) or pd.api.types.is_numeric_dtype(column.dtype):
         return Feature(name, "numeric")
     if pd.api.types.is_string_dtype(column.dtype) or column.dtype == object:
-        return Feature(name, "nominal", tuple(sorted({str(value) for value in column.dropna()})))
+        return Feature(name, "nominal", sorted_levels(tuple({str(value) for value in column.dropna()})))
     raise ValueError(f"Column {name!r} has dtype {column.dtype}: make it numeric, or a category.")
 
 
