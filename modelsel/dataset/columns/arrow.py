@@ -1,7 +1,7 @@
 """Columns of Arrow, as Parquet files and data frames hand them over: their own types are the declaration.
 
 Ordered categories keep their levels and order; others have the levels that occur, sorted, as those of a CSV file of the same
-rows. Booleans and texts are nominal, numbers numeric, dates are left to be declared.
+rows. Booleans and texts are nominal, numbers numeric; dates, also as texts, are for whoever infers kinds.
 """
 
 from dataclasses import replace
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from modelsel.dataset.columns.cells import type_of
 from modelsel.dataset.columns.column import RawColumn, number_text, text_column
+from modelsel.dataset.columns.numbers import moments
 from modelsel.dataset.columns.spellings import BOOLEAN
 
 EXACT = 2**53
@@ -42,7 +43,9 @@ def _read(name: str, data: pa.ChunkedArray) -> RawColumn:
         return text_column(name, data.cast(pa.string()))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return RawColumn(name, numbers=np.array(_doubles(data).to_numpy(), np.float64))
-    return text_column(name, data.cast(pa.string()), None if pa.types.is_temporal(kind) else "nominal")
+    texts = text_column(name, data.cast(pa.string()))
+    dates = pa.types.is_temporal(kind) or moments(texts.texts) is not None
+    return texts if dates else replace(texts, kind="nominal")
 
 
 def _doubles(data: pa.ChunkedArray) -> pa.ChunkedArray:
