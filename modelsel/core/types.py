@@ -398,6 +398,11 @@ def positions(table: Table) -> Integers:
     return np.arange(len(table), dtype=np.int64)
 
 
+def dates(table: Table) -> str:
+    """Name the features that are dates, as a setting would; COLUMN where there are none."""
+    return " or ".join(feature.name for feature in table.features if feature.dates) or "COLUMN"
+
+
 def names(features: Sequence[Feature]) -> tuple[str, ...]:
     """Return the names of features."""
     return tuple(feature.name for feature in features)

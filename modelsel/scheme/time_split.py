@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.spec import kind_of, one_of, whole
-from modelsel.core.types import Floats, Integers, Resampling, Task
+from modelsel.core.types import Floats, Integers, Resampling, Task, dates
 from modelsel.scheme.partition import fold, groups_ignored
 
 
@@ -25,7 +25,7 @@ class TimeSplit:
         """Yield why the rows cannot be divided in their order of time."""
         yield from groups_ignored(task, self)
         if task.times is None:
-            yield "scheme=time_split needs times: set dataset.time=COLUMN"
+            yield f"scheme=time_split needs times: set dataset.time={dates(task)}"
         elif not np.all(np.diff(edges := _edges(task.times, self.folds))):
             yield f"{self.folds + 1} blocks of {len(np.unique(task.times))} moments leave a block empty: lower scheme.folds"
         elif self.gap >= np.diff(edges)[0]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.spec import number
-from modelsel.core.types import Booleans, Partition, Task
+from modelsel.core.types import Booleans, Partition, Task, dates
 from modelsel.split.parts import groups_ignored, parts
 
 
@@ -20,7 +20,7 @@ class Time:
         """Yield a problem where there are no times, or no change of time to cut at."""
         yield from groups_ignored(task, "time")
         if task.times is None:
-            yield "split=time needs times: set dataset.time=COLUMN"
+            yield f"split=time needs times: set dataset.time={dates(task)}"
         elif not self._late(task).any() or self._late(task).all():
             yield f"no change of time leaves both sides a row at split.test={self.test}"
 

@@ -254,6 +254,39 @@ def test_a_study_with_a_winner_without_probabilities_is_told_whole(folder: Path)
         outcome.plot.calibration()
 
 
+@pytest.fixture(scope="module")
+def visits() -> tuple[pd.DataFrame, Any]:
+    when = pd.date_range("2020-01-01", periods=120, freq="37h")
+    return pd.DataFrame({"when": when, "x": np.arange(120) % 7}), np.where(when.strftime("%w").isin(["0", "6"]), "end", "week")
+
+
+@pytest.mark.parametrize("form", [lambda when: when, lambda when: when.astype(str), lambda when: when.dt.tz_localize("UTC"),
+                                  lambda when: when.dt.date], ids=["datetime64", "text", "with a zone", "objects"])  # fmt: skip
+def test_dates_are_taken_as_a_study_takes_them(form: Any, visits: tuple[Any, Any], folder: Path) -> None:
+    X, y = visits[0].assign(when=form(visits[0]["when"])), visits[1]
+    space = {"cart": {"learner": "cart", "sweep": {"preparer": "choice(none, dates)"}}}
+    search = SelectionCV(space, scheme={"kind": "stratified_kfold", "folds": 3}).fit(X, y)
+    study = modelsel.run(
+        X.assign(y=y), target="y", space=space, split="none", final_test=False, scheme={"folds": 3}, tracking="off"
+    )
+    assert (search.best_params_["preparer"], search.best_score_) == ("dates", 1.0)
+    assert search.cv_results_["mean_test_score"] == pytest.approx(
+        1 - study.leaderboard.sort_values("mean", ascending=False)["mean"]
+    )
+    assert (search.predict(X) == study.model.predict(X)).all()
+
+
+def test_a_scheme_in_the_order_of_time_is_told_the_times(visits: tuple[Any, Any]) -> None:
+    X, y = visits
+    scheme = {"kind": "time_split", "folds": 3}
+    found = [SelectionCV({"tree": "cart"}, scheme=scheme).fit(X, y, times=times) for times in (X["when"], np.arange(120))]
+    assert np.array_equal(found[0].cv_results_["mean_test_score"], found[1].cv_results_["mean_test_score"])
+    with pytest.raises(ValueError, match=r"needs times: give fit\(X, y, times=...\)$"):
+        SelectionCV({"tree": "cart"}, scheme=scheme).fit(X, y)
+    with pytest.raises(ValueError, match="for each of the 120 rows"):
+        SelectionCV({"tree": "cart"}, scheme=scheme).fit(X, y, times=["soon"] * 120)
+
+
 def test_neighbours_score_as_in_grid_search(cancer: tuple[Any, Any]) -> None:
     """Another implementation of the same candidates, on scikit-learn's own default folds."""
     X, y = cancer

@@ -1,5 +1,6 @@
 """Tables as people hold them: what is taken as it is meant, and what is answered with what to do."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,35 @@ KEPT: dict[str, tuple[Any, list[Any]]] = {
 def test_texts_are_the_levels_that_they_say(name: str) -> None:
     table, cells = KEPT[name]
     assert levels(read(table)) == cells
+
+
+def _as_categories(frame: pd.DataFrame, order: list[str], classes: list[str]) -> pd.DataFrame:
+    return frame.assign(c=pd.Categorical(frame["c"], order), y=pd.Categorical(frame["y"], classes))
+
+
+@pytest.mark.parametrize("form", [lambda frame: frame, pl.from_pandas, pa.Table.from_pandas], ids=["pandas", "Polars", "Arrow"])
+def test_categories_in_any_order_are_the_study_of_their_csv_file(form: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    """Folds, candidates and winner: the order of levels and classes is that of the file, unused ones are left out."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
+    FRAME.to_csv("rows.csv", index=False)
+    categories = form(_as_categories(FRAME, ["z", "c", "b", "a"], ["yes", "no", "perhaps"]))
+    quick = {"space": ["naive_bayes", "cart"], "scheme": {"folds": 3}, "tracking": "off", "final_test": False}
+    file, frame = modelsel.run("rows.csv", "y", **quick), modelsel.run(categories, target="y", **quick)
+    assert modelsel.read_table("rows.csv", target="y").fingerprint == read(categories).fingerprint
+    assert file.winner["id"] == frame.winner["id"]
+    assert file.leaderboard.equals(frame.leaderboard)
+    assert file.classes.tolist() == frame.classes.tolist() == ["no", "yes"]
+    (folds, ours) = (one.folds.drop(columns="seconds", errors="ignore") for one in (file, frame))
+    assert folds.equals(ours)
+
+
+def test_estimators_sort_categories_that_have_no_order() -> None:
+    frame = _as_categories(FRAME, ["c", "b", "a"], ["yes", "no"])
+    one, other = (modelsel.classifier("naive_bayes").fit(table[["x", "c"]], FRAME["y"]) for table in (FRAME, frame))
+    assert one.final_.features == other.final_.features
+    ordered = frame.assign(c=frame["c"].cat.as_ordered())
+    assert modelsel.classifier("cart").fit(ordered[["c"]], FRAME["y"]).final_.features[0].levels == ("c", "b", "a")
 
 
 def test_an_enumeration_keeps_its_order() -> None:

@@ -65,7 +65,7 @@ ERRORS = {
     "unclosed quote": ('a,y\n1,no\n"2,yes\n3,no\n', "MSEL-317", "line 3"),
     "text after a quote": ('a,y\n1,no\n"2"x,yes\n3,no\n', "MSEL-317", "line 3"),
     "NUL byte": ("a,y\n1,no\n2\x00,yes\n", "MSEL-313", "line 3"),
-    "dates": (table(("a", [f"2026-01-{i + 1:02d}" for i in range(ROWS)]), ("y", Y)), "MSEL-343", "'2026-01-01'"),
+    "dates": (table(("a", [f"{i + 1:02d}/01/2026" for i in range(ROWS)]), ("y", Y)), "MSEL-343", "'01/01/2026'"),
     "decimal comma": (table(("a", [f'"{i},5"' for i in range(ROWS)]), ("y", Y)), "MSEL-342", "decimal=','"),
     "no features": (table(("y", Y),), "MSEL-345", "no features"),
     "zero weights": (table(("a", N), ("w", [0, 1] * 10), ("y", Y)), "MSEL-350", "zero"),
@@ -316,13 +316,28 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
     assert "ALL_MISSING_COLUMN" in codes(loaded)
 
 
+def test_dates_are_moments_and_said_to_be(tmp_path: Path) -> None:
+    days = [f"2026-01-{i + 1:02d}" for i in range(ROWS - 1)]
+    loaded = load(tmp_path, table(("a", [*days, ""]), ("y", Y)))
+    (feature,) = loaded.task.features
+    assert (feature.kind, feature.dates, np.isnan(loaded.task.column("a")[-1])) == ("numeric", True, True)
+    assert np.ptp(loaded.task.column("a")[:-1]) == 86_400 * (ROWS - 2)
+    (finding,) = [one for one in loaded.findings if one.code == "DATES_AS_NUMBERS"]
+    assert "preparer=dates" in finding.do
+    for part in (make("split", "time"), make("scheme", "time_split")):
+        assert "needs times: set dataset.time=a" in "".join(part.problems(loaded.task))
+    task = load(tmp_path, table(("a", [*days, days[0]]), ("n", N), ("y", Y)), time="a").task
+    assert ([one.name for one in task.features], [*make("split", "time").problems(task)]) == (["n"], [])
+
+
 def test_parquet_refuses_what_it_cannot_read(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
-    pq.write_table(pa.table({"a": [[1], [2]], "when": pa.array([0, 1], pa.timestamp("s")), "y": ["no", "yes"]}), path)
+    rows = {"a": [[1], [2]] * 2, "when": pa.array([0, 1, 2, 3], pa.timestamp("s")), "y": ["no", "yes"] * 2}
+    pq.write_table(pa.table(rows), path)
     with pytest.raises(DataError, match=r"MSEL-365.*column 'a'"):
         make("dataset", "parquet", path=str(path), target="y").load()
-    with pytest.raises(DataError, match=r"MSEL-343.*column 'when'"):
-        make("dataset", "parquet", path=str(path), target="y", features={"a": "ignore"}).load()
+    task = make("dataset", "parquet", path=str(path), target="y", features={"a": "ignore"}).load().task
+    assert (task.features[0].dates, task.column("when").tolist()) == (True, [0.0, 1.0, 2.0, 3.0])
     path.write_bytes(b"PAR1 not really")
     with pytest.raises(DataError, match="MSEL-364"):
         make("dataset", "parquet", path=str(path), target="y").load()

@@ -3,6 +3,7 @@
 Nothing is written to disk and no ledger is opened (`record=True` makes it a study, with a folder under runs/).
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -22,6 +23,7 @@ from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Candidate, Fold, Resampling, Task
+from modelsel.dataset.tables.frame import moments_of
 from modelsel.estimator import Classifier, task_of
 from modelsel.measure.answerable import unanswerable
 from modelsel.measure.beside import named, unbounded
@@ -95,7 +97,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     3
     """
 
-    __metadata_request__fit = {"sample_weight": None, "groups": None}
+    __metadata_request__fit = {"sample_weight": None, "groups": None, "times": None}
 
     def __init__(
         self, space: Any = "trees", *, cv: Any = None, scheme: Any = None, scoring: Any = None, measure: Any = None,
@@ -124,7 +126,8 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         y : array-like
             A class per row.
         **params
-            `sample_weight` counts in fits and scores, `groups` go to the splitter; an entry per row each.
+            `sample_weight` counts in fits and scores, `groups` go to the splitter or scheme, `times` (numbers or dates) to a
+            scheme in the order of time; an entry per row each.
 
         Returns
         -------
@@ -144,12 +147,11 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         >>> SelectionCV({"cart": "cart"}, cv=3).fit(X, y).best_score_
         1.0
         """
-        groups, weights = params.pop("groups", None), params.pop("sample_weight", None)
+        groups, weights, times = (params.pop(name, None) for name in ("groups", "sample_weight", "times"))
         if params:
-            raise TypeError(f"SelectionCV.fit() takes sample_weight and groups, not {', '.join(params)}")
+            raise TypeError(f"SelectionCV.fit() takes sample_weight, groups and times, not {', '.join(params)}")
         task, self.classes_ = task_of(self, X, y, weights)
-        if self.scheme is not None and groups is not None:
-            task = replace(task, groups=np.unique(np.asarray(groups), return_inverse=True)[1])
+        task = self._told(task, groups, times)
         scoring, rule, candidates = self._parts(task)
         scoring = scoring.on_rows(self, X, y, weights)
         resampling = self._resampling(task, groups)
@@ -284,6 +286,15 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         tags.input_tags.categorical = True
         return tags
 
+    def _told(self, task: Task, groups: Any, times: Any) -> Task:
+        """The task with the groups and times of its rows, where a scheme asks for them."""
+        if self.scheme is None:
+            return task
+        return replace(
+            task, groups=None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1],
+            times=None if times is None else moments_of(times, len(task)),
+        )  # fmt: skip
+
     def _parts(self, task: Task) -> tuple[Scoring, Any, tuple[Candidate, ...]]:
         """Measure, rule and candidates; raises ConfigurationError with every problem."""
         builder = Builder(Folders.of())
@@ -302,7 +313,8 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         scheme = builder.part("scheme", _named(self.scheme), "scheme")
         ConfigurationError.raise_if(builder.problems)
         if reasons := list(scheme.problems(task)):
-            raise ValueError("; ".join(reasons))
+            here = (re.sub(r"set dataset\.(group|time)s?=.*", r"give fit(X, y, \1s=...)", reason) for reason in reasons)
+            raise ValueError("; ".join(here))
         resampling: Resampling = scheme.instantiate(task, self.seed)
         return resampling
 

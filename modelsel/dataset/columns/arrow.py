@@ -1,6 +1,7 @@
 """Columns of Arrow, as Parquet files and data frames hand them over: their own types are the declaration.
 
-Categories keep their levels and order, booleans and texts are nominal, numbers numeric, dates are left to be declared.
+Ordered categories keep their levels and order; others have the levels that occur, sorted, as those of a CSV file of the same
+rows. Booleans and texts are nominal, numbers numeric; dates, also as texts, are for whoever infers kinds.
 """
 
 from dataclasses import replace
@@ -11,6 +12,7 @@ import pyarrow.compute as pc
 
 from modelsel.dataset.columns.cells import type_of
 from modelsel.dataset.columns.column import RawColumn, number_text, text_column
+from modelsel.dataset.columns.numbers import moments
 from modelsel.dataset.columns.spellings import BOOLEAN
 
 EXACT = 2**53
@@ -41,7 +43,9 @@ def _read(name: str, data: pa.ChunkedArray) -> RawColumn:
         return text_column(name, data.cast(pa.string()))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return RawColumn(name, numbers=np.array(_doubles(data).to_numpy(), np.float64))
-    return text_column(name, data.cast(pa.string()), None if pa.types.is_temporal(kind) else "nominal")
+    texts = text_column(name, data.cast(pa.string()))
+    dates = pa.types.is_temporal(kind) or moments(texts.texts) is not None
+    return texts if dates else replace(texts, kind="nominal")
 
 
 def _doubles(data: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -58,7 +62,7 @@ def _doubles(data: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _categories(name: str, data: pa.ChunkedArray) -> RawColumn:
-    """The categories in their order, unused ones too; of several chunks, in order of appearance."""
+    """The categories; ordered ones are declared in their order, unused ones too."""
     chunks = data.unify_dictionaries().chunks
     if not chunks:
         return text_column(name, pa.array([], pa.string()), "nominal")
@@ -73,7 +77,9 @@ def _categories(name: str, data: pa.ChunkedArray) -> RawColumn:
     place = np.full(len(levels) + 1, -1, np.int32)
     place[used] = np.arange(len(used))
     texts = tuple(levels[code] for code in used.tolist())
-    return RawColumn(name, texts, place[codes], kind="ordered" if data.type.ordered else "nominal", levels=levels)
+    if not data.type.ordered:
+        return RawColumn(name, texts, place[codes], kind="nominal")
+    return RawColumn(name, texts, place[codes], kind="ordered", levels=levels)
 
 
 def _text(level: object) -> str:

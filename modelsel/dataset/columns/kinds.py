@@ -1,8 +1,9 @@
 """From a column to a feature: the declared kind checked, or a kind inferred from the distinct texts.
 
 Inferred: all texts are numbers → numeric, and so they are when the only words among them are those with which programs write
-a missing number, which is said; other words → nominal, said where there are numbers too; nearly all numbers, doubtful commas or
-dates → an error that asks for a declaration, because each guess would be wrong for somebody.
+a missing number, which is said; dates (ISO 8601) → numeric, as seconds since 1970, which is said; other words → nominal, said
+where there are numbers too; nearly all numbers, doubtful commas or dates → an error that asks for a declaration, because each
+guess would be wrong for somebody.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ import numpy as np
 from modelsel.core.errors import Problem
 from modelsel.core.types import Feature, Finding, Floats, Integers
 from modelsel.dataset.columns.column import RawColumn, examples, rows_said
-from modelsel.dataset.columns.numbers import EITHER, like_dates, numbers, read, seconds, with_comma
+from modelsel.dataset.columns.numbers import EITHER, like_dates, moments, numbers, read, seconds, with_comma
 from modelsel.dataset.columns.settings import TableSettings, declared
 
 EXACT = 2.0**53  # integers beyond this are no longer told apart as float64
@@ -55,6 +56,8 @@ def _inferred(column: RawColumn, settings: TableSettings, decimal: str) -> Parse
         return replace(_as_numbers(column, found, inferred=True), comma=sign == "," and decimal == EITHER)
     if len(strange) < len(column.texts) and all(text.strip().casefold() in ABSENT for text in strange):
         return _without_absent(column, strange, settings, decimal)
+    if (since := moments(column.texts)) is not None:
+        return _as_moments(column, since)
     if problem := _doubtful(column, strange, settings, decimal):
         return ParsedFeature(problems=(problem,))
     made = _nominal(column, "nominal", (), settings, inferred=True)
@@ -65,7 +68,7 @@ def _doubtful(column: RawColumn, strange: list[str], settings: TableSettings, de
     """Return the problem of a column whose kind nobody should guess."""
     where, many = f"column '{column.name}'", len(column.texts)
     if like_dates(column.texts):
-        fix = f"declare dataset.features.{column.name} as numeric (seconds since 1970), nominal or ignore"
+        fix = f"write them as 2026-01-31 (day or month first?), or declare dataset.features.{column.name} as nominal or ignore"
         return Problem("MSEL-343", f"looks like dates: {examples(column.texts)}", where, fix)
     if decimal == EITHER and with_comma(column.texts):
         what = f"commas that may part thousands or fractions: {examples(strange)}"
@@ -116,6 +119,17 @@ def _numeric(column: RawColumn, decimal: str) -> ParsedFeature:
         )
     made = _as_numbers(column, found)
     return replace(made, feature=made.feature and replace(made.feature, dates=dates))
+
+
+def _as_moments(column: RawColumn, found: Floats) -> ParsedFeature:
+    """Make a numeric feature of dates, and say what else they can be."""
+    made = _as_numbers(replace(column, dates=True), found, inferred=True)
+    message = f"column '{column.name}' holds dates, which were read as moments: a feature that may tell the future"
+    do = (
+        f"preparer=dates takes their parts; set dataset.time={column.name} if rows are divided by it, "
+        f"dataset.features.{column.name}=ignore if it is no feature, or numeric if it is"
+    )
+    return replace(made, findings=(*made.findings, Finding("DATES_AS_NUMBERS", "medium", message, do)))
 
 
 def _as_numbers(column: RawColumn, found: Floats, inferred: bool = False) -> ParsedFeature:

@@ -82,6 +82,16 @@ def seconds(texts: Sequence[str]) -> Floats:
     return np.array([_moment(text.strip()) for text in texts], np.float64)
 
 
+def moments(texts: Sequence[str]) -> Floats | None:
+    """The seconds of texts that are dates, all of them in ISO 8601; else None.
+
+    >>> moments(["1970-01-02"]).tolist(), moments(["1970-01-02", "soon"]), moments(["02.01.1970"])
+    ([86400.0], None, None)
+    """
+    found = seconds(texts) if like_dates(texts) else None
+    return None if found is None or np.isnan(found).any() else found
+
+
 def _number(text: str) -> float:
     """Read a number as this module's pattern writes it; NaN for anything else."""
     if _NUMBER.fullmatch(text):

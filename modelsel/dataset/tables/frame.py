@@ -1,6 +1,7 @@
 """Data frames at the door: category (and text) columns are nominal or ordered, numbers numeric, NaN missing.
 
-A column's levels are its categories in declared order; of text, the values that occur, sorted.
+A column's levels are its categories, sorted unless they are ordered; of text, the values that occur, sorted. Dates are numeric,
+as seconds since 1970, also where all texts are dates (ISO 8601).
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,8 @@ import numpy as np
 import pandas as pd
 
 from modelsel.core.types import Feature, Floats, Table
+from modelsel.dataset.columns.kinds import sorted_levels
+from modelsel.dataset.columns.numbers import moments
 from modelsel.dataset.columns.spellings import codes as spelled
 
 
@@ -42,22 +45,40 @@ def table(frame: pd.DataFrame, features: Sequence[Feature]) -> Table:
     return Table(name="frame", features=tuple(features), values=values, rows=np.arange(len(frame)))
 
 
+def moments_of(times: Any, rows: int) -> Floats:
+    """Times of rows as numbers: numbers as they are, dates as seconds since 1970. ValueError for what is neither, or missing.
+
+    >>> moments_of(["1970-01-02", "1970-01-03"], 2).tolist(), moments_of([3, 1], 2).tolist()
+    ([86400.0, 172800.0], [3.0, 1.0])
+    """
+    column = pd.Series(times).reset_index(drop=True)
+    found = _moments(column)
+    if found is None:
+        found = pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    if len(found) != rows or not np.isfinite(found).all():
+        raise ValueError(f"times are a number or a date (ISO 8601) for each of the {rows} rows")
+    return found
+
+
 def _feature(name: str, column: "pd.Series[Any]") -> Feature:
     """Describe a column of a data frame by its type."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         levels = tuple(str(level) for level in column.dtype.categories)
-        return Feature(name, "ordered" if column.dtype.ordered else "nominal", levels)
+        return Feature(name, "ordered", levels) if column.dtype.ordered else Feature(name, "nominal", sorted_levels(levels))
     if pd.api.types.is_bool_dtype(column.dtype) or pd.api.types.is_numeric_dtype(column.dtype):
         return Feature(name, "numeric")
+    if _moments(column) is not None:
+        return Feature(name, "numeric", dates=True)
     if pd.api.types.is_string_dtype(column.dtype) or column.dtype == object:
-        return Feature(name, "nominal", tuple(sorted({str(value) for value in column.dropna()})))
+        return Feature(name, "nominal", sorted_levels(tuple({str(value) for value in column.dropna()})))
     raise ValueError(f"Column {name!r} has dtype {column.dtype}: make it numeric, or a category.")
 
 
 def _values(feature: Feature, column: "pd.Series[Any]") -> Floats:
     """Turn a column of a data frame into numbers, or into codes of levels."""
     if feature.kind == "numeric":
-        numbers = pd.to_numeric(column, errors="raise").to_numpy(dtype=np.float64, na_value=np.nan)
+        since = _moments(column) if feature.dates else None
+        numbers = pd.to_numeric(column, errors="raise").to_numpy(np.float64, na_value=np.nan) if since is None else since
         if np.isinf(numbers).any():
             raise ValueError(f"Column {feature.name!r} contains infinity.")
         return np.asarray(numbers)
@@ -65,3 +86,16 @@ def _values(feature: Feature, column: "pd.Series[Any]") -> Floats:
     place = spelled(feature.levels)
     known = np.array([*(place.get(str(level), len(feature.levels)) for level in found), np.nan], np.float64)
     return np.asarray(known[codes])
+
+
+def _moments(column: "pd.Series[Any]") -> Floats | None:
+    """Return the seconds since 1970 of a column of dates (UTC where no zone is said), NaN where missing; None for any other."""
+    if isinstance(column.dtype, pd.DatetimeTZDtype) or pd.api.types.is_datetime64_any_dtype(column.dtype):
+        texts = column.map(lambda moment: moment.isoformat(), na_action="ignore").astype(object)
+    elif pd.api.types.is_numeric_dtype(column.dtype) or isinstance(column.dtype, pd.CategoricalDtype):
+        return None
+    else:
+        texts = column.map(str, na_action="ignore").astype(object)
+    codes, found = pd.factorize(texts)
+    since = moments(found.tolist())
+    return None if since is None else np.append(since, np.nan)[codes]
