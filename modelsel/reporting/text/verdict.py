@@ -66,7 +66,8 @@ def alike(outcome: StudySummary) -> str:
     same, folds = len(outcome.winner.get("indistinguishable", ())), int(outcome.scheme.get("folds") or 0)
     if not same:
         return ""
-    if 1 < folds <= FEW_FOLDS:
+    over_folds = outcome.winner.get("every_best") is None  # of a measure that is no mean over rows, or of an older version
+    if over_folds and 1 < folds <= FEW_FOLDS:
         return f"{folds} folds are too few to tell {plural(same, 'other candidate')} from it"
     return f"the data cannot tell {plural(same, 'other candidate')} from it"
 
@@ -86,9 +87,9 @@ def _worth(outcome: StudySummary) -> list[tuple[str, str]]:
 
 
 def _shortened(text: str, label: str) -> str:
-    """Cut a long message in its middle, so that it stays one line and keeps the command behind it; paths are never cut."""
+    """Cut a long message in its middle, so that it stays a line with its command; paths and the test are never cut."""
     room = WIDTH - LABEL - 2
-    if label == "report" or len(text) <= room:
+    if label in ("report", "test") or len(text) <= room:
         return text
     end = text[text.rindex(" (") :] if label == "finding" else ""
     return f"{shorten(text[: len(text) - len(end)], room - len(end), placeholder=' …')}{end}"
