@@ -14,7 +14,9 @@ def used() -> dict[str, set[str]]:
     found = defaultdict(set)
     for path in PACKAGE.rglob("*.py"):
         room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-        for code in CODE.findall(path.read_text("utf-8")) if room not in ("core", "manual") else ():
+        for code in (
+            CODE.findall(path.read_text("utf-8")) if room not in ("core", "manual") or path.stem == "requirements" else ()
+        ):
             found[code].add(room)
     return found
 

@@ -147,7 +147,8 @@ def asks(counted: bool = True, foreseen: Any = (0.2, 90), measure: str = "error"
 def at(n: int = 200, rows: int = 200, certified: bool = True, look: int = 3, spent: float = 2.0, **facts: Any) -> Any:
     clean = np.arange(n) < rows
     return SimpleNamespace(rows=clean, clean=clean, certified=certified, standing=SpendingState(look, spent), digest="mine",
-                           charged=("mine",), past=(), relations=(), history=history(seal(delta=0.07)), **facts)  # fmt: skip
+                           charged=("mine",), past=(), relations=(), history=history(seal(delta=0.07)), units=None,
+                           foreseen=lambda rate, nats: interval(round(rows * rate), round(rows * rate), rows, nats), **facts)  # fmt: skip
 
 
 def test_an_exam_that_is_closed_keeps_the_base_of_each_answer() -> None:
