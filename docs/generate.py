@@ -144,10 +144,15 @@ def code_page(code: str) -> str:
         lines += [
             f"## {heading}",
             "",
-            *(line.replace("](guard/", "](../../guard/").replace("](corrected", "](../../corrected") for line in text),
+            *(_from_reference(line) for line in text),
             "",
         ]
     return "\n".join([*lines, f"In a terminal: `modelsel explain {code}`.", ""])
+
+
+def _from_reference(line: str) -> str:
+    """Links of `findings.md` and of `errors/`, as a page two folders below `docs/` needs them."""
+    return re.sub(r"\]\((?:\.\./|(?=guard/|corrected))", "](../../", line)
 
 
 def _sentence(text: str) -> str:

@@ -6,17 +6,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "modelsel"
-CODE = re.compile(r"MSEL-\d{3}")
+CODE = re.compile(r"MSEL-(?!000)\d{3}")  # 000 stands where no problem is
+DOCSTRING = re.compile(r'""".*?"""', re.DOTALL)
 
 
 def used() -> dict[str, set[str]]:
-    """Code to the rooms whose modules name it; those of core and of the manual are examples."""
+    """Code to the rooms whose modules name it; those in docstrings of core and of the manual are examples."""
     found = defaultdict(set)
     for path in PACKAGE.rglob("*.py"):
         room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-        for code in (
-            CODE.findall(path.read_text("utf-8")) if room not in ("core", "manual") or path.stem == "requirements" else ()
-        ):
+        text = path.read_text("utf-8")
+        for code in CODE.findall(DOCSTRING.sub("", text) if room in ("core", "manual") else text):
             found[code].add(room)
     return found
 

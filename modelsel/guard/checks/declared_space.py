@@ -80,7 +80,7 @@ def _objections(ask: PreparedLook, history: History, seal: LedgerEntry, related:
     if seal.facts["terms"]["measure"] != ask.measure or not is_own(ask.request.sealing.measure):
         yield "it is judged by another measure"
     if not all(knows(look, seal) for look in looks):
-        yield "an answer on these rows was known when they were declared"
+        yield "these rows had already been tested when the space was declared"
     if CORRECTED in (ask.policy.justify.category, *(look.facts.get("justify", {}).get("category") for look in looks)):
         yield "labels were corrected"
     if not all(_same_space(other, seal) or _follows(other, seal) for other in history.sealings(related)):

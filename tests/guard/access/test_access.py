@@ -15,6 +15,7 @@ from modelsel.guard.access.apart import FLOAT, closed, closing, full_price, open
 from modelsel.guard.access.looks import answered, copy_all, refused
 from modelsel.guard.access.looks import unguarded as unguarded_result
 from modelsel.guard.access.session import LedgerSession
+from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import Refused
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.release import LabelSummary, worst_of
@@ -146,9 +147,12 @@ def asks(counted: bool = True, foreseen: Any = (0.2, 90), measure: str = "error"
 
 def at(n: int = 200, rows: int = 200, certified: bool = True, look: int = 3, spent: float = 2.0, **facts: Any) -> Any:
     clean = np.arange(n) < rows
-    return SimpleNamespace(rows=clean, clean=clean, certified=certified, standing=SpendingState(look, spent), digest="mine",
-                           charged=("mine",), past=(), relations=(), history=history(seal(delta=0.07)), units=None,
-                           foreseen=lambda rate, nats: interval(round(rows * rate), round(rows * rate), rows, nats), **facts)  # fmt: skip
+    made = SimpleNamespace(rows=clean, clean=clean, certified=certified, standing=SpendingState(look, spent), digest="mine",
+                           charged=("mine",), past=(), relations=(), history=history(seal(delta=0.07)),
+                           **{"units": None, **facts})  # fmt: skip
+    made.sizes = lambda rate, nats: LookContext.sizes(made, rate, nats)  # type: ignore[arg-type]
+    made.foreseen = lambda rate, nats: LookContext.foreseen(made, rate, nats)  # type: ignore[arg-type]
+    return made
 
 
 def test_an_exam_that_is_closed_keeps_the_base_of_each_answer() -> None:
@@ -162,7 +166,7 @@ def test_an_exam_that_is_closed_keeps_the_base_of_each_answer() -> None:
     assert [one["base"] for one in told["answers"]] == pytest.approx([alone, 7.0, alone])
     assert [one["certified"] for one in told["answers"]] == [True, True, False]
     assert told["worst"] == pytest.approx(3 * worst_of(log(201)) + 3 * log(3))  # three counts, three pairs
-    for other in (at(rows=199), at(certified=False)):
+    for other in (at(rows=199), at(certified=False), at(units=np.arange(200) // 4)):  # closes have no form for units
         assert not any(one["certified"] for one in closing(asks(), other, handed, 0.1, 0.5)["answers"])
     assert closing(asks(), at(), [], 0.1, 0.5)["worst"] == 0
     assert [closing(asks(), at(), [], delta, 0.5)["delta"] for delta in (0.1, 0.05)] == [0.07, 0.05]  # the strictest

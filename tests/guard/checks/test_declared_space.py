@@ -91,7 +91,7 @@ def test_a_member_says_the_same_at_every_look(facts: dict[str, Any], otherwise: 
 def test_a_look_before_the_seal_or_at_corrected_labels_ends_all_declarations() -> None:
     before = entries(*look("a", "other", {}), seal(**SEAL))
     found = declared(asks(), History(tuple(before)), [SimpleNamespace(role="test", testset="other")], IDS, True)  # type: ignore[list-item]
-    assert "known when they were declared" in found.why
+    assert "already been tested when the space was declared" in found.why
     for relations in ([], [SimpleNamespace(role="selection", testset="other")]):
         assert declared(asks(), History(tuple(before)), relations, IDS, True).how == RECIPE  # type: ignore[arg-type]
     assert "corrected" in judged(look("a", answer={}, justify={"category": "labels"})).why
