@@ -68,11 +68,11 @@ def test_new_development_labels_before_each_look_do_not_pass_for_the_declared_mo
         guess = rng.integers(0, 2, n)
         result = asked(gate, sealed(task, guess), own=own)
         votes += (2 * guess - 1) * np.sign(0.5 - result.score)
-        assert result.interval is None or result.interval[0] <= 0.5 <= result.interval[1]  # near copies are not certified
+        assert result.interval[0] <= 0.5 <= result.interval[1]
     last = asked(gate, sealed(task, votes > 0), own=own)
     assert last.score < 0.45  # the attack works
     assert last.look == 41
-    assert last.interval is None or last.interval[0] <= 0.5 <= last.interval[1]
+    assert last.interval[0] <= 0.5 <= last.interval[1]
     assert "G016" not in last.flags
 
 
