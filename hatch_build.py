@@ -18,9 +18,9 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 NEEDS = ["numba>=0.61", "numpy>=2.0", "scipy>=1.13", "platformdirs>=4"]
 COMPILE = """
-from modelsel.cli.compile_kernels import compiled
+from modelsel.api.commands.setup import compile_kernels
 from modelsel.kernels.ready import mark
-dict(compiled())
+dict(compile_kernels())
 mark()
 """
 

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
+from modelsel.api.commands.words import COMMANDS
 from modelsel.cli.dispatch import main
-from modelsel.cli.help import COMMANDS, EXITS
+from modelsel.cli.help import EXITS
 from modelsel.config.folders import Folders, shipped
 from modelsel.core.spec import GROUPS
 from modelsel.manual import editor, explain, json_schema, settings

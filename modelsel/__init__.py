@@ -18,9 +18,11 @@ _HOMES = {
     **dict.fromkeys(("exam", "create_exam"), "modelsel.api.exams"),
     **dict.fromkeys(("certify", "verify"), "modelsel.api.exams"),
     **dict.fromkeys(("test", "audit", "check"), f"{_COMMANDS}.ledger"),
-    **dict.fromkeys(("report", "compare", "sync", "ui"), f"{_COMMANDS}.record"),
+    **dict.fromkeys(("report", "compare", "sync"), f"{_COMMANDS}.record"),
+    "ui": f"{_COMMANDS}.ui",
     **dict.fromkeys(("predict", "export"), f"{_COMMANDS}.model"),
-    **dict.fromkeys(("doctor", "init", "explain", "completion"), f"{_COMMANDS}.setup"),
+    **dict.fromkeys(("doctor", "init", "explain"), f"{_COMMANDS}.setup"),
+    "completion": f"{_COMMANDS}.words",
 }
 
 

@@ -6,11 +6,11 @@ from modelsel.api.commands.model import predict as predict
 from modelsel.api.commands.record import compare as compare
 from modelsel.api.commands.record import report as report
 from modelsel.api.commands.record import sync as sync
-from modelsel.api.commands.record import ui as ui
-from modelsel.api.commands.setup import completion as completion
 from modelsel.api.commands.setup import doctor as doctor
 from modelsel.api.commands.setup import explain as explain
 from modelsel.api.commands.setup import init as init
+from modelsel.api.commands.ui import ui as ui
+from modelsel.api.commands.words import completion as completion
 from modelsel.api.exams import certify as certify
 from modelsel.api.exams import create_exam as create_exam
 from modelsel.api.exams import exam as exam

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from http.client import HTTPException
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import Request, urlopen
@@ -16,6 +16,11 @@ import pandas as pd
 
 from modelsel.core.errors import BAD_DATA, REFUSED, ConfigurationError, DataError, ModelselError, Problem, RefusedError
 from modelsel.dataset.tables.in_memory import is_frame
+
+if TYPE_CHECKING:  # asking over a server needs none of them
+    from modelsel.core.types import Finding
+    from modelsel.examination.store import Store
+    from modelsel.examination.terms import Wanted
 
 
 def exam(place: Any, token: str | None = None) -> "Exam":
@@ -109,14 +114,24 @@ def create_exam(
     >>> made.questions.columns.tolist()[1:]
     ['Outlook', 'Temperature', 'Humidity', 'Wind']
     """
-    from modelsel.cli.exam import created
     from modelsel.examination.terms import Wanted
 
     wanted = Wanted(
         name, release, resolution, delta, target_rate, budget, looks, nats, class_counts, all, parquet, accept_overlap, ledger
     )
-    created(str(table), target, Path(folder), wanted, settings)
+    make_exam(str(table), target, Path(folder), wanted, settings)
     return LocalExam(Path(folder))
+
+
+def make_exam(
+    table: str, target: str, folder: Path, wanted: "Wanted", settings: Sequence[str] = ()
+) -> "tuple[Store, tuple[Finding, ...]]":
+    """Make an exam from a table; return its store, and what is known of its rows."""
+    from modelsel.config.compose import compose
+    from modelsel.config.overrides import as_overrides
+    from modelsel.examination.create import create
+
+    return create(compose(as_overrides([table, target, *settings])), folder, wanted)
 
 
 # Base of exams, as an asker has them: the rows as data frames, an answer in one call.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from modelsel.api import content
 from modelsel.api.results import frames
-from modelsel.api.results.exporting import exported_model
+from modelsel.api.results.exporting import export_model
 from modelsel.api.results.methods import methods
 from modelsel.api.results.model import StudyClassifier, fitted
 from modelsel.api.results.plots import Plots
@@ -260,9 +260,9 @@ class Outcome(core.StudySummary):
         >>> outcome.audit()["ledger"]["intact"]
         True
         """
-        from modelsel.cli.audit import audited
+        from modelsel.api.results.audit import audit_report
 
-        return audited(self.folder)
+        return audit_report(self.folder)
 
     def methods(self) -> str:
         """Describe the study in a paragraph for a paper: rows, candidates, scheme, rule, correction, looks, interval.
@@ -307,7 +307,7 @@ class Outcome(core.StudySummary):
         if Outlook = Overcast then Yes   [covers 4 (40.0 %), right 100.0 %]
         if Outlook != Overcast then No   [covers 6 (60.0 %), right 66.7 %]
         """
-        return exported_model(self.folder, to, path, table)
+        return export_model(self.folder, to, path, table)
 
     def to_mlflow(self, registered_name: str | None = None, uri: str | None = None) -> str:
         """Write what MLflow is missing of this study, and register its model where a name is given.

@@ -3,10 +3,11 @@
 import argparse
 from typing import NoReturn
 
-from modelsel.cli.help import COMMANDS
+from modelsel.api.commands.words import COMMANDS
 from modelsel.core.errors import ConfigurationError, Problem
 
 RUN_HELP = "a run folder, `latest`, a study's name (its newest run) or an MLflow run id"
+LEVELS = ("info", "low", "medium", "high", "critical")  # core.types.Severity, without its imports
 
 
 class Arguments(argparse.ArgumentParser):

@@ -16,21 +16,20 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--rope", type=float, default=0.01, help="differences up to this are practically none (default .01)")
     parser.add_argument("-o", metavar="FILE", type=Path, help="the page (.html), its picture (.svg), or Markdown with it (.md)")
     args = parser.parse_args(words)
-    compared(args.runs, (args.o,) if args.o else (), args.rope)
+    compare(args.runs, (args.o,) if args.o else (), args.rope)
     return OK
 
 
-def compared(runs: Sequence[str], files: Sequence[Path], rope: float = 0.01) -> None:
+def compare(runs: Sequence[str], files: Sequence[Path], rope: float = 0.01) -> None:
     """Print the comparison of recorded runs, and write it to the files; errors come before any file."""
-    from modelsel.comparison.runs import of_folder
-    from modelsel.record.folder import RunFolder
+    from modelsel.api.results.comparison import compare_runs
     from modelsel.reporting import comparison
     from modelsel.reporting.charts.document import text
 
     for file in files:
         comparison.check(file)
-    found = comparison.of_runs([of_folder(RunFolder.open(run)) for run in runs], rope)
-    print(text(found, tables=1))
+    found = compare_runs(runs, rope)
+    print(text(found.document, tables=1))
     for file in files:
-        print(f"\nwritten: {', '.join(map(str, comparison.write(found, file)))}", end="")
+        print(f"\nwritten: {', '.join(map(str, found.save(file)))}", end="")
     print(end="\n" if files else "")

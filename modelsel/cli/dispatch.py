@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from types import ModuleType
 
+from modelsel.api.commands.words import COMMANDS
 from modelsel.cli.errors import read_up, reported
-from modelsel.cli.help import COMMANDS, text
+from modelsel.cli.help import text
 from modelsel.core.errors import BAD_CONFIGURATION, OK, Problem
 
 FEW_COLLECTIONS = 100_000  # new objects before Python looks for circles among them: 700 cost a tenth of a short study

@@ -34,12 +34,14 @@ def reported(command: Callable[[], int]) -> int:
 
 def said(error: BaseException) -> int:
     """Print an error and return the exit code that it stands for."""
+    from modelsel.record.redact import without_secrets
+
     error = named_requirement(meant(error))
     if isinstance(error, KeyboardInterrupt):
         print("interrupted; the same command goes on where it stopped", file=sys.stderr)
         return INTERRUPTED
     text = str(error) if isinstance(error, ModelselError) else str(_internal(error))
-    print(clean("\n".join((text, *getattr(error, "__notes__", ())))), file=sys.stderr)
+    print(without_secrets("\n".join((text, *getattr(error, "__notes__", ())))), file=sys.stderr)
     if isinstance(error, ModelselError):
         print(read_up(error.problems), file=sys.stderr)
     return error.exit_code if isinstance(error, ModelselError) else INTERNAL
@@ -55,13 +57,6 @@ def read_up(problems: Iterable[Problem]) -> str:
     return f"`modelsel explain {first}` says more" + (f"; so for {', '.join(others)}" if others else "")
 
 
-def clean(text: str) -> str:
-    """Text without secrets."""
-    from modelsel.record.redact import Redactor
-
-    return Redactor.of(*_addresses()).text(text)
-
-
 def _internal(error: BaseException) -> Problem:
     """Describe an unexpected exception; its traceback is written to a file."""
     lines = str(error).strip().splitlines() or [""]
@@ -72,15 +67,12 @@ def _internal(error: BaseException) -> Problem:
 
 def _written(error: BaseException) -> str:
     """The file that holds the traceback, readable by its owner alone."""
+    from modelsel.record.redact import without_secrets
+
     try:
         handle, path = tempfile.mkstemp(prefix="modelsel-", suffix=".traceback.txt")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(clean("".join(traceback.format_exception(error))))
+            file.write(without_secrets("".join(traceback.format_exception(error))))
         return path
     except OSError as failed:
         return f"no file ({failed.strerror})"
-
-
-def _addresses() -> tuple[str, ...]:
-    """Addresses in the environment that may carry a password."""
-    return tuple(value for value in os.environ.values() if "://" in value and "@" in value)

@@ -9,8 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from modelsel.cli.arguments import Arguments, complaint
-from modelsel.cli.table_words import spelled_out
+from modelsel.cli.arguments import LEVELS, Arguments, complaint
 from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, ConfigurationError
 
 FOLDER = "the exam's folder, as `modelsel exam create` wrote it"
@@ -50,21 +49,14 @@ def create(words: Sequence[str]) -> int:
     parser.add_argument("--ledger", default="user", metavar="URL", help="a team's ledger, for example in PostgreSQL")
     parser.add_argument("settings", nargs="*", metavar="SETTING=VALUE", help="of split, dataset and measure")
     args = parser.parse_intermixed_args(words)
+    from modelsel.api.exams import make_exam
     from modelsel.examination.terms import Wanted
 
     wanted = Wanted(args.name, args.release, _resolution(args.resolution), args.delta, args.target_rate, args.budget,
                     args.looks or None, args.nats, args.class_counts, args.all, args.parquet, args.accept_overlap,
                     args.ledger)  # fmt: skip
-    _tell(*created(args.table, args.target, Path(args.folder), wanted, args.settings))
+    _tell(*make_exam(args.table, args.target, Path(args.folder), wanted, args.settings))
     return OK
-
-
-def created(table: str, target: str, folder: Path, wanted: Any, settings: Sequence[str] = ()) -> tuple[Any, Any]:
-    """The store of a new exam, and what is known of its rows."""
-    from modelsel.config.compose import compose
-    from modelsel.examination.create import create as make
-
-    return make(compose(spelled_out([table, target, *settings])), folder, wanted)
 
 
 def answer(words: Sequence[str]) -> int:
@@ -247,7 +239,6 @@ def _parser(name: str, command: Callable[..., int]) -> argparse.ArgumentParser:
     return parser
 
 
-LEVELS = ("info", "low", "medium", "high", "critical")
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "create": create, "answer": answer, "status": status, "board": board, "close": close, "audit": audit,
     "serve": serve,

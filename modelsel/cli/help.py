@@ -1,24 +1,6 @@
 """The text of `modelsel --help`: the commands, and the overrides that people type."""
 
-COMMANDS = {
-    "run": "a whole study: select, test once, record, report",
-    "plan": "a dry run: candidates, fits saved, time and memory, statistical warnings",
-    "test": "open the sealed test set of a study that ran with final_test=false",
-    "audit": "what touched the test rows, what it cost, whether the ledger is whole",
-    "report": "write report.html again from the record",
-    "compare": "paired comparison of learners over data sets",
-    "predict": "predictions of a study's final model on new rows",
-    "export": "the final model for other systems: sql, rules, json, dot",
-    "sync": "replay the record into MLflow",
-    "ui": "show the embedded MLflow store in a browser",
-    "doctor": "versions, stores, stale runs, ledger and anchors, permissions",
-    "init": "a starter conf/ for a project of your own",
-    "completion": "shell completion",
-    "explain": "what a code or a setting means: MSEL-250, G021, learner.k, scheme",
-    "certify": "a certificate of a run's test or of an exam, for others to check",
-    "verify": "recompute what a certificate says (exit 0, or 5)",
-    "exam": "a sealed test set for predictions from anywhere: create, answer, board, close, serve",
-}
+from modelsel.api.commands.words import COMMANDS, OPTIONS
 
 OVERRIDES = (
     ("loans.csv default", "a file of your own (csv, tsv, parquet, arff) and its target"),
@@ -39,14 +21,6 @@ OVERRIDES = (
     ("tracking=sqlite tracking.uri=…", "where MLflow keeps its copy; tracking=off for none"),
     ("experiment=NAME", "a frozen study of conf/experiment"),
     ("seed=1 name=first", "the study's seed and name"),
-)
-
-OPTIONS = (
-    ("-m", "a sweep: dataset=iris,wine,vote runs a study each and ends in one table"),
-    ("--config-dir DIR", "a conf/ of your own, searched before the package's (`modelsel init`)"),
-    ("-v", "run: say all that is known at the end, not eight lines"),
-    ("--cfg job", "print the composed configuration and stop"),
-    ("--info defaults", "print where it comes from (also searchpath, defaults-tree, config)"),
 )
 
 EXITS = (

@@ -16,14 +16,12 @@ def main(words: Sequence[str]) -> int:
     )
     parser.add_argument("--writer", choices=("auto", "bulk", "client"), default="auto")
     args = parser.parse_args(words)
-    from modelsel.record.folder import OUTCOME, ROOT, RunFolder
-    from modelsel.record.mlflow.sync import store_of, sync
+    from modelsel.api.commands.record import sync_each
 
-    runs = [args.run] if args.run else sorted(path.parent for path in ROOT.glob(f"*/*/{OUTCOME}"))
-    for run in runs:
-        folder = RunFolder.open(run)
-        done = sync(folder, store_of(folder, args.uri), args.writer)
+    count = 0
+    for run, done in sync_each(args.run, args.uri, args.writer):
         print(f"{run}: {done.written} candidates written, {done.found} found there ({done.writer}), {done.uri}")
-    if not runs:
+        count += 1
+    if not count:
         print("nothing has been run here yet", file=sys.stderr)
     return OK

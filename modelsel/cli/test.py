@@ -13,16 +13,16 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--justify", nargs=2, metavar=("CATEGORY", "TEXT"), help="why a further look is needed (guard=strict)")
     parser.add_argument("-v", "--verbose", action="store_true", help="say all that is known, not eight lines")
     args = parser.parse_args(words)
-    return opened(args.run, *(args.justify or ()), verbose=args.verbose)
+    return open_test(args.run, *(args.justify or ()), verbose=args.verbose)
 
 
-def opened(run: str, category: str = "", text: str = "", *, verbose: bool = False) -> int:
+def open_test(run: str, category: str = "", text: str = "", *, verbose: bool = False) -> int:
     """Look once, print the verdict; 4 when the guard refused."""
-    from modelsel.final_test import open_test
+    from modelsel import final_test
     from modelsel.record.folder import RunFolder
     from modelsel.reporting.text.terminal import progress
     from modelsel.reporting.text.verdict import brief, verdict
 
-    outcome = open_test(run, category, text, progress=progress())
+    outcome = final_test.open_test(run, category, text, progress=progress())
     print((verdict if verbose else brief)(RunFolder.open(outcome.folder)))
     return REFUSED if outcome.test is not None and outcome.test.refused else OK

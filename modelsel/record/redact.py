@@ -74,6 +74,11 @@ class Redactor:
         return re.compile("|".join(patterns)) if forms else None
 
 
+def without_secrets(text: str) -> str:
+    """Hide secret values of the environment in a text, also passwords in any address that it holds."""
+    return Redactor.of(*(value for value in os.environ.values() if "://" in value and "@" in value)).text(text)
+
+
 class RedactingFilter(logging.Filter):
     """Applies a redactor to every record of a handler, traceback included."""
 

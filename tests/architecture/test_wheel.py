@@ -14,7 +14,7 @@ from tests.extras import needs
 needs("hatchling")
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = "from hatchling.build import build_wheel; print(build_wheel('dist'))"
-PLACE = "modelsel/cli/compile_kernels.py"
+PLACE = "modelsel/api/commands/setup.py"
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def source(tmp_path: Path) -> Path:
     for name in targets["wheel"]["force-include"]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, tmp_path / name)
-    for name in ("modelsel", "modelsel/cli", "modelsel/kernels"):
+    for name in ("modelsel", "modelsel/api", "modelsel/api/commands", "modelsel/kernels"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").touch()
     (tmp_path / "modelsel/kernels/ready.py").write_text("def mark(): pass\n")
@@ -36,7 +36,7 @@ def source(tmp_path: Path) -> Path:
 def build(source: Path, monkeypatch: pytest.MonkeyPatch, kernels: str, wheel: str = "") -> subprocess.CompletedProcess[str]:
     """Build a wheel by the project's backend; `kernels` is what compiling them does."""
     monkeypatch.setenv("MODELSEL_WHEEL", wheel)
-    (source / PLACE).write_text(f"import os\nimport warnings\n\ndef compiled():\n    {kernels}\n    return ()\n")
+    (source / PLACE).write_text(f"import os\nimport warnings\n\ndef compile_kernels():\n    {kernels}\n    return ()\n")
     return subprocess.run([sys.executable, "-c", BUILD], cwd=source, capture_output=True, text=True)
 
 

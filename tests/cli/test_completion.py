@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.cli.completion import SCRIPTS
-from modelsel.cli.help import COMMANDS
+from modelsel.api.commands.words import COMMANDS, SCRIPTS
 
 BASH = shutil.which("bash")
 DRIVER = """\

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from modelsel.api.commands.words import COMMANDS
 from modelsel.cli import errors as errors_module
 from modelsel.cli.dispatch import module_of
-from modelsel.cli.help import COMMANDS
 from modelsel.core.errors import DataError, Problem
 
 Command = Callable[..., object]

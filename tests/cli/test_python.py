@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import modelsel
+from modelsel.api.commands.words import COMMANDS
 from modelsel.cli.dispatch import module_of
-from modelsel.cli.help import COMMANDS
 from modelsel.core.errors import ConfigurationError
 
 ROOT = Path(modelsel.__file__).parents[1]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.cli.table_words import spelled_out
+from modelsel.config.overrides import as_overrides
 from modelsel.core.errors import ConfigurationError
 
 LOANS = "age;income;default\n" + "".join(f"{i % 17 + 20},5;{i * 7};{'yn'[i % 3 == 0]}\n" for i in range(60))
@@ -35,16 +35,16 @@ def test_what_was_recognised_is_said_on_the_terminal(command: str, modelsel: Cal
 
 
 def test_the_ending_decides_the_reader() -> None:
-    assert spelled_out(["a.tsv.gz", "y"])[:3] == ["dataset=csv", "dataset.path='a.tsv.gz'", "dataset.delimiter=tab"]
-    assert spelled_out(["a.parquet"]) == ["dataset=parquet", "dataset.path='a.parquet'"]
-    assert spelled_out(["it's.csv", "y", "seed=1"]) == [
+    assert as_overrides(["a.tsv.gz", "y"])[:3] == ["dataset=csv", "dataset.path='a.tsv.gz'", "dataset.delimiter=tab"]
+    assert as_overrides(["a.parquet"]) == ["dataset=parquet", "dataset.path='a.parquet'"]
+    assert as_overrides(["it's.csv", "y", "seed=1"]) == [
         "dataset=csv", r"dataset.path='it\'s.csv'", "dataset.target='y'", "seed=1"
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("words", [["dataset.path=a.csv"], ["wine"], ["-m"], ["seed=1", "a.csv"]])
 def test_other_words_stay_as_they_are(words: list[str]) -> None:
-    assert spelled_out(words) == words
+    assert as_overrides(words) == words
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_misspelt_file_and_words_in_the_wrong_order_are_answered_with_what_was
     for name in ("wine.csv", "wine.xlsx"):
         (tmp_path / name).touch()
     with pytest.raises(ConfigurationError, match=said):
-        spelled_out(words)
+        as_overrides(words)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from modelsel.cli.ui import LEASH
+from modelsel.api.commands.ui import LEASH
 from modelsel.core.errors import BAD_CONFIGURATION, OK
 
 
@@ -49,7 +49,7 @@ def test_the_pages_show_the_studies_of_the_store_and_end_with_the_command(models
 
 STARTER = """
 import os, subprocess, sys
-from modelsel.cli.ui import LEASH
+from modelsel.api.commands.ui import LEASH
 words = [*LEASH, sys.executable, "-c", sys.argv[1]]
 subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True).wait()
 """

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from modelsel.cli.exam import created
+from modelsel.api.exams import make_exam
 from modelsel.examination.sit import ExamSession
 from modelsel.examination.terms import Wanted
 
@@ -36,7 +36,7 @@ def exam(loans: Path) -> Callable[..., ExamSession]:
     """An exam of the table; keywords are the terms, words the settings."""
 
     def make(*settings: str, folder: str = "exam", **terms: Any) -> ExamSession:
-        created(str(loans), "default", loans.parent / folder, Wanted(**terms), settings)
+        make_exam(str(loans), "default", loans.parent / folder, Wanted(**terms), settings)
         return ExamSession(loans.parent / folder)
 
     return make

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from modelsel.api.commands.setup import schema
 from modelsel.cli.dispatch import main
-from modelsel.cli.explain import schema
 from modelsel.core.errors import OK
 from modelsel.manual.json_schema import OUTPUTS, of, schemas
 from tests.extras import needs

@@ -2,7 +2,7 @@
 
 import pytest
 
-from modelsel.cli.doctor import outbox
+from modelsel.api.commands.setup import outbox
 from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow import pending
 from modelsel.record.mlflow.sync import sync

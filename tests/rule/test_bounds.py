@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 import modelsel
-from modelsel.cli.replay import replayed
+from modelsel.api.results.audit import replay
 from modelsel.comparison.bbc import draws
 from modelsel.comparison.fold_predictions import FoldPredictions, bbc_of_folds
 from modelsel.core.errors import ConfigurationError, NoCandidateError
@@ -82,7 +82,7 @@ def test_a_study_takes_the_best_that_keeps_the_bound_and_replays_it() -> None:
     assert bounded.spec_id != plain.spec_id
     assert set(bounded.winner["corrected"]["reached"]) == {"specificity"}
     assert 0 < bounded.winner["corrected"]["feasible"] <= 1
-    assert replayed(RunFolder.open(bounded.folder))[0]["code"] == "R001"
+    assert replay(RunFolder.open(bounded.folder))[0]["code"] == "R001"
 
 
 @pytest.mark.parametrize("kind", ["one_standard_error", "within_percent", "fewest_leaves_within"])
@@ -108,7 +108,7 @@ def test_a_study_by_another_rule_keeps_the_bound_corrects_by_it_and_replays_it()
     bounded = modelsel.run("dataset=breast_cancer", **STUDY, rule=wanted)
     assert bounded.winner["measures"]["specificity"] >= least - 1e-12
     assert set(bounded.winner["corrected"]["reached"]) == {"specificity"}
-    assert replayed(RunFolder.open(bounded.folder))[0]["code"] == "R001"
+    assert replay(RunFolder.open(bounded.folder))[0]["code"] == "R001"
 
 
 @pytest.mark.slow

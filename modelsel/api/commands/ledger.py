@@ -1,19 +1,21 @@
 """`modelsel.test`, `audit` and `check`: sealed rows, looks at them, and what the ledger knows."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import pandas as pd
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from modelsel.api.commands.runs import outcome_of, place
-from modelsel.api.outcome import Outcome
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError
+from modelsel.core.outcome import StudySummary
+from modelsel.core.spec import kind_of
 
-LEVELS = ("info", "low", "medium", "high", "critical")
+if TYPE_CHECKING:  # commands start without them
+    from modelsel.api.outcome import Outcome
+    from modelsel.api.results.audit import Audit
 
 
-def test(run: Any, category: str = "", text: str = "") -> Outcome:  # noqa: PT028  a command's twin, no test
+def test(run: Any, category: str = "", text: str = "") -> "Outcome":  # noqa: PT028  a command's twin, no test
     """Open the sealed test set of a study that left it closed.
 
     The look is on record before its score is shown. A look that the guard refuses is no error: `outcome.test.refused` says why.
@@ -52,71 +54,9 @@ def test(run: Any, category: str = "", text: str = "") -> Outcome:  # noqa: PT02
 test.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever pytest thinks of its name
 
 
-@dataclass(frozen=True, eq=False)
-class Audit(Mapping[str, Any]):
-    """The report of `modelsel.audit`: the shape of `modelsel audit --json` as a mapping, with its tables beside it.
-
-    Parameters
-    ----------
-    report : Mapping
-        The report as data.
-
-    Examples
-    --------
-    >>> sorted(modelsel.audit(outcome))[:2]
-    ['at', 'contacts']
-    """
-
-    report: Mapping[str, Any]
-
-    def __getitem__(self, name: str) -> Any:
-        return self.report[name]
-
-    def __iter__(self) -> Any:
-        return iter(self.report)
-
-    def __len__(self) -> int:
-        return len(self.report)
-
-    @property
-    def findings(self) -> pd.DataFrame:
-        """A row per finding: code, severity, message, and what to do.
-
-        Examples
-        --------
-        >>> modelsel.audit(outcome).findings.columns.tolist()
-        ['code', 'severity', 'message', 'do']
-        """
-        return pd.DataFrame(list(self["flags"]), columns=["code", "severity", "message", "do"])
-
-    @property
-    def looks(self) -> pd.DataFrame:
-        """A row per look, with the test set it was at.
-
-        Examples
-        --------
-        >>> len(modelsel.audit(outcome).looks)
-        0
-        """
-        return pd.DataFrame([{"test_set": one["id"], **look} for one in self["test_sets"] for look in one["looks"]])
-
-    def __str__(self) -> str:
-        from modelsel.guard.reporting.page import markdown
-
-        return markdown(self.report)
-
-    def __repr__(self) -> str:
-        return f"<Audit: {len(self['test_sets'])} test sets, {len(self['flags'])} findings>"
-
-    def _repr_html_(self) -> str:
-        from modelsel.guard.reporting.page import html
-
-        return html(self.report)
-
-
 def audit(
     run: Any = None, ledger: str = "user", merge: str | None = None, vouch: str | None = None, void: Sequence[str] = ()
-) -> Audit:
+) -> "Audit":
     """Tell what touched the test rows of a run, what it cost, and whether the ledger is whole.
 
     Before it looks, other entries can be taken over or judged, as the options of `modelsel audit` do.
@@ -153,12 +93,12 @@ def audit(
     >>> modelsel.audit(outcome)["ledger"]["intact"]
     True
     """
-    from modelsel.cli.audit import audited, statement
+    from modelsel.api.results.audit import Audit, audit_report
 
-    return Audit(audited(None if run is None else place(run), ledger, merge, statement(vouch, void)))
+    return Audit(audit_report(None if run is None else place(run), ledger, merge, vouch, void))
 
 
-def check(run: Any, fail_on: str = "high") -> Audit:
+def check(run: Any, fail_on: str = "high") -> "Audit":
     """Audit a run for a test suite or a pipeline, and raise where `modelsel audit --fail-on LEVEL` would fail.
 
     The errors carry the exit code of the command.
@@ -189,6 +129,7 @@ def check(run: Any, fail_on: str = "high") -> Audit:
     >>> modelsel.check(outcome, fail_on="critical")["ledger"]["intact"]
     True
     """
+    from modelsel.api.results.audit import LEVELS
     from modelsel.core.errors import LedgerError
 
     if fail_on not in LEVELS:
@@ -203,3 +144,90 @@ def check(run: Any, fail_on: str = "high") -> Audit:
         raise LedgerError(Problem("MSEL-812", "the ledger is not whole", str(found["ledger"]["url"]), fix), *problems)
     RefusedError.raise_if(problems)
     return found
+
+
+# After a sweep the sealed test set of each table is opened once, for the job that cross-validation puts first on it.
+#
+# Where the jobs sealed different rows of one table (a sweep over `split.seed`), none is opened: rows that are sealed in one job
+# have chosen in another, and the best of many test sets is no test.
+# With `guard.sweep_test` it is opened for every job: all are committed to before the first answer, and each counts as a look.
+
+
+def sweep_looks(outcomes: Sequence[StudySummary]) -> Iterator[StudySummary]:
+    """Yield the studies whose test set is to be opened: the best of those that sealed the same rows, or all of them.
+
+    One test set of a table is opened; where all are, they are committed to before the first is yielded.
+    """
+    groups = by_test_set([outcome for outcome in outcomes if outcome.task["test_rows"]])
+    every = [group for group in groups if _opens_every(group[0])]
+    groups = [*every, *_one_of_a_table([group for group in groups if group not in every])]
+    for group in every:
+        _commit(group)
+    for group in groups:
+        yield from group if group in every else [best(group)]
+
+
+def by_test_set(outcomes: Sequence[StudySummary]) -> list[list[StudySummary]]:
+    """Studies that may be compared on one look: the same data, the same rows sealed, the same measure."""
+    groups: dict[tuple[object, ...], list[StudySummary]] = {}
+    for outcome in outcomes:
+        key = (outcome.task["name"], outcome.task["fingerprint"], outcome.task["test_rows"], outcome.measure)
+        groups.setdefault(key, []).append(outcome)
+    return list(groups.values())
+
+
+def _one_of_a_table(groups: Sequence[list[StudySummary]]) -> list[list[StudySummary]]:
+    """The groups whose test set is the only one of its table; of the others it is said that they stay closed."""
+    from modelsel.reporting.text.terminal import Lines
+
+    tables: dict[str, list[list[StudySummary]]] = {}
+    for group in groups:
+        tables.setdefault(_table(group[0]), []).append(group)
+    for several in tables.values():
+        if len(several) > 1:
+            Lines(sys.stderr).say(_closed(several))
+    return [several[0] for several in tables.values() if len(several) == 1]
+
+
+def _closed(several: Sequence[list[StudySummary]]) -> str:
+    """Say why no test set of a table was opened, and what can be done."""
+    first = several[0][0]
+    return (
+        f"{first.task['name']}: the jobs sealed {len(several)} different sets of its rows, and what one seals has chosen "
+        f"in another: no test set was opened. `modelsel test {first.folder}` opens one; guard.sweep_test=true opens all; "
+        "outer=stratified_kfold estimates the whole procedure without any"
+    )
+
+
+def _table(outcome: StudySummary) -> str:
+    """Return a key that tells the table and the measure of a study from others."""
+    from modelsel.record.folder import RunFolder
+
+    dataset = RunFolder.open(outcome.folder).config()["dataset"]
+    return json.dumps([dataset, outcome.task["name"], outcome.task["rows"], outcome.measure], sort_keys=True, default=str)
+
+
+def best(outcomes: Sequence[StudySummary]) -> StudySummary:
+    """The one of the best cross-validated score; ties go to the first."""
+    from modelsel.record.folder import RunFolder
+
+    higher = bool(RunFolder.open(outcomes[0].folder).details().get("higher_is_better"))
+    return (max if higher else min)(outcomes, key=lambda outcome: outcome.winner["cv"]["mean"])
+
+
+def _opens_every(outcome: StudySummary) -> bool:
+    from modelsel.record.folder import RunFolder
+
+    return bool(RunFolder.open(outcome.folder).config()["guard"]["sweep_test"])
+
+
+def _commit(outcomes: Sequence[StudySummary]) -> None:
+    """Commit to all studies of one test set while no answer is known: each then pays for its index alone."""
+    from modelsel.final_test import resealed
+    from modelsel.guard.gate import Gate
+    from modelsel.record.folder import RunFolder
+
+    folder = RunFolder.open(outcomes[0].folder)
+    parts, sealing = resealed(folder)
+    if kind_of(parts.guard) != "off":
+        Gate(parts.guard, folder.root).commit(sealing, [outcome.spec_id for outcome in outcomes])

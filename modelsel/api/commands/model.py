@@ -1,21 +1,27 @@
 """`modelsel.predict` and `export`: the final model on new rows and in other systems."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from modelsel.api.commands.runs import outcome_of, place
-from modelsel.api.outcome import Outcome
-from modelsel.api.results.exporting import exported_model
+from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.record.folder import RunFolder
-from modelsel.reporting.text.terminal import progress
+from modelsel.reporting.text.terminal import Lines, progress
+
+if TYPE_CHECKING:  # commands start without them
+    import pandas as pd
+
+    from modelsel.api.outcome import Outcome
+
+INHERITED = ("delimiter", "decimal", "encoding", "missing")  # a new file is read as the study's own was
 
 
 def predict(
     run: Any, data: Any, explain: bool = False, sets: float | None = None, threshold: float | None = None
-) -> pd.DataFrame:  # fmt: skip
+) -> "pd.DataFrame":  # fmt: skip
     """Predict new rows with a study's final model.
 
     Columns are found by name; levels that were never seen are treated as the model says.
@@ -50,12 +56,12 @@ def predict(
     >>> modelsel.predict(outcome, frame).columns.tolist()
     ['prediction', 'score_No', 'score_Yes']
     """
-    from modelsel.cli.predict import decided
+    import pandas as pd
 
     outcome = outcome_of(run)
-    found = _answers(outcome, data, explain, sets)
+    found = _predictions(outcome, data, explain, sets)
     if threshold is not None:
-        found = decided(found, threshold)
+        found = at_threshold(found, threshold)
     labels: Sequence[Any] = outcome.classes.tolist()
     frame = pd.DataFrame(found.scores, columns=[f"score_{label}" for label in labels])
     place = dict(zip(outcome.task["classes"], labels, strict=True))
@@ -96,21 +102,110 @@ def export(run: Any, to: str, path: str | Path | None = None, table: str = "rows
     >>> modelsel.export(outcome, "json")[:1]
     '{'
     """
-    return exported_model(place(run), to, path, table)
+    from modelsel.api.results.exporting import export_model
+
+    return export_model(place(run), to, path, table)
 
 
-def _answers(outcome: Outcome, data: Any, explain: bool, sets: float | None) -> Any:
-    """The `Predicted` that the command writes, of a file or of rows in memory."""
-    from modelsel.cli.predict import Predicted, in_sets, paths, predicted
+def _predictions(outcome: "Outcome", data: Any, explain: bool, sets: float | None) -> "Predictions":
+    """Predict the rows of a file, or rows in memory."""
     from modelsel.record.refit import ready
 
     folder = RunFolder.open(outcome.folder)
     if isinstance(data, str | Path):
-        return predicted(folder, Path(data), explain, sets)
+        return predict_file(folder, Path(data), explain, sets)
     table, scores = (known := outcome.model._known(data)), outcome.model.final_.scores(known)
     names = dict(zip(outcome.classes.tolist(), outcome.task["classes"], strict=True))
-    more = {"path": paths(ready(folder, progress().say), table)} if explain else {}
+    more = {"path": tree_paths(ready(folder, progress().say), table)} if explain else {}
     if sets is not None:
-        more["set"] = in_sets(folder, table, sets)
+        more["set"] = prediction_sets(folder, table, sets)
     words = [names[label] for label in outcome.model.predict(data).tolist()]
-    return Predicted(outcome.task["classes"], words, scores.tolist(), {}, more)
+    return Predictions(outcome.task["classes"], words, scores.tolist(), {}, more)
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """A label and class scores (in the order of `classes`) per row of a file."""
+
+    classes: Sequence[str]
+    labels: Sequence[str]
+    scores: Sequence[Sequence[float]]
+    ids: Mapping[str, Sequence[str]] = field(default_factory=dict)  # what identifies the rows, where the file has it
+    more: Mapping[str, Sequence[str]] = field(default_factory=dict)  # columns asked for, by name
+
+
+def predict_file(folder: RunFolder, path: Path, explain: bool = False, sets: float | None = None) -> Predictions:
+    """Predictions of a run's final model for the rows of a file; what is noticed about them is said on stderr."""
+    from modelsel.dataset.columns.settings import listed
+    from modelsel.dataset.tables.prediction_rows import read_like
+    from modelsel.record.refit import answered, ready
+
+    if not path.is_file():
+        raise ConfigurationError(
+            Problem("MSEL-254", f"there is no file {str(path)!r}", "FILE", "give a CSV, ARFF or Parquet file")
+        )
+    say = Lines(sys.stderr).say
+    predictor = ready(folder, say)
+    dataset = folder.config()["dataset"]
+    rows = read_like(path, predictor.features, ids=listed(dataset.get("id")), **inherited(path, dataset))
+    for finding in rows.findings:
+        say(f"{finding.code}: {finding.message}; {finding.do}")
+    _remember(folder, rows.table)
+    more = {"path": tree_paths(predictor, rows.table)} if explain else {}
+    if sets is not None:
+        more["set"] = prediction_sets(folder, rows.table, sets)
+    said = answered(folder, predictor, rows.table, scores=True)
+    assert said.scores is not None, "they were asked for"
+    labels = [predictor.classes[place] for place in said.predicted[0].tolist()]
+    return Predictions(predictor.classes, labels, said.scores[0].tolist(), rows.ids, more)
+
+
+def _remember(folder: RunFolder, table: Any) -> None:
+    """Put it on record that these rows were predicted; what is noticed about that is said on stderr."""
+    from modelsel.config.reopen import reopen
+    from modelsel.guard.gate import Gate
+
+    gate = Gate(reopen(folder.config(), "guard").guard, folder.root)
+    gate.predicted(table, str(folder.path))
+    for finding in gate.findings:
+        Lines(sys.stderr).say(f"{finding.code}: {finding.message}; {finding.do}")
+
+
+def at_threshold(found: Predictions, threshold: float) -> Predictions:
+    """Labels by another threshold of the second class's score. Raises ConfigurationError for one that cannot be."""
+    ranks = any(not 0 <= score <= 1 for scores in found.scores for score in scores)  # decision values, no probabilities
+    if len(found.classes) != 2 or not (ranks or 0 <= threshold <= 1):
+        what = f"a threshold of {threshold:g} for {len(found.classes)} classes"
+        raise ConfigurationError(Problem("MSEL-264", what, "--threshold", "it is between 0 and 1, and for two classes"))
+    first, second = found.classes
+    return replace(found, labels=[second if scores[1] >= threshold else first for scores in found.scores])
+
+
+def prediction_sets(folder: RunFolder, table: Any, share: float) -> list[str]:
+    """The prediction set of each row: its classes, joined by a bar; what they promise is said on stderr."""
+    from modelsel.explanation.prediction_sets import kept_folds, promise, sets_of
+
+    kept = kept_folds(folder)
+    inside = sets_of(kept, table, share)
+    Lines(sys.stderr).say(promise(kept, share))
+    return ["|".join(name for name, held in zip(kept[0][0].classes, row) if held) for row in inside.tolist()]
+
+
+def tree_paths(predictor: Any, table: Any) -> list[str]:
+    """The path of each row down the model's tree, in words. Raises ConfigurationError for another model."""
+    told = getattr(predictor.model, "paths", None)
+    if told is None:
+        fix = "the report's importance and dependence (explain.importance=true) tell of any model"
+        raise ConfigurationError(Problem("MSEL-259", "a row has a path in a tree, and the model is none", "--explain", fix))
+    return list(told(predictor.prepared(table)))
+
+
+def inherited(path: Path, dataset: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of the study's own file that hold for a new one of the same format.
+
+    >>> inherited(Path("new.csv"), {"kind": "csv", "delimiter": ";", "target": "y"})
+    {'delimiter': ';'}
+    """
+    if Path(str(dataset.get("path"))).suffix.lower() != path.suffix.lower() and dataset.get("kind") != path.suffix[1:].lower():
+        return {}
+    return {name: dataset[name] for name in INHERITED if name in dataset}

@@ -1,12 +1,15 @@
-"""`modelsel.report`, `compare`, `sync` and `ui`: what is on record, shown, compared and handed on."""
+"""`modelsel.report`, `compare` and `sync`: what is on record, shown, compared and handed on."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from modelsel.api.commands.runs import outcome_of, place
-from modelsel.api.results.comparison import Comparison, compared
+from modelsel.api.results.comparison import Comparison, compare_runs
 from modelsel.record.folder import OUTCOME, ROOT, RunFolder
+
+if TYPE_CHECKING:  # what it needs is imported when it is written
+    from modelsel.record.mlflow.sync import Synced
 
 
 def report(run: Any = "latest") -> Path:
@@ -68,7 +71,7 @@ def compare(runs: Iterable[Any], rope: float = 0.01) -> Comparison:
     >>> type(modelsel.compare([outcome])).__name__
     'Comparison'
     """
-    return compared([place(run) for run in runs], rope)
+    return compare_runs([place(run) for run in runs], rope)
 
 
 def sync(run: Any = None, uri: str | None = None, writer: str = "auto") -> list[Any]:
@@ -99,36 +102,15 @@ def sync(run: Any = None, uri: str | None = None, writer: str = "auto") -> list[
     --------
     >>> modelsel.sync("latest")  # doctest: +SKIP
     """
+    return [done for _, done in sync_each(None if run is None else place(run), uri, writer)]
+
+
+def sync_each(run: str | None, uri: str | None = None, writer: str = "auto") -> Iterator[tuple[str, "Synced"]]:
+    """Yield each run whose record was written to MLflow, and what was written."""
     from modelsel.record.mlflow.sync import store_of
-    from modelsel.record.mlflow.sync import sync as synced
+    from modelsel.record.mlflow.sync import sync as write
 
-    runs = [place(run)] if run is not None else sorted(path.parent for path in ROOT.glob(f"*/*/{OUTCOME}"))
-    folders = [RunFolder.open(one) for one in runs]
-    return [synced(folder, store_of(folder, uri), writer) for folder in folders]
-
-
-def ui(port: int = 5000, host: str = "127.0.0.1") -> int:
-    """Serve MLflow's pages over the embedded store until interrupted.
-
-    It is MLflow's own server.
-
-    Parameters
-    ----------
-    port : int
-        The port it listens to.
-    host : str
-        The address it listens to; only this machine unless said.
-
-    Returns
-    -------
-    int
-        The exit code of the server.
-
-    Examples
-    --------
-    >>> modelsel.ui(port=5001)  # doctest: +SKIP
-    0
-    """
-    from modelsel.cli.ui import main
-
-    return main(["--port", str(port), "--host", host])
+    runs = [run] if run is not None else sorted(str(path.parent) for path in ROOT.glob(f"*/*/{OUTCOME}"))
+    for one in runs:
+        folder = RunFolder.open(one)
+        yield one, write(folder, store_of(folder, uri), writer)

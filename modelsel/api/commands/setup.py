@@ -1,11 +1,71 @@
-"""`modelsel.doctor`, `init`, `explain` and `completion`: this machine, a project's files, the manual."""
+"""`modelsel.doctor`, `init` and `explain`: this machine, a project's files, the manual.
 
+Standard library only until a function is called: building a wheel compiles the kernels by it, where little else is installed.
+"""
+
+import json
+import os
+import platform
+import tempfile
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pandas as pd
+from modelsel.core.errors import OK, UNTRUSTED_LEDGER, UNWRITABLE, ConfigurationError, ModelselError, Problem, StoreError
+
+if TYPE_CHECKING:  # commands start without it
+    import pandas as pd
+
+PACKAGES = (
+    "modelsel", "hydra-core", "omegaconf", "numpy", "scipy", "numba", "pandas", "pyarrow", "joblib", "scikit-learn",
+    "sqlalchemy", "mlflow", "dask", "psycopg",
+)  # fmt: skip
+Line = tuple[str, str, int]  # what, how it is, the exit code that it asks for
+SCHEMAS = ".schema"  # the folder of what editors check files by; a name with a dot is no group
+STARTER = {
+    "dataset/mine.yaml": """\
+# yaml-language-server: $schema=../.schema/dataset.json
+# Your data: a CSV file with a header. `dataset=mine` takes this file; `modelsel plan` shows what it makes of the columns.
+kind: csv
+path: data/mine.csv      # relative to where the command is typed
+target: class            # the column to predict
+features: {}             # name: numeric | nominal | ordered | ignore; what is not named is inferred, and said
+missing: ["", "?"]       # cells that count as missing; NA is a level unless it is listed
+""",
+    "space/mine.yaml": """\
+# yaml-language-server: $schema=../.schema/space.json
+# What may be chosen. `space=mine` takes this file. An entry is a learner (a name of conf/learner) and what to vary:
+# choice(a, b), range(start, stop), or a YAML list; no limit is written none. A list of mappings is their union.
+tree:
+  learner: cart
+  sweep:
+    - {criterion: "choice(gini, entropy)", pruner: unpruned, max_depth: "choice(2, 4, 8, none)"}
+    - {pruner: reduced_error, pruner.share: "choice(0.2, 0.3)"}
+knn:
+  learner: knn
+  sweep: {k: "range(1, 22, 2)", vote: "choice(uniform, inverse)"}
+naive_bayes:
+  learner: naive_bayes
+""",
+    "experiment/first.yaml": """\
+# @package _global_
+# yaml-language-server: $schema=../.schema/experiment.json
+# A frozen study: `experiment=first` sets all of this at once; what is typed after it still wins.
+defaults:
+  - override /dataset: mine
+  - override /scheme: stratified_kfold
+space: mine
+scheme:
+  folds: 10
+split:
+  test: 0.3              # sealed until the winner is chosen; the seed of the study does not move it
+""",
+}
 
 
-def doctor(warm: bool = False) -> pd.DataFrame:
+def doctor(warm: bool = False) -> "pd.DataFrame":
     """Look whether versions, stores, ledger and anchors are well.
 
     It changes nothing but what `warm` asks for.
@@ -25,9 +85,133 @@ def doctor(warm: bool = False) -> pd.DataFrame:
     >>> modelsel.doctor().columns.tolist()
     ['what', 'found', 'well']
     """
-    from modelsel.cli.doctor import lines
+    import pandas as pd
 
-    return pd.DataFrame([(what, found, code == 0) for what, found, code in lines(warm)], columns=["what", "found", "well"])
+    return pd.DataFrame([(what, found, code == OK) for what, found, code in checks(warm)], columns=["what", "found", "well"])
+
+
+def checks(warmed: bool = False) -> Iterator[Line]:
+    """Yield the checks in order: what was looked at, what was found, an exit code."""
+    return chain(versions(), stores(), outbox(), runs(), ledger(), warm() if warmed else ())
+
+
+def versions() -> Iterator[Line]:
+    """Python, the machine, and every package that an answer may depend on."""
+    yield "python", f"{platform.python_version()} on {platform.platform()}, {os.cpu_count()} cores", OK
+    for name in PACKAGES:
+        try:
+            yield name, version(name), OK
+        except PackageNotFoundError:
+            yield name, "not installed", OK
+
+
+def stores() -> Iterator[Line]:
+    """Folders that are written to."""
+    from modelsel.kernels.compiler import folder
+    from modelsel.ledger.home import Home
+    from modelsel.record.folder import ROOT
+    from modelsel.record.mlflow.store import embedded
+
+    for what, path in (("runs", ROOT), ("home", Home.find().folder), ("kernel cache", folder())):
+        yield (what, *writable(path))
+    sqlite = embedded(ROOT).sqlite
+    there = sqlite is not None and sqlite.exists()
+    yield "mlflow", f"{sqlite} ({sqlite.stat().st_size / 1e6:.1f} MB)" if sqlite and there else "no embedded store yet", OK
+    if uri := os.environ.get("MLFLOW_TRACKING_URI"):
+        from modelsel.record.redact import without_secrets
+
+        yield "mlflow", f"MLFLOW_TRACKING_URI={without_secrets(uri)} wins over it", OK
+
+
+def writable(path: Path | None) -> tuple[str, int]:
+    """Check whether a file can be made in a folder, or in the nearest one above that exists."""
+    if path is None:
+        return "nowhere to write: kernels are compiled anew by every process", OK
+    there = next((folder for folder in (path, *path.absolute().parents) if folder.is_dir()), Path("/"))
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            return f"{path.absolute()}{'' if there == path else ' (not made yet)'}", OK
+    except OSError as error:
+        return f"{path.absolute()} cannot be written: {error.strerror}", UNWRITABLE
+
+
+def outbox() -> Iterator[Line]:
+    """Runs that are not in their tracking store yet."""
+    from modelsel.record.folder import ROOT
+    from modelsel.record.mlflow.pending import waiting
+
+    for left in waiting(ROOT):
+        yield "outbox", f"{left.said}; `modelsel sync {left.folder.name}` writes it, and so does the next study", OK
+
+
+def runs() -> Iterator[Line]:
+    """Studies that did not finish."""
+    from modelsel.record.folder import OUTCOME, ROOT
+
+    folders = [journal.parent for journal in ROOT.glob("*/*/journal") if not journal.parent.parent.is_symlink()]
+    stale = [folder for folder in folders if not (folder / OUTCOME).exists()]
+    yield "studies", f"{len(folders) - len(stale)} finished, {len(stale)} not", OK
+    for folder in stale:
+        yield "unfinished", f"{folder}: the same command again uses its cells; remove it when they are not wanted", OK
+
+
+def ledger() -> Iterator[Line]:
+    """The person's ledger and its anchors, as the audit sees them."""
+    from modelsel.api.results.audit import audit_report
+    from modelsel.guard.findings.catalogue import losses
+    from modelsel.ledger.home import Home
+
+    try:
+        report = audit_report(None)
+    except ModelselError as error:
+        yield "ledger", str(error), error.exit_code
+        return
+    found = report["ledger"]
+    lost = sorted({flag["code"] for flag in report["flags"]} & set(losses()))
+    whole = "the chains hold, but the record is not whole" if lost else "intact"
+    state = whole if found["intact"] else "NOT intact: `modelsel audit` says where"
+    yield "ledger", f"{found['url']}: {found['entries']} entries, {state}", OK if found["intact"] else UNTRUSTED_LEDGER
+    if found.get("freed_of_labels") or found.get("digests_of_labels"):
+        freed = f"{found['freed_of_labels']} row sets of an earlier version were freed of hashes that depended on labels"
+        kept = f"{found['digests_of_labels']} entries of that time hold digests of labels: keep it as you keep the labels"
+        yield "labels", f"{freed}; {kept}", OK
+    yield "signs as", Home.find().signer().public, OK
+    yield "anchors", ", ".join(found.get("anchors", ())) or "none", OK
+
+
+def warm() -> Iterator[Line]:
+    """Compile every kernel."""
+    for name, done in compile_kernels():
+        yield "kernel", f"{name}: {'compiled' if done else 'its slower twin is used'}", OK
+
+
+def compile_kernels() -> Iterator[tuple[str, bool]]:
+    """Compile every kernel and every criterion's own function; each name is followed by whether it has machine code."""
+    import modelsel.kernels
+    from modelsel.core.spec import kinds_of
+    from modelsel.kernels.compiler import load, sources
+
+    for path in sources(Path(modelsel.kernels.__path__[0])):
+        if "@kernel" in path.read_text("utf-8"):
+            yield path.stem, load(path.stem) is not None
+    if load("grow") is None:
+        return
+    for kind in kinds_of("criterion"):
+        yield f"criterion {kind}", _compile_criterion(kind)
+
+
+def _compile_criterion(kind: str) -> bool:
+    """A criterion's goodness and what features compete with, where they have a compiled form."""
+    from modelsel.core.spec import make
+    from modelsel.kernels import types
+    from modelsel.kernels.compiler import function_of
+
+    criterion = make("criterion", kind)
+    if criterion.loop is None:
+        return False
+    function_of(criterion.loop, types.goodness.signature)
+    function_of(criterion.worth_loop, types.worth.signature)
+    return True
 
 
 def init(directory: str | Path = "conf") -> Path:
@@ -55,10 +239,35 @@ def init(directory: str | Path = "conf") -> Path:
     >>> modelsel.init("conf_of_mine").name
     'conf_of_mine'
     """
-    from modelsel.cli.init import started
-
-    started(Path(directory))
+    write_starter(Path(directory))
     return Path(directory)
+
+
+def write_starter(folder: Path) -> list[Path]:
+    """Write the starter, and return its files. Raises ConfigurationError where some are there already."""
+    if there := [name for name in STARTER if (folder / name).exists()]:
+        raise ConfigurationError(
+            Problem("MSEL-253", f"{', '.join(there)} is there already", str(folder), "nothing was written; name another folder")
+        )
+    try:
+        for name, text in STARTER.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, "utf-8")
+        _schemas(folder / SCHEMAS)
+    except OSError as error:
+        raise StoreError(
+            Problem("MSEL-605", f"cannot be written ({error.strerror})", str(folder), "choose another folder")
+        ) from error
+    return [folder / name for name in STARTER]
+
+
+def _schemas(folder: Path) -> None:
+    """Write a JSON schema per group, by which editors complete and check the files of `conf/`."""
+    from modelsel.manual.editor import schemas
+
+    folder.mkdir(exist_ok=True)
+    for name, schema in schemas().items():
+        (folder / f"{name}.json").write_text(json.dumps(schema, indent=1) + "\n", "utf-8")
 
 
 def explain(word: str) -> str:
@@ -88,36 +297,21 @@ def explain(word: str) -> str:
       No softening: a row goes whole to one side of a threshold.
       kind: hard
     """
-    from modelsel.cli.explain import explained
+    from modelsel.config.suggest import near
+    from modelsel.manual.explain import page, words
 
-    return explained(word)
+    if found := page(word):
+        return found
+    raise ConfigurationError(Problem("MSEL-258", f"{word!r} is in no page", "modelsel explain", near(word, words())))
 
 
-def completion(shell: str) -> str:
-    """Return what a shell has to read for completion.
+def schema(group: str) -> dict[str, object]:
+    """The JSON schema of a group's files, or of an output; ConfigurationError for an unknown name."""
+    from modelsel.config.suggest import near
+    from modelsel.manual import editor, json_schema
 
-    The same text as `modelsel completion SHELL` prints.
-
-    Parameters
-    ----------
-    shell : str
-        `bash`, `zsh` or `fish`.
-
-    Returns
-    -------
-    str
-        A script.
-
-    Raises
-    ------
-    ConfigurationError
-        For another shell.
-
-    Examples
-    --------
-    >>> "modelsel" in modelsel.completion("bash")
-    True
-    """
-    from modelsel.cli.completion import script
-
-    return script(shell)
+    known = {**editor.schemas(), **json_schema.schemas()}
+    if group not in known:
+        what, where = f"{group!r} is no group and no output", "`modelsel explain --schema`"
+        raise ConfigurationError(Problem("MSEL-251", what, where, near(group, known)))
+    return known[group]

@@ -3,14 +3,15 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.charts import document
 from modelsel.reporting.charts.document import Document
 from modelsel.reporting.picture import Picture
+
+if TYPE_CHECKING:  # the command starts without it
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,7 @@ class Comparison:
         return self.document.sentences
 
     @property
-    def tables(self) -> dict[str, pd.DataFrame]:
+    def tables(self) -> "dict[str, pd.DataFrame]":
         """Tables by title; cells are the texts of the page.
 
         Examples
@@ -50,6 +51,8 @@ class Comparison:
         >>> list(modelsel.compare([outcome]).tables)
         ['Mean error over folds', 'Pairs']
         """
+        import pandas as pd
+
         return {
             one.title: pd.DataFrame(list(one.rows), columns=list(one.head)).set_index(one.head[0])
             for one in self.document.tables
@@ -104,7 +107,7 @@ class Comparison:
         return f"<pre>{escape(str(self))}</pre>{drawn}"
 
 
-def compared(runs: Iterable[Any], rope: float) -> Comparison:
+def compare_runs(runs: Iterable[Any], rope: float) -> Comparison:
     """Compare the studies of some folders."""
     from modelsel.comparison.runs import of_folder
     from modelsel.reporting import comparison

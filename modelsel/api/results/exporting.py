@@ -1,27 +1,34 @@
 """The final model of a run for other systems, and its tables."""
 
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.record.folder import RunFolder
+
+if TYPE_CHECKING:  # the help of the command comes without it
+    from modelsel.record.folder import RunFolder
+
+FORMATS = ("onnx", "sql", "rules", "json", "dot")
+TABLES = ("csv", "parquet")  # a folder with a file per table
 
 
-def exported_model(run: Any, to: str, path: str | Path | None = None, table: str = "rows") -> str | bytes | Path:
+def export_model(run: Any, to: str, path: str | Path | None = None, table: str = "rows") -> str | bytes | Path:
     """Write the model of a run as one of the formats, or return what would be written; `csv` and `parquet` are its tables."""
-    from modelsel.cli.export import FORMATS, TABLES, exported
     from modelsel.record.files import write
+    from modelsel.record.folder import RunFolder
 
     if to in TABLES:
         return _tables(RunFolder.open(str(run)), to, path)
     if to not in FORMATS:
         fix = f"use one of {', '.join((*FORMATS, *TABLES))}"
         raise ConfigurationError(Problem("MSEL-810", f"{to!r} is no format", "to", fix))
-    written = exported(RunFolder.open(str(run)), to, table)
+    written = convert(RunFolder.open(str(run)), to, table)
     return written if path is None else write(Path(path), written)
 
 
-def _tables(folder: RunFolder, to: str, path: str | Path | None) -> Path:
+def _tables(folder: "RunFolder", to: str, path: str | Path | None) -> Path:
     """Write the tables of a run to a folder, as CSV or Parquet."""
 
     from modelsel.record.tables import tables, write_tables
@@ -30,3 +37,62 @@ def _tables(folder: RunFolder, to: str, path: str | Path | None) -> Path:
         fix = "name their folder; outcome.tables() has them as data frames"
         raise ConfigurationError(Problem("MSEL-810", f"the {to} tables are several files", "path", fix))
     return write_tables(tables(folder), Path(path), to)
+
+
+def convert(folder: "RunFolder", to: str, table: str = "rows") -> str | bytes:
+    """The final model of a run's folder in one of the FORMATS."""
+    from modelsel.record.model import load
+
+    return _WRITERS[to](load(folder.model, tuple(folder.config().get("plugins") or ())), table)
+
+
+def _onnx(predictor: Any, _: str) -> bytes:
+    from modelsel.record.export.onnx import onnx
+
+    return onnx(predictor)
+
+
+def _sql(predictor: Any, table: str) -> str:
+    from modelsel.record.export.sql import sql
+
+    return sql(predictor, table)
+
+
+def _rules(predictor: Any, _: str) -> str:
+    from modelsel.tree.export.rules import rules_text
+
+    return f"{rules_text(_cut(predictor))}\n"
+
+
+def _dot(predictor: Any, _: str) -> str:
+    from modelsel.tree.export.nested import to_dot
+
+    return f"{to_dot(_cut(predictor))}\n"
+
+
+def _json(predictor: Any, _: str) -> str:
+    """A tree in the documented shape; another model as its kind restores it, arrays as lists."""
+    from modelsel.learner.trees.model import TreeModel
+    from modelsel.tree.export.nested import to_dict
+
+    if isinstance(predictor.model, TreeModel):
+        return json.dumps(to_dict(predictor.model.cut), ensure_ascii=False) + "\n"
+    described = predictor.model.describe()
+    arrays = {key: array.tolist() for key, array in described.arrays.items()}
+    return json.dumps({"kind": described.kind, "facts": described.facts, "arrays": arrays}, ensure_ascii=False) + "\n"
+
+
+def _cut(predictor: Any) -> Any:
+    """Return the tree of the final model; other models are refused."""
+
+    from modelsel.learner.trees.model import TreeModel
+
+    if not isinstance(predictor.model, TreeModel):
+        what = f"{type(predictor.model).__name__} is no tree"
+        raise ConfigurationError(Problem("MSEL-257", what, "--to", "json takes every model"))
+    return predictor.model.cut
+
+
+_WRITERS: Mapping[str, Callable[[Any, str], str | bytes]] = {
+    "onnx": _onnx, "sql": _sql, "rules": _rules, "json": _json, "dot": _dot,
+}  # fmt: skip

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from modelsel.api.results.comparison import compared
+from modelsel.api.results.comparison import compare_runs
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.picture import Picture
@@ -306,7 +306,7 @@ class Plots:
         <picture: differences in error with their intervals>
         """
         places = [getattr(other, "folder", other) for other in others]
-        picture = compared([self._folder.path, *places], 0.01).picture
+        picture = compare_runs([self._folder.path, *places], 0.01).picture
         if picture is None:
             raise _nothing("there is no picture of this comparison", "give runs on other data sets with the same learners")
         return picture

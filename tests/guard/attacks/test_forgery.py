@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from modelsel.cli.audit import code_of
+from modelsel.api.results.audit import code_of
 from modelsel.core.errors import ConfigurationError
 from modelsel.guard.history.history import History
 from modelsel.guard.history.quarantine import PLACE, judged, quarantined

@@ -11,7 +11,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
 import modelsel
-from modelsel.cli.doctor import ledger as doctors_lines
+from modelsel.api.commands.setup import ledger as doctors_lines
 from modelsel.core.errors import LedgerError
 from modelsel.core.types import Task
 from modelsel.guard import fingerprints

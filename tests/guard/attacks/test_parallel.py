@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from filelock import FileLock, Timeout
 
-from modelsel.cli.doctor import ledger as doctors_lines
+from modelsel.api.commands.setup import ledger as doctors_lines
 from modelsel.guard.access.integrity import mark
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.page import markdown
