@@ -22,10 +22,10 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
+from modelsel.api.commands.table_words import as_overrides
 from modelsel.cli import errors as errors_module
 from modelsel.cli.arguments import complaint
 from modelsel.cli.help import application as help_of
-from modelsel.api.commands.table_words import as_overrides
 from modelsel.config import overrides as typed
 from modelsel.config.compose import Config, assemble, compose
 from modelsel.config.folders import ROOT, Folders
