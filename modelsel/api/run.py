@@ -12,7 +12,7 @@ from modelsel.api.outcome import Outcome
 from modelsel.api.results.mlflow_models import under_the_open_run
 from modelsel.config.compose import Config, compose, recompose
 from modelsel.core.errors import ConfigurationError, DataError, Problem
-from modelsel.core.protocols.surroundings import Progress
+from modelsel.core.surroundings import Progress
 from modelsel.core.system.requirements import requirements
 from modelsel.dataset.files import told
 from modelsel.dataset.memory import NAME

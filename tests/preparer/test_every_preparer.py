@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import yaml
 
-from modelsel.core.protocols.preparer import SelectedColumns
 from modelsel.core.spec import class_of, make
 from modelsel.core.types import positions
+from modelsel.preparer.base import SelectedColumns
 
 CONF = Path(__file__).resolve().parents[2] / "conf/preparer"
 VARIANTS = {
