@@ -7,7 +7,7 @@ from modelsel.config.compose import BATES, Config
 from modelsel.config.settings import AUTO
 from modelsel.core.types import Finding
 from modelsel.explanation.fits import lines as explaining
-from modelsel.guard.checks.independence import in_time
+from modelsel.guard.history.statements import ordered as in_time
 from modelsel.kernels import compiler
 from modelsel.planning import exports
 from modelsel.planning.alike import counted_once, told_apart

@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding
 from modelsel.guard.checks.declared_space import declared
-from modelsel.guard.checks.independence import Independence
+from modelsel.guard.checks.independence import EarlierStatements, Independence
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.post_release import selection
@@ -28,7 +28,7 @@ from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers, joined,
 from modelsel.guard.matching.overlap import RowSetIndex
 from modelsel.guard.policy.base import CORRECTED
 from modelsel.guard.policy.decision import Question, judge
-from modelsel.guard.release import LadderRelease, ReleaseMechanism, ScoreGridRelease, bounds_of, count_channel
+from modelsel.guard.release import LadderRelease, Released, ReleaseMechanism, ScoreGridRelease, bounds_of, count_channel
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, heads
 from modelsel.ledger.home import Home, IdentityKey
@@ -96,13 +96,26 @@ def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, know
     facts = {**who(), "of": known.id, "testset": known.testset, "spec_id": sealing.spec_id, "study": sealing.study,
              "folder": sealing.folder, "train": ask.subject.train}  # fmt: skip
     writing.append("replay", facts)
-    beside = history.looks_at(known.facts.get("charged") or [known.testset])
     return Replayed(
         known.entry,
-        {**known.answer, "interval": standing_interval(known, beside)},
+        {**known.answer, **_as_known_now(writing, ask, history, known)},
         (look_findings.replay(known.facts["look"]),),
         None if _own(writing, known) else _resumed(writing, ask, history, known),
     )
+
+
+def _as_known_now(writing: WriteTransaction, ask: PreparedLook, history: History, known: PastLook) -> dict[str, Any]:
+    """The interval that a known answer has today: after merges, and for units where it is said since that rows are none."""
+    limits = standing_interval(known, history.looks_at(known.facts.get("charged") or [known.testset]))
+    seals = history.sealings([known.testset])
+    if limits is None or known.facts.get("units") or not any(seal.facts.get("independent") for seal in seals):
+        return {"interval": limits}
+    position = position_of(writing, ask, history)
+    units = position.sizes(ask.likely[0], float(known.facts["nats"]))
+    if position.withheld:
+        return {"interval": None}
+    told = Released(**{**known.answer["released"], "bounds": tuple(known.answer["released"]["bounds"])})
+    return {"interval": told.interval(int(known.facts["n"]), float(known.facts["nats"]), units), "units": units}
 
 
 def _own(writing: WriteTransaction, look: PastLook) -> bool:
@@ -156,8 +169,20 @@ def position_of(
         at_work=at_work,
         independence=Independence.of(ask.request.sealing, ask.counted, ask.copies),
     )
+    position = replace(position, independence=_independent(writing, ask, position))
     ids = RowSet.unpack(writing.rowset(seal["candidates"])).arrays["ids"] if seal.get("candidates") else None
     return replace(position, declared=declared(ask, history, found, ids, bool(position.rows.all())))
+
+
+def _independent(writing: WriteTransaction, ask: PreparedLook, position: LookContext) -> Independence:
+    """What is independent by what is declared now and by every seal of these rows, in whichever ledger."""
+    history, load = position.history, ask.elsewhere.load or (lambda digest: RowSet.unpack(writing.rowset(digest)))
+    told = (entry for entry in ask.elsewhere.entries if entry.kind == "seal")
+    seals = {entry.hash: entry for entry in (*history.of_kind("seal"), *told)}
+    subjects = {ask.key.id: ask.subject, **{key.id: subject for subject, key in ask.elsewhere.subjects}}
+    looks = history.looks_at(relation.testset for relation in position.relations if relation.role == "test")
+    before = EarlierStatements(ask.request.sealing, tuple(seals.values()), looks, subjects, load)
+    return before.joined_with(position.independence, position.relations, position.rows)
 
 
 def _at_work(writing: WriteTransaction, ask: PreparedLook, history: History) -> Iterator[str]:

@@ -178,10 +178,11 @@ def answered(
     """The released answer; a replay costs nothing and keeps its look, interval and spending."""
     limits = answer["interval"]
     codes = () if replay else tuple(finding["code"] for finding in intent["flags"])
-    units = intent.get("units")
+    units = answer.get("units", intent.get("units"))
     return TestResult(
         score=answer["score"], errors=answer["errors"], n=intent["n"], look=intent["look"], replay=replay,
-        unit="groups" if units else "rows", units=(units["count"] if units else intent["n"]) if limits else None,
+        unit=units.get("of", "groups") if units else "rows",
+        units=(units["count"] if units else intent["n"]) if limits else None,
         price=0.0 if replay else float(answer["price"]), spent=float(intent["spent"]),
         interval=(float(limits[0]), float(limits[1])) if limits else None, level=1 - intent["delta"],
         policy=kind_of(policy), release=intent["release"], flags=(*codes, *(code for code in extra if code not in codes)),

@@ -115,7 +115,7 @@ NOTES: Mapping[str, Mapping[str, Check]] = {  # by a fact that notes of a kind s
 }
 FACTS: Mapping[str, Mapping[str, Check]] = {
     "seal": {**SAME, **STORED, "n": _count, "rows_in_all": _or_none(_some), "key_id": _text, "terms": _terms, "names": _list,
-             "source": _text},
+             "source": _text, **dict.fromkeys(("independent", "assignment", "units"), _or_none(_text))},
     "selection": {**SAME, **STORED, "key_id": _text, "tried": _count},
     "commit": {**SAME, "look": _count, "spent": _number},
     "intent": {**SAME, "id": _text, "metric": _text, "predictions": _text, "n": _count, "look": _count, "spent": _number,
