@@ -166,7 +166,8 @@ class Task(Table):
     @cached_property
     def fingerprint(self) -> str:
         """Digest of all that a fit may depend on: schema, values, target, weights, groups (not the name, not row numbers)."""
-        data = array_digest(self.values, self.target, self.weights, self.groups, self.times, self.folds)
+        apart = () if self.units is None else (self.units,)
+        data = array_digest(self.values, self.target, self.weights, self.groups, self.times, self.folds, *apart)
         return digest([self.schema_fingerprint, self.classes, [f.cost for f in self.features], data])
 
 

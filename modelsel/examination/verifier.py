@@ -365,6 +365,10 @@ def _interval(verdict, look, answer, record):
         return
     released, nats = answer["released"], _nats(look)
     verdict.check(abs(nats - look["nats"]) < NEAR, f"{_name(look)}: the level is e^-{nats:.4f} a side")
+    said = {seal.get("independent") for seal in record.sealed(record.looks[look["id"]][0], look)} - {None}
+    if said:
+        good = said == {"units"} and bool(look.get("units"))
+        verdict.check(good, f"{_name(look)}: rows that were sealed in units, or in time, are not counted as rows")
     if released.get("stays"):
         found = released["held"]
         set_by = [(there, one, record.ends[name][1]) for name, (there, one) in record.looks.items()
@@ -431,7 +435,9 @@ def _closed(verdict, look, answer, record):
         good = stated["name"] == shown["name"] and stated["base"] >= base - NEAR
         if shown["interval"] is not None and look["counted"]:
             nats = log(2 / look["delta"]) + (0 if look.get("space") is None else log(2)) + base
-            found = [lower(shown["errors"], look["n"], nats), upper(shown["errors"], look["n"], nats)]
+            counts = {"low": shown["errors"], "high": shown["errors"]}
+            found = [lower(counts["low"], look["n"], nats), upper(counts["high"], look["n"], nats)]
+            found = _of_units(verdict, look, counts, nats) if look.get("units") else found
             good &= shown["interval"][0] <= found[0] + 1e-5 and shown["interval"][1] >= found[1] - 1e-5
             good &= abs(shown["score"] - shown["errors"] / look["n"]) < NEAR
         verdict.check(good, f"answer {stated['name'][:12]}: its interval is that of its own index")

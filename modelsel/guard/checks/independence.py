@@ -19,7 +19,7 @@ import numpy as np
 from modelsel.core.types import Booleans, Integers
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import PastLook
-from modelsel.guard.history.statements import TIME, UNITS, Statement, in_time, ordered, units_of
+from modelsel.guard.history.statements import TIME, UNITS, Statement, in_time, ordered, sizes_of, units_of
 from modelsel.guard.matching.overlap import Relation
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.entry import LedgerEntry
@@ -107,11 +107,15 @@ def _as_looked_at(said: Independence, looks: Iterable[PastLook]) -> Independence
 
 def sizes(units: Integers, rate: float, nats: float, unit: str = GROUPS) -> dict[str, Any]:
     """The facts of an intent about units: their number, the largest, and the bound that is narrower at the foreseen rate."""
-    from modelsel.statistics.units.intervals import chernoff_limits, effective_units, hoeffding_limits
+    return bound_for(sizes_of(units), rate, nats, unit)
 
-    den = np.unique(units, return_counts=True)[1].astype(np.float64)
-    chernoff, hoeffding = effective_units(den, float(den.max()))
+
+def bound_for(said: Mapping[str, int], rate: float, nats: float, unit: str = GROUPS) -> dict[str, Any]:
+    """The same for units whose sizes a seal states."""
+    from modelsel.statistics.units.intervals import chernoff_limits, hoeffding_limits
+
+    chernoff, hoeffding = said["rows"] / said["largest"], said["rows"] ** 2 / said["squares"]
     low, high = chernoff_limits(rate, chernoff, nats)
     first, last = hoeffding_limits(rate, hoeffding, nats)
     method, effective = ("chernoff", chernoff) if high - low <= last - first else ("hoeffding", hoeffding)
-    return {"count": len(den), "largest": int(den.max()), "method": method, "effective": effective, "of": unit}
+    return {"count": said["count"], "largest": said["largest"], "method": method, "effective": effective, "of": unit}

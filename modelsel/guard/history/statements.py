@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import Integers
+from modelsel.core.types import Integers, Table
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.entry import LedgerEntry
@@ -42,6 +42,23 @@ class Statement:
         return {"independent": self.says, "assignment": self.assignment} if self.says else {}
 
 
+def seal_of(sealing: TestSetDeclaration, subject: RowFingerprints) -> dict[str, Any]:
+    """What a seal states of independence, with the sizes of units."""
+    said, units = Statement.of(sealing, subject), units_of(sealing)
+    sizes = {} if said.says != UNITS or units is None else {"sizes": sizes_of(units), "unit": sealing.sealed.unit}
+    return {**said.facts, **sizes}
+
+
+def sizes_of(units: Integers) -> dict[str, int]:
+    """The number of units, their rows, the largest, and the sum of squared sizes.
+
+    >>> sizes_of(np.array([7, 7, 7, 2]))
+    {'count': 2, 'rows': 4, 'largest': 3, 'squares': 10}
+    """
+    sizes = np.unique(units, return_counts=True)[1]
+    return {"count": len(sizes), "rows": len(units), "largest": int(sizes.max()), "squares": int((sizes**2).sum())}
+
+
 def packed_units(sealing: TestSetDeclaration, subject: RowFingerprints) -> bytes | None:
     """The units of the sealed rows, as they are stored; None where each row is one."""
     if (UNITS,) not in subject.met:
@@ -52,8 +69,12 @@ def packed_units(sealing: TestSetDeclaration, subject: RowFingerprints) -> bytes
 
 
 def units_of(sealing: TestSetDeclaration) -> Integers | None:
-    """The unit of each sealed row, as declared: units, else groups; None where each row is one."""
-    sealed = sealing.sealed
+    """The unit of each sealed row, as declared; None where each row is one."""
+    return declared_units(sealing.sealed)
+
+
+def declared_units(sealed: Table) -> Integers | None:
+    """The unit of each row: units, else groups; None where each row is one."""
     units = sealed.groups if sealed.units is None else sealed.units
     return None if units is None or len(np.unique(units)) == len(units) else units
 
