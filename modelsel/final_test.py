@@ -8,7 +8,7 @@ from typing import Any
 from modelsel.config.reopen import reopen
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.outcome import StudySummary, TestResult
-from modelsel.core.protocols.surroundings import Progress
+from modelsel.core.surroundings import Progress
 from modelsel.core.types import Task, seal
 from modelsel.guard.gate import Gate
 from modelsel.guard.kept import kept

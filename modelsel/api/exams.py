@@ -127,8 +127,8 @@ def make_exam(
     table: str, target: str, folder: Path, wanted: "Wanted", settings: Sequence[str] = ()
 ) -> "tuple[Store, tuple[Finding, ...]]":
     """Make an exam from a table; return its store, and what is known of its rows."""
+    from modelsel.api.commands.table_words import as_overrides
     from modelsel.config.compose import compose
-    from modelsel.config.overrides import as_overrides
     from modelsel.examination.create import create
 
     return create(compose(as_overrides([table, target, *settings])), folder, wanted)

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from modelsel.api import content
+from modelsel.api.commands.table_words import is_table
 from modelsel.api.outcome import Outcome
 from modelsel.api.results.mlflow_models import under_the_open_run
 from modelsel.config.compose import Config, compose, recompose
-from modelsel.config.overrides import is_table
 from modelsel.core.errors import ConfigurationError, DataError, Problem
-from modelsel.core.protocols.surroundings import Progress
+from modelsel.core.surroundings import Progress
 from modelsel.core.system.requirements import requirements
 from modelsel.dataset.files import told
 from modelsel.dataset.memory import NAME

@@ -22,6 +22,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
+from modelsel.api.commands.table_words import as_overrides
 from modelsel.cli import errors as errors_module
 from modelsel.cli.arguments import complaint
 from modelsel.cli.help import application as help_of
@@ -64,7 +65,7 @@ def application(command: str, words: Sequence[str], job: Job, after: After) -> i
         print(help_of(command))
         return OK
     folders = Folders.of(args.config_dir)
-    args.overrides = typed.as_overrides(args.overrides)
+    args.overrides = as_overrides(args.overrides)
     if args.cfg or args.info or args.shell_completion:
         return _shown(args, folders)
     wanted = typed.read(args.overrides, folders, sweep=True)

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import generator
-from modelsel.core.protocols.evaluation import Rule
 from modelsel.core.types import Booleans, Floats, Integers, Resampling, Scoreboard
+from modelsel.rule.base import BaseRule
 from modelsel.runner.aggregation.racing import least_losses
 from modelsel.runner.aggregation.results import Results
 
@@ -103,7 +103,7 @@ class Corrected:
 def bbc(
     losses: NDArray[Any],
     board: Scoreboard,
-    rule: Rule,
+    rule: BaseRule,
     *,
     winner: int,
     groups: Integers | None = None,
@@ -169,7 +169,7 @@ def _in_bag(of: Units, counts: Floats, with_error: bool) -> tuple[Floats, Floats
     return mean, np.sqrt(np.maximum(square, 0.0)) / weight
 
 
-def _choices(rule: Rule, board: Scoreboard, of: Units, mean: Floats, se: Floats) -> Sequence[int]:
+def _choices(rule: BaseRule, board: Scoreboard, of: Units, mean: Floats, se: Floats) -> Sequence[int]:
     """Choices of the rule from the drawn rows; candidates without row losses cannot be picked."""
     boards, whole, error = replace(board, eligible=of.usable), _spread(board, of, mean), _spread(board, of, se)
     own_class = vars(type(rule))  # a subclass may choose otherwise

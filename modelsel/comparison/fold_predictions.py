@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.comparison.bbc import Corrected, draws, summary
-from modelsel.core.protocols.evaluation import Measure, Rule
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Scoreboard
-from modelsel.rule.base import among
+from modelsel.measure.base import BaseMeasure
+from modelsel.rule.base import BaseRule, among
 
 RESAMPLES = (200, 500)  # least and most
 WORK = 1 << 29  # candidates × rows × classes × resamples beyond which fewer resamples are drawn
 LARGEST = 1 << 27  # numbers that are held in memory at once; beyond, there is no correction
 
 
-NONE: Mapping[str, Measure] = {}
+NONE: Mapping[str, BaseMeasure] = {}
 Scored = Callable[[Floats], Floats]  # weightings × a fold's rows -> weightings × candidates
 TOGETHER = 32  # draws that are scored at once
 
@@ -42,8 +42,8 @@ def bbc_of_folds(
     folds: Sequence[FoldPredictions],
     candidates: Integers,
     board: Scoreboard,
-    rule: Rule,
-    measure: Measure,
+    rule: BaseRule,
+    measure: BaseMeasure,
     classes: int,
     *,
     winner: int,
@@ -51,7 +51,7 @@ def bbc_of_folds(
     weights: Floats | None = None,
     rng: np.random.Generator,
     level: float = 0.95,
-    beside: Mapping[str, Measure] = NONE,
+    beside: Mapping[str, BaseMeasure] = NONE,
 ) -> Corrected | None:
     """Correct a score as `bbc` does, from answers instead of losses; `candidates`: positions of the answering ones.
 

@@ -16,15 +16,16 @@ from scipy.special import ndtri
 
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.core.errors import NoCandidateError, Problem
-from modelsel.core.protocols.evaluation import Measure, Rule, Scheme
 from modelsel.core.sized import sized
 from modelsel.core.types import Candidate, Floats, Fold, Integers, Outputs, Resampling, Scoreboard, Task
+from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Plan, make
-from modelsel.rule.base import among
+from modelsel.rule.base import BaseRule, among
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.families import resolve
 from modelsel.runner.final_fit import answers
 from modelsel.runner.journal import Journal
+from modelsel.scheme.base import BaseScheme
 from modelsel.statistics.paired import corrected_t
 
 # Nested cross-validation: the whole selection inside each outer fold, so that what is scored is the selecting itself.
@@ -137,9 +138,9 @@ class SelectionProcedure:
     """
 
     candidates: Sequence[Candidate]
-    scheme: Scheme
-    measure: Measure
-    rule: Rule
+    scheme: BaseScheme
+    measure: BaseMeasure
+    rule: BaseRule
     seed: int
     run: RunPlan
     journal: Journal | None = None

@@ -13,18 +13,17 @@ from modelsel.comparison.indistinguishable import Sets, confidence_sets, differe
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.fingerprint import generator
-from modelsel.core.protocols.evaluation import Rule
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Floats, Integers, Outputs, Resampling, Scoreboard
 from modelsel.measure.beside import named
-from modelsel.rule.base import among, nearest
+from modelsel.rule.base import BaseRule, among, nearest
 from modelsel.runner.aggregation.results import Results
 
 NAMED = 3  # different warnings of learners that are told
 
 
-def choose(results: Results, rule: Rule, resampling: Resampling, seed: int, pickable: bool = False) -> Selection:
+def choose(results: Results, rule: BaseRule, resampling: Resampling, seed: int, pickable: bool = False) -> Selection:
     """Apply the rule; NoCandidateError (exit 7) when no candidate finished all folds with a finite score.
 
     After a race there is no corrected estimate, unless all that some resample could pick have finished (`pickable`).
@@ -115,7 +114,7 @@ def _withheld(dropped: int) -> Iterator[Finding]:
     yield Finding("NOT_CORRECTED", "info", what, "race.corrected=true finishes those that the correction reads; race=off all")
 
 
-def _corrected(results: Results, rule: Rule, winner: int, rng: np.random.Generator) -> Corrected | None:
+def _corrected(results: Results, rule: BaseRule, winner: int, rng: np.random.Generator) -> Corrected | None:
     """BBC-CV from the loss matrix, or from the answers where the measure is no mean over rows.
 
     In a very large space the choice is repeated among the candidates whose rows were kept: the best, and the winner.

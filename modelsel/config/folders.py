@@ -54,8 +54,8 @@ class Folders:
         return tuple(sorted(name for name in found if name.isidentifier() and name != "hydra"))
 
     def options(self, group: str) -> tuple[str, ...]:
-        """Names of a group's files."""
-        return tuple(sorted({path.stem for root in self.roots for path in (root / group).glob("*.yaml")}))
+        """Names of a group's files; one that begins with an underscore is what others begin from."""
+        return tuple(sorted({path.stem for root in self.roots for path in (root / group).glob("[!_]*.yaml")}))
 
     def find(self, group: str, name: str) -> Path | None:
         """The file of an option, or None. A name never leaves its group's folder."""
@@ -64,9 +64,13 @@ class Folders:
         return next((path for root in self.roots if (path := root / group / f"{name}.yaml").is_file()), None)
 
     def read(self, group: str, name: str) -> Mapping[str, Any] | None:
-        """Read an option's file; None when there is no such file."""
+        """Read an option's file over those of its folder that its `defaults` name; None when there is no such file."""
         path = self.find(group, name)
-        return None if path is None else read(path)
+        if path is None:
+            return None
+        own = dict(read(path))
+        below = [self.read(group, str(each)) or {} for each in own.pop("defaults", ()) if each != "_self_"]
+        return {key: value for each in (*below, own) for key, value in each.items()}
 
 
 def read(path: Path) -> Mapping[str, Any]:

@@ -281,7 +281,7 @@ class Candidate:
     `id` is the hash of the resolved specification: two entries of a space that say the same are one candidate.
     """
 
-    learner: Any  # core.protocols.learner.Learner
+    learner: Any  # learner.base.BaseLearner
     preparers: tuple[Any, ...] = ()
     entry: str = ""  # the space entry that declared it
     family: str = ""  # "alpha: path" before it is resolved; then the family it came from

@@ -1,92 +1,20 @@
 """Base of criteria. A new one is a frozen dataclass with `goodness`; the rest makes it faster.
 
 @dataclass(frozen=True)
-class Gini(Criterion):
+class Gini(BaseCriterion):
     def goodness(self, tables):
         weight = tables.sum(axis=-1)
         ...
 """
 
-from collections.abc import Callable, Iterable
-from typing import ClassVar
+from collections.abc import Callable
 
 import numpy as np
 
-from modelsel.core.types import Floats, Table
-from modelsel.kernels.layout import GENERAL
-from modelsel.tree.growing.growth import same
+from modelsel.core.types import Floats
+from modelsel.tree.growing.growth import BaseCriterion
 
-
-class BaseCriterion:
-    """Base of criteria: a slow but complete criterion, of which a new one defines `goodness`.
-
-    Class attributes make it faster, or restrict it. `convex` (a mean of a concave impurity) spares trying all sets of
-    levels for two classes; among equal sets another may win then, and `min_leaf` chooses among prefixes only.
-    `boundary`: best cuts lie between values of different classes. `binary`: not defined for more than two branches.
-    `loop`: `goodness` of one table in plain loops, which is compiled. Further ones are described in
-    `tree.growing.growth.Criterion`.
-
-    Examples
-    --------
-    >>> from modelsel.criterion.gini import Gini
-    >>> float(Gini().goodness(np.array([[4.0, 0.0], [0.0, 4.0]])))
-    0.5
-    """
-
-    fused: ClassVar[int] = GENERAL
-    boundary: ClassVar[bool] = False
-    convex: ClassVar[bool] = False
-    ratio: ClassVar[bool] = False
-    binary: ClassVar[bool] = False  # not defined for more than two branches
-    loop: ClassVar[Callable[..., float] | None] = None
-    worth_loop: ClassVar[Callable[..., float]] = staticmethod(same)
-
-    @property
-    def average(self) -> bool:
-        """True where only features of at least average goodness compete."""
-        return False
-
-    @property
-    def penalty(self) -> bool:
-        """True where a numeric feature pays log2(cuts) / N for the choice of its cut."""
-        return False
-
-    @property
-    def exponent(self) -> float:
-        """The criterion's own parameter, as the compiled growers read it."""
-        return 0.0
-
-    def worth(self, goodness: Floats, cost: Floats) -> Floats:
-        """Return the values that features compete with, from the goodness of their best tests and their costs.
-
-        Parameters
-        ----------
-        goodness : Floats
-            Goodness of each feature's best test.
-        cost : Floats
-            Cost of each feature, above 0; 1 unless declared.
-
-        Returns
-        -------
-        Floats
-            Higher is better.
-        """
-        return goodness
-
-    def problems(self, task: Table | None = None) -> Iterable[str]:
-        """List reasons why it cannot be used, by itself or on these features.
-
-        Parameters
-        ----------
-        task : Table, optional
-            The features; without it only the settings are judged.
-
-        Returns
-        -------
-        iterable of str
-            Sentences for the error message; none where all is well.
-        """
-        return ()
+__all__ = ["BaseCriterion", "decrease", "one_against_rest", "shares"]
 
 
 def decrease(impurity: Callable[[Floats], Floats], tables: Floats) -> Floats:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Codes, Floats, Outputs, Table, positions
+from modelsel.measure.base import BaseMeasure
 from modelsel.runner.final_fit import Final
 
 Scorer = Callable[..., float]
@@ -48,7 +48,7 @@ class FittedEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return blank
 
 
-def scorer(measure: Measure) -> Scorer:
+def scorer(measure: BaseMeasure) -> Scorer:
     """The measure as scikit-learn calls one: higher is better, `scorer(estimator, X, y, sample_weight)`."""
     sign = 1.0 if measure.higher_is_better else -1.0
 

@@ -13,7 +13,6 @@ import numpy as np
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.selection import ranked
 from modelsel.config.settings import WINNER, ExplainSettings
-from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.selection import Selection
 from modelsel.core.types import Floats, Resampling, Task
 from modelsel.explanation.correlated import together
@@ -22,6 +21,7 @@ from modelsel.explanation.learning_curve import RunPlan, learning_curve, runners
 from modelsel.explanation.prediction_sets import fold_model
 from modelsel.explanation.weak_slices import declared, weak_slices
 from modelsel.learner.crossed import taught_by
+from modelsel.measure.base import BaseMeasure
 from modelsel.runner.execution.single_job import Failure
 from modelsel.runner.final_fit import Final
 
@@ -41,7 +41,7 @@ class StudyToExplain:
     task: Task
     resampling: Resampling
     selection: Selection
-    measure: Measure
+    measure: BaseMeasure
     seed: int
     final: Final | None
     apart: Apart

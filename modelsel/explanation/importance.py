@@ -16,9 +16,9 @@ import numpy as np
 from sklearn.inspection import permutation_importance
 
 from modelsel.core.fingerprint import generator
-from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Candidate, Feature, Floats, Fold, Task
 from modelsel.explanation.adapter import FittedEstimator, scorer
+from modelsel.measure.base import BaseMeasure
 from modelsel.runner.final_fit import fit
 from modelsel.statistics.paired import corrected_t
 
@@ -38,7 +38,7 @@ class FoldImportance:
 class ImportanceRequest:
     """The importance to be computed on each fold."""
 
-    measure: Measure
+    measure: BaseMeasure
     seed: int
     repeats: int
     groups: tuple[tuple[int, ...], ...] = ()

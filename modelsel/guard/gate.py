@@ -15,8 +15,8 @@ import numpy as np
 
 from modelsel.core.errors import ConfigurationError, LedgerError, ModelselError, Problem, StoreError
 from modelsel.core.outcome import TestResult
-from modelsel.core.protocols.surroundings import Anchor
 from modelsel.core.spec import kind_of
+from modelsel.core.surroundings import Anchor
 from modelsel.core.types import Codes, Finding, Outputs, Table, open_labels
 from modelsel.guard.access import apart, choices, looks, seals, upkeep
 from modelsel.guard.access.apart import closed

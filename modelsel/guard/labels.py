@@ -4,17 +4,17 @@ import hashlib
 
 import numpy as np
 
-from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Booleans, Codes, Floats, Outputs
 from modelsel.guard.fingerprints import slow
 from modelsel.guard.release import LabelSummary
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.identity import Hashes
+from modelsel.measure.base import BaseMeasure
 
 DECIMALS = 6  # of class scores: platforms differ by far less, models by more
 
 
-def prediction_digest(measure: Measure, outputs: Outputs, weights: Floats | None, rows: Hashes, key: IdentityKey) -> str:
+def prediction_digest(measure: BaseMeasure, outputs: Outputs, weights: Floats | None, rows: Hashes, key: IdentityKey) -> str:
     """Slow digest of what is predicted for which row, whatever the order of the rows: of what the measure reads, no more.
 
     Without scores for a measure of classes, without classes for one of scores, with the weights of the rows.
@@ -41,7 +41,7 @@ def former_digest(outputs: Outputs, rows: Hashes) -> str:
 
 
 def truth(
-    measure: Measure, outputs: Outputs, labels: tuple[tuple[str, ...], Codes, Floats | None], rows: Booleans
+    measure: BaseMeasure, outputs: Outputs, labels: tuple[tuple[str, ...], Codes, Floats | None], rows: Booleans
 ) -> LabelSummary:
     """Errors, score and class sizes on some of the rows."""
     classes, target, weights = labels

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Candidate, Outputs, Sealed, Table, Task
+from modelsel.measure.base import BaseMeasure
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +18,7 @@ class TestSetDeclaration:
 
     sealed: Sealed
     development: Task
-    measure: Measure
+    measure: BaseMeasure
     study: str
     folder: str
     spec_id: str

@@ -9,11 +9,12 @@ import numpy as np
 from modelsel.core.spec import FieldLimits, kind_of, part, resolved
 from modelsel.core.types import Description, Floats, Integers, Table, Task
 from modelsel.learner import crossed
+from modelsel.learner.base import BaseLearner, FittedModel
 from modelsel.learner.inner import FittedSteps, InnerFits, inner_fits, nested, refusal, unlabelled
 
 
 @dataclass(frozen=True)
-class AdjustedLearner:
+class AdjustedLearner(BaseLearner):
     """A base learner with its preparation steps; what is learnt from inner fits is a field of the subclass."""
 
     base: Any = part("learner", "naive_bayes")
@@ -35,12 +36,12 @@ class AdjustedLearner:
         raise NotImplementedError
 
     @property
-    def unit(self) -> str:
+    def unit(self) -> str:  # type: ignore[override]  # as its base has it
         """The unit of the base's complexity."""
         return str(self.base.unit)
 
     @property
-    def holds_gil(self) -> bool:
+    def holds_gil(self) -> bool:  # type: ignore[override]
         """True where the base holds the interpreter lock."""
         return bool(self.base.holds_gil)
 
@@ -103,7 +104,7 @@ class AdjustedPath:
 
 
 @dataclass(frozen=True, eq=False)
-class AdjustedModel:
+class AdjustedModel(FittedModel):
     """`kind` is that of the base; `steps` prepare what it reads."""
 
     kind: str

@@ -19,7 +19,7 @@ fields are more than arrays and plain values), `holds_gil`.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -179,7 +179,7 @@ class BaseLearner:
         Returns
         -------
         Path
-            What answers each of these learners (`core.protocols.learner.Path`).
+            What answers each of these learners .
         """
         model = self.fit(task, rows, rng)
         if type(self).restore == BaseLearner.restore:
@@ -207,6 +207,118 @@ class BaseLearner:
             Where the description is not whole.
         """
         return given_by(cls.fit).restored(description)
+
+
+class Path(Protocol):
+    """One fit that answers every learner which differs from it only in path parameters.
+
+    `complexity`, `training_error`, `held_back` and `never_judged` are the measured columns of a cell's result: a path may
+    leave any of them out.
+
+    Examples
+    --------
+    >>> from modelsel.dataset.play_tennis import PlayTennis
+    >>> from modelsel.learner.knn import Knn
+    >>> task, rows = PlayTennis().read(), np.arange(14)
+    >>> path = Knn().fit_path(task, rows, np.random.default_rng(0))
+    >>> path.outputs([Knn(k=1), Knn(k=3), Knn(k=14)], task, rows, scores=False).predicted.shape
+    (3, 14)
+    """
+
+    def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+        """Return what each learner, fitted alone, would answer: classes equal, scores to 1e-12.
+
+        Parameters
+        ----------
+        learners : sequence of BaseLearner
+            Learners of the same `fit_key`.
+        table : Table
+            A table of the features that the path was fitted on.
+        rows : Integers
+            Positions of the rows that are asked about.
+        scores : bool
+            True where class scores are asked for too.
+
+        Returns
+        -------
+        Outputs
+            Learners × rows.
+        """
+        ...
+
+    def complexity(self, learners: Sequence[Any]) -> Floats:
+        """Compute the size of each learner's model.
+
+        Parameters
+        ----------
+        learners : sequence of BaseLearner
+            Learners of the same `fit_key`.
+
+        Returns
+        -------
+        Floats
+            A number per learner, at least 0, in the learner's `unit`.
+        """
+        ...
+
+    def training_error(self, learners: Sequence[Any]) -> Floats:
+        """Compute each learner's weighted share of misclassified analysis rows.
+
+        Parameters
+        ----------
+        learners : sequence of BaseLearner
+            Learners of the same `fit_key`.
+
+        Returns
+        -------
+        Floats
+            From 0 to 1; NaN where it would cost another fit. The learner's `no_training_error` then tells the report why.
+        """
+        ...
+
+    def model(self, learner: Any) -> FittedModel:
+        """Return the model that the learner's `fit` would return.
+
+        Parameters
+        ----------
+        learner : BaseLearner
+            One of the learners that the path answers for.
+
+        Returns
+        -------
+        FittedModel
+            Its model.
+        """
+        ...
+
+
+@runtime_checkable
+class SubsetPath(Path, Protocol):
+    """A path that also answers for fewer features: one fit on all of them serves every `SelectedColumns` before the learner.
+
+    Examples
+    --------
+    >>> from modelsel.dataset.play_tennis import PlayTennis
+    >>> from modelsel.learner.naive_bayes import NaiveBayes
+    >>> path = NaiveBayes().fit_path(PlayTennis().read(), np.arange(14), np.random.default_rng(0))
+    >>> isinstance(path, SubsetPath)
+    True
+    """
+
+    def subset(self, columns: Integers) -> Path:
+        """Return the path that a fit on just these columns would give.
+
+        Parameters
+        ----------
+        columns : Integers
+            Positions of the features that stay.
+
+        Returns
+        -------
+        Path
+            Its `outputs` still read tables with all columns; its models read tables with just these.
+        """
+        ...
 
 
 @dataclass(frozen=True, eq=False)

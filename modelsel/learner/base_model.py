@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-from modelsel.core.protocols.learner import Path
 from modelsel.core.types import Codes, Floats, Table, positions
+from modelsel.learner.base import FittedModel, Path
 
 
 @dataclass(frozen=True, eq=False)
-class PathModel:
+class PathModel(FittedModel):
     """The base of models whose path holds all that they need; `learner` has every path parameter fixed."""
 
     path: Any

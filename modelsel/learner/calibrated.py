@@ -19,7 +19,6 @@ from modelsel.core.spec import class_of, kind_of, part
 from modelsel.core.types import (
     DECISIONS,
     PROBABILITIES,
-    Codes,
     Description,
     Floats,
     Integers,
@@ -112,10 +111,6 @@ class CalibratedModel(AdjustedModel):
 
     def scores(self, table: Table) -> Floats:
         return self.calibration(self.base.scores(self.steps(table)))
-
-    def predict(self, table: Table) -> Codes:
-        predicted: Codes = np.argmax(self.scores(table), axis=1).astype(np.int32)
-        return predicted
 
     def describe(self) -> Description:
         return self.described("calibrator", self.calibration.describe())

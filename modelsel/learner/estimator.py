@@ -18,12 +18,13 @@ from modelsel.foreign.answers import decides, scores_of
 from modelsel.foreign.libraries import Origin, is_classifier, takes_nan, takes_weights
 from modelsel.foreign.native import most_levels, takes_categories
 from modelsel.foreign.parameters import Params, settled, unknown, unsaid
+from modelsel.learner.base import BaseLearner
 from modelsel.learner.fitted_estimator import EstimatorModel, EstimatorPath, restored
 from modelsel.sharing.adapter import Adapter, find
 
 
 @dataclass(frozen=True)
-class Estimator:
+class Estimator(BaseLearner):
     """The path parameter is that of the class's sharing adapter, where its conditions hold; all others are growing ones."""
 
     estimator: str = plain(
@@ -67,7 +68,7 @@ class Estimator:
         return f"{self.home.distribution} {self.home.version}"
 
     @property
-    def unit(self) -> str:
+    def unit(self) -> str:  # type: ignore[override]  # as its class has it
         """Trees of an ensemble, leaves of a tree, else columns."""
         adapter = find(self.cls)
         return adapter.unit if adapter else "columns"

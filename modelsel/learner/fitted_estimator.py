@@ -17,6 +17,7 @@ from modelsel.foreign.native import as_wanted, fitted_with, made_with
 from modelsel.foreign.parameters import settled
 from modelsel.foreign.stored import FILES, SKOPS, NotStoredError, dumped, loaded
 from modelsel.learner import encoding as _columns_stored
+from modelsel.learner.base import FittedModel
 from modelsel.learner.encoding import ColumnEncoding, TargetColumns
 from modelsel.sharing.adapter import Adapter, Answer
 
@@ -102,7 +103,7 @@ def _params(estimator: Any, adapter: Adapter) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class EstimatorModel:
+class EstimatorModel(FittedModel):
     """One fitted estimator."""
 
     learner: Any
@@ -246,7 +247,7 @@ def _missing(learner: Any) -> str:
 
 
 @dataclass(frozen=True)
-class EstimatorRecipe:
+class EstimatorRecipe(FittedModel):
     """A recipe to fit it again: `rows` is the digest of the analysis rows, `version` the library's; `why` it was not stored."""
 
     learner: Any

@@ -18,6 +18,7 @@ from modelsel.core.spec import kind_of, number, one_of, part, plain, resolved, w
 from modelsel.core.types import Description, Integers, Table, Task
 from modelsel.forest.growth import ALL, BOOTSTRAP, NOMINAL, SUBSAMPLE, ForestData, ForestGrowth
 from modelsel.kernels.layout import GENERAL
+from modelsel.learner.base import BaseLearner
 from modelsel.learner.forests.model import ForestModel, restore
 from modelsel.learner.forests.path import ForestPath
 from modelsel.learner.trees.leaf import Leaf
@@ -27,7 +28,7 @@ FEATURES = ("sqrt", "log2", "all")
 
 
 @dataclass(frozen=True)
-class Forest:
+class Forest(BaseLearner):
     """Path parameters: `trees`, `max_depth`, `min_split`, `min_gain`, `purity`, `pruner`, `leaf`, `vote`.
 
     `min_split` and `min_leaf` count distinct rows, as scikit-learn's forests do.
@@ -85,9 +86,6 @@ class Forest:
             yield f"pruner {kind} needs rows of its own; use unpruned, cost_complexity or another one that counts"
         if getattr(self.pruner, "is_family", False):
             yield "alpha: path names the strengths of one tree; give numbers to a forest"
-
-    def refusal(self, task: Task, rows: Integers) -> str | None:
-        return None if task.row_weights[rows].sum() > 0 else "no analysis row has weight"
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> ForestPath:
         growth = self._growth(task, rows)

@@ -19,6 +19,7 @@ from modelsel.core.types import Codes, Description, Feature, Floats, Integers, O
 from modelsel.distance.base import DECIMALS, LEVELS, Distance, FittedDistance, row_digests
 from modelsel.distance.plain import Neighbours
 from modelsel.distance.search import neighbours
+from modelsel.learner.base import BaseLearner
 from modelsel.learner.base_model import PathModel
 from modelsel.learner.chunks import chunks
 from modelsel.learner.class_prior import Prior, as_prior, prior_of, prior_problems
@@ -110,7 +111,7 @@ COUNTED = 512  # queries whose votes are counted together: what stays near
 
 
 @dataclass(frozen=True)
-class Knn:
+class Knn(BaseLearner):
     """The k nearest neighbours. Path parameters: `k`, `vote`, `prior`."""
 
     k: int = whole(5, least=1, help="an odd k spares two classes most ties; large k smooths, small k follows noise")

@@ -3,17 +3,18 @@
 Predicts arg max_c N_c (ties: the first class) with scores N_c / N.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
+from modelsel.learner.base import BaseLearner, FittedModel
 
 
 @dataclass(frozen=True)
-class Majority:
+class Majority(BaseLearner):
     """The most common class of the analysis rows; there is nothing to set."""
 
     unit: ClassVar[str] = "rules"
@@ -22,12 +23,6 @@ class Majority:
 
     def fit_key(self) -> dict[str, Any]:
         return {"kind": "majority"}
-
-    def problems(self, task: Table | None = None) -> Iterable[str]:
-        return ()
-
-    def refusal(self, task: Task, rows: Integers) -> str | None:
-        return None if task.row_weights[rows].sum() > 0 else "no analysis row has weight"
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "MajorityModel":
         return self.fit(task, rows, rng)
@@ -46,7 +41,7 @@ class Majority:
 
 
 @dataclass(frozen=True, eq=False)
-class MajorityModel:
+class MajorityModel(FittedModel):
     """Class shares of the analysis rows; model and path in one, as there are no parameters."""
 
     shares: Floats

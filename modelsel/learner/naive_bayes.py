@@ -14,6 +14,7 @@ import numpy as np
 
 from modelsel.core.spec import number, one_of, plain
 from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
+from modelsel.learner.base import BaseLearner
 from modelsel.learner.base_model import PathModel
 from modelsel.learner.class_prior import Prior, as_prior, prior_of, prior_problems
 from modelsel.learner.likelihood import Counted, Densities, Smoothing, counted, densities
@@ -24,7 +25,7 @@ TIED = 1e-10  # of log posteriors: far above rounding, far below anything that m
 
 
 @dataclass(frozen=True)
-class NaiveBayes:
+class NaiveBayes(BaseLearner):
     """Path parameters: `smoothing`, `m`, `m_prior`, `prior`; and which features are used."""
 
     numeric: str = one_of("gaussian", "kernel", help="kernel: any shape of density, at the price of keeping the values")

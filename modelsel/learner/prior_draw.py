@@ -4,7 +4,7 @@ Each row draws class c with probability N_c / N, by a hash of its values and of 
 depends neither on its place nor on the rows beside it. Expected error 1 − Σ p_c², against 1 − max p_c of the majority.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task, positions
+from modelsel.learner.base import BaseLearner, FittedModel
 
 
 @dataclass(frozen=True)
-class PriorDraw:
+class PriorDraw(BaseLearner):
     """A class drawn from the class shares; there is nothing to set, and equal rows draw equal classes."""
 
     unit: ClassVar[str] = "rules"
@@ -24,12 +25,6 @@ class PriorDraw:
 
     def fit_key(self) -> dict[str, Any]:
         return {"kind": "prior_draw"}
-
-    def problems(self, task: Table | None = None) -> Iterable[str]:
-        return ()
-
-    def refusal(self, task: Task, rows: Integers) -> str | None:
-        return None if task.row_weights[rows].sum() > 0 else "no analysis row has weight"
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "PriorDrawModel":
         return self.fit(task, rows, rng)
@@ -52,7 +47,7 @@ class PriorDraw:
 
 
 @dataclass(frozen=True, eq=False)
-class PriorDrawModel:
+class PriorDrawModel(FittedModel):
     """Class shares of the analysis rows, and the key of the draws; model and path in one."""
 
     shares: Floats

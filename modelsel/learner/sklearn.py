@@ -29,13 +29,14 @@ from modelsel.core.types import (
 )
 from modelsel.foreign.answers import decides, decisions, scores_of
 from modelsel.foreign.parameters import Params
+from modelsel.learner.base import BaseLearner, FittedModel
 from modelsel.learner.base_model import PathModel
 from modelsel.learner.encoding import ColumnEncoding
 from modelsel.learner.training import training_error
 
 
 @dataclass(frozen=True)
-class Sklearn:
+class Sklearn(BaseLearner):
     """Every parameter is a growing parameter. `random_state` follows the study's seed unless given."""
 
     estimator: str = plain("LogisticRegression", help="a name of sklearn.utils.all_estimators('classifier')")
@@ -68,9 +69,6 @@ class Sklearn:
     @property
     def _made(self) -> Any:
         return _classifiers()[self.estimator](**self.params)
-
-    def fit_key(self) -> dict[str, Any]:
-        return resolved(self)
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         """Yield what is wrong with the estimator's name and parameters, or with weights that it cannot take."""
@@ -182,7 +180,7 @@ class SklearnModel(PathModel):
 
 
 @dataclass(frozen=True)
-class SklearnRecipe:
+class SklearnRecipe(FittedModel):
     """A recipe to fit it again: `rows` is the digest of the analysis rows, `version` scikit-learn's."""
 
     learner: Sklearn

@@ -6,7 +6,7 @@ A missing value is a value of its own; numbers are equal when they are identical
 Source: Kohavi (1995), *The power of decision tables*; rote learning.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from modelsel.core.spec import number, one_of
 from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Task
 from modelsel.core.types import Table as Rows
+from modelsel.learner.base import BaseLearner
 from modelsel.learner.base_model import PathModel
 from modelsel.statistics.information import joint_counts, smoothed, symmetric_uncertainty
 
@@ -23,7 +24,7 @@ AT_ONCE = 1 << 20  # numbers that are counted at a time
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(BaseLearner):
     """Path parameters: `back_off`, `smoothing`."""
 
     back_off: str = one_of("symmetric_uncertainty", "majority", help="fewer features in that order, or at once all rows")
@@ -35,9 +36,6 @@ class Table:
 
     def fit_key(self) -> dict[str, Any]:
         return {"kind": "table"}
-
-    def problems(self, task: Rows | None = None) -> Iterable[str]:
-        return ()
 
     def refusal(self, task: Task, rows: Integers) -> str | None:
         return None

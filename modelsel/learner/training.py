@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.protocols.learner import Path
 from modelsel.core.types import Floats, Integers, Task
+from modelsel.learner.base import Path
 from modelsel.learner.chunks import chunks
 
 

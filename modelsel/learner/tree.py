@@ -13,6 +13,7 @@ import numpy as np
 
 from modelsel.core.spec import kind_of, number, one_of, part, plain, resolved, whole
 from modelsel.core.types import Description, Floats, Integers, Table, Task
+from modelsel.learner.base import BaseLearner
 from modelsel.learner.trees.leaf import Leaf
 from modelsel.learner.trees.model import TreeModel, restore
 from modelsel.learner.trees.path import TreePath, held_back
@@ -44,7 +45,7 @@ class Splits:
 
 
 @dataclass(frozen=True)
-class Tree:
+class Tree(BaseLearner):
     """Path parameters: the limits from `max_depth` to `collapse`, `pruner` and its strength, `leaf`, `costs`."""
 
     criterion: Any = part("criterion", "entropy")

@@ -11,6 +11,7 @@ from modelsel.manual import settings
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 REFERENCE = {"type": "string", "pattern": r"^\$\{"}  # an interpolation of OmegaConf's
+DEFAULTS = {"type": "array"}  # other files of the folder, by Hydra
 TYPES: Mapping[Any, str] = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
@@ -29,7 +30,10 @@ def of_group(group: str) -> dict[str, Any]:
     cases = [
         {
             "if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]},
-            "then": {"properties": {"kind": {}, **_fields(class_of(group, kind))}, "additionalProperties": group == "learner"},
+            "then": {
+                "properties": {"kind": {}, "defaults": DEFAULTS, **_fields(class_of(group, kind))},
+                "additionalProperties": group == "learner",
+            },
         }
         for kind in kinds
     ]
@@ -52,7 +56,7 @@ def of_experiment() -> dict[str, Any]:
     """Files of `conf/experiment/`: everything that a study may set."""
     parts = {group: {"type": ["object", "string"]} for group in (*GROUPS, "outer", "space", "hydra", "experiment")}
     parts["space"] = {"type": ["object", "string", "array"]}
-    known = {**parts, **_fields(RootSettings), "defaults": {"type": "array"}, "kind": {}}
+    known = {**parts, **_fields(RootSettings), "defaults": DEFAULTS, "kind": {}}
     return {"$schema": DRAFT, "type": "object", "properties": known, "additionalProperties": False}
 
 

@@ -14,6 +14,7 @@ from modelsel.config.values import expected
 from modelsel.core.spec import GROUPS, kind_of
 
 ROOT = ""  # the group of the root's own settings
+COMMON = "_common"  # the file that the others of its folder begin from
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,8 @@ def _comments(group: str, kind: str) -> dict[str, str]:
     path = shipped() / (f"{group}/{kind}.yaml" if group else "config.yaml")
     found: dict[str, str] = {}
     last, parents = "", list[tuple[int, str]]()
+    if group and kind != COMMON and (path.parent / f"{COMMON}.yaml").exists():
+        found.update(_comments(group, COMMON))
     for line in path.read_text("utf-8").splitlines() if path.exists() else ():
         if key := re.match(r"(\s*)(\w+):", line):
             parents = [(depth, name) for depth, name in parents if depth < len(key[1])] + [(len(key[1]), key[2])]

@@ -11,7 +11,7 @@ import numpy as np
 
 from modelsel.core.types import Booleans, Codes, Floats, Outputs, Resampling, Task
 from modelsel.kernels.compiler import load
-from modelsel.measure.base import class_scores
+from modelsel.measure.base import BaseMeasure, class_scores
 from modelsel.statistics.auc import SortedScores, mean_by_share, multiclass_area, rankings
 
 
@@ -51,7 +51,7 @@ class SweptAreas:
 
 
 @dataclass(frozen=True)
-class Auc:
+class Auc(BaseMeasure):
     """Higher is better; ½ is chance."""
 
     higher_is_better = True

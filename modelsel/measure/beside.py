@@ -10,17 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.spec import kind_of, kinds_of, make
 from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
-from modelsel.measure.base import FromConfusion, confusion
+from modelsel.measure.base import BaseMeasure, FromConfusion, confusion
 
 SHARED = ("positive", "costs")  # settings that say what the study is about
 FEW = 8  # classes up to which matrices are kept until all are there
 HELD = 1 << 22  # counts that are held at a time
 
 
-def accompanying(chooses: Measure, task: Task, resampling: Resampling, scores: bool) -> dict[str, Measure]:
+def accompanying(chooses: BaseMeasure, task: Task, resampling: Resampling, scores: bool) -> dict[str, BaseMeasure]:
     """The measures of class scores (`scores`), or those of class counts, by kind.
 
     Where a fold assesses a single row, a measure that is no mean over rows says nothing, and is left out.
@@ -36,19 +35,19 @@ def accompanying(chooses: Measure, task: Task, resampling: Resampling, scores: b
     }
 
 
-def named(chooses: Measure, bounds: Iterable[Any]) -> dict[str, Measure]:
+def named(chooses: BaseMeasure, bounds: Iterable[Any]) -> dict[str, BaseMeasure]:
     """The measures that a rule sets bounds to, by the name that it knows them under.
 
     Raises KeyError for an unknown kind, TypeError for a setting that it does not have.
     """
-    found: dict[str, Measure] = {}
+    found: dict[str, BaseMeasure] = {}
     for bound in bounds:
         same = bound.kind == kind_of(chooses) and not bound.settings
         found[bound.name] = chooses if same else replace(_about(bound.kind, chooses), **bound.settings)
     return found
 
 
-def unbounded(chooses: Measure, bounds: Iterable[Any], task: Task, resampling: Resampling) -> Iterator[str]:
+def unbounded(chooses: BaseMeasure, bounds: Iterable[Any], task: Task, resampling: Resampling) -> Iterator[str]:
     """Yield reasons why a rule cannot set its bounds.
 
     No such measure, or one that is not defined on this task and these folds.
@@ -64,7 +63,7 @@ def unbounded(chooses: Measure, bounds: Iterable[Any], task: Task, resampling: R
             yield from (f"rule.subject_to.{bound.kind}: {reason}" for reason in measure.problems(task, resampling))
 
 
-def counted(measures: Mapping[str, Measure], classes: int) -> dict[str, FromConfusion]:
+def counted(measures: Mapping[str, BaseMeasure], classes: int) -> dict[str, FromConfusion]:
     """The measures that are read off confusion matrices, once for all candidates and folds; none where matrices are large."""
     if classes > FEW:
         return {}
@@ -83,7 +82,7 @@ def of_matrices(measures: Mapping[str, FromConfusion], matrices: Floats) -> dict
     return found
 
 
-def scored(measures: Mapping[str, Measure], truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
+def scored(measures: Mapping[str, BaseMeasure], truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
     """Candidates × measures.
 
     >>> from modelsel.core.spec import make
@@ -105,7 +104,7 @@ def scored(measures: Mapping[str, Measure], truth: Codes, outputs: Outputs, weig
     return table
 
 
-def _about(kind: str, chooses: Measure) -> Any:
+def _about(kind: str, chooses: BaseMeasure) -> Any:
     """The measure of a kind, about the class and the costs that the one that chooses is about."""
     plain = make("measure", kind)
     known = {field.name for field in fields(plain)}

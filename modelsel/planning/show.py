@@ -13,12 +13,12 @@ from math import log, sqrt
 import numpy as np
 from scipy.special import ndtri
 
-from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Codes, Finding, Floats, Integers, Outputs, Resampling, Severity, Task
 from modelsel.guard.checks.independence import FEWEST_UNITS, sizes
 from modelsel.guard.checks.terms import reached
 from modelsel.guard.release import count_limits
+from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Plan
 from modelsel.planning.probe import Estimate
 from modelsel.statistics.certificate import NO_INFORMATION, SpendingState
@@ -61,7 +61,7 @@ class Luck:
     reach: float
 
 
-def of_guesses(measure: Measure, task: Task) -> Luck:
+def of_guesses(measure: BaseMeasure, task: Task) -> Luck:
     """The same whenever it is asked. Above `ROWS` rows it is computed on as many and scaled.
 
     >>> from modelsel.dataset.sklearn_bundled import SklearnBundled
@@ -107,7 +107,7 @@ def lines(
     estimate: Estimate | None = None,
     delta: float = 0.05,
     outer: Nesting | None = None,
-    measure: Measure | None = None,
+    measure: BaseMeasure | None = None,
     quota: float | None = None,
     ordered: bool = False,
     units: Integers | None = None,
@@ -132,7 +132,7 @@ def lines(
     ]
 
 
-def warnings(plan: Plan, task: Task, delta: float = 0.05, measure: Measure | None = None) -> tuple[Finding, ...]:
+def warnings(plan: Plan, task: Task, delta: float = 0.05, measure: BaseMeasure | None = None) -> tuple[Finding, ...]:
     """List findings about choosing among so many candidates on so few rows, before anything is run.
 
     Luck is told on the scale of the measure (errors, where none is said); the agnostic bound is one of errors.

@@ -18,14 +18,15 @@ What it may offer besides: `problems`, `fit_key` and `fit_path` (one fit answers
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from modelsel.core.described import Described, given_by
-from modelsel.core.protocols.preparer import AnyTable
 from modelsel.core.spec import resolved
 from modelsel.core.types import Description, Integers, Table, Task
+
+AnyTable = TypeVar("AnyTable", bound=Table)
 
 
 class FittedPreparer(Described):
@@ -128,7 +129,7 @@ class BasePreparer:
         Returns
         -------
         FeatureRanking
-            What answers each of these preparers (`core.protocols.preparer.FeatureRanking`).
+            What answers each of these preparers .
         """
         prepared = self.fit(task, rows, rng)
         if type(self).restore == BasePreparer.restore:
@@ -156,6 +157,53 @@ class BasePreparer:
             Where the description is not whole.
         """
         return given_by(cls.fit).restored(description)
+
+
+@runtime_checkable
+class SelectedColumns(Protocol):
+    """A preparation step that only leaves features out: the table keeps `columns`, in this order, unchanged.
+
+    Examples
+    --------
+    >>> from modelsel.dataset.play_tennis import PlayTennis
+    >>> from modelsel.preparer.select_top import SelectTop
+    >>> step = SelectTop(n=2).fit(PlayTennis().read(), np.arange(14), np.random.default_rng(0))
+    >>> isinstance(step, SelectedColumns), step.columns.tolist()
+    (True, [0, 2])
+    """
+
+    @property
+    def columns(self) -> Integers:
+        """Positions of the features that stay."""
+        ...
+
+
+class FeatureRanking(Protocol):
+    """One fit of a preparer that answers every preparer differing from it only in path parameters.
+
+    Examples
+    --------
+    >>> from modelsel.dataset.play_tennis import PlayTennis
+    >>> from modelsel.preparer.select_top import SelectTop
+    >>> ranking = SelectTop().fit_path(PlayTennis().read(), np.arange(14), np.random.default_rng(0))
+    >>> [ranking.prepared(SelectTop(n=count)).columns.tolist() for count in (1, 2)]
+    [[0], [0, 2]]
+    """
+
+    def prepared(self, preparer: Any) -> FittedPreparer:
+        """Return the step that `preparer.fit`, called alone, would return.
+
+        Parameters
+        ----------
+        preparer : BasePreparer
+            One of the preparers of equal `fit_key`.
+
+        Returns
+        -------
+        FittedPreparer
+            Its fitted step.
+        """
+        ...
 
 
 @dataclass(frozen=True, eq=False)

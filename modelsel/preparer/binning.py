@@ -10,15 +10,15 @@ from typing import cast
 
 import numpy as np
 
-from modelsel.core.protocols.preparer import AnyTable
 from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Task
+from modelsel.preparer.base import AnyTable, FittedPreparer
 from modelsel.statistics.information import entropy
 
 KINDS = ("nominal", "ordered")
 
 
 @dataclass(frozen=True, eq=False)
-class Binned:
+class Binned(FittedPreparer):
     """`cuts` per column, ascending; None for a column that is left as it is."""
 
     kind: str  # of the preparer

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modelsel.core.protocols.preparer import AnyTable
 from modelsel.core.types import Description, Integers
+from modelsel.preparer.base import AnyTable, FittedPreparer
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen:
+class Chosen(FittedPreparer):
     """`columns` in the order of the table, so that ties between features fall as they would without the selection."""
 
     kind: str

@@ -4,19 +4,19 @@ The i-th cut is the boundary between neighbouring distinct values whose weight b
 (the lower one of two equally near); equal values are never parted, so that heavy ties leave fewer intervals.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from modelsel.core.spec import one_of, whole
-from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Table, Task
+from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Task
+from modelsel.preparer.base import BasePreparer
 from modelsel.preparer.binning import Binned, Distinct, distinct_columns, per_column, restored
 
 
 @dataclass(frozen=True)
-class DiscretiseFrequency:
+class DiscretiseFrequency(BasePreparer):
     """Path parameters: all."""
 
     bins: int = whole(10, least=1, help="intervals of about equally many rows")
@@ -24,9 +24,6 @@ class DiscretiseFrequency:
 
     def fit_key(self) -> dict[str, Any]:
         return {"kind": "discretise_frequency"}
-
-    def problems(self, task: Table | None = None) -> Iterable[str]:
-        return ()
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Weights":
         return Weights(task.features, distinct_columns(task, rows))

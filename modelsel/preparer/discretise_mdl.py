@@ -3,28 +3,25 @@
 It reads the classes, so that cuts made on all rows would leak: here they are made on analysis rows only.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from modelsel.core.spec import one_of
-from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Table, Task
+from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Task
+from modelsel.preparer.base import BasePreparer
 from modelsel.preparer.binning import Binned, distinct_columns, mdl_cuts, per_column, restored
 
 
 @dataclass(frozen=True)
-class DiscretiseMdl:
+class DiscretiseMdl(BasePreparer):
     """A column without an accepted cut becomes one interval, `all`: it tells nothing about the class by itself."""
 
     levels: Kind = one_of("nominal", "ordered", help="what the intervals become; trees cut ordered ones by threshold")
 
     def fit_key(self) -> dict[str, Any]:
         return {"kind": "discretise_mdl"}
-
-    def problems(self, task: Table | None = None) -> Iterable[str]:
-        return ()
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Cuts":
         return Cuts(task.features, {column: mdl_cuts(own) for column, own in distinct_columns(task, rows).items()})

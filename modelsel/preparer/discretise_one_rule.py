@@ -6,19 +6,19 @@ become one. Before a tree of one test, on levels with a branch each (`learner=on
 *Very simple classification rules perform well on most commonly used datasets*.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from modelsel.core.spec import number, one_of
-from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Table, Task
+from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Task
+from modelsel.preparer.base import BasePreparer
 from modelsel.preparer.binning import Binned, Distinct, distinct_columns, per_column, restored
 
 
 @dataclass(frozen=True)
-class DiscretiseOneRule:
+class DiscretiseOneRule(BasePreparer):
     """Path parameters: all."""
 
     bucket: float = number(6.0, above=0, help="weight of the most common class that closes an interval; Holte's SMALL is 6")
@@ -26,9 +26,6 @@ class DiscretiseOneRule:
 
     def fit_key(self) -> dict[str, Any]:
         return {"kind": "discretise_one_rule"}
-
-    def problems(self, task: Table | None = None) -> Iterable[str]:
-        return ()
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Weights":
         return Weights(task.features, distinct_columns(task, rows))

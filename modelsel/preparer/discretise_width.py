@@ -3,19 +3,19 @@
 cut_i = min + i (max − min) / bins,   i = 1 … bins − 1
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from modelsel.core.spec import one_of, whole
-from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Table, Task
+from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Task
+from modelsel.preparer.base import BasePreparer
 from modelsel.preparer.binning import Binned, distinct_columns, per_column, restored
 
 
 @dataclass(frozen=True)
-class DiscretiseWidth:
+class DiscretiseWidth(BasePreparer):
     """Path parameters: all. A single far value makes most intervals empty: see discretise_frequency."""
 
     bins: int = whole(10, least=1, help="intervals of equal width")
@@ -23,9 +23,6 @@ class DiscretiseWidth:
 
     def fit_key(self) -> dict[str, Any]:
         return {"kind": "discretise_width"}
-
-    def problems(self, task: Table | None = None) -> Iterable[str]:
-        return ()
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Ranges":
         ranges = {c: (own.values[0], own.values[-1]) for c, own in distinct_columns(task, rows).items() if len(own.values)}

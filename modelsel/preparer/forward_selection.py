@@ -12,18 +12,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from modelsel.core.protocols.learner import Learner, Path, SubsetPath
 from modelsel.core.spec import part, resolved, whole
 from modelsel.core.types import Description, Floats, Integers, Table, Task
+from modelsel.learner.base import BaseLearner, Path, SubsetPath
+from modelsel.preparer.base import BasePreparer
 from modelsel.preparer.columns import Chosen, restored
 from modelsel.statistics.sampling import deal
 
 
 @dataclass(frozen=True)
-class ForwardSelection:
+class ForwardSelection(BasePreparer):
     """Path parameter: `n`. Naive Bayes reads every subset off one count; other learners are fitted for each."""
 
-    learner: Learner = part("learner", "naive_bayes")
+    learner: BaseLearner = part("learner", "naive_bayes")
     folds: int = whole(5, least=2, help="inner folds, dealt among the analysis rows")
     most: int = whole(10, least=1, help="features added at most")
     n: int | None = whole(None, least=1, help="how many to keep; none: as many as have the least inner error")
@@ -85,7 +86,7 @@ class SubsetScorer:
     """Weighted inner error of the learner on some columns, rounded to 1e-12 so that ties are ties."""
 
     def __init__(
-        self, learner: Learner, task: Task, parts: Sequence[tuple[Integers, Integers]], rng: np.random.Generator
+        self, learner: BaseLearner, task: Task, parts: Sequence[tuple[Integers, Integers]], rng: np.random.Generator
     ) -> None:
         """Fit the learner on all columns of each part once, where it can read subsets off that."""
         self.learner, self.task, self.parts = learner, task, parts

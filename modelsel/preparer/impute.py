@@ -3,30 +3,26 @@
 Taken from analysis rows. A column without any known value is left as it is. Equal frequencies: the first level.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from modelsel.core.protocols.preparer import AnyTable
 from modelsel.core.spec import one_of
-from modelsel.core.types import Description, Floats, Integers, Table, Task
+from modelsel.core.types import Description, Floats, Integers, Task
+from modelsel.preparer.base import AnyTable, BasePreparer, FittedPreparer
 
 WORDS = ("median", "mean")
 
 
 @dataclass(frozen=True)
-class Impute:
+class Impute(BasePreparer):
     """Path parameters: all. What was missing can no longer be told from what was usual: trees can use missing values."""
 
     numeric: str = one_of(*WORDS)
 
     def fit_key(self) -> dict[str, Any]:
         return {"kind": "impute"}
-
-    def problems(self, task: Table | None = None) -> Iterable[str]:
-        return ()
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Usual":
         """Compute each column's usual values: middles of a number, the most frequent level of a name."""
@@ -63,7 +59,7 @@ class Usual:
 
 
 @dataclass(frozen=True, eq=False)
-class Imputed:
+class Imputed(FittedPreparer):
     """The value that replaces a missing one, per column; NaN leaves it."""
 
     usual: Floats

@@ -1,24 +1,20 @@
 """No preparation: the features as they are. A choice among others, so that a space can ask whether preparing pays."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from modelsel.core.protocols.preparer import AnyTable
-from modelsel.core.types import Description, Integers, Table, Task
+from modelsel.core.types import Description, Integers, Task
+from modelsel.preparer.base import AnyTable, BasePreparer
 
 
 @dataclass(frozen=True)
-class None_:  # noqa: N801
+class None_(BasePreparer):  # noqa: N801
     """Specification, ranking and fitted step in one, as there is nothing to know."""
 
     def fit_key(self) -> dict[str, Any]:
         return {"kind": "none"}
-
-    def problems(self, task: Table | None = None) -> Iterable[str]:
-        return ()
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "None_":
         return self

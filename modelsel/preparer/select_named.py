@@ -9,11 +9,12 @@ import numpy as np
 
 from modelsel.core.spec import plain
 from modelsel.core.types import Description, Integers, Table, Task, names
+from modelsel.preparer.base import BasePreparer
 from modelsel.preparer.columns import Chosen, restored
 
 
 @dataclass(frozen=True)
-class SelectNamed:
+class SelectNamed(BasePreparer):
     """Nothing is fitted. A name that a step before it has changed is the one that counts."""
 
     features: tuple[str, ...] = plain((), help="names of the features to keep")

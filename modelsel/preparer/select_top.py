@@ -12,6 +12,7 @@ import numpy as np
 
 from modelsel.core.spec import number, one_of, whole
 from modelsel.core.types import Description, Floats, Integers, Table, Task
+from modelsel.preparer.base import BasePreparer
 from modelsel.preparer.binning import Distinct, mdl_cuts
 from modelsel.preparer.columns import Chosen, restored
 from modelsel.statistics.information import entropy, joint_counts, mutual_information, symmetric_uncertainty
@@ -78,7 +79,7 @@ def _known(joint: Floats, missing: float) -> float:
 
 
 @dataclass(frozen=True)
-class SelectTop:
+class SelectTop(BasePreparer):
     """Path parameters: `n`, `threshold`. At least one feature is kept."""
 
     score: str = one_of(*SCORES)

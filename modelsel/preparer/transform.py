@@ -11,21 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.protocols.preparer import AnyTable
-from modelsel.core.spec import FieldLimits, one_of, plain, resolved
+from modelsel.core.spec import FieldLimits, one_of, plain
 from modelsel.core.types import Description, Feature, Floats, Integers, Table, Task
 from modelsel.foreign import transformers
 from modelsel.foreign.allowed import home_of
 from modelsel.foreign.libraries import takes_weights
 from modelsel.foreign.parameters import Params
 from modelsel.foreign.stored import INSTALL, NotStoredError, has_skops, skops, unskopsed
+from modelsel.preparer.base import AnyTable, BasePreparer, FittedPreparer
 
 ALL = "all"
 UNDECLARED = "\0undeclared"  # a level that no row had when levels were declared
 
 
 @dataclass(frozen=True)
-class Transform:
+class Transform(BasePreparer):
     """Every parameter is a growing parameter. Weights of rows go to transformers that take them."""
 
     transformer: str = plain("StandardScaler", help="a transformer of scikit-learn by its name, or a dotted name")
@@ -44,9 +44,6 @@ class Transform:
         """The owner of the code, with its version."""
         home = home_of(transformers.transformer_of(self.transformer, self.plugins).__module__.partition(".")[0], self.plugins)
         return f"{home.distribution} {home.version}"
-
-    def fit_key(self) -> dict[str, Any]:
-        return resolved(self)
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         if not has_skops():
@@ -93,7 +90,7 @@ class Transform:
 
 
 @dataclass(frozen=True, eq=False)
-class Transformed:
+class Transformed(FittedPreparer):
     """A fitted transformer, and the features that it makes."""
 
     reads: str

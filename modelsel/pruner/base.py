@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Floats
 from modelsel.tree.structure.cutting import cut_by, steps
-from modelsel.tree.structure.evidence import PruningData
+from modelsel.tree.structure.evidence import PruningData, PruningPath
 from modelsel.tree.structure.node import PrunedView
 
 NO_COSTS = "counts errors and knows no cost matrix; use reduced_error, cost_complexity or minimum_error"
@@ -42,6 +42,23 @@ class Pruning:
             Any hashable values; the kind alone unless said.
         """
         return (kind_of(self),)
+
+    def path(self, cut: PrunedView, evidence: PruningData) -> PruningPath:
+        """Prune a tree for all pruners of this one's `sharing()`.
+
+        Parameters
+        ----------
+        cut : PrunedView
+            The grown tree, or a truncation of it by a stopping limit.
+        evidence : PruningData
+            What is known beyond the tree's own counts.
+
+        Returns
+        -------
+        PruningPath
+            Something that answers each of these pruners.
+        """
+        raise NotImplementedError
 
     def problems(self, costs: bool = False) -> Iterable[str]:
         """List reasons why this combination is not valid.
@@ -108,7 +125,7 @@ class ConstantPath:
 
         Parameters
         ----------
-        pruner : Pruner
+        pruner : Pruning
             One that shares the path.
 
         Returns

@@ -7,8 +7,8 @@ parameter that a candidate does not have is empty, one that is None is `none`.
 import csv
 import json
 import math
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
 from io import StringIO
 from itertools import takewhile
@@ -19,10 +19,6 @@ import numpy as np
 from modelsel.core.selection import Selection
 from modelsel.core.types import Integers, Scoreboard
 
-FIXED = (
-    "id", "entry", "learner", "status", "rank", "mean", "se", "difference_se", "complexity", "unit", "training_error", "reason",
-)  # fmt: skip
-OLDER = tuple(name for name in FIXED if name != "difference_se")  # of files of earlier versions
 OPTIONAL_PARTS = ("calibrator", "decision", "preparer")  # of a learner; one that is not there is called `none`
 NONE = "none"
 MEASURE = "measure."  # before the name of a measure beside the one that chose
@@ -31,7 +27,10 @@ RISKY = ("=", "+", "-", "@", "\t", "\r", "'")
 
 @dataclass(frozen=True)
 class Row:
-    """A candidate as the record keeps it. Numbers are NaN where there is none, `rank` is 0 where it was not eligible."""
+    """A candidate as the record keeps it. Numbers are NaN where there is none, `rank` is 0 where it was not eligible.
+
+    The fields before `reason`, and it, are the file's first columns. One with a default may be missing in an older file.
+    """
 
     id: str
     entry: str
@@ -40,6 +39,7 @@ class Row:
     rank: int
     mean: float
     se: float
+    difference_se: float = field(default=math.nan, kw_only=True)  # of the mean less the winner's; NaN for the winner
     complexity: float
     unit: str
     training_error: float
@@ -47,12 +47,17 @@ class Row:
     folds: tuple[float, ...]
     parameters: Mapping[str, str]
     measures: Mapping[str, float] = field(default_factory=dict)  # others than the one that chose, NaN where not known
-    difference_se: float = math.nan  # standard error of the mean less the winner's; NaN for the winner
 
     @cached_property
     def label(self) -> str:
         """The candidate's name in reports: its entry, else its learner."""
         return self.entry or self.learner
+
+
+LAST = "reason"
+FIXED = {
+    each.name: each for each in fields(Row) if each.name not in ("folds", "parameters", "measures")
+}  # as the columns stand
 
 
 def ranks(board: Scoreboard) -> Integers:
@@ -109,9 +114,10 @@ def read(content: str) -> list[Row]:
     """The rows back. Raises ValueError (KeyError for a missing column) when the file is not one of ours."""
     lines = csv.reader(StringIO(content, newline=""))
     header = next(lines, [])
-    fixed = next((names for names in (FIXED, OLDER) if tuple(header[: len(names)]) == names), None)
-    if fixed is None:
-        raise KeyError(next((name for name in FIXED if name not in header), FIXED[0]))
+    fixed = header[: header.index(LAST) + 1] if LAST in header else []
+    needed = [name for name, column in FIXED.items() if column.default is MISSING]
+    if missing := [name for name in needed if name not in fixed] or [name for name in fixed if name not in FIXED]:
+        raise KeyError(missing[0])
     folds = _leading(header[len(fixed) :], "fold_")
     measures = _leading(header[len(fixed) + folds :], MEASURE)
     return [_row(cells, header, fixed, folds, measures) for cells in lines if cells]
@@ -183,18 +189,7 @@ def _row(cells: Sequence[str], header: Sequence[str], fixed: Sequence[str], fold
     first, last = len(fixed) + folds, len(fixed) + folds + measures
     names, values, scores = header[last:], cells[last:], cells[len(fixed) : first]
     return Row(
-        id=line["id"],
-        entry=unsafe(line["entry"]),
-        learner=unsafe(line["learner"]),
-        status=line["status"],
-        rank=int(line["rank"] or 0),
-        mean=_number(line["mean"]),
-        se=_number(line["se"]),
-        difference_se=_number(line.get("difference_se", "")),
-        complexity=_number(line["complexity"]),
-        unit=unsafe(line["unit"]),
-        training_error=_number(line["training_error"]),
-        reason=unsafe(line["reason"]),
+        **{name: READ[FIXED[name].type](cell) for name, cell in line.items()},
         folds=tuple(_number(score) for score in scores),
         parameters={unsafe(name): unsafe(value) for name, value in zip(names, values, strict=False) if value != ""},
         measures={
@@ -214,6 +209,13 @@ def _cell(value: object) -> str:
 
 def _number(cell: str) -> float:
     return float(cell) if cell else math.nan
+
+
+def _whole(cell: str) -> int:
+    return int(cell or 0)
+
+
+READ: Mapping[Any, Callable[[str], Any]] = {str: unsafe, int: _whole, float: _number}
 
 
 def _is_number(value: str) -> bool:

@@ -27,11 +27,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
-from modelsel.core.protocols.learner import Model
-from modelsel.core.protocols.preparer import Prepared
 from modelsel.core.spec import class_of
 from modelsel.core.types import Description, Feature, Floats, Table, Task, positions
 from modelsel.foreign.stored import FILES
+from modelsel.learner.base import FittedModel
+from modelsel.preparer.base import FittedPreparer
 from modelsel.record import flavor, new_rows
 from modelsel.record.files import npz, write_directory
 from modelsel.record.study_record import FinalModel
@@ -49,8 +49,8 @@ class Predictor:
 
     features: tuple[Feature, ...]
     classes: tuple[str, ...]
-    steps: tuple[Prepared, ...]
-    model: Model
+    steps: tuple[FittedPreparer, ...]
+    model: FittedModel
     label_type: str = "str"  # of the target's column: bool, int, float or str
 
     def __call__(self, raw: Mapping[str, Sequence[Any]]) -> NDArray[np.str_]:
@@ -97,7 +97,7 @@ class Predictor:
             raise DataError(Problem("MSEL-621", f"the model cannot be fitted again: {error}", development.name, fix)) from error
 
     @property
-    def _fitted(self) -> Model:
+    def _fitted(self) -> FittedModel:
         """Return the model; an error where only its recipe was kept."""
         if self.is_recipe:
             what = f"only the recipe of this {self.recipe} was kept, which needs the study's development rows"

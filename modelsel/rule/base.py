@@ -5,7 +5,7 @@ says which unit is compared.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -89,8 +89,20 @@ def _bound(kind: str, said: Any) -> Bound:
 
 
 @dataclass(frozen=True)
-class Bounded:
-    """A rule that chooses among those who keep bounds on other measures, where any are said; means and complexities suffice."""
+class BaseRule:
+    """A rule from scores to the chosen candidate: a pure function, so that it can be replayed and bootstrapped.
+
+    It chooses among the candidates that keep the bounds on other measures, where any are declared. A new one defines `choose`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from modelsel.rule.best import Best
+    >>> Best().choose(Scoreboard(
+    ...     ids=("a", "b"), folds=np.array([[0.5, 0.5], [0.25, 0.25]]), mean=np.array([0.5, 0.25]), se=np.zeros(2),
+    ...     complexity=np.ones(2), unit=("leaves", "leaves"), eligible=np.ones(2, bool)))
+    1
+    """
 
     subject_to: dict[str, Any] = plain({}, help='bounds on other measures: {recall: ">= 0.9"}')
 
@@ -99,12 +111,57 @@ class Bounded:
         """The bounds that a candidate's other means have to keep."""
         return bounds(self.subject_to)
 
-    def problems(self, resampling: Resampling, over_rows: bool) -> Iterator[str]:
-        yield from problems(self.subject_to)
+    def problems(self, resampling: Resampling, over_rows: bool) -> Iterable[str]:
+        """List reasons why it cannot be used with these folds and this measure.
+
+        Parameters
+        ----------
+        resampling : Resampling
+            The folds.
+        over_rows : bool
+            True for a measure that is a mean over rows.
+
+        Returns
+        -------
+        iterable of str
+            Sentences for the error message; none where all is well.
+        """
+        return problems(self.subject_to)
 
     def feasible(self, board: Scoreboard) -> Scoreboard:
-        """The scoreboard on which only those are eligible that keep the bounds."""
+        """Return the scoreboard on which only those are eligible that keep the bounds.
+
+        Parameters
+        ----------
+        board : Scoreboard
+            The scores of all candidates.
+
+        Returns
+        -------
+        Scoreboard
+            The same, with fewer that are eligible.
+        """
         return among(board, self.bounds)
+
+    def choose(self, board: Scoreboard) -> int:
+        """Choose the winner; ties: the simpler, then the one declared first.
+
+        Parameters
+        ----------
+        board : Scoreboard
+            The scores of all candidates.
+
+        Returns
+        -------
+        int
+            The index of the winner.
+
+        Raises
+        ------
+        ValueError
+            Where no candidate is eligible.
+        """
+        raise NotImplementedError
 
 
 def best(board: Scoreboard) -> int:

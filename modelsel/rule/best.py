@@ -7,7 +7,7 @@ from modelsel.rule import base
 
 
 @dataclass(frozen=True)
-class Best(base.Bounded):
+class Best(base.BaseRule):
     """Plain minimisation. Its winner's mean is optimistic, the more so the more candidates there are.
 
     Raises ValueError where nobody keeps the bounds.

@@ -10,7 +10,7 @@ from modelsel.rule import base as simplest_module
 
 
 @dataclass(frozen=True)
-class FewestLeavesWithin(simplest_module.Bounded):
+class FewestLeavesWithin(simplest_module.BaseRule):
     """`margin` in units of the score. When no tree is within it, the best candidate is chosen."""
 
     margin: float = number(0.01, least=0, help="tolerated loss, in units of the score")

@@ -14,7 +14,7 @@ from modelsel.rule import base as simplest_module
 
 
 @dataclass(frozen=True)
-class OneStandardError(simplest_module.Bounded):
+class OneStandardError(simplest_module.BaseRule):
     """Moves only among candidates whose complexity has the best one's unit.
 
     Raises ValueError where the best candidate has no standard error (a single fold of a measure that is no mean over rows).

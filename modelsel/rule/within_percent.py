@@ -10,7 +10,7 @@ from modelsel.rule import base as simplest_module
 
 
 @dataclass(frozen=True)
-class WithinPercent(simplest_module.Bounded):
+class WithinPercent(simplest_module.BaseRule):
     """`percent` of the best mean itself: 5 % of an error of .20 is .01. Moves only within the best one's unit of complexity."""
 
     percent: float = number(5.0, least=0, help="tolerated loss, in per cent of the best mean score")

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from modelsel.core.fingerprint import digest, generator
-from modelsel.core.protocols.learner import Path
 from modelsel.core.spec import flat, resolved
 from modelsel.core.types import Candidate, Task, positions
+from modelsel.learner.base import Path
 from modelsel.planning.alike import told_apart
 from modelsel.planning.batch import fit_digest
 from modelsel.planning.sources import code

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.fingerprint import generator
-from modelsel.core.protocols.learner import Model
-from modelsel.core.protocols.preparer import Prepared
 from modelsel.core.spec import class_of, kind_of
 from modelsel.core.types import (
     ABSENT,
@@ -26,7 +24,9 @@ from modelsel.core.types import (
     Task,
     positions,
 )
+from modelsel.learner.base import FittedModel
 from modelsel.planning.batch import fit_digest
+from modelsel.preparer.base import FittedPreparer
 from modelsel.runner.evaluation.preprocessing import prepare, rows_digest
 
 
@@ -36,9 +36,9 @@ class Final:
 
     features: tuple[Feature, ...]  # of the raw table
     classes: tuple[str, ...]
-    steps: tuple[tuple[str, Prepared], ...]  # kind, fitted step
+    steps: tuple[tuple[str, FittedPreparer], ...]  # kind, fitted step
     kind: str  # of the learner
-    model: Model
+    model: FittedModel
 
     def prepared(self, table: Table) -> Table:
         """The table as the learner sees it."""

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.errors import NoCandidateError, Problem
-from modelsel.core.protocols.evaluation import Measure
-from modelsel.core.protocols.surroundings import Progress
+from modelsel.core.surroundings import Progress
 from modelsel.core.system.interrupts import interruptible
 from modelsel.core.system.machine import give_back
 from modelsel.core.types import Resampling, Task
+from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Plan
 from modelsel.runner.aggregation.racing import Race, Racing
 from modelsel.runner.aggregation.results import Results, SeOf, gather
@@ -38,7 +38,7 @@ def run(
     plan: Plan,
     task: Task,
     resampling: Resampling,
-    measure: Measure,
+    measure: BaseMeasure,
     pool: Any,
     journal: Journal,
     progress: Progress = QUIET,
@@ -49,7 +49,7 @@ def run(
     se_of: SeOf | None = None,
     deadline: float | None = None,
     order: Order | None = None,
-    beside: Mapping[str, Measure] = NOTHING,
+    beside: Mapping[str, BaseMeasure] = NOTHING,
     race: Race | None = None,
 ) -> Results:
     """Compute what the journal does not know yet and add everything up.

@@ -12,11 +12,12 @@ import numpy as np
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of, whole
 from modelsel.core.types import Fold, Resampling, Task
+from modelsel.scheme.base import BaseScheme
 from modelsel.scheme.partition import groups_ignored, too_many_folds
 
 
 @dataclass(frozen=True)
-class Bootstrap:
+class Bootstrap(BaseScheme):
     """`repeats` resamples; each is a repeat of its own."""
 
     repeats: int = whole(50, least=1, help="number of resamples")

@@ -2,13 +2,10 @@
 
 from dataclasses import dataclass
 
-from modelsel.core.types import Task
+from modelsel.scheme.base import BaseScheme
 from modelsel.scheme.partition import Grouped
 
 
 @dataclass(frozen=True)
-class GroupKfold(Grouped):
+class GroupKfold(Grouped, BaseScheme):
     """Whole groups are dealt into `folds` parts of nearly equal numbers of rows."""
-
-    def strata(self, task: Task) -> None:
-        """Return None: classes are not balanced."""

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from modelsel.core.spec import number, plain, whole
 from modelsel.core.types import Resampling, Task
+from modelsel.scheme.base import BaseScheme
 from modelsel.scheme.partition import groups_ignored, hold_out, resampling, too_many_folds
 
 
 @dataclass(frozen=True)
-class Holdout:
+class Holdout(BaseScheme):
     """`share` of the rows is assessed, by class in proportion where `stratify`."""
 
     share: float = number(0.3, least=0.01, most=0.99, help="share of the rows that is assessed")

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from modelsel.core.spec import plain, whole
 from modelsel.core.types import Resampling, Task
+from modelsel.scheme.base import BaseScheme
 from modelsel.scheme.partition import groups_ignored, partition, resampling, too_many_folds
 
 
 @dataclass(frozen=True)
-class Kfold:
+class Kfold(BaseScheme):
     """`folds` parts dealt at random, without regard to classes."""
 
     folds: int = whole(10, least=2, help="number of parts")

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Resampling, Task
+from modelsel.scheme.base import BaseScheme
 from modelsel.scheme.partition import groups_ignored, resampling
 
 MOST = 5_000  # rows: the folds alone hold rows² positions
 
 
 @dataclass(frozen=True)
-class LeaveOneOut:
+class LeaveOneOut(BaseScheme):
     """Row i is assessed in fold i."""
 
     def problems(self, task: Task) -> Iterator[str]:

@@ -15,13 +15,14 @@ from typing import Any
 
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, Fold, Resampling, Task, positions
+from modelsel.scheme.base import BaseScheme
 from modelsel.scheme.partition import groups_ignored
 
 LEAST = 50  # trees
 
 
 @dataclass(frozen=True)
-class OutOfBag:
+class OutOfBag(BaseScheme):
     """One fold: all rows are analysed, and assessed by the trees that have not drawn them."""
 
     def problems(self, task: Task) -> Iterator[str]:

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import ABSENT, Integers, Resampling, Task
+from modelsel.scheme.base import BaseScheme
 from modelsel.scheme.partition import resampling
 
 
 @dataclass(frozen=True)
-class Predefined:
+class Predefined(BaseScheme):
     """Folds in the order of their numbers. Groups are the business of whoever made the column; crossing ones are refused."""
 
     def problems(self, task: Task) -> Iterator[str]:

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 from modelsel.core.spec import plain, whole
 from modelsel.core.types import Resampling, Task
+from modelsel.scheme.base import BaseScheme
 from modelsel.scheme.partition import groups_ignored, partition, resampling, too_many_folds
 
 
 @dataclass(frozen=True)
-class RepeatedKfold:
+class RepeatedKfold(BaseScheme):
     """`repeats` independent k-fold partitions; the first is the one that a single k-fold of equal seed would draw."""
 
     folds: int = whole(10, least=2, help="number of parts")

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from modelsel.core.types import Codes, Task
+from modelsel.scheme.base import BaseScheme
 from modelsel.scheme.partition import Grouped
 
 
 @dataclass(frozen=True)
-class StratifiedGroupKfold(Grouped):
+class StratifiedGroupKfold(Grouped, BaseScheme):
     """Groups, largest first, go where the squared deviation from the class proportions grows least."""
 
     def strata(self, task: Task) -> Codes:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from modelsel.core.spec import plain, whole
 from modelsel.core.types import Resampling, Task
+from modelsel.scheme.base import BaseScheme
 from modelsel.scheme.partition import groups_ignored, partition, resampling, too_many_folds
 
 
 @dataclass(frozen=True)
-class StratifiedKfold:
+class StratifiedKfold(BaseScheme):
     """`folds` parts with the classes in proportion; sizes differ by at most one."""
 
     folds: int = whole(10, least=2, help="number of parts")

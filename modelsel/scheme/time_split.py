@@ -10,11 +10,12 @@ import numpy as np
 
 from modelsel.core.spec import kind_of, one_of, whole
 from modelsel.core.types import Floats, Integers, Resampling, Task, dates
+from modelsel.scheme.base import BaseScheme
 from modelsel.scheme.partition import fold, groups_ignored
 
 
 @dataclass(frozen=True)
-class TimeSplit:
+class TimeSplit(BaseScheme):
     """`expanding`: all earlier blocks are analysed; `rolling`: only the one before. `gap` rows between are left out."""
 
     folds: int = whole(5, least=1, help="number of assessed blocks")

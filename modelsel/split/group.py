@@ -8,12 +8,13 @@ import numpy as np
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import number, plain, whole
 from modelsel.core.types import Partition, Task
+from modelsel.split.base import BaseSplit
 from modelsel.split.parts import parts
 from modelsel.statistics.sampling import deal_groups
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(BaseSplit):
     """Groups, largest first, go where the proportions of rows and classes suffer least; sizes are near, not exact."""
 
     test: float = number(0.3, least=0.01, most=0.99, help="share of the rows that is sealed, approximately")

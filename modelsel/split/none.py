@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Partition, Task, positions
+from modelsel.split.base import BaseSplit
 
 
 @dataclass(frozen=True)
-class None_:  # noqa: N801 — the class of kind `none`; `None` is taken
+class None_(BaseSplit):  # noqa: N801 — the class of kind `none`; `None` is taken
     """The best of many assessment scores is all that such a study can show."""
 
     def problems(self, task: Task) -> Iterator[str]:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Partition, Task
+from modelsel.split.base import BaseSplit
 from modelsel.split.parts import parts
 
 
 @dataclass(frozen=True)
-class Predefined:
+class Predefined(BaseSplit):
     """Rows marked in `dataset.held_out` (or read from `dataset.test_path`) are the test rows."""
 
     def problems(self, task: Task) -> Iterator[str]:

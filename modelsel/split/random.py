@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import number, plain, whole
 from modelsel.core.types import Partition, Task
+from modelsel.split.base import BaseSplit
 from modelsel.split.parts import groups_ignored, one_unit, parts
 from modelsel.statistics.sampling import deal_groups, draw
 
 
 @dataclass(frozen=True)
-class Random:
+class Random(BaseSplit):
     """`test` is the share of sealed rows. Another `seed` is another test set of the same data, and the guard will say so."""
 
     test: float = number(0.3, least=0.01, most=0.99, help="share of the rows that is sealed")

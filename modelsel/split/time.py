@@ -7,11 +7,12 @@ import numpy as np
 
 from modelsel.core.spec import number
 from modelsel.core.types import Booleans, Floats, Integers, Partition, Task, dates
+from modelsel.split.base import BaseSplit
 from modelsel.split.parts import groups_ignored, parts
 
 
 @dataclass(frozen=True)
-class Time:
+class Time(BaseSplit):
     """The last `test` of the rows in time order, begun at a change of time."""
 
     test: float = number(0.3, least=0.01, most=0.99, help="share of the rows that is sealed: the latest")

@@ -16,8 +16,8 @@ from modelsel.comparison.pairs import pairs
 from modelsel.comparison.point632 import with_point632
 from modelsel.config.compose import Config, compose
 from modelsel.core.outcome import StudySummary
-from modelsel.core.protocols.surroundings import Progress
 from modelsel.core.spec import kind_of
+from modelsel.core.surroundings import Progress
 from modelsel.core.system.machine import give_back
 from modelsel.core.types import Candidate
 from modelsel.guard.kept import kept

@@ -11,10 +11,10 @@ from modelsel.comparison.score_measures import with_score_measures
 from modelsel.comparison.selection import choose
 from modelsel.config.compose import BATES, Config
 from modelsel.config.settings import ALL
-from modelsel.core.protocols.evaluation import Measure
-from modelsel.core.protocols.surroundings import Progress
 from modelsel.core.selection import Selection
+from modelsel.core.surroundings import Progress
 from modelsel.core.types import Resampling, Task
+from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import accompanying, named
 from modelsel.planning.make import Plan
 from modelsel.record.folder import RunFolder
@@ -63,7 +63,7 @@ def select(
         return results, with_nested(selection, nested, config.corrected), {**extra, "nested": nested.to_dict()}
 
 
-def _beside(config: Config, task: Task, resampling: Resampling) -> Mapping[str, Measure]:
+def _beside(config: Config, task: Task, resampling: Resampling) -> Mapping[str, BaseMeasure]:
     """The measures that every candidate gets beside the one that chooses."""
     counted = accompanying(config.measure, task, resampling, scores=False)
     return {**counted, **accompanying(config.measure, task, resampling, scores=True)} if config.measures == ALL else counted

@@ -2,7 +2,6 @@
 
 import inspect
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
@@ -29,13 +28,28 @@ RESULTS = (  # classes whose objects the public functions return
 NOT_MADE_BY_PEOPLE = (*RESULTS[:2], "modelsel.api.results.model.StudyClassifier")  # fields, not arguments of people
 BASES = [
     f"modelsel.{group}.base"
-    for group in ("calibrator", "criterion", "decision", "distance", "learner", "measure", "preparer", "pruner", "scheme")
+    for group in (
+        "calibrator",
+        "criterion",
+        "decision",
+        "distance",
+        "learner",
+        "measure",
+        "preparer",
+        "pruner",
+        "scheme",
+        "split",
+    )
 ]
-PROMISED = [f"modelsel.core.protocols.{name}" for name in ("evaluation", "learner", "preparer", "surroundings")]
-PROTOCOLS = (  # groups without a base, and what a base stands for
+PROMISED = ["modelsel.core.surroundings"]
+PROTOCOLS = (  # a group without a base, bases that stand beside much else, and what paths of one fit offer
+    "modelsel.rule.base.BaseRule",
+    "modelsel.learner.base.Path",
+    "modelsel.learner.base.SubsetPath",
+    "modelsel.preparer.base.FeatureRanking",
+    "modelsel.preparer.base.SelectedColumns",
     "modelsel.tree.softening.Softener",
-    "modelsel.tree.growing.growth.Criterion",
-    "modelsel.tree.structure.evidence.Pruner",
+    "modelsel.tree.growing.growth.BaseCriterion",
     "modelsel.tree.structure.evidence.PruningPath",
 )
 POLICIES = tuple(f"modelsel.guard.policy.{name}" for name in (
@@ -58,7 +72,7 @@ WITHIN = (  # defined in a base's file, and not for plug-ins
     "modelsel.decision.base.best_threshold",
     "modelsel.pruner.base.HasStrength",
     "modelsel.pruner.base.PrunesDirectly",
-    "modelsel.criterion.base.BaseCriterion.worth_loop",  # the default value of what `growth.Criterion` describes
+    "modelsel.tree.growing.growth.BaseCriterion.worth_loop",  # described in the class
 )
 
 
@@ -86,7 +100,7 @@ def offered(module: str) -> list[str]:
 
 
 OFFERED = [one for base in (*BASES, *PROMISED) for one in offered(base) if not one.startswith(WITHIN)]
-OFFERED += [one for path in PROTOCOLS for one in members(path)]
+OFFERED += [one for path in PROTOCOLS for one in members(path) if one not in (*OFFERED, *WITHIN)]
 OFFERED += [*JUDGED, *POLICIES]
 
 
@@ -121,9 +135,7 @@ def test_members_are_found() -> None:
     assert {"leaderboard", "export", "at", "plot"} <= found
     assert "predict" in {one.rpartition(".")[2] for one in members("modelsel.api.search.selection_cv.SelectionCV")}
     assert {"modelsel.criterion.base.shares", "modelsel.learner.base.BaseLearner.fit"} <= set(OFFERED)
-    promised = import_module("modelsel.core.protocols")
-    assert {path.stem for path in Path(promised.__path__[0]).glob("[a-z]*.py")} == {one.rpartition(".")[2] for one in PROMISED}
-    assert {f"modelsel.core.protocols.evaluation.{name}" for name in ("Rule.choose", "Measure.losses")} <= set(OFFERED)
+    assert {"modelsel.rule.base.BaseRule.choose", "modelsel.measure.base.BaseMeasure.losses"} <= set(OFFERED)
 
 
 def test_the_check_finds_what_is_missing() -> None:

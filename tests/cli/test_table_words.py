@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.config.overrides import as_overrides
+from modelsel.api.commands.table_words import as_overrides
 from modelsel.core.errors import ConfigurationError
 
 LOANS = "age;income;default\n" + "".join(f"{i % 17 + 20},5;{i * 7};{'yn'[i % 3 == 0]}\n" for i in range(60))

@@ -14,15 +14,15 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from modelsel.core.protocols.learner import SubsetPath
-from modelsel.core.protocols.preparer import SelectedColumns
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
+from modelsel.learner.base import SubsetPath
 from modelsel.learner.knn import Knn
 from modelsel.learner.majority import Majority
 from modelsel.learner.naive_bayes import NaiveBayes
 from modelsel.learner.sklearn import Sklearn
 from modelsel.learner.table import Table
+from modelsel.preparer.base import SelectedColumns
 from tests.learner.test_knn import Twin as KnnTwin
 from tests.learner.test_naive_bayes import Twin as BayesTwin
 from tests.learner.test_table import plain_scores

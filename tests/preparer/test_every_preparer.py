@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import yaml
 
-from modelsel.core.protocols.preparer import SelectedColumns
 from modelsel.core.spec import class_of, make
 from modelsel.core.types import positions
+from modelsel.preparer.base import SelectedColumns
 
 CONF = Path(__file__).resolve().parents[2] / "conf/preparer"
 VARIANTS = {
@@ -51,7 +51,7 @@ every = pytest.mark.parametrize("preparer", parts(), ids=str)
 def test_a_restored_step_does_the_same(preparer, mixed):
     task = mixed(1)
     step = preparer.fit(task, positions(task), rng())
-    again = class_of("preparer", step.describe().kind).restore(step.describe())
+    again = type(preparer).restore(step.describe())
     one, other = step.apply(task), again.apply(task)
     assert one.features == other.features
     assert np.array_equal(one.values, other.values, equal_nan=True)

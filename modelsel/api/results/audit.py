@@ -13,8 +13,8 @@ import numpy as np
 
 from modelsel.config.reopen import reopen
 from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, ConfigurationError
-from modelsel.core.protocols.surroundings import Anchor
 from modelsel.core.spec import make
+from modelsel.core.surroundings import Anchor
 from modelsel.core.types import Floats, Scoreboard, Severity
 from modelsel.guard.gate import Gate
 from modelsel.guard.reporting.audit import audit

@@ -11,8 +11,8 @@ from threadpoolctl import threadpool_limits
 
 from modelsel.comparison.bbc import bbc
 from modelsel.core.fingerprint import generator
-from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Floats, Resampling, Scoreboard, Task
+from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Cell, Plan
 from modelsel.runner.aggregation.losses import LossMatrix, fold_errors
 from modelsel.runner.aggregation.results import Results
@@ -45,8 +45,8 @@ class CandidateScores:
 
 
 def answered(
-    plan: Plan, task: Task, resampling: Resampling, measure: Measure, seed: int, workers: int,
-    beside: Mapping[str, Measure] = NOTHING,
+    plan: Plan, task: Task, resampling: Resampling, measure: BaseMeasure, seed: int, workers: int,
+    beside: Mapping[str, BaseMeasure] = NOTHING,
 ) -> CandidateScores:  # fmt: skip
     """Compute every cell, with what the rule sets bounds to `beside`. Raises DataError for data that a learner cannot use."""
     work = RunContext(task, resampling, plan, measure, seed, beside=beside)

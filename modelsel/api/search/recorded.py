@@ -12,10 +12,10 @@ from modelsel.api.outcome import Outcome
 from modelsel.api.run import run_on_all
 from modelsel.api.search.cells import CandidateScores, of_results
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Candidate, Fold, Integers, Resampling, Task
 from modelsel.dataset.tables.in_memory import OF_A_TASK
 from modelsel.dataset.tables.untyped import UntypedTable
+from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import make
 from modelsel.record.folder import RunFolder
 from modelsel.runner.execution.executors import Pool
@@ -60,7 +60,7 @@ def _same(counts: Integers, one: Fold, other: Fold) -> bool:
 
 
 def studied(
-    task: Task, resampling: Resampling, candidates: tuple[Candidate, ...], labels: NDArray[Any], measure: Measure,
+    task: Task, resampling: Resampling, candidates: tuple[Candidate, ...], labels: NDArray[Any], measure: BaseMeasure,
     settings: Mapping[str, Any],
 ) -> tuple[Outcome, CandidateScores]:  # fmt: skip
     """The study of a search, and what its cells answered; nothing is computed again."""

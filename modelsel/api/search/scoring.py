@@ -22,7 +22,6 @@ from modelsel.config.build import Builder
 from modelsel.config.folders import Folders
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import (
     DECISIONS,
     PROBABILITIES,
@@ -32,11 +31,10 @@ from modelsel.core.types import (
     Fold,
     Integers,
     Outputs,
-    Resampling,
-    Task,
     scores_are,
 )
 from modelsel.estimator import Classifier, has_decisions, has_probabilities, one_column
+from modelsel.measure.base import BaseMeasure
 from modelsel.runner.evaluation.context import RunContext
 from modelsel.runner.final_fit import fit
 
@@ -47,7 +45,7 @@ READ = ("classes_", "n_features_in_", "feature_names_in_")  # attributes of a fi
 class Scoring:
     """A score is `sign` × measure + `offset`; `scorer` scores a fitted estimator on rows."""
 
-    measure: Measure
+    measure: BaseMeasure
     sign: float
     offset: float
     scorer: Callable[..., float]
@@ -140,7 +138,7 @@ class GivenRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Asked(BaseMeasure):
     """A scorer of scikit-learn's as a measure, which is asked of candidates on a fold (`on`)."""
 
     scorer: Any
@@ -152,7 +150,7 @@ class Asked:
     ranks = False  # what it reads of an estimator is its own affair
 
     @property
-    def needs_probabilities(self) -> bool:
+    def needs_probabilities(self) -> bool:  # type: ignore[override]  # as it asks
         """True where it asks for `predict_proba` and nothing else."""
         return bool(self._response == "predict_proba")
 
@@ -165,9 +163,6 @@ class Asked:
     def _response(self) -> Any:
         """The method of the estimator that is read, or several of which one will do; None where only the callable knows."""
         return getattr(self.scorer, "_response_method", None)
-
-    def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
-        yield from ()
 
     def of(self, search: Any, X: Any, y: Any, weights: Any) -> "Asked":
         """The scorer of a fitted search's rows; one that takes no weights is not given any, and the caller is warned."""

@@ -21,11 +21,11 @@ from modelsel.config.build import Builder
 from modelsel.config.expand import expand
 from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError, DataError, Problem
-from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Candidate, Fold, Resampling, Task
 from modelsel.dataset.tables.frame import moments_of
 from modelsel.estimator import Classifier, task_of
 from modelsel.measure.answerable import unanswerable
+from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import named, unbounded
 from modelsel.planning.make import make
 from modelsel.record.candidates import differing
@@ -350,7 +350,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
 
     def _answered(
         self, task: Task, resampling: Resampling, scoring: Scoring, candidates: tuple[Candidate, ...],
-        bounded: Mapping[str, Measure],
+        bounded: Mapping[str, BaseMeasure],
     ) -> CandidateScores:  # fmt: skip
         """Compute the scores of all candidates on all folds: in memory, or by a study that is kept as `outcome_`."""
         if not self.record:

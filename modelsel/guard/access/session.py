@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.errors import LedgerError, ModelselError, Problem
-from modelsel.core.protocols.surroundings import Anchor
+from modelsel.core.surroundings import Anchor
 from modelsel.core.types import Finding
 from modelsel.guard.access.integrity import checked, judged_of, losses, mark
 from modelsel.guard.findings import ledger_findings

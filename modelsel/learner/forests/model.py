@@ -14,6 +14,7 @@ from modelsel.forest.votes import Translated, coded, cuts_of, leaves_of, numbere
 from modelsel.kernels.compiler import load
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, OTHERS, RIGHT, ROWS, TEST, WHOLE
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD
+from modelsel.learner.base import FittedModel
 
 # A forest of thresholds in nodes of eight bytes, for many rows (`kernels.forests.forest_predict`).
 
@@ -115,7 +116,7 @@ class CutTree(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ForestModel:
+class ForestModel(FittedModel):
     """All trees in one array of nodes.
 
     A threshold is known by its place among its feature's `cuts`; children and marks are counted from the start of their tree.

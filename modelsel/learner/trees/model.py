@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Codes, Description, Feature, Floats, Table, positions
+from modelsel.learner.base import FittedModel
 from modelsel.learner.trees.leaf import frequencies
 from modelsel.tree.export.rules import row_paths
 from modelsel.tree.pruning import best_class
@@ -30,7 +31,7 @@ NOMINAL_ONLY = (EQUALITY, MULTIWAY, SUBSET)
 
 
 @dataclass(frozen=True, eq=False)
-class TreeModel:
+class TreeModel(FittedModel):
     """`cut.tree` holds only nodes that stand; `node_scores` are class scores per node, `costs` true × predicted class."""
 
     cut: PrunedView

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from modelsel.core.errors import ModelselError, Problem, StoreError
-from modelsel.core.protocols.surroundings import Anchor
+from modelsel.core.surroundings import Anchor
 from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow import pending
 from modelsel.record.mlflow.anchor import MlflowAnchor

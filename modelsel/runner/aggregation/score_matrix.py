@@ -11,8 +11,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.types import Booleans, Floats, Status
+from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import counted, of_matrices
 from modelsel.runner.evaluation.cell_result import (
     CODE,
@@ -41,7 +41,7 @@ class FitWarning:
 class ScoreMatrix:
     """Filled in as cells finish, in any order: the numbers do not depend on it. `columns` are those of `CellResult`."""
 
-    def __init__(self, candidates: int, folds: int, beside: Mapping[str, Measure] = NOTHING, classes: int = 0) -> None:
+    def __init__(self, candidates: int, folds: int, beside: Mapping[str, BaseMeasure] = NOTHING, classes: int = 0) -> None:
         """Begin with no score."""
         shape = candidates, folds
         self._later = counted(beside, classes)

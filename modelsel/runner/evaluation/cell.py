@@ -18,11 +18,11 @@ import numpy as np
 
 from modelsel.core.errors import DataError, meant
 from modelsel.core.fingerprint import generator
-from modelsel.core.protocols.learner import Path, SubsetPath
 from modelsel.core.system.interrupts import Interrupted
 from modelsel.core.types import Candidate, Fold, Integers, Task
 from modelsel.distance.search import shared
 from modelsel.kernels.stop import Stopped
+from modelsel.learner.base import Path, SubsetPath
 from modelsel.planning.batch import preparation
 from modelsel.runner.evaluation.cell_result import CellResult, CellResultBuilder
 from modelsel.runner.evaluation.heard import heard

@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import digest
-from modelsel.core.protocols.evaluation import Measure
-from modelsel.core.protocols.learner import Path
 from modelsel.core.types import Booleans, Candidate, Codes, Floats, Integers, Outputs, Status, Task
-from modelsel.measure.base import confusion
+from modelsel.learner.base import Path
+from modelsel.measure.base import BaseMeasure, confusion
 from modelsel.measure.beside import counted, scored
 from modelsel.runner.evaluation.limits import CellTimeout
 
@@ -31,7 +30,7 @@ CODE: dict[str, int] = {status: code for code, status in enumerate(STATUSES)}
 OK = CODE["ok"]
 UNFINISHED = -1
 UNDEFINED = "the measure is not defined on this fold"
-NOTHING: Mapping[str, Measure] = {}
+NOTHING: Mapping[str, BaseMeasure] = {}
 
 
 def column(measured: bool = False) -> Any:
@@ -108,7 +107,12 @@ class CellResult:
         return self._with(**{name: array[which] for name, array in self._arrays().items()}, reasons=reasons)
 
     def scored(
-        self, measure: Measure, truth: Codes, weights: Floats | None, classes: int, beside: Mapping[str, Measure] = NOTHING
+        self,
+        measure: BaseMeasure,
+        truth: Codes,
+        weights: Floats | None,
+        classes: int,
+        beside: Mapping[str, BaseMeasure] = NOTHING,
     ) -> Self:
         """Score the answers by the measure, and by those beside it: numbers per candidate, no rows.
 

@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Any
 
 from modelsel.core.fingerprint import digest
-from modelsel.core.protocols.evaluation import Measure
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Candidate, Resampling, Task
+from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Cell, Plan
 from modelsel.planning.sources import code
 from modelsel.runner.evaluation.cell import Reached, evaluate
@@ -32,11 +32,11 @@ class RunContext:
     task: Task
     resampling: Resampling
     plan: Plan
-    measure: Measure
+    measure: BaseMeasure
     seed: int = 0
     limits: CellLimits = UNLIMITED
     rows: bool = True  # keep predictions per row, not only scores
-    beside: Mapping[str, Measure] = field(default_factory=dict)  # what else is said of every candidate
+    beside: Mapping[str, BaseMeasure] = field(default_factory=dict)  # what else is said of every candidate
 
     @cached_property
     def needs_scores(self) -> bool:

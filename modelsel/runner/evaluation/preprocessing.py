@@ -15,9 +15,9 @@ from typing import Any, cast
 import numpy as np
 
 from modelsel.core.fingerprint import array_digest, digest, generator
-from modelsel.core.protocols.preparer import FeatureRanking, Prepared, SelectedColumns
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Floats, Integers, Table, Task, positions
+from modelsel.preparer.base import FeatureRanking, FittedPreparer, SelectedColumns
 from modelsel.runner.evaluation.lru_cache import LRUCache
 
 PROBED = 64  # rows of either half that a step is asked about alone
@@ -39,9 +39,9 @@ class Fit:
 RANKINGS: LRUCache[Fit] = LRUCache(16)
 
 
-def prepare(steps: Sequence[Any], task: Task, rows: Integers, seed: int) -> tuple[tuple[Prepared, ...], Task]:
+def prepare(steps: Sequence[Any], task: Task, rows: Integers, seed: int) -> tuple[tuple[FittedPreparer, ...], Task]:
     """The steps, fitted one after the other on `rows`, and the task as they describe it."""
-    fitted: list[Prepared] = []
+    fitted: list[FittedPreparer] = []
     before: list[dict[str, Any]] = []
     where, probes = (rows_digest(task, rows), _probes(task, rows)) if steps else ("", {})
     for step in steps:
@@ -52,7 +52,7 @@ def prepare(steps: Sequence[Any], task: Task, rows: Integers, seed: int) -> tupl
     return tuple(fitted), task
 
 
-def columns_left(selections: Sequence[Prepared]) -> Integers | None:
+def columns_left(selections: Sequence[FittedPreparer]) -> Integers | None:
     """Columns that consecutive selections leave; None where there is none."""
     columns: Integers | None = None
     for selection in selections:
@@ -82,7 +82,7 @@ def _fit(step: Any, task: Task, rows: Integers, identity: tuple[int, str, str]) 
     return known.ranking
 
 
-def _applied(step: Any, fitted: Prepared, task: Task, probes: Mapping[str, Integers]) -> Task:
+def _applied(step: Any, fitted: FittedPreparer, task: Task, probes: Mapping[str, Integers]) -> Task:
     """The task as the fitted step describes it. Raises LeakError when a row's description depends on other rows."""
     try:
         ready = fitted.apply(_unlabelled(task, slice(None)))

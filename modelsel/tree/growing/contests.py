@@ -13,7 +13,7 @@ from modelsel.core.types import Floats, Integers, Task
 from modelsel.kernels.layout import EQUALITY, THRESHOLD
 from modelsel.tree.growing.assemble import midpoint
 from modelsel.tree.growing.columns import columns
-from modelsel.tree.growing.growth import Criterion, GrowthParams
+from modelsel.tree.growing.growth import BaseCriterion, GrowthParams
 from modelsel.tree.growing.numpy_grower import Grower
 from modelsel.tree.growing.numpy_record import Node
 from modelsel.tree.growing.numpy_tests import Test
@@ -39,7 +39,9 @@ class NodeSplits:
     rivals: tuple[SplitCandidate, ...]
 
 
-def contests(cut: PrunedView, task: Task, rows: Integers, criterion: Criterion, growth: GrowthParams) -> Iterator[NodeSplits]:
+def contests(
+    cut: PrunedView, task: Task, rows: Integers, criterion: BaseCriterion, growth: GrowthParams
+) -> Iterator[NodeSplits]:
     """The contests at the inner nodes of a tree that was grown on `rows`, in preorder."""
     grower = Grower(WeightedRows.of(task, rows), columns(task), criterion, growth, None)
     grower.record.add(-1, 0, grower.chosen.counts)

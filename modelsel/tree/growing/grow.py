@@ -17,7 +17,7 @@ from modelsel.kernels.compiler import function_of, load, wanted
 from modelsel.kernels.layout import ENTROPY, GENERAL, GrowthLimits, GrowthRules
 from modelsel.tree.growing.assemble import GrowerOutput, assemble
 from modelsel.tree.growing.columns import RankedColumns, columns
-from modelsel.tree.growing.growth import MISSING, NOMINAL, Criterion, GrowthParams, same
+from modelsel.tree.growing.growth import MISSING, NOMINAL, BaseCriterion, GrowthParams, same
 from modelsel.tree.growing.late_surrogates import Finder, by_surrogates, later
 from modelsel.tree.growing.rows import WeightedRows
 from modelsel.tree.structure.node import DecisionTree
@@ -25,7 +25,7 @@ from modelsel.tree.structure.node import DecisionTree
 WORD, ENTRY = 63, 32  # bits of an entry, and of one without a code
 
 
-def grow(task: Task, rows: Integers, criterion: Criterion, growth: GrowthParams) -> DecisionTree:
+def grow(task: Task, rows: Integers, criterion: BaseCriterion, growth: GrowthParams) -> DecisionTree:
     """The fully grown tree on `rows` (repeats allowed). Raises `stop.Stopped` when the stop flag is set meanwhile."""
     chosen, ranked = WeightedRows.of(task, rows), columns(task)
     late = growth.missing == "surrogate" and ranked.known and chosen.unit and criterion.loop is not None and wanted()
@@ -33,7 +33,7 @@ def grow(task: Task, rows: Integers, criterion: Criterion, growth: GrowthParams)
     return later(by_surrogates(tree), Finder(chosen, ranked, _bits(len(chosen.rows)))) if late else tree
 
 
-def _grown(chosen: WeightedRows, ranked: RankedColumns, criterion: Criterion, growth: GrowthParams) -> DecisionTree:
+def _grown(chosen: WeightedRows, ranked: RankedColumns, criterion: BaseCriterion, growth: GrowthParams) -> DecisionTree:
     """Grow by the compiled grower, or by NumPy's where the criterion has no compiled form."""
     grown = _compiled(chosen, ranked, criterion, growth) if criterion.loop is not None else None
     if grown is None:
@@ -43,13 +43,15 @@ def _grown(chosen: WeightedRows, ranked: RankedColumns, criterion: Criterion, gr
     return assemble(grown, chosen.task, ranked, chosen.rows if growth.threshold == "observed" else None)
 
 
-def _numpy(chosen: WeightedRows, ranked: RankedColumns, criterion: Criterion, growth: GrowthParams) -> GrowerOutput:
+def _numpy(chosen: WeightedRows, ranked: RankedColumns, criterion: BaseCriterion, growth: GrowthParams) -> GrowerOutput:
     from modelsel.tree.growing.numpy_grower import grow as by_numpy
 
     return by_numpy(chosen, ranked, criterion, growth)
 
 
-def _compiled(chosen: WeightedRows, ranked: RankedColumns, criterion: Criterion, growth: GrowthParams) -> GrowerOutput | None:
+def _compiled(
+    chosen: WeightedRows, ranked: RankedColumns, criterion: BaseCriterion, growth: GrowthParams
+) -> GrowerOutput | None:
     """Records of the compiled grower that is enough; None where it cannot be compiled."""
     fused = criterion.fused if chosen.integral else GENERAL
     plain = ranked.known and chosen.unit and criterion.worth_loop is same
@@ -64,7 +66,7 @@ def _compiled(chosen: WeightedRows, ranked: RankedColumns, criterion: Criterion,
 
 
 def _settings(
-    chosen: WeightedRows, fused: int, criterion: Criterion, growth: GrowthParams
+    chosen: WeightedRows, fused: int, criterion: BaseCriterion, growth: GrowthParams
 ) -> tuple[GrowthRules, GrowthLimits, Integers]:
     """Return a kernel's settings, and its table."""
     n = len(chosen.rows)
@@ -94,7 +96,7 @@ def _general(
     kernel: ModuleType,
     chosen: WeightedRows,
     ranked: RankedColumns,
-    criterion: Criterion,
+    criterion: BaseCriterion,
     rules: GrowthRules,
     limits: GrowthLimits,
     units: Integers,

@@ -1,10 +1,11 @@
 """Settings of growing a tree that no truncation can answer, and the criterion as growers see it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar
 
-from modelsel.core.types import Floats
+from modelsel.core.types import Floats, Table
+from modelsel.kernels.layout import GENERAL
 
 MISSING = ("node_mode", "class_mode", "fractional", "branch", "surrogate")  # in the order of kernels.layout
 BY_COUNT = "surrogate_count"  # surrogates that compete by the weight that they send the same way
@@ -17,17 +18,31 @@ def same(goodness: float, cost: float, exponent: float) -> float:  # noqa: ARG00
     return goodness
 
 
-class Criterion(Protocol):
-    """A score of splits; `criterion.base` has the defaults, so that a new one need only define its goodness.
+class BaseCriterion:
+    """Base of criteria: a slow but complete criterion, of which a new one defines `goodness`.
+
+    Class attributes make it faster, or restrict it. `convex` (a mean of a concave impurity) spares trying all sets of
+    levels for two classes; among equal sets another may win then, and `min_leaf` chooses among prefixes only.
+    `boundary`: best cuts lie between values of different classes (Fayyad & Irani 1992). `binary`: not defined for more than
+    two branches. `ratio`: features compete by goodness over split information. `loop`: `goodness` of one branches × classes
+    table in plain loops, which is compiled; without it the NumPy grower is used. `worth_loop`: `worth` of three numbers,
+    goodness, cost and `exponent`. `fused`: ENTROPY or GINI where the grower knows the formula itself.
 
     Examples
     --------
     >>> import numpy as np
     >>> from modelsel.criterion.gini import Gini
-    >>> criterion: Criterion = Gini()
-    >>> float(criterion.goodness(np.array([[4.0, 0.0], [0.0, 4.0]])))
+    >>> float(Gini().goodness(np.array([[4.0, 0.0], [0.0, 4.0]])))
     0.5
     """
+
+    fused: ClassVar[int] = GENERAL
+    boundary: ClassVar[bool] = False
+    convex: ClassVar[bool] = False
+    ratio: ClassVar[bool] = False
+    binary: ClassVar[bool] = False  # not defined for more than two branches
+    loop: ClassVar[Callable[..., float] | None] = None
+    worth_loop: ClassVar[Callable[..., float]] = staticmethod(same)
 
     def goodness(self, tables: Floats) -> Floats:
         """Compute the goodness of splits.
@@ -42,10 +57,25 @@ class Criterion(Protocol):
         Floats
             A number per table; higher is better.
         """
-        ...
+        raise NotImplementedError
+
+    @property
+    def average(self) -> bool:
+        """True where only features of at least average goodness compete."""
+        return False
+
+    @property
+    def penalty(self) -> bool:
+        """True where a numeric feature pays log2(cuts) / N for the choice of its cut."""
+        return False
+
+    @property
+    def exponent(self) -> float:
+        """The criterion's own parameter, as the compiled growers read it."""
+        return 0.0
 
     def worth(self, goodness: Floats, cost: Floats) -> Floats:
-        """Return the values that features compete with.
+        """Return the values that features compete with, from the goodness of their best tests and their costs.
 
         Parameters
         ----------
@@ -59,52 +89,22 @@ class Criterion(Protocol):
         Floats
             Higher is better.
         """
-        ...
+        return goodness
 
-    @property
-    def loop(self) -> Callable[..., float] | None:
-        """`goodness` of one branches × classes table in plain loops, to be compiled; None: the NumPy grower is used."""
-        ...
+    def problems(self, task: Table | None = None) -> Iterable[str]:
+        """List reasons why it cannot be used, by itself or on these features.
 
-    @property
-    def worth_loop(self) -> Callable[..., float]:
-        """`worth` of three numbers: goodness, cost, `exponent`."""
-        ...
+        Parameters
+        ----------
+        task : Table, optional
+            The features; without it only the settings are judged.
 
-    @property
-    def exponent(self) -> float:
-        """The criterion's own parameter, as `worth_loop` reads it; 0 where it has none."""
-        ...
-
-    @property
-    def fused(self) -> int:
-        """ENTROPY or GINI where the grower knows the formula itself, else GENERAL."""
-        ...
-
-    @property
-    def boundary(self) -> bool:
-        """A numeric feature's best cut lies between two classes (Fayyad & Irani 1992)."""
-        ...
-
-    @property
-    def convex(self) -> bool:
-        """For two classes the best subset is a prefix of the levels in order of class share."""
-        ...
-
-    @property
-    def ratio(self) -> bool:
-        """Features compete by goodness over split information."""
-        ...
-
-    @property
-    def average(self) -> bool:
-        """Only features of at least average goodness compete."""
-        ...
-
-    @property
-    def penalty(self) -> bool:
-        """A numeric feature pays log2(cuts)/N."""
-        ...
+        Returns
+        -------
+        iterable of str
+            Sentences for the error message; none where all is well.
+        """
+        return ()
 
 
 @dataclass(frozen=True)

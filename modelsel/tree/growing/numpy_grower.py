@@ -27,7 +27,7 @@ from modelsel.kernels.layout import (
 )
 from modelsel.tree.growing.assemble import GrowerOutput
 from modelsel.tree.growing.columns import RankedColumns
-from modelsel.tree.growing.growth import NOMINAL, Criterion, GrowthParams
+from modelsel.tree.growing.growth import NOMINAL, BaseCriterion, GrowthParams
 from modelsel.tree.growing.numpy_record import Node, NodeRecords, SurrogateSplit, divided, mimics
 from modelsel.tree.growing.numpy_tests import SLACK, NodeColumn, Test, best_test, branch_of
 from modelsel.tree.growing.rows import WeightedRows
@@ -36,7 +36,7 @@ Halt = Callable[[Floats, int, float, Floats], bool]  # class weights, depth, goo
 
 
 def grow(
-    chosen: WeightedRows, columns: RankedColumns, criterion: Criterion, growth: GrowthParams, halt: Halt | None = None
+    chosen: WeightedRows, columns: RankedColumns, criterion: BaseCriterion, growth: GrowthParams, halt: Halt | None = None
 ) -> GrowerOutput:
     """The grown tree as records; raises `stop.Stopped` when the stop flag is set meanwhile."""
     grower = Grower(chosen, columns, criterion, growth, halt)
@@ -56,7 +56,7 @@ class Grower:
 
     chosen: WeightedRows
     columns: RankedColumns
-    criterion: Criterion
+    criterion: BaseCriterion
     growth: GrowthParams
     halt: Halt | None
     record: NodeRecords = field(default_factory=NodeRecords)

@@ -11,7 +11,7 @@ import numpy as np
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers
 from modelsel.kernels.layout import BY_SURROGATES, DIVIDED, EQUALITY, EXHAUSTIVE, MULTIWAY, SUBSET, THRESHOLD, TIE
-from modelsel.tree.growing.growth import Criterion, GrowthParams
+from modelsel.tree.growing.growth import BaseCriterion, GrowthParams
 
 # One feature at one node, as the NumPy searches see it: class weights per code, what stands in for a missing value, a test.
 #
@@ -116,7 +116,7 @@ def absent(column: NodeColumn, growth: GrowthParams) -> Floats:
     return np.asarray(counts, np.float64) if growth.missing in ("branch", "fractional") else np.zeros(column.classes)
 
 
-def best_test(column: NodeColumn, kind: int, criterion: Criterion, growth: GrowthParams) -> Test | None:
+def best_test(column: NodeColumn, kind: int, criterion: BaseCriterion, growth: GrowthParams) -> Test | None:
     """The first of the best admissible tests, or None."""
     if not column.known.any():
         return None
@@ -141,7 +141,7 @@ def rest(whole: Floats, part: Floats) -> Floats:
     return np.where(left < TIE * whole, 0.0, left)
 
 
-def _choose(tables: Floats, needed: float, criterion: Criterion) -> tuple[int, float] | None:
+def _choose(tables: Floats, needed: float, criterion: BaseCriterion) -> tuple[int, float] | None:
     """Index and goodness of the first of the best tables whose branches have the weight."""
     fit = np.flatnonzero(tables.sum(axis=2).min(axis=1) >= needed)
     if len(fit) == 0:
@@ -160,7 +160,7 @@ def _information(table: Floats, lost: Floats, growth: GrowthParams) -> float:
     return float(-(share * np.log2(share)).sum())
 
 
-def _threshold(column: Filled, lost: Floats, criterion: Criterion, growth: GrowthParams) -> Test | None:
+def _threshold(column: Filled, lost: Floats, criterion: BaseCriterion, growth: GrowthParams) -> Test | None:
     """Find the best threshold."""
     if len(column.present) < 2:
         return None
@@ -179,7 +179,7 @@ def _threshold(column: Filled, lost: Floats, criterion: Criterion, growth: Growt
     return Test(THRESHOLD, value, information, int(code), int(after), cuts, to=index % 2 if twice == 2 else DIVIDED)
 
 
-def _equality(column: Filled, lost: Floats, criterion: Criterion, growth: GrowthParams) -> Test | None:
+def _equality(column: Filled, lost: Floats, criterion: BaseCriterion, growth: GrowthParams) -> Test | None:
     """Find the best level against the rest."""
     present = np.flatnonzero(column.table.sum(axis=1) > 0)
     if len(present) < 2:
@@ -195,7 +195,7 @@ def _equality(column: Filled, lost: Floats, criterion: Criterion, growth: Growth
     return Test(EQUALITY, value, _information(tables[index], lost, growth), int(present[index // twice]), to=to)
 
 
-def _multiway(column: Filled, lost: Floats, criterion: Criterion, growth: GrowthParams) -> Test | None:
+def _multiway(column: Filled, lost: Floats, criterion: BaseCriterion, growth: GrowthParams) -> Test | None:
     """Score the test with a branch per level."""
     own = column.table[column.present]
     own_branch = growth.missing == "branch" and lost.sum() > 0
@@ -208,7 +208,7 @@ def _multiway(column: Filled, lost: Floats, criterion: Criterion, growth: Growth
     return Test(MULTIWAY, value, _information(own, lost, growth), to=to)
 
 
-def _subset(column: Filled, lost: Floats, criterion: Criterion, growth: GrowthParams) -> Test | None:
+def _subset(column: Filled, lost: Floats, criterion: BaseCriterion, growth: GrowthParams) -> Test | None:
     """Find the best subset of levels."""
     pieces, names = column.table[column.present], column.present
     if growth.missing == "branch" and lost.sum() > 0:  # missing is one level more
@@ -229,7 +229,7 @@ def _subset(column: Filled, lost: Floats, criterion: Criterion, growth: GrowthPa
     return Test(SUBSET, found[1], _information(tables[found[0]], lost, growth), inside=inside)
 
 
-def _members(pieces: Floats, criterion: Criterion) -> Floats:
+def _members(pieces: Floats, criterion: BaseCriterion) -> Floats:
     """Candidate sets, sets × levels: prefixes by class share, all sets, or a greedy chain."""
     many, classes = pieces.shape
     if classes == 2 and criterion.convex:
@@ -242,7 +242,7 @@ def _members(pieces: Floats, criterion: Criterion) -> Floats:
     return _greedy(pieces, criterion)
 
 
-def _greedy(pieces: Floats, criterion: Criterion) -> Floats:
+def _greedy(pieces: Floats, criterion: BaseCriterion) -> Floats:
     """Sets that grow by the level that helps most."""
     total, chain = pieces.sum(axis=0), []
     member = np.zeros(len(pieces))

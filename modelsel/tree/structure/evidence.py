@@ -5,7 +5,7 @@ known about the training rows. It returns a `PruningPath`, which answers every p
 growing or routing again.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -78,76 +78,12 @@ class PruningPath(Protocol):
 
         Parameters
         ----------
-        pruner : Pruner
+        pruner : Pruning
             One with the `sharing()` of the pruner that made the path.
 
         Returns
         -------
         PrunedView
             The pruned tree.
-        """
-        ...
-
-
-class Pruner(Protocol):
-    """A pruner: a grown tree in, a smaller tree out. `pruner.base.Pruning` has the defaults, so that `path` is left to write.
-
-    Examples
-    --------
-    >>> from modelsel.pruner.cost_complexity import CostComplexity
-    >>> pruner: Pruner = CostComplexity(alpha=0.1)
-    >>> pruner.fit_key(), list(pruner.problems())
-    ({}, [])
-    """
-
-    def fit_key(self) -> dict[str, Any]:
-        """Return the settings that growing depends on.
-
-        Returns
-        -------
-        dict
-            Empty, or for rows that are held back from growing `{"share": their share}`.
-        """
-        ...
-
-    def sharing(self) -> tuple[Any, ...]:
-        """Return a key: pruners of equal keys are answered by one path.
-
-        Returns
-        -------
-        tuple
-            Any hashable values.
-        """
-        ...
-
-    def path(self, cut: PrunedView, evidence: PruningData) -> PruningPath:
-        """Prune a tree for all pruners of this one's `sharing()`.
-
-        Parameters
-        ----------
-        cut : PrunedView
-            The grown tree, or a truncation of it by a stopping limit.
-        evidence : PruningData
-            What is known beyond the tree's own counts.
-
-        Returns
-        -------
-        PruningPath
-            Something that answers each of these pruners.
-        """
-        ...
-
-    def problems(self, costs: bool = False) -> Iterable[str]:
-        """List reasons why this combination is not valid.
-
-        Parameters
-        ----------
-        costs : bool
-            True where the leaves are labelled by a cost matrix.
-
-        Returns
-        -------
-        iterable of str
-            Sentences for the error message; none where all is well.
         """
         ...

@@ -1,0 +1,56 @@
+"""A file and the column to predict, before all overrides, as people type them first: `modelsel plan wine.csv target`."""
+
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.dataset.files import bare
+from modelsel.dataset.tables.read_table import READERS
+
+
+def as_overrides(words: Sequence[str]) -> list[str]:
+    """Put a leading FILE [TARGET] as overrides, as people type it first: `modelsel plan wine.csv target`.
+
+    >>> as_overrides(["wine.csv", "target", "space=trees"])
+    ['dataset=csv', "dataset.path='wine.csv'", "dataset.target='target'", 'space=trees']
+    >>> as_overrides(["space=trees"])
+    ['space=trees']
+    """
+    ConfigurationError.raise_if(_misread(words))
+    if not words or not is_table(words[0]):
+        return list(words)
+    file, *rest = words
+    suffix = bare(file).suffix.lower()
+    delimiter = ["dataset.delimiter=tab"] if suffix == ".tsv" else []
+    target = [f"dataset.target={_in_quotes(rest.pop(0))}"] if rest and "=" not in rest[0] else []
+    return [f"dataset={READERS[suffix]}", f"dataset.path={_in_quotes(file)}", *delimiter, *target, *rest]
+
+
+def _misread(words: Sequence[str]) -> Iterator[Problem]:
+    """Yield a problem for FILE and TARGET in the wrong order, and for a file whose name is no table's."""
+    if not words or "=" in words[0] or words[0].startswith("-") or is_table(words[0]):
+        return
+    if len(words) > 1 and is_table(words[1]):
+        fix = f"write {words[1]} {words[0]}"
+        yield Problem("MSEL-251", "the target stands before its file", f"{words[0]} {words[1]}", fix)
+    elif suffix := Path(words[0]).suffix:
+        path = Path(words[0])
+        beside = path.parent.iterdir() if path.parent.is_dir() else ()
+        near = get_close_matches(path.name, sorted(one.name for one in beside if is_table(one.name)), 1)
+        if path.is_file():
+            what, fix = f"no reader for the suffix {suffix!r}", f"a table ends in one of: {', '.join(READERS)}"
+        else:
+            what = f"there is no file {words[0]!r}"
+            fix = f"did you mean {str(path.with_name(near[0]))!r}?" if near else "check the path"
+        yield Problem("MSEL-251", what, words[0], fix)
+
+
+def is_table(word: str) -> bool:
+    """A path to a file that there is, or that is called like one; no override and no option."""
+    named = bare(word).suffix.lower() in READERS
+    return named and not word.startswith("-") and ("=" not in word or Path(word).is_file())
+
+
+def _in_quotes(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
