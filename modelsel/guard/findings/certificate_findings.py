@@ -80,7 +80,10 @@ NOT_CERTIFIED_WITHHELD = {
         "these rows were sealed in units before, and cannot be matched with them",
         "declare the units that they were sealed with (dataset.unit, dataset.groups)",
     ),
-    "measure": ("this measure has no interval for groups of rows", "choose measure=error for an interval over groups"),
+    "measure": (
+        "this measure has no interval for units of rows",
+        "choose error, brier, log_loss, cost_matrix, or precision, recall, specificity, f_beta of one class (measure.positive)",
+    ),
 }
 
 

@@ -127,7 +127,7 @@ FACTS: Mapping[str, Mapping[str, Check]] = {
     "intent": {**SAME, "id": _text, "metric": _text, "predictions": _text, "n": _count, "look": _count, "spent": _number,
                "worst": _number, "flags": _flags, "certified": _truth, "release": _text,
                "units": _units, "withheld": _or_none(_text), "charged": _or_none(_texts), "seen": _or_none(_counts),
-               **dict.fromkeys(("config", "justify"), _or_none(_mapping))},
+               **dict.fromkeys(("config", "justify", "plan"), _or_none(_mapping))},
     "reveal": {"intent": _text, "price": _number, "symbol": _text, "score": _or_none(_real), "errors": _or_none(_count),
                "interval": _or_none(_limits), "released": _released},
     "abort": {"intent": _text},

@@ -177,7 +177,15 @@ def released(result: TestResult, found: Sequence[Mapping[str, Any]] = ()) -> str
     grouped = result.interval is not None and result.unit != "rows" and result.units is not None
     units = units_in_words(result.unit)
     apart = f" over {plural(result.n, 'row')} in {result.units} {units}; for {units} of these sizes" if grouped else ""
-    return f"{score(result.score)}{errors}{ends}{apart}"
+    return f"{score(result.score)}{errors}{ends}{apart}{_capped(result)}"
+
+
+def _capped(result: TestResult) -> str:
+    """Say the cap of a loss, and how many rows lost more; empty without a cap."""
+    if result.cap is None or result.above is None:
+        return ""
+    beyond = f"{result.above['rows']} of {plural(result.n, 'row')} lost more"
+    return f"; a row counts at most {number(result.cap)}, and {beyond}, {interval(result.above['interval'])} of all"
 
 
 def units_in_words(unit: str) -> str:

@@ -43,7 +43,7 @@ def asks(justify: Justify = NONE, **facts: Any) -> Any:
         "likely": (0.5, 1), "told_by": lambda said: said["predictions"] == "p", "home": "home", "key": SimpleNamespace(id="k"),
         "elsewhere": SimpleNamespace(unreached=(), load=None, hashes=None, ahead=None, entries=(), subjects=()),
         "since": "", "at_work": "lock",
-        "copies": False,
+        "copies": False, "form": None, "has_form_for_units": True,
         "request": SimpleNamespace(sealing=sealing, selected=chosen, sitting=None),
     }  # fmt: skip
     return SimpleNamespace(**{**whole, **facts})

@@ -112,7 +112,7 @@ def test_few_groups_and_measures_without_a_form_have_no_interval(tmp_path: Path,
     ours = grouped(rng, 20, 10)
     for groups, measure, said in (
         (4, "error", "fewer than five groups are sealed"),
-        (9, "brier", "this measure has no interval"),
+        (9, "kappa", "this measure has no interval"),
     ):
         result, gate = Asked(ours, grouped(rng, groups, 20, first=20), tmp_path / measure, {}, measure).look()
         assert result.interval is None
