@@ -233,6 +233,8 @@ def _channel(ask: PreparedLook, terms: Mapping[str, Any], looks: Sequence[PastLo
     """Choose how the answer is released: an error count by its terms, another measure on a grid of scores."""
     if ask.counted:
         past = [one for one in looks if one.status == "revealed"]
+        if terms["release"] == "better":  # its best answer is kept by this exam; that of another one is not at hand
+            past = [one for one in past if _exam(one.facts) == _exam({"config": ask.request.sealing.config})]
         return _not_taken(count_channel(terms, n, ask.likely, [one.shown for one in past], look), past, looks)
     selected, told = ask.request.selected, terms["release"] == "predicted"
     expected = (selected.cv_mean, selected.cv_rows) if told and isfinite(selected.cv_mean) else None
@@ -263,6 +265,11 @@ def _not_taken(channel: ReleaseMechanism, past: Sequence[PastLook], looks: Seque
             held = standing_interval(one, looks)
             return replace(channel, held=(held[0], held[1]) if held else None)
     return channel
+
+
+def _exam(facts: Mapping[str, Any]) -> Any:
+    """The exam that an answer was handed in to."""
+    return (facts.get("config") or {}).get("exam")
 
 
 def _facts(looks: Sequence[PastLook]) -> list[dict[str, Any]]:
