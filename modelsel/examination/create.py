@@ -81,6 +81,7 @@ def _sealed(store: Store, facts: dict[str, Any], wanted: Wanted, folder: Path) -
     if grave and not wanted.accept_overlap:
         fix = "ask about fresh rows, or say --accept-overlap: what was spent on these rows is then charged"
         raise RefusedError(*(Problem("MSEL-911", f"{one.code}: {one.message}", str(folder), fix) for one in grave))
+    gate.seal(sealing)
     if len(store.development):
         gate.select(sealing, SelectionSummary("development", 0.5, 0))
     if wanted.class_counts:

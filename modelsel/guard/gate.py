@@ -144,8 +144,10 @@ class Gate:
         return self._reveal(ask, decided, outputs)
 
     def known(self, sealing: TestSetDeclaration) -> tuple[Finding, ...]:
-        """Seal, and say what is known of the rows before anybody looks: earlier tests and choices, copies across the split."""
-        return (*self._sealed(sealing), *looks.noticed_beforehand(self.session, self._prepared.about(sealing)))
+        """Say what is known of the rows before they are sealed: earlier tests and choices, copies across the split."""
+        found = (*self.session.check(), *seals.recall(self.session, self.subject(sealing)))
+        self._notice(found)
+        return (*found, *looks.noticed_beforehand(self.session, self._prepared.about(sealing)))
 
     def class_counts(self, sealing: TestSetDeclaration) -> tuple[tuple[str, ...], tuple[int, ...], float]:
         """Tell how many sealed rows each class has.

@@ -15,7 +15,7 @@ from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refu
 from modelsel.guard.checks.pre_release import LookReview, noticed
 from modelsel.guard.findings import ledger_findings, row_findings
 from modelsel.guard.fingerprints import RowFingerprints
-from modelsel.guard.history.entries import who
+from modelsel.guard.history.entries import seal_facts, terms_of, who
 from modelsel.guard.history.history import History
 from modelsel.guard.history.stored_rows import keep_all, keep_chosen
 from modelsel.guard.matching.other_ledgers import OtherLedgers
@@ -23,7 +23,7 @@ from modelsel.guard.policy.base import Policy
 from modelsel.guard.release import LabelSummary, Released, count_limits
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
-from modelsel.ledger.entry import LedgerEntry
+from modelsel.ledger.entry import LedgerEntry, follow
 from modelsel.ledger.home import IdentityKey
 
 
@@ -80,10 +80,10 @@ def elsewhere_now(session: LedgerSession, elsewhere: OtherLedgers, home: Sequenc
 
 
 def noticed_beforehand(session: LedgerSession, ask: PreparedLook) -> tuple[Finding, ...]:
-    """List the findings that a look would bring, without making the look."""
+    """List the findings that a look would bring, without making the look or sealing the rows."""
 
     def step(writing: WriteTransaction) -> tuple[Finding, ...]:
-        history = History.of(writing.entries())
+        history = _if_sealed(session, ask, writing)
         position = position_of(writing, asked_now(session, ask, session.at_home()), history)
         sealing, keys = ask.request.sealing, ask.elsewhere.keys | {session.key.id}
         seen = LookReview(ask.subject, position, sealing.spec_id, {}, ask.metric, ask.measure, "", False, keys, who()["at"],
@@ -91,6 +91,18 @@ def noticed_beforehand(session: LedgerSession, ask: PreparedLook) -> tuple[Findi
         return (*_of_these_rows(position, sealing), *noticed(seen))
 
     return session.ledger.write(step)
+
+
+def _if_sealed(session: LedgerSession, ask: PreparedLook, writing: WriteTransaction) -> History:
+    """Return the history as it would be were the rows sealed now: nothing is written."""
+    read, sealing = writing.entries(), ask.request.sealing
+    history = History.of(read)
+    if ask.subject.digest in history.seals:
+        return history
+    facts = seal_facts(ask.subject, sealing, terms_of(session.policy, sealing), session.key.id, None)
+    return History(
+        (*history.entries, follow(read.last(writing.replica), writing.replica, "seal", {**facts, "id": "unwritten"}))
+    )
 
 
 def reveal(session: LedgerSession, go: ApprovedLook, released: Released) -> Mapping[str, Any]:

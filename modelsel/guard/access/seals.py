@@ -26,7 +26,7 @@ def seal(
     if not len(sealing.sealed):
         session.ledger.write(lambda writing: _opened_to_choose(session, writing, sealing, subject))
         return []
-    missed = _recall(session, subject)
+    missed = recall(session, subject)
     changed = session.ledger.write(lambda writing: _seal(session, writing, sealing, subject, terms, declaration))
     session.remember_how_far()
     return [*missed, *([ledger_findings.policy_weakened(changed)] if changed else [])]
@@ -81,7 +81,7 @@ def _space(session: LedgerSession, sealing: TestSetDeclaration) -> int | None:
     return None if declared is None else declared_space(declared, len(set(sealing.candidates)))
 
 
-def _recall(session: LedgerSession, subject: RowFingerprints) -> list[Finding]:
+def recall(session: LedgerSession, subject: RowFingerprints) -> list[Finding]:
     """Looks that anchors saw and no ledger at hand knows; they are written into this one at their highest price."""
     found: list[Finding] = []
     for testset, n in _kin(session, subject).items():
