@@ -62,6 +62,11 @@ class Terms:
     def digest(self) -> str:
         return hashlib.sha256(canonical(self.facts).encode()).hexdigest()
 
+    @property
+    def apart(self) -> dict[str, str]:
+        """What the rows' order says of their independence: that they were split by time."""
+        return {"split": str(self.facts["split"])} if "split" in self.facts else {}
+
     def policy(self, ledger: str = "user") -> Any:
         """The guard's policy for an answer: the intervals' part of δ, no quota but the budgets of the terms."""
         said = self.facts["policy"]

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import zipfile
-from math import exp, inf, isfinite, lgamma, log, log1p, sqrt
+from math import ceil, exp, inf, isfinite, lgamma, log, log1p, sqrt
 from typing import Any
 
 from cryptography.exceptions import InvalidSignature
@@ -23,7 +23,7 @@ ENTRY, CERTIFICATE = b"modelsel.entry.v1\0", "modelsel.certificate.v1 "
 FAILED, PRIOR, FLOATS = 1e-6, 0.1, 650.0
 STATED = ("look", "spent", "n", "delta", "release", "metric", "certified", "at", "cv_mean", "cv_rows")  # of a claim: its look's
 SHOWN = ("symbol", "score", "errors", "interval", "price")  # and what was answered
-APART = ("units", "withheld")  # of a look whose rows are not independent
+APART = ("units", "withheld", "plan")  # of a look whose rows are not independent, or whose loss is no count
 LOOSE = (*APART, "asker", "predictions_sha256", "answers", "verdicts", "superseded")  # what some claims have besides
 BOUND = ("count", "cell", "pass", "fail")
 UNKNOWN = (
@@ -365,6 +365,10 @@ def _interval(verdict, look, answer, record):
         return
     released, nats = answer["released"], _nats(look)
     verdict.check(abs(nats - look["nats"]) < NEAR, f"{_name(look)}: the level is e^-{nats:.4f} a side")
+    said = {seal.get("independent") for seal in record.sealed(record.looks[look["id"]][0], look)} - {None}
+    if said:
+        good = said == {"units"} and bool(look.get("units"))
+        verdict.check(good, f"{_name(look)}: rows that were sealed in units, or in time, are not counted as rows")
     if released.get("stays"):
         found = released["held"]
         set_by = [(there, one, record.ends[name][1]) for name, (there, one) in record.looks.items()
@@ -376,6 +380,8 @@ def _interval(verdict, look, answer, record):
         for there, one, shown in set_by[:1]:
             _placed(verdict, there, one, record)
             _interval(verdict, one, shown, record)
+    elif look.get("plan") and released.get("cell") is not None:
+        found = _planned(verdict, look, answer, nats)
     elif look.get("units"):
         found = _of_units(verdict, look, released, nats)
         verdict.check(_counted(look, answer), f"{_name(look)}: the interval is that of the count shown")
@@ -392,6 +398,72 @@ def _interval(verdict, look, answer, record):
     verdict.check(good, f"{_name(look)}: the interval is [{found[0]:.6f}, {found[1]:.6f}]")
     if look.get("member"):
         verdict.unknown.append(f"{_name(look)}: whether the model was one of those declared; its record says so")
+
+
+def _planned(verdict, look, answer, nats):
+    """Compute the limits of a bounded loss from the plan in the intent and the symbols shown, and check what these cost."""
+    plan, cell, k = look["plan"], answer["released"]["cell"], answer["released"].get("k")
+    steps, wealth = plan["steps"], plan["bets"] is not None
+    whole = type(cell) is int and 1 <= steps <= MOST_STEPS and 0 <= cell <= steps and (type(k) is int) == wealth
+    shown = abs(answer["score"] - (plan["origin"] + plan["width"] * cell / steps)) < NEAR
+    verdict.check(whole and shown and (k is None or k >= -40), f"{_name(look)}: its score is a cell of the plan's")
+    score, name = cell / steps, _name(look)
+    below, above = max(0.0, (cell - 0.5) / steps), min(1.0, (cell + 0.5) / steps)
+    if wealth:
+        verdict.check(abs(plan["nats"] - nats) < NEAR, f"{name}: its plan is for this level")
+        verdict.unknown.append(f"{name}: whether its limits hold the losses of units, which no certificate may show")
+        found = [max(0.0, score - plan["reach"][0] * 1.1**k), min(1.0, score + plan["reach"][1] * 1.1**k)]
+    else:
+        verdict.check(0 < plan["units"] <= look["n"] * (1 + NEAR), f"{name}: no more units than rows")
+        found = _by_score(plan, below, above, nats)
+    _capped(verdict, look, answer, nats)
+    least = log(4) - abs(k - 1) * log(0.6) if wealth else 0.0
+    least -= log((1 - 1 / 128) * _between_edges(plan, below, above))
+    verdict.check(answer["price"] >= least - NEAR, f"{name}: its price is no less than that of what was shown, {least:.4f}")
+    return sorted(plan["origin"] + plan["width"] * end for end in found)
+
+
+def _capped(verdict, look, answer, nats):
+    """Recompute the interval of the share of rows that lost more than the cap."""
+    said, n = answer.get("above"), look["n"]
+    if said is None:
+        return
+    rows = {"low": said["rows"], "high": said["rows"]}
+    found = (
+        _of_units(verdict, look, rows, nats)
+        if look.get("units")
+        else [lower(rows["low"], n, nats), upper(rows["high"], n, nats)]
+    )
+    good = type(said["rows"]) is int and all(
+        abs(one - other) < 1e-5 for one, other in zip(found, said["interval"], strict=True)
+    )
+    verdict.check(good, f"{_name(look)}: {said['rows']} rows lost more than the cap, [{found[0]:.6f}, {found[1]:.6f}]")
+
+
+def _by_score(plan, below, above, nats):
+    """Limits of every score that is rounded to a cell, by the method that the plan names."""
+    if plan["method"] == "binomial":
+        n = int(plan["units"])
+        return [lower(max(0, ceil(below * n - 1e-9)), n, nats), upper(min(n, int(above * n + 1e-9)), n, nats)]
+    divergence = nats / plan["units"]
+    if plan["method"] == "hoeffding":
+        half = sqrt(divergence / 2)
+        return [max(0.0, below - half), min(1.0, above + half)]
+    return [_chernoff(below, 0.0, divergence) if below else 0.0, _chernoff(above, 1.0, divergence) if above < 1 else 1.0]
+
+
+def _between_edges(plan, below, above):
+    """The probability of a cell: .1 spread evenly, .9 by a beta distribution with the plan's mean and spread."""
+    mean = min(max(plan["expected"], 1e-6), 1 - 1e-6)
+    strength = max(mean * (1 - mean) / plan["spread"] ** 2 - 1, 1.0)
+    a, b = strength * mean, strength * (1 - mean)
+
+    def up_to(p):
+        if p in (0.0, 1.0):
+            return p
+        return exp(_tail(p, a, b)) if p < mean else 1 - exp(_tail(1 - p, b, a))
+
+    return 0.1 / (plan["steps"] + 1) + 0.9 * max(0.0, up_to(above) - up_to(below))
 
 
 def _of_units(verdict, look, released, nats):
@@ -431,7 +503,9 @@ def _closed(verdict, look, answer, record):
         good = stated["name"] == shown["name"] and stated["base"] >= base - NEAR
         if shown["interval"] is not None and look["counted"]:
             nats = log(2 / look["delta"]) + (0 if look.get("space") is None else log(2)) + base
-            found = [lower(shown["errors"], look["n"], nats), upper(shown["errors"], look["n"], nats)]
+            counts = {"low": shown["errors"], "high": shown["errors"]}
+            found = [lower(counts["low"], look["n"], nats), upper(counts["high"], look["n"], nats)]
+            found = _of_units(verdict, look, counts, nats) if look.get("units") else found
             good &= shown["interval"][0] <= found[0] + 1e-5 and shown["interval"][1] >= found[1] - 1e-5
             good &= abs(shown["score"] - shown["errors"] / look["n"]) < NEAR
         verdict.check(good, f"answer {stated['name'][:12]}: its interval is that of its own index")

@@ -23,6 +23,7 @@ from modelsel.guard.access.apart import closed
 from modelsel.guard.access.authorize import at_work
 from modelsel.guard.access.looks import answered, refused, unguarded
 from modelsel.guard.access.session import LedgerSession
+from modelsel.guard.bounded_losses import BoundedLossRelease
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.post_release import answer
 from modelsel.guard.findings import ledger_findings, look_findings
@@ -143,8 +144,10 @@ class Gate:
         return self._reveal(ask, decided, outputs)
 
     def known(self, sealing: TestSetDeclaration) -> tuple[Finding, ...]:
-        """Seal, and say what is known of the rows before anybody looks: earlier tests and choices, copies across the split."""
-        return (*self._sealed(sealing), *looks.noticed_beforehand(self.session, self._prepared.about(sealing)))
+        """Say what is known of the rows before they are sealed: earlier tests and choices, copies across the split."""
+        found = (*self.session.check(), *seals.recall(self.session, self.subject(sealing)))
+        self._notice(found)
+        return (*found, *looks.noticed_beforehand(self.session, self._prepared.about(sealing)))
 
     def class_counts(self, sealing: TestSetDeclaration) -> tuple[tuple[str, ...], tuple[int, ...], float]:
         """Tell how many sealed rows each class has.
@@ -310,7 +313,8 @@ class Gate:
         raise ModelselError(Problem("MSEL-405", what, "final test", fix))
 
     def _open(self, request: LookRequest, go: ApprovedLook, outputs: Outputs) -> LabelSummary:
-        return truth(request.sealing.measure, outputs, open_labels(request.sealing.sealed), go.rows)
+        form = go.channel.form if isinstance(go.channel, BoundedLossRelease) else None
+        return truth(request.sealing.measure, outputs, open_labels(request.sealing.sealed), go.rows, form, go.units)
 
     def _unguarded(self, request: LookRequest) -> TestResult:
         """Show the score without a certificate; it is on record before labels are opened, and again before it is shown."""

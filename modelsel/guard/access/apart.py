@@ -135,8 +135,7 @@ def closing(ask: PreparedLook, position: LookContext, handed: Sequence[Handed], 
     """The intent: which answers will be shown, and where each stands."""
     standing = position.standing
     alone = -log(index_weight(standing.look)) + standing.spent + log(max(1, len(handed)))
-    certified = position.certified and position.units is None  # closes have no form for units
-    whole = bool(position.rows.all()) and certified
+    whole, delta = bool(position.rows.all()) and position.certified, min(delta, terms_for(position)["delta"])
     answers = [
         {"name": one.name, "base": alone if one.base is None else one.base, "certified": one.certified and whole}
         for one in handed
@@ -146,9 +145,9 @@ def closing(ask: PreparedLook, position: LookContext, handed: Sequence[Handed], 
     return {
         **who(), "testset": position.digest, "train": ask.subject.train, "metric": CLOSING, "config": {},
         "spec_id": ask.request.sealing.spec_id, "predictions": "", "study": ask.request.sealing.study, "justify": None,
-        "folder": ask.request.sealing.folder, "n": n, "n_clean": int(position.clean.sum()), "certified": certified,
+        "folder": ask.request.sealing.folder, "n": n, "n_clean": int(position.clean.sum()), "certified": position.certified,
         "look": standing.look, "spent": standing.spent, "space": standing.space, "worst": channels,
-        "delta": min(delta, terms_for(position)["delta"]), "share": share,
+        "delta": delta, "share": share, "units": position.sizes(ask.likely[0], log(2 / delta) + alone),
         "release": CLOSING, "policy": kind_of(ask.policy), "flags": as_facts(()), "charged": list(position.charged),
         "seen": {}, "answers": answers, "counted": ask.counted,
     }  # fmt: skip
@@ -164,7 +163,7 @@ def closed(
     for one, stated in zip(handed, facts["answers"], strict=True):
         released = channel.release(truth(ask.request.sealing.measure, one.outputs, labels, rows))
         nats = log(2 * channel.numbers / facts["delta"]) + halved + stated["base"]
-        limits = released.interval(n, nats) if stated["certified"] else None
+        limits = released.interval(n, nats, facts.get("units")) if stated["certified"] else None
         price += released.price
         shown.append({"name": one.name, "score": released.score, "errors": released.errors, "interval": limits})
         wrong.append(one.outputs.predicted[0] != labels[1])
@@ -174,20 +173,35 @@ def closed(
 
 
 def _verdicts(facts: Mapping[str, Any], wrong: Sequence[Any]) -> list[dict[str, Any]]:
-    """Compare every two answers by the sign test on the rows where one of them errs."""
-
-    from scipy.stats import binom
-
+    """Compare every two answers on the rows where one of them errs: by the sign test, or over units."""
     found = []
     for first, later in combinations(range(len(wrong)), 2):
         better, worse = int((wrong[first] & ~wrong[later]).sum()), int((wrong[later] & ~wrong[first]).sum())
         level = facts["share"] * exp(-facts["answers"][later]["base"]) / (2 * later)
-        p = binom.cdf(min(better, worse), better + worse, 0.5)
+        p = _chance(better, worse, int(facts["n"]), facts.get("units"))
         alike = p > level or better == worse
         said = VERDICTS[0 if alike else 1 if better > worse else 2]
         names = [facts["answers"][place]["name"] for place in (later, first)]
         found.append({"answer": names[0], "beside": names[1], "says": said})
     return found
+
+
+def _chance(better: int, worse: int, n: int, units: Mapping[str, Any] | None) -> float:
+    """The probability of so large a difference between equals; over units a bound of it.
+
+    A row counts ½ where both are right or wrong, 1 where the later answer alone errs and 0 where the first does: a loss in
+    [0, 1] whose mean is ½ between equals, which an interval for units either holds or not (`count_limits`).
+    """
+    if units is None:
+        from scipy.stats import binom
+
+        return float(binom.cdf(min(better, worse), better + worse, 0.5))
+    from scipy.special import rel_entr
+
+    apart = abs(better - worse) / (2 * n)
+    chernoff = float(rel_entr(0.5 + apart, 0.5) + rel_entr(0.5 - apart, 0.5))
+    nats = chernoff if units["method"] == "chernoff" else 2 * apart**2
+    return exp(-float(units["effective"]) * nats)
 
 
 def _channel(ask: PreparedLook, n: int) -> ReleaseMechanism:

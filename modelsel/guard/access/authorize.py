@@ -12,14 +12,15 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Finding
+from modelsel.core.types import Finding, weights_of
+from modelsel.guard.bounded_losses import BoundedLossRelease, SealedSide, planned, resumed
 from modelsel.guard.checks.declared_space import declared
-from modelsel.guard.checks.independence import Independence
+from modelsel.guard.checks.independence import EarlierStatements, Independence
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.post_release import selection
 from modelsel.guard.checks.pre_release import LookReview, noticed
-from modelsel.guard.checks.terms import in_force
+from modelsel.guard.checks.terms import EXACT, in_force
 from modelsel.guard.findings import certificate_findings, look_findings
 from modelsel.guard.history.entries import ONLY_ERRORS, as_facts, who
 from modelsel.guard.history.history import History, PastLook, is_off
@@ -28,7 +29,7 @@ from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers, joined,
 from modelsel.guard.matching.overlap import RowSetIndex
 from modelsel.guard.policy.base import CORRECTED
 from modelsel.guard.policy.decision import Question, judge
-from modelsel.guard.release import LadderRelease, ReleaseMechanism, ScoreGridRelease, bounds_of, count_channel
+from modelsel.guard.release import LadderRelease, Released, ReleaseMechanism, ScoreGridRelease, bounds_of, count_channel
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, heads
 from modelsel.ledger.home import Home, IdentityKey
@@ -51,7 +52,9 @@ def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Repla
     if hidden:
         closed = (certificate_findings.budget_exhausted_quota_is_used(),) if "closed" in terms else ()
         return _refuse(writing, ask, position, terms, closed, hidden)
-    channel = _channel(ask, terms, position.past, int(position.rows.sum()), position.standing.look)
+    channel = _bounded(ask, terms, position) or _channel(
+        ask, terms, position.past, int(position.rows.sum()), position.standing.look
+    )
     seen = LookReview(ask.subject, position, ask.request.sealing.spec_id, ask.request.sealing.config, ask.metric, ask.measure,
                 ask.predictions, relabelled(ask), ask.elsewhere.keys | {ask.key.id}, who()["at"], ask.leaks,
                 ask.since, ask.request.sitting is not None)  # fmt: skip
@@ -65,11 +68,11 @@ def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Repla
         *selection(ask.request, history, ask.subject),
     )
     all_found = (*ask.noticed, *findings)  # the ledger has those of the seal in entries of their own
-    verdict = judge(ask.policy, _question(ask, position, terms, all_found))
+    verdict = judge(ask.policy, _question(ask, position, terms, all_found, channel))
     if verdict.decision == "refuse":
         return _refuse(writing, ask, position, terms, all_found, verdict.reason)
     facts = _intent(ask, position, terms, channel, findings)
-    return ApprovedLook(writing.append("intent", facts), channel, position.rows, findings)
+    return ApprovedLook(writing.append("intent", facts), channel, position.rows, findings, position.units)
 
 
 def _answered_before(history: History, ask: PreparedLook) -> PastLook | None:
@@ -96,13 +99,27 @@ def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, know
     facts = {**who(), "of": known.id, "testset": known.testset, "spec_id": sealing.spec_id, "study": sealing.study,
              "folder": sealing.folder, "train": ask.subject.train}  # fmt: skip
     writing.append("replay", facts)
-    beside = history.looks_at(known.facts.get("charged") or [known.testset])
     return Replayed(
         known.entry,
-        {**known.answer, "interval": standing_interval(known, beside)},
+        {**known.answer, **_as_known_now(writing, ask, history, known)},
         (look_findings.replay(known.facts["look"]),),
         None if _own(writing, known) else _resumed(writing, ask, history, known),
     )
+
+
+def _as_known_now(writing: WriteTransaction, ask: PreparedLook, history: History, known: PastLook) -> dict[str, Any]:
+    """The interval that a known answer has today: after merges, and for units where it is said since that rows are none."""
+    limits = standing_interval(known, history.looks_at(known.facts.get("charged") or [known.testset]))
+    seals = history.sealings([known.testset])
+    if limits is None or known.facts.get("units") or not any(seal.facts.get("independent") for seal in seals):
+        return {"interval": limits}
+    position = position_of(writing, ask, history)
+    units = position.sizes(ask.likely[0], float(known.facts["nats"]))
+    if position.withheld:
+        return {"interval": None}
+    told = Released(**{**known.answer["released"], "bounds": tuple(known.answer["released"]["bounds"])})
+    limits = told.interval(int(known.facts["n"]), float(known.facts["nats"]), units)  # none for a loss planned over rows
+    return {"interval": limits, "units": units}
 
 
 def _own(writing: WriteTransaction, look: PastLook) -> bool:
@@ -126,8 +143,10 @@ def _resumed(writing: WriteTransaction, ask: PreparedLook, history: History, loo
     """Continue an interrupted look on the rows that were clean when it began."""
     position = position_of(writing, ask, history, until=look.entry)
     terms, past = in_force(position, ask.likely[0]), history.looks_at(position.charged)
+    bounded = _bounded(ask, terms, position) if look.facts.get("plan") else None
     channel = _channel(ask, terms, past, int(position.rows.sum()), int(look.facts["look"]))
-    return ApprovedLook(look.entry, channel, position.rows, ())
+    channel = resumed(bounded, look.facts["plan"]) if bounded else channel
+    return ApprovedLook(look.entry, channel, position.rows, (), position.units)
 
 
 def position_of(
@@ -154,10 +173,22 @@ def position_of(
         next(free, None),
         unknown,
         at_work=at_work,
-        independence=Independence.of(ask.request.sealing, ask.counted, ask.copies),
+        independence=Independence.of(ask.request.sealing, ask.has_form_for_units, ask.copies),
     )
+    position = replace(position, independence=_independent(writing, ask, position))
     ids = RowSet.unpack(writing.rowset(seal["candidates"])).arrays["ids"] if seal.get("candidates") else None
     return replace(position, declared=declared(ask, history, found, ids, bool(position.rows.all())))
+
+
+def _independent(writing: WriteTransaction, ask: PreparedLook, position: LookContext) -> Independence:
+    """What is independent by what is declared now and by every seal of these rows, in whichever ledger."""
+    history, load = position.history, ask.elsewhere.load or (lambda digest: RowSet.unpack(writing.rowset(digest)))
+    told = (entry for entry in ask.elsewhere.entries if entry.kind == "seal")
+    seals = {entry.hash: entry for entry in (*history.of_kind("seal"), *told)}
+    subjects = {ask.key.id: ask.subject, **{key.id: subject for subject, key in ask.elsewhere.subjects}}
+    looks = history.looks_at(relation.testset for relation in position.relations if relation.role == "test")
+    before = EarlierStatements(ask.request.sealing, tuple(seals.values()), looks, subjects, load)
+    return before.joined_with(position.independence, position.relations, position.rows)
 
 
 def _at_work(writing: WriteTransaction, ask: PreparedLook, history: History) -> Iterator[str]:
@@ -210,6 +241,19 @@ def _channel(ask: PreparedLook, terms: Mapping[str, Any], looks: Sequence[PastLo
                   ask.foreseen if told else None, rounded=terms["steps"] is not None)  # fmt: skip
 
 
+def _bounded(ask: PreparedLook, terms: Mapping[str, Any], position: LookContext) -> BoundedLossRelease | None:
+    """The release of a bounded loss with the narrowest forecast; None where nothing is certified or there is no form."""
+    if ask.form is None or not position.certified or terms["release"] not in EXACT:
+        return None
+    seen, steps, weights = ask.request.seen, terms["steps"], weights_of(ask.request.sealing.sealed)
+    assert seen is not None
+    assert ask.outputs is not None
+    side = SealedSide(ask.outputs, position.units, weights).of(position.rows)
+    nats = position.standing.nats(terms["delta"] / ask.form.numbers(steps is not None))
+    told = ask.foreseen if terms["release"] == "predicted" else None
+    return planned(ask.form, seen, side, nats, None if steps is None else int(steps), told)
+
+
 def _not_taken(channel: ReleaseMechanism, past: Sequence[PastLook], looks: Sequence[PastLook]) -> ReleaseMechanism:
     """The board with the interval that its model has after a merge, where looks that did not know of it took the one it had."""
     if not isinstance(channel, LadderRelease) or channel.held is None:
@@ -226,10 +270,18 @@ def _facts(looks: Sequence[PastLook]) -> list[dict[str, Any]]:
     return [{**look.facts, "status": look.status, "charge": look.price} for look in looks]
 
 
-def _question(ask: PreparedLook, position: LookContext, terms: Mapping[str, Any], findings: tuple[Finding, ...]) -> Question:
+def _question(
+    ask: PreparedLook,
+    position: LookContext,
+    terms: Mapping[str, Any],
+    findings: tuple[Finding, ...],
+    channel: ReleaseMechanism | None = None,
+) -> Question:
     """Gather what the policy is asked: the look's number, the width of its interval, the findings so far."""
     nats = position.standing.nats(terms["delta"])
     low, high = position.foreseen(ask.likely[0], nats) if position.certified and ask.counted else (0.0, 1.0)
+    if isinstance(channel, BoundedLossRelease):
+        low, high = 0.0, 2 * channel.plan.forecast
     texts = tuple(str(look.entry.brief.get("said") or "") for look in position.history.looks)
     return Question(1 + len(position.past), (high - low) / 2, findings, texts, _exhausted(terms, position.past))
 
@@ -262,7 +314,8 @@ def _intent(
     """Gather the facts of an intent, which stands in the ledger before any label is opened."""
     sealing, selected, standing = ask.request.sealing, ask.request.selected, position.standing
     nats = standing.nats(terms["delta"] / channel.numbers)
-    apart = {"units": position.sizes(ask.likely[0], nats), "withheld": position.withheld}  # stated where rows are not units
+    plan = channel.facts if isinstance(channel, BoundedLossRelease) else None
+    apart = {"units": position.sizes(ask.likely[0], nats), "withheld": position.withheld, "plan": plan}  # where they apply
     return {
         **who(), "testset": ask.subject.digest, "train": ask.subject.train, "metric": ask.metric, "spec_id": sealing.spec_id,
         "predictions": ask.predictions, "study": sealing.study, "folder": sealing.folder,

@@ -53,7 +53,8 @@ NOBODY = Declared()
 def commitment(sealing: TestSetDeclaration, weights: Floats | None, key: IdentityKey) -> str:
     """Keyed digest of every input of a fit and of the rows it answers for. Of sealed labels nothing; of weights a slow one."""
     mine, theirs = sealing.development, sealing.sealed
-    tested = array_digest(theirs.values, theirs.ids, theirs.groups, theirs.times)
+    apart = () if theirs.units is None else (theirs.units,)
+    tested = array_digest(theirs.values, theirs.ids, theirs.groups, theirs.times, *apart)
     facts = [mine.fingerprint, array_digest(mine.ids), theirs.schema_fingerprint, tested, slow(weights, key), versions()]
     return hashlib.blake2b(canonical(facts).encode(), digest_size=16, key=key.secret, person=b"modelsel.decl.1").hexdigest()
 

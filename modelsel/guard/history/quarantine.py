@@ -104,6 +104,11 @@ def _units(value: Any) -> bool:
     return named and _some(value.get("count")) and _number(value.get("effective")) and value["effective"] > 0
 
 
+def _sizes(value: Any) -> bool:
+    """Say whether a value states how large units are."""
+    return isinstance(value, dict) and all(_some(value.get(name)) for name in ("count", "rows", "largest", "squares"))
+
+
 SAME = {"testset": _text, "train": _text, "spec_id": _text}
 NAMED = dict.fromkeys(("at", "testset", "train", "spec_id", "key_id", "commit"), _or_none(_text))
 EVERY: Mapping[str, Check] = {**NAMED, "mirror": _or_none(_mirror)}  # what any entry may state
@@ -115,13 +120,14 @@ NOTES: Mapping[str, Mapping[str, Check]] = {  # by a fact that notes of a kind s
 }
 FACTS: Mapping[str, Mapping[str, Check]] = {
     "seal": {**SAME, **STORED, "n": _count, "rows_in_all": _or_none(_some), "key_id": _text, "terms": _terms, "names": _list,
-             "source": _text},
+             "source": _text, **dict.fromkeys(("independent", "assignment", "units"), _or_none(_text)),
+             "sizes": _or_none(_sizes)},
     "selection": {**SAME, **STORED, "key_id": _text, "tried": _count},
     "commit": {**SAME, "look": _count, "spent": _number},
     "intent": {**SAME, "id": _text, "metric": _text, "predictions": _text, "n": _count, "look": _count, "spent": _number,
                "worst": _number, "flags": _flags, "certified": _truth, "release": _text,
                "units": _units, "withheld": _or_none(_text), "charged": _or_none(_texts), "seen": _or_none(_counts),
-               **dict.fromkeys(("config", "justify"), _or_none(_mapping))},
+               **dict.fromkeys(("config", "justify", "plan"), _or_none(_mapping))},
     "reveal": {"intent": _text, "price": _number, "symbol": _text, "score": _or_none(_real), "errors": _or_none(_count),
                "interval": _or_none(_limits), "released": _released},
     "abort": {"intent": _text},

@@ -2,10 +2,12 @@
 
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.entries import space_set, table_set
+from modelsel.guard.history.statements import Statement, packed_units
 from modelsel.guard.policy.base import Policy
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.rows.row_set import FULL
 
 
 def keep_all(
@@ -23,7 +25,21 @@ def keep_all(
         "table": writing.keep(table.pack(), key.id, n, "table") if full else None,
         "portrait": writing.keep(drawn.pack(), key.id, n, "portrait") if full and drawn else None,
         "candidates": writing.keep(space.pack(), key.id, len(space), "space") if space else None,
+        **_keep_units(writing, policy, key, sealing, subject),
     }
+
+
+def _keep_units(
+    writing: WriteTransaction, policy: Policy, key: IdentityKey, sealing: TestSetDeclaration, subject: RowFingerprints
+) -> dict[str, str | None]:
+    """The digest of the units of sealed rows, and the same where they are stored; nothing where each row is one."""
+    said, n = Statement.of(sealing, subject), len(subject.test.bound)
+    packed = packed_units(sealing, subject) if said.assignment else None
+    if packed is None:
+        return {}
+    whole = policy.identity.store == "full" and n <= FULL
+    stored = writing.keep(packed, key.id, n, "units") if whole else None
+    return {"assignment": said.assignment, "units": stored}
 
 
 def keep_chosen(

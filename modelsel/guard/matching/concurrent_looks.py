@@ -116,5 +116,5 @@ def _interval(look: PastLook, standing: SpendingState) -> list[float] | None:
         return None
     released = Released(**{**look.answer["released"], "bounds": tuple(look.answer["released"]["bounds"])})
     nats = standing.nats(facts["delta"] / facts.get("numbers", 1))
-    limits = released.interval(facts["n"], nats, facts.get("units"))
+    limits = released.interval(facts["n"], nats, facts.get("units"), facts.get("plan"))
     return list(limits) if limits else None

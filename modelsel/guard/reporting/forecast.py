@@ -2,11 +2,13 @@
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from modelsel.guard.checks.independence import GROUPS, bound_for
 from modelsel.guard.checks.terms import CLOSED, LADDER, ladder_steps, left_by_quota, strictest
 from modelsel.guard.history.history import History, PastLook, is_off
+from modelsel.guard.history.statements import TIME, Statement
 from modelsel.guard.release import LabelSummary, Released, count_channel, count_limits
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import SpendingState, hoeffding
@@ -108,17 +110,26 @@ def _outlook(history: History, testset: str, usual: float | None) -> LookForecas
     last = looks[-1] if looks else None
     if last is not None and not last.facts.get("certified", True):
         return None
+    if any(Statement.read(one).says == TIME for one in history.sealings([testset])):
+        return None
     charged = _charged(history, testset)
     past, rate = history.looks_at(charged), _shown(last, usual)
     if rate is None:
         return None
     adaptive = sum(1 for look in past if not look.facts.get("commit"))
-    return LookForecast(
+    outlook = LookForecast(
         n=int(last.facts.get("n", 0) if last else 0) or int(seal.facts["n"]),
         index=1 + adaptive + len(history.commits_on(charged)), spent=sum(look.price for look in past),
         rate=rate, delta=history.terms(testset)["delta"], space=seal.facts["space"],
-        units=last.facts.get("units") if last else None,
     )  # fmt: skip
+    units = last.facts.get("units") if last else _sealed_units(history, testset, outlook)
+    return replace(outlook, units=units)
+
+
+def _sealed_units(history: History, testset: str, outlook: LookForecast) -> dict[str, Any] | None:
+    """The facts of units that the first look at rows will state, from the sizes that their seal states."""
+    stated = [seal.facts for seal in history.sealings([testset]) if seal.facts.get("sizes")]
+    return bound_for(stated[-1]["sizes"], outlook.rate, outlook.nats(), stated[-1]["unit"] or GROUPS) if stated else None
 
 
 def _charged(history: History, testset: str) -> list[str]:
