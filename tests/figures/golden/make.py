@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from math import isclose
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -51,6 +52,7 @@ HERE = Path(__file__).parent
 RECORD, TOLD = HERE / "record.zip", "told.json"
 LEFT_OUT = {"index", "judged", "report.html", "model", "journal"}  # what is made again, or has no facts of the guard
 PLACE = re.compile(r"(?<=runs/golden/)[0-9a-f-]+|(?<=sqlite:///)\S+(?=/third/)")
+PASSING = ("at", "noise", "commitment", "heads", "head", "at_work")
 RELEASES = ("full", "better", "passfail", "ladder", "thresholdout", "closed")
 
 
@@ -249,16 +251,40 @@ def _of_exam(exam: ExamSession) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def chains(folder: Path) -> dict[str, list[str]]:
-    """Every entry of every ledger, by the ledger: replica, number, kind and body; without where and when."""
+def chains(folder: Path) -> dict[str, list[tuple[str, dict[str, Any]]]]:
+    """Every entry of every ledger, as it was written: its place and kind, and what it states but for when and where.
+
+    Entries that others name are named by their places; of drawn noise, and of what depends on the code's own digest, nothing is
+    compared.
+    """
     found = {}
     for path in sorted(folder.rglob("ledger.db")):
         ledger = Ledger.existing(sqlite_url(path), Home(path.parent).signer())
-        found[str(path.relative_to(folder))] = [
-            f"{e.replica} {e.seq} {e.kind} {PLACE.sub('', e.body)}" for e in ledger.entries()
-        ]
+        written = list(ledger.entries())
         ledger.close()
+        names = {name: f"{e.replica}:{e.seq}" for e in written for name in (e.hash, e.brief["id"])}
+        given = re.compile("|".join(map(re.escape, names)))
+        texts = [PLACE.sub("", given.sub(lambda name, names=names: names[name[0]], e.body)) for e in written]
+        found[str(path.relative_to(folder))] = [
+            (f"{e.replica}:{e.seq} {e.kind}", json.loads(text, object_hook=_lasting)) for e, text in zip(written, texts)
+        ]
     return found
+
+
+def _lasting(facts: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: value for name, value in facts.items() if name not in ("at", "noise", "commitment", "heads", "head", "at_work")
+    }
+
+
+def includes(found: Any, wanted: Any) -> bool:
+    """Say whether all that was said before is said still; later versions may say more."""
+    if isinstance(wanted, dict):
+        return isinstance(found, dict) and all(name in found and includes(found[name], one) for name, one in wanted.items())
+    if isinstance(wanted, list):
+        return isinstance(found, list) and len(found) == len(wanted) and all(map(includes, found, wanted))
+    same: bool = found == wanted or (isinstance(wanted, float) and isclose(found, wanted, rel_tol=1e-9))
+    return same
 
 
 def unpack(folder: Path) -> Path:
