@@ -64,7 +64,7 @@ def commit(
         found = related(subject, memory_of(writing, history, session.key, known), known)
         charged = tuple(dict.fromkeys((subject.digest, *(one.testset for one in found if one.role == "test"))))
         done, past = history.commits_on(charged), history.looks_at(charged)
-        index = 1 + len(done) + sum(1 for look in past if not look.facts.get("commit"))
+        index = 1 + len(done) + sum(1 for look in past if not look.facts.commit)
         spent = sum(look.price for look in past)
         before = {(entry.facts["testset"], entry.facts["spec_id"], entry.facts["train"]) for entry in done}
         fresh = [one for one in spec_ids if (subject.digest, one, subject.train) not in before]

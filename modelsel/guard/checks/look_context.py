@@ -111,7 +111,7 @@ class LookContext:
         if self.commit is not None:
             index, spent = int(self.commit.facts["look"]), float(self.commit.facts["spent"])
         else:
-            adaptive = sum(1 for look in self.past if not look.facts.get("commit"))
+            adaptive = sum(1 for look in self.past if not look.facts.commit)
             index = 1 + adaptive + len(self.history.commits_on(self.charged))
             spent = sum(look.price for look in self.past if look.id not in self.at_work)
         return SpendingState(index, spent, self.space, bool(self.declared))

@@ -1,6 +1,6 @@
 """Findings from the released answer and the selection together; nothing beyond what is released or recorded is used."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import exp, log, sqrt
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Task
 from modelsel.guard.checks.look_context import FEWEST
+from modelsel.guard.facts import Look
 from modelsel.guard.findings import certificate_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import History
@@ -48,7 +49,7 @@ def selection(request: LookRequest, history: History, subject: RowFingerprints) 
 
 
 def answer(
-    released: Released, intent: Mapping[str, Any], told: tuple[float, int] | None, limits: tuple[float, float] | None,
+    released: Released, intent: Look, told: tuple[float, int] | None, limits: Sequence[float] | None,
     policy: Policy, trained: float = 1.0,
 ) -> Iterator[Finding]:  # fmt: skip
     """G041, G050, G051, G052: what the answer to an intent and its interval say themselves.
@@ -56,8 +57,8 @@ def answer(
     Models of folds had a share of the rows, `trained`. With all of them errors fall at most in proportion (the fast rate 1/n of
     learning curves), and a test that is better by no more than that accuses nobody.
     """
-    n = int(intent["n"])
-    if released.errors is not None and told is not None and not (intent.get("units") or intent.get("withheld")):
+    n = intent.n
+    if released.errors is not None and told is not None and not (intent.units or intent.withheld):
         rate = told[0] * trained
         p = float(np.sum(foreseen(n, rate, told[1])[: released.errors + 1]))
         if p < IMPLAUSIBLE:
@@ -69,27 +70,27 @@ def answer(
     if half >= NO_INFORMATION:
         yield (
             certificate_findings.budget_exhausted_too_few_rows()
-            if intent["look"] == 1
+            if intent.look == 1
             else certificate_findings.budget_exhausted()
         )
     elif policy.max_halfwidth is not None and half > 0.8 * policy.max_halfwidth:
         yield certificate_findings.budget_low(half, policy.max_halfwidth)
 
 
-def _uncertified(intent: Mapping[str, Any]) -> Finding:
+def _uncertified(intent: Look) -> Finding:
     """G052: what takes the interval away, and what to do about that one."""
-    clean, n = int(intent["n_clean"]), int(intent["n"])
-    if intent.get("withheld"):
-        return certificate_findings.not_certified_withheld(intent["withheld"])
-    if not intent["certified"]:
+    clean, n = intent.n_clean or 0, intent.n
+    if intent.withheld:
+        return certificate_findings.not_certified_withheld(intent.withheld)
+    if not intent.certified:
         return (
             certificate_findings.not_certified_too_few_clean(clean, n, FEWEST)
             if clean < FEWEST
             else certificate_findings.not_certified_shared_unknown()
         )
-    if intent["release"] == "thresholdout":
+    if intent.release == "thresholdout":
         return certificate_findings.not_certified_by_thresholdout()
-    return certificate_findings.not_certified(intent["metric"], intent["release"])
+    return certificate_findings.not_certified(intent.metric, str(intent.release))
 
 
 def majority_error(task: Task) -> float:
