@@ -25,10 +25,21 @@ class Facts:
     @classmethod
     def read(cls, stated: Mapping[str, Any]) -> Self:
         """Read facts from JSON."""
-        facts = object.__new__(cls)
         nested = {name: read(stated[name]) for name, read in cls.NESTED.items() if stated.get(name) is not None}
-        facts.__dict__.update({**stated, **nested})
+        return cls._with({**stated, **nested})
+
+    @classmethod
+    def _with(cls, stated: Mapping[str, Any]) -> Self:
+        """Set what is stated alone; names that are no fields stand apart, where they hide no method."""
+        facts, names = object.__new__(cls), cls.__dataclass_fields__.keys()
+        facts.__dict__.update({name: value for name, value in stated.items() if name in names})
+        facts.__dict__["_others"] = {name: value for name, value in stated.items() if name not in names}
         return facts
+
+    @property
+    def _stated(self) -> dict[str, Any]:
+        known = dict(self.__dict__)
+        return {**known.pop("_others", {}), **known}
 
     @classmethod
     def of(cls, entry: LedgerEntry) -> Self:
@@ -39,7 +50,7 @@ class Facts:
         return known
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.__dict__ == other.__dict__
+        return type(self) is type(other) and self._stated == other._stated
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -49,13 +60,11 @@ class Facts:
 
     def but(self, **facts: Any) -> Self:
         """The same with other facts."""
-        changed = object.__new__(type(self))
-        changed.__dict__.update({**self.__dict__, **facts})
-        return changed
+        return self._with({**self._stated, **facts})
 
     def written(self) -> dict[str, Any]:
         """The facts as JSON has them."""
-        return {name: _plain(value) for name, value in self.__dict__.items()}
+        return {name: _plain(value) for name, value in self._stated.items()}
 
 
 def _plain(value: Any) -> Any:

@@ -76,6 +76,10 @@ def _some(value: Any) -> bool:
     return _count(value) and value > 0
 
 
+def _mappings(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_mapping, value))
+
+
 def _mirror(value: Any) -> bool:
     """Say whether a value names the entry of another ledger that one is a copy of."""
     return isinstance(value, dict) and _text(value.get("hash")) and _text(value.get("key_id"))
@@ -127,13 +131,15 @@ FACTS: Mapping[str, Mapping[str, Check]] = {
     "intent": {**SAME, "id": _text, "metric": _text, "predictions": _text, "n": _count, "look": _count, "spent": _number,
                "worst": _number, "flags": _flags, "certified": _truth, "release": _text,
                "units": _units, "withheld": _or_none(_text), "charged": _or_none(_texts), "seen": _or_none(_counts),
-               **dict.fromkeys(("config", "justify", "plan"), _or_none(_mapping))},
+               **dict.fromkeys(("config", "justify", "plan"), _or_none(_mapping)), "answers": _or_none(_mappings)},
     "reveal": {"intent": _text, "price": _number, "symbol": _text, "score": _or_none(_real), "errors": _or_none(_count),
-               "interval": _or_none(_limits), "released": _released},
+               "interval": _or_none(_limits), "released": _released,
+               **dict.fromkeys(("answers", "verdicts"), _or_none(_mappings))},
     "abort": {"intent": _text},
     "replay": {"of": _text, "testset": _text},
     "policy_change": {"testset": _text, "terms": _terms, "weaker": _list},
-    "recovered": {"testset": _text, "worst": _number, "head": _text},
+    "recovered": {"testset": _text, "worst": _number, "head": _text, "flags": _or_none(_flags),
+                  "justify": _or_none(_mapping), "answers": _or_none(_mappings)},
 }  # fmt: skip
 
 
