@@ -197,7 +197,7 @@ class Answer(Entry):
     intent: str
     symbol: str
     score: float | None
-    errors: int | None
+    errors: int | None = None
     interval: Any = None
     price: float
     released: Any = None
@@ -724,7 +724,7 @@ def _of_units(verdict, look, released, nats):
 def _counted(look, answer):
     """Say whether score and count shown are those that the interval, or the price, is made from."""
     low, high, n = answer.released.low, answer.released.high, look.n
-    score, errors = answer.score, answer.errors
+    score, errors = answer.score, vars(answer)["errors"]
     if not (type(low) is int and type(high) is int and 0 <= low <= high <= n):
         return False
     if answer.symbol in ("pass", "fail"):
@@ -840,7 +840,7 @@ def _cards(verdict, members, facts):
         if claim.answers is not None:
             lines += [("score at the close", one.score, one.interval) for one in claim.answers]
         else:
-            lines.append((claim.metric, claim.score, claim.interval))
+            lines.append((claim.metric, claim.score, vars(claim)["interval"]))
     lines = [line for line in lines if line[1] is not None]
     if "card.cdx.json" in members:
         (component,) = _json(members["card.cdx.json"])["components"]

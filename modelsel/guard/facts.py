@@ -23,8 +23,11 @@ class Facts:
     NESTED: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
 
     @classmethod
-    def read(cls, stated: Mapping[str, Any]) -> Self:
-        """Read facts from JSON."""
+    def read(cls, stated: "Mapping[str, Any] | Self") -> Self:
+        """Read facts from JSON; those that are read already are themselves."""
+        if isinstance(stated, cls):
+            return stated
+        assert isinstance(stated, Mapping)
         nested = {name: read(stated[name]) for name, read in cls.NESTED.items() if stated.get(name) is not None}
         return cls._with({**stated, **nested})
 
@@ -75,7 +78,8 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
-def _findings(stated: Sequence[Mapping[str, str]]) -> tuple[Finding, ...]:
+def findings(stated: Sequence[Mapping[str, str]]) -> tuple[Finding, ...]:
+    """Read findings."""
     return tuple(Finding(**one) for one in stated)  # type: ignore[arg-type]  # severities are checked when they are made
 
 
@@ -133,7 +137,7 @@ class Verdict(Facts):
 class Look(Entry):
     """An intent: everything about a look but its answer, on record before labels are opened; or a look that was lost."""
 
-    NESTED: ClassVar = {"flags": _findings, "justify": Reason.read, "answers": many(StatedAnswer.read)}
+    NESTED: ClassVar = {"flags": findings, "justify": Reason.read, "answers": many(StatedAnswer.read)}
 
     metric: str
     predictions: str
