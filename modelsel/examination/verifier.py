@@ -485,6 +485,10 @@ class _Record:
             whole = [one.n, one.look, one.numbers, 1 if one.space is None else one.space]
             if not all(type(number) is int and number >= 1 for number in whole):
                 yield f"{_name(one)}: rows, index, numbers and space are counts"
+            if type(one.member) is not bool:
+                yield f"{_name(one)}: its model was declared, or it was not"
+            if "delta" in vars(one) and not (type(one.delta) is float and 0 < one.delta <= 0.5):
+                yield f"{_name(one)}: δ is a probability, ½ at most"
             if not all(map(_nonnegative, (one.spent, one.worst))):
                 yield f"{_name(one)}: nats are not below 0"
         for name, (_, one) in self.ends.items():
@@ -591,6 +595,11 @@ def _placed(verdict, place, look, record):
     verdict.check(rows, f"{_name(look)}: {look.n} rows, no more than were sealed")
     declared = all(seal.space is not None for seal in seals)
     verdict.check(not declared or look.space is not None, f"{_name(look)}: it pays for what was declared")
+    spaces = [seal.space for seal in seals or record.sealed(place, look, charged=True) if seal.space is not None]
+    said = look.space
+    if look.member:
+        verdict.unknown.append(f"whether the model of {_name(look)} is one of the {said} that were declared: as stated")
+    verdict.check(said is None or said in spaces, f"{_name(look)}: the space of {said} is that of a seal")
 
 
 def _nats(look):

@@ -173,6 +173,7 @@ class Look(Entry):
     plan: Mapping[str, Any] | None = None
     share: float
     counted: bool
+    whole: bool = False
     answers: tuple[StatedAnswer, ...]
     head: str
     anchor: str

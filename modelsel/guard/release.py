@@ -16,6 +16,7 @@ from scipy.special import ndtr
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Floats
+from modelsel.guard.planned_intervals import limits_of
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import interval
 from modelsel.statistics.units.intervals import UnitLosses
@@ -75,8 +76,6 @@ class Released:
         if self.stays:
             return self.held
         if self.cell is not None:
-            from modelsel.guard.bounded_losses import limits_of
-
             return None if plan is None else limits_of(plan, self.cell, self.k, nats)
         if self.low is not None and self.high is not None:
             return count_limits((self.low, self.high), n, nats, units)

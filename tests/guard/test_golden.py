@@ -18,7 +18,11 @@ def test_ledgers_exams_runs_and_certificates_are_read_as_before(record: Path) ->
     wanted, found = json.loads((record / make.TOLD).read_text("utf-8")), make.tell(record)
     assert found.keys() == wanted.keys()
     for place, said in wanted.items():
-        assert make.includes(found[place], said), place
+        if place.endswith(".zip"):  # later verifiers check more
+            (held, faults, unknown), now = said, found[place]
+            assert (set(held) <= set(now[0]), now[1], set(unknown) <= set(now[2])) == (True, faults, True), place
+        else:
+            assert make.includes(found[place], said), place
 
 
 @pytest.mark.slow

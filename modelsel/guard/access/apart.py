@@ -125,6 +125,8 @@ def witness_unguarded(session: LedgerSession, subject: RowFingerprints) -> list[
 # every look. A later answer j is compared with each of the j − 1 before it by an exact sign test of the rows on which one is
 # right and the other wrong, on a share of δ of its own:
 #
+# Where rows are dropped (public ones, or such that were tested before) no pair is compared: a verdict would say who knew them.
+#
 #     j differs from i   iff   P(Bin(b + c, 1/2) ≤ min(b, c)) ≤ δ' w_t e^−s / (2 (j − 1))
 #
 # b and c are not shown: at the threshold one row of them would tell that row's label.
@@ -137,9 +139,10 @@ def closing(ask: PreparedLook, position: LookContext, handed: Sequence[Handed], 
     """The intent: which answers will be shown, and where each stands."""
     standing = position.standing
     alone = -log(index_weight(standing.look)) + standing.spent + log(max(1, len(handed)))
-    whole, delta = bool(position.rows.all()) and position.certified, min(delta, terms_for(position)["delta"])
+    every = bool(position.rows.all())
+    fresh, delta = every and position.certified, min(delta, terms_for(position)["delta"])
     answers = [
-        {"name": one.name, "base": alone if one.base is None else one.base, "certified": one.certified and whole}
+        {"name": one.name, "base": alone if one.base is None else one.base, "certified": one.certified and fresh}
         for one in handed
     ]  # fmt: skip
     n = len(position.rows)
@@ -151,7 +154,7 @@ def closing(ask: PreparedLook, position: LookContext, handed: Sequence[Handed], 
         "look": standing.look, "spent": standing.spent, "space": standing.space, "worst": channels,
         "delta": delta, "share": share, "units": position.sizes(ask.likely[0], log(2 / delta) + alone),
         "release": CLOSING, "policy": kind_of(ask.policy), "flags": as_facts(()), "charged": list(position.charged),
-        "seen": {}, "answers": answers, "counted": ask.counted,
+        "seen": {}, "answers": answers, "counted": ask.counted, "whole": every,
     }  # fmt: skip
 
 
@@ -169,7 +172,7 @@ def closed(
         price += released.price
         shown.append({"name": one.name, "score": released.score, "errors": released.errors, "interval": limits})
         wrong.append(one.outputs.predicted[0] != labels[1])
-    verdicts = _verdicts(facts, wrong) if ask.counted and facts.certified else []
+    verdicts = _verdicts(facts, wrong) if ask.counted and facts.certified and facts.whole else []
     price += len(verdicts) * log(len(VERDICTS))
     return {"price": price, "answers": shown, "verdicts": verdicts}
 

@@ -237,6 +237,9 @@ def _channel(ask: PreparedLook, terms: Mapping[str, Any], looks: Sequence[PastLo
     """Choose how the answer is released: an error count by its terms, another measure on a grid of scores."""
     if ask.counted:
         past = [one for one in looks if one.status == "revealed"]
+        if terms["release"] == "better":  # its best answer is kept by this exam; that of another one is not at hand
+            exam = ask.request.sealing.config.get("exam")
+            past = [one for one in past if (one.facts.config or {}).get("exam") == exam]
         return _not_taken(count_channel(terms, n, ask.likely, [one.shown for one in past], look), past, looks)
     selected, told = ask.request.selected, terms["release"] == "predicted"
     expected = (selected.cv_mean, selected.cv_rows) if told and isfinite(selected.cv_mean) else None

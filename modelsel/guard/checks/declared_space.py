@@ -25,6 +25,7 @@ from modelsel.guard.checks.look_requests import PreparedLook
 from modelsel.guard.fingerprints import slow
 from modelsel.guard.history.entries import space_hashes
 from modelsel.guard.history.history import History, PastLook
+from modelsel.guard.history.statements import Statement
 from modelsel.guard.matching.overlap import Relation
 from modelsel.guard.policy.base import CORRECTED
 from modelsel.guard.requests import TestSetDeclaration
@@ -78,6 +79,8 @@ def _objections(ask: PreparedLook, history: History, seal: LedgerEntry, related:
     looks = history.looks_at(related)
     if not whole:
         yield "rows were dropped"
+    if Statement.read(seal).says and Statement.read(seal) != Statement.of(ask.request.sealing, ask.subject):
+        yield "other units were declared with the models"
     if seal.facts["terms"]["measure"] != ask.measure or not is_own(ask.request.sealing.measure):
         yield "it is judged by another measure"
     if not all(knows(look, seal) for look in looks):

@@ -13,9 +13,10 @@ from modelsel.core.fingerprint import canonical
 from modelsel.core.outcome import TestResult
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Floats, Outputs, Task, seal
-from modelsel.guard.bounded_losses import BoundedLossRelease, SealedSide, form_of, limits_of, planned
+from modelsel.guard.bounded_losses import BoundedLossRelease, SealedSide, form_of, planned
 from modelsel.guard.gate import Gate
 from modelsel.guard.labels import truth
+from modelsel.guard.planned_intervals import limits_of
 from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
 from modelsel.measure.base import BaseMeasure
