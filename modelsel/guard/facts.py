@@ -272,3 +272,11 @@ class PolicyChange(Entry):
 
     terms: Terms
     weaker: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Note(Entry):
+    """What was noticed: `code` and `text` of a finding."""
+
+    code: str
+    text: str

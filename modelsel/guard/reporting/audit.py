@@ -13,6 +13,7 @@ from modelsel.guard.access.choices import contacts
 from modelsel.guard.access.integrity import contradicted, damage, losses
 from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.post_release import choices
+from modelsel.guard.facts import Look, Note, PolicyChange
 from modelsel.guard.findings import ledger_findings, look_findings
 from modelsel.guard.findings.base import FindingKind
 from modelsel.guard.findings.catalogue import catalogue
@@ -241,21 +242,25 @@ def of_looks(sets: list[dict[str, Any]]) -> list[Finding]:
 def of_record(history: History, testsets: list[str]) -> Iterator[Finding]:
     """Yield the findings that are on record: about the ledger, settings that were loosened, looks that only an anchor saw."""
     for entry in history.entries:
-        facts = entry.facts
-        if entry.kind == "note" and "code" in facts:
-            yield _kind(facts).finding(f"{facts['text']} (noticed {facts['at'][:10]})")
-        elif entry.kind == "policy_change" and facts["weaker"] and facts["testset"] in testsets:
-            yield ledger_findings.policy_weakened_recorded(facts["weaker"], facts["testset"])
-        elif entry.replica == PLACE:
-            yield ledger_findings.entry_quarantined_charged(facts["why"], facts["testset"], facts["worst"])
-        elif history.is_missing(entry) and facts["testset"] in testsets:
-            what = "opened without a guard" if facts["unguarded"] else "looked at beside this ledger"
-            yield _kind(facts).finding(f"{facts['anchor']} saw test set {facts['testset'][:8]} {what}")
+        if entry.kind == "note" and Note.of(entry).states("code"):
+            note = Note.of(entry)
+            yield _kind(note.code).finding(f"{note.text} (noticed {str(note.at)[:10]})")
+        elif entry.kind == "policy_change":
+            change = PolicyChange.of(entry)
+            if change.weaker and change.testset in testsets:
+                yield ledger_findings.policy_weakened_recorded(change.weaker, change.testset)
+        elif entry.kind == "recovered":
+            look = Look.of(entry)
+            if entry.replica == PLACE:
+                yield ledger_findings.entry_quarantined_charged(look.why, look.testset, look.worst)
+            elif history.is_missing(entry) and look.testset in testsets:
+                what = "opened without a guard" if look.unguarded else "looked at beside this ledger"
+                yield _kind(look.code).finding(f"{look.anchor} saw test set {look.testset[:8]} {what}")
 
 
-def _kind(facts: Mapping[str, Any]) -> FindingKind:
+def _kind(code: str) -> FindingKind:
     known = catalogue()
-    return known.get(facts.get("code", "G072"), known["G079"])  # a later version may have others
+    return known.get(code, known["G079"])  # a later version may have others
 
 
 def of_time(history: History) -> Iterator[Finding]:
