@@ -280,3 +280,31 @@ class Note(Entry):
 
     code: str
     text: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Selection(Entry):
+    """A study's choice, and the rows that it was made on."""
+
+    winner: str
+    cv_mean: float | None = None
+    cv_rows: int
+    cv_error: float | None = None
+    tried: int
+    trained: float = 1.0
+    key_id: str
+    measure: str = "error"
+    measured: str
+    predictions: str | None = None
+    development: str | None = None
+    table: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Commitment(Entry):
+    """A study that was fixed before any answer is known: its index, and what was spent by then."""
+
+    look: int
+    spent: float
+    predictions: str | None = None
+    measure: str | None = None

@@ -7,6 +7,7 @@ from typing import Any
 
 from modelsel.guard.checks.independence import GROUPS, bound_for
 from modelsel.guard.checks.terms import CLOSED, LADDER, ladder_steps, left_by_quota, strictest
+from modelsel.guard.facts import Selection
 from modelsel.guard.history.history import History, PastLook, is_off
 from modelsel.guard.history.statements import TIME, Statement
 from modelsel.guard.release import LabelSummary, Released, count_channel, count_limits
@@ -47,7 +48,7 @@ def next_look(history: History, testset: str) -> dict[str, Any] | None:
     look, or the choice before the first, was by another measure. Where the quota is used up `release` is `ladder`, and the
     price that of a board that stays; or `closed`, and nothing would be shown.
     """
-    chosen = [entry.facts for entry in history.selections if entry.facts["testset"] == testset]
+    chosen = [one for one in map(Selection.of, history.selections) if one.testset == testset]
     outlook = _outlook(history, testset, _rate(chosen[-1]) if chosen else None)
     if outlook is None:
         return None
@@ -60,7 +61,7 @@ def next_look(history: History, testset: str) -> dict[str, Any] | None:
         return {**said, "price": 0.0}
     if release == LADDER:
         return {**said, "price": _stays(terms, outlook.n, past), "steps": ladder_steps(terms, outlook.n)}
-    answer = _as_foreseen(outlook, terms, chosen[-1]["cv_rows"])
+    answer = _as_foreseen(outlook, terms, chosen[-1].cv_rows)
     limits = (
         answer.interval(outlook.n, outlook.nats(), outlook.units) if metric == "error" and answer.score is not None else None
     )
@@ -145,9 +146,9 @@ def _shown(last: PastLook | None, usual: float | None) -> float | None:
     return usual
 
 
-def _rate(chosen: Mapping[str, Any]) -> float | None:
+def _rate(chosen: Selection) -> float | None:
     """The error rate that cross-validation found."""
-    error = chosen["cv_error"] if chosen["cv_error"] is not None else chosen["cv_mean"]
+    error = chosen.cv_error if chosen.cv_error is not None else chosen.cv_mean
     return float(error) if isinstance(error, int | float) and 0 <= error <= 1 else None
 
 

@@ -189,6 +189,7 @@ def test_where_a_space_was_declared_half_of_delta_is_its_own_at_the_close_too() 
         "delta": 0.1,
         "share": 0.9,
         "certified": True,
+        "whole": True,
         "answers": [{"name": "0", "base": 1.0, "certified": True}],
     }
     for space, nats in ((None, log(20) + 1), (7, log(40) + 1)):
@@ -208,6 +209,7 @@ def test_answers_of_an_exam_are_compared_by_a_sign_test_at_the_later_ones_level(
         "delta": 0.1,
         "share": 0.9,
         "certified": True,
+        "whole": True,
         "answers": [{"name": str(turn), "base": base, "certified": turn != 1} for turn, base in enumerate(bases)],
     }
     found = closed(asks(), Look.read(facts), handed, (("a", "b"), target, None))
@@ -239,7 +241,7 @@ def test_a_difference_that_is_just_rare_enough_is_told(share: float, says: str) 
         Handed(name, Outputs(np.array([said], np.int32))) for name, said in (("a", [1, 1, 1, 0, 1]), ("b", [0, 0, 0, 0, 1]))
     ]
     answers = [{"name": one.name, "base": 0.0, "certified": True} for one in handed]
-    facts = {"n": 5, "delta": 0.1, "share": share, "certified": True, "answers": answers}
+    facts = {"n": 5, "delta": 0.1, "share": share, "certified": True, "whole": True, "answers": answers}
     assert [one["says"] for one in closed(asks(), Look.read(facts), handed, (("a", "b"), target, None))["verdicts"]] == [says]
 
 
