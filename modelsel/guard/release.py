@@ -61,6 +61,11 @@ class Released:
     k: int | None = None  # how much wider than forecast its interval is,
     above: int | None = None  # and the rows above the cap of a log loss
 
+    @classmethod
+    def read(cls, stated: Mapping[str, Any]) -> "Released":
+        """Read an answer as a reveal states it; TypeError or KeyError where it is none."""
+        return cls(**{**stated, "bounds": tuple(stated["bounds"])})
+
     def interval(
         self, n: int, nats: float, units: Mapping[str, Any] | None = None, plan: Mapping[str, Any] | None = None
     ) -> tuple[float, float] | None:

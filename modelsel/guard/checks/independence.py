@@ -99,9 +99,9 @@ class EarlierStatements:
 def _as_looked_at(said: Independence, looks: Iterable[PastLook]) -> Independence:
     """Follow looks at rows whose seal says nothing of units, as earlier versions wrote them."""
     for look in looks:
-        if look.facts.get("withheld") == TIME or ordered(look.facts.get("config") or {}):
+        if look.facts.withheld == TIME or ordered(look.facts.config or {}):
             return replace(said, withheld=TIME)
-        if look.facts.get("units"):
+        if look.facts.units:
             said = replace(said, withheld=said.withheld or LOST)
     return said
 

@@ -40,7 +40,7 @@ def asks(justify: Justify = NONE, **facts: Any) -> Any:
         "subject": SimpleNamespace(digest="mine", train="rows", test=SimpleNamespace(bound=np.arange(200))),
         "metric": "error", "measure": "m",
         "policy": make("guard", "warn", justify=justify), "predictions": "p", "doubted": (), "counted": True, "foreseen": None,
-        "likely": (0.5, 1), "told_by": lambda said: said["predictions"] == "p", "home": "home", "key": SimpleNamespace(id="k"),
+        "likely": (0.5, 1), "told_by": lambda said: said.predictions == "p", "home": "home", "key": SimpleNamespace(id="k"),
         "elsewhere": SimpleNamespace(unreached=(), load=None, hashes=None, ahead=None, entries=(), subjects=()),
         "since": "", "at_work": "lock",
         "copies": False, "form": None, "has_form_for_units": True,
