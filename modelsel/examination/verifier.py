@@ -39,7 +39,7 @@ UNKNOWN = (
 # What is stated, by kinds. What a statement lacks has the default here; without one it is an error to ask for it.
 
 
-class Stated:
+class _Stated:
     """Statements, equal where they state the same. `PARTS` are those that state several things themselves."""
 
     PARTS: ClassVar[dict[str, type]] = {}
@@ -64,7 +64,7 @@ def _read(kind, stated):
 
 
 @dataclass(eq=False, kw_only=True)
-class Units(Stated):
+class _Units(_Stated):
     """The units of rows that an interval counts."""
 
     count: int
@@ -74,7 +74,7 @@ class Units(Stated):
 
 
 @dataclass(eq=False, kw_only=True)
-class Plan(Stated):
+class _Plan(_Stated):
     """How a bounded loss is shown: by which method, in how many steps, and what was foreseen."""
 
     method: str
@@ -91,7 +91,7 @@ class Plan(Stated):
 
 
 @dataclass(eq=False, kw_only=True)
-class Config(Stated):
+class _Config(_Stated):
     """Of the settings of a look, who handed an answer to an exam in, and which."""
 
     asker: str | None = None
@@ -99,7 +99,7 @@ class Config(Stated):
 
 
 @dataclass(eq=False, kw_only=True)
-class ExamAnswer(Stated):
+class _ExamAnswer(_Stated):
     """An answer to an exam, at its close."""
 
     name: str
@@ -111,7 +111,7 @@ class ExamAnswer(Stated):
 
 
 @dataclass(eq=False, kw_only=True)
-class Released(Stated):
+class _Released(_Stated):
     """What was released: counts that are left possible, or a half width, or a cell of a plan."""
 
     low: int | None = None
@@ -127,7 +127,7 @@ class Released(Stated):
 
 
 @dataclass(eq=False, kw_only=True)
-class Above(Stated):
+class _Above(_Stated):
     """The rows that lost more than a cap."""
 
     rows: int
@@ -135,14 +135,14 @@ class Above(Stated):
 
 
 @dataclass(eq=False, kw_only=True)
-class Mirror(Stated):
+class _Mirror(_Stated):
     """The entry of another ledger that one is a copy of."""
 
     hash: str | None = None
 
 
 @dataclass(eq=False, kw_only=True)
-class Entry(Stated):
+class _Entry(_Stated):
     """An entry of the chain; `what`, `exam` and `terms` of a note about an exam."""
 
     kind: str
@@ -154,11 +154,11 @@ class Entry(Stated):
     exam: str | None = None
     terms: Any = None
 
-    PARTS = {"mirror": Mirror}
+    PARTS = {"mirror": _Mirror}
 
 
 @dataclass(eq=False, kw_only=True)
-class Look(Entry):
+class _Look(_Entry):
     """An intent."""
 
     look: int
@@ -187,11 +187,11 @@ class Look(Entry):
     certified: bool | None = None
     at: str | None = None
 
-    PARTS = {"mirror": Mirror, "units": Units, "plan": Plan, "config": Config, "answers": ExamAnswer}
+    PARTS = {"mirror": _Mirror, "units": _Units, "plan": _Plan, "config": _Config, "answers": _ExamAnswer}
 
 
 @dataclass(eq=False, kw_only=True)
-class Answer(Entry):
+class _Answer(_Entry):
     """The reveal of a look, or its failure."""
 
     intent: str
@@ -205,11 +205,11 @@ class Answer(Entry):
     verdicts: Any = None
     above: Any = None
 
-    PARTS = {"mirror": Mirror, "released": Released, "answers": ExamAnswer, "above": Above}
+    PARTS = {"mirror": _Mirror, "released": _Released, "answers": _ExamAnswer, "above": _Above}
 
 
 @dataclass(eq=False, kw_only=True)
-class Terms(Stated):
+class _Terms(_Stated):
     """The terms of a seal."""
 
     delta: float
@@ -217,18 +217,18 @@ class Terms(Stated):
 
 
 @dataclass(eq=False, kw_only=True)
-class Seal(Entry):
+class _Seal(_Entry):
     """A seal of rows."""
 
     n: int = 0
     space: int | None = None
     independent: str | None = None
 
-    PARTS = {"mirror": Mirror, "terms": Terms}
+    PARTS = {"mirror": _Mirror, "terms": _Terms}
 
 
 @dataclass(eq=False, kw_only=True)
-class Commitment(Entry):
+class _Commitment(_Entry):
     """A model that was fixed before any answer."""
 
     look: int
@@ -236,7 +236,7 @@ class Commitment(Entry):
 
 
 @dataclass(eq=False, kw_only=True)
-class Superseded(Stated):
+class _Superseded(_Stated):
     """What stands in place of a look after a merge."""
 
     look: int
@@ -245,7 +245,7 @@ class Superseded(Stated):
 
 
 @dataclass(eq=False, kw_only=True)
-class Claim(Stated):
+class _Claim(_Stated):
     """What a certificate says of a look."""
 
     intent: str
@@ -257,11 +257,11 @@ class Claim(Stated):
     predictions_sha256: str | None = None
     superseded: Any = None
 
-    PARTS = {"answers": ExamAnswer, "superseded": Superseded, "units": Units, "plan": Plan, "above": Above}
+    PARTS = {"answers": _ExamAnswer, "superseded": _Superseded, "units": _Units, "plan": _Plan, "above": _Above}
 
 
 @dataclass(eq=False, kw_only=True)
-class Certificate(Stated):
+class _Certificate(_Stated):
     """The statement that is signed."""
 
     kind: str
@@ -272,10 +272,10 @@ class Certificate(Stated):
     about: Any
     format: str | None = None
 
-    PARTS = {"claims": Claim}
+    PARTS = {"claims": _Claim}
 
 
-KINDS = {"intent": Look, "reveal": Answer, "abort": Answer, "seal": Seal, "commit": Commitment}
+KINDS = {"intent": _Look, "reveal": _Answer, "abort": _Answer, "seal": _Seal, "commit": _Commitment}
 
 
 class CheckedCertificate:
@@ -309,7 +309,7 @@ def verify(path: Any, key: str | None = None) -> Any:
     verdict = CheckedCertificate()
     try:
         members = _members(path)
-        facts = _read(Certificate, _json(members["certificate.json"]))
+        facts = _read(_Certificate, _json(members["certificate.json"]))
         _signed(verdict, members, facts, key)
         entries = _chains(verdict, members)
         _claims(verdict, facts, entries)
@@ -397,7 +397,7 @@ def _chains(verdict, members):
             if "body" in line:
                 whole &= line["hash"] == _hash(line)
                 shown[replica, line["seq"]] = _read(
-                    KINDS.get(line["kind"], Entry), {**_json(line["body"]), "kind": line["kind"], "hash": line["hash"]}
+                    KINDS.get(line["kind"], _Entry), {**_json(line["body"]), "kind": line["kind"], "hash": line["hash"]}
                 )
             prev = line["hash"]
         verdict.check(whole, f"chain {replica[:12]} holds, entry by entry ({len(chain)})")
@@ -441,7 +441,7 @@ def _claims(verdict, facts, entries):
         _placed(verdict, place, look, record)
         verdict.check(look.testset == facts.testset, f"{_name(look)}: it is at the rows that the certificate is about")
         if vars(claim).keys() & {"asker", "predictions_sha256"}:
-            said, handed = (claim.asker, claim.predictions_sha256), look.config or Config()
+            said, handed = (claim.asker, claim.predictions_sha256), look.config or _Config()
             stated = said == (handed.asker, handed.handed)
             verdict.check(stated, f"{_name(look)}: asker and predictions are those on record")
         same = _alike(claim, look, STATED) and _alike(claim, answer, SHOWN)
@@ -508,13 +508,13 @@ class _Record:
         found = [(one_place, one) for one_place, one in self.intents
                  if one_place != place and one.testset in _charged(look) and _known(there, look, one_place)]  # fmt: skip
         hashes = {one.hash for _, one in found}
-        return [(at, one) for at, one in found if (one.mirror or Mirror()).hash not in hashes]
+        return [(at, one) for at, one in found if (one.mirror or _Mirror()).hash not in hashes]
 
     def committed(self, look, there):
         """The commitments on record when an entry was written, at the sets that a look pays for."""
         found = [one for place, one in self.commits if one.testset in _charged(look) and _known(there, look, place)]
         hashes = {one.hash for one in found}
-        return [one for one in found if (one.mirror or Mirror()).hash not in hashes]
+        return [one for one in found if (one.mirror or _Mirror()).hash not in hashes]
 
     def apart(self, place, look):
         """The looks that did not know of a look, nor it of them, at the sets that it pays for."""
@@ -684,7 +684,7 @@ def _capped(verdict, look, answer, nats):
     said, n = answer.above, look.n
     if said is None:
         return
-    rows = _read(Released, {"low": said.rows, "high": said.rows})
+    rows = _read(_Released, {"low": said.rows, "high": said.rows})
     found = _of_units(verdict, look, rows, nats) if look.units else [lower(rows.low, n, nats), upper(rows.high, n, nats)]
     good = type(said.rows) is int and all(abs(one - other) < 1e-5 for one, other in zip(found, said.interval, strict=True))
     verdict.check(good, f"{_name(look)}: {said.rows} rows lost more than the cap, [{found[0]:.6f}, {found[1]:.6f}]")
@@ -745,7 +745,7 @@ def _counted(look, answer):
 
 def _closed(verdict, look, answer, record):
     """Check that every answer of a close has its own index, and recompute the intervals of counts."""
-    handed = {(one.config or Config()).handed: one for _, one in record.looks.values()}
+    handed = {(one.config or _Config()).handed: one for _, one in record.looks.values()}
     alone = -log(_weight(look.look)) + look.spent + log(max(1, len(answer.answers)))
     for stated, shown in zip(look.answers, answer.answers, strict=True):
         first = handed.get(stated.name)
@@ -753,7 +753,7 @@ def _closed(verdict, look, answer, record):
         good = stated.name == shown.name and stated.base >= base - NEAR
         if shown.interval is not None and look.counted:
             nats = log(2 / look.delta) + (0 if look.space is None else log(2)) + base
-            counts = _read(Released, {"low": shown.errors, "high": shown.errors})
+            counts = _read(_Released, {"low": shown.errors, "high": shown.errors})
             found = [lower(counts.low, look.n, nats), upper(counts.high, look.n, nats)]
             found = _of_units(verdict, look, counts, nats) if look.units else found
             good &= shown.interval[0] <= found[0] + 1e-5 and shown.interval[1] >= found[1] - 1e-5
@@ -765,7 +765,7 @@ def _closed(verdict, look, answer, record):
 
 def _priced(verdict, record, look):
     """Check that a price is no less than what was shown costs; 1 where it was recomputed, else 0."""
-    place, (_, answer) = record.looks[look.id][0], record.ends.get(look.id, (None, _read(Entry, {"kind": ""})))
+    place, (_, answer) = record.looks[look.id][0], record.ends.get(look.id, (None, _read(_Entry, {"kind": ""})))
     if answer.kind != "reveal":
         return 0
     least = _least(verdict, look, answer, record.sealed(place, look, charged=True))

@@ -71,6 +71,7 @@ class Facts:
 
 
 def _plain(value: Any) -> Any:
+    """Write one fact as JSON has it."""
     if isinstance(value, Facts):
         return value.written()
     if is_dataclass(value) and not isinstance(value, type):
@@ -125,7 +126,7 @@ class StatedAnswer(Facts):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Verdict(Facts):
+class PairVerdict(Facts):
     """How an answer to an exam compares with another one."""
 
     answer: str
@@ -191,10 +192,10 @@ class Look(Entry):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Answer(Facts):
+class Reveal(Facts):
     """A reveal: what was shown of a look, and its price; of a look without one nothing is stated."""
 
-    NESTED: ClassVar = {"released": Released.read, "answers": many(StatedAnswer.read), "verdicts": many(Verdict.read)}
+    NESTED: ClassVar = {"released": Released.read, "answers": many(StatedAnswer.read), "verdicts": many(PairVerdict.read)}
 
     id: str
     at: str | None = None
@@ -209,11 +210,11 @@ class Answer(Facts):
     above: Mapping[str, Any] | None = None
     counts: Sequence[int] = ()
     answers: tuple[StatedAnswer, ...] = ()
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[PairVerdict, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Terms(Facts):
+class SealTerms(Facts):
     """The terms of a seal: how answers are shown, and what they are charged for."""
 
     policy: str | None = None
@@ -239,7 +240,7 @@ class Terms(Facts):
 class Seal(Entry):
     """What was sealed: the rows by their digests, the terms, and the models that were declared."""
 
-    NESTED: ClassVar = {"terms": Terms.read}
+    NESTED: ClassVar = {"terms": SealTerms.read}
 
     source: str
     n: int
@@ -249,7 +250,7 @@ class Seal(Entry):
     names: Sequence[str]
     space: int | None = None
     seed: int | None = None
-    terms: Terms
+    terms: SealTerms
     commitment: str | None = None
     weights: str | None = None
     rows: str | None = None
@@ -268,9 +269,9 @@ class Seal(Entry):
 class PolicyChange(Entry):
     """Terms under which rows were used later than they were sealed, and which of them are weaker."""
 
-    NESTED: ClassVar = {"terms": Terms.read}
+    NESTED: ClassVar = {"terms": SealTerms.read}
 
-    terms: Terms
+    terms: SealTerms
     weaker: Sequence[str]
 
 
@@ -283,7 +284,7 @@ class Note(Entry):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Selection(Entry):
+class RecordedSelection(Entry):
     """A study's choice, and the rows that it was made on."""
 
     winner: str

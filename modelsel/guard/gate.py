@@ -26,7 +26,7 @@ from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.bounded_losses import BoundedLossRelease
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.post_release import answer
-from modelsel.guard.facts import Answer, Look
+from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.findings import ledger_findings, look_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.entries import who
@@ -167,7 +167,7 @@ class Gate:
         apart.told(self.session, intent, {"symbol": "class_counts", "price": price, "counts": counts})
         return names, counts, price
 
-    def close(self, sealing: TestSetDeclaration, handed: Sequence[Handed], share: float) -> Answer:
+    def close(self, sealing: TestSetDeclaration, handed: Sequence[Handed], share: float) -> Reveal:
         """Show every answer of an exam at its own index, and verdicts of pairs on a `share` of δ of their own; once.
 
         What is returned holds `answers` (name, score, errors, interval), `verdicts` (answer, beside, says) and `price`.

@@ -16,7 +16,7 @@ from modelsel.guard.access.session import AnchorSet, LedgerSession
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import PreparedLook, metric_of
 from modelsel.guard.checks.terms import terms_for
-from modelsel.guard.facts import Answer, Look
+from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.findings import look_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.entries import as_facts, burned, who
@@ -57,21 +57,21 @@ def tell(
     return session.ledger.write(step)
 
 
-def told(session: LedgerSession, intent: LedgerEntry, facts: Mapping[str, Any]) -> Answer:
+def told(session: LedgerSession, intent: LedgerEntry, facts: Mapping[str, Any]) -> Reveal:
     """Record the answer to such an intent before it is shown."""
     nothing = {"score": None, "errors": None, "interval": None, "released": None}
     shown = session.ledger.append("reveal", {**who(), "intent": Look.of(intent).id, **nothing, **facts})
-    answer = Answer.of(shown)
+    answer = Reveal.of(shown)
     session.witness(intent, answer.price)
     return answer
 
 
 def close(
     session: LedgerSession, ask: PreparedLook, handed: Sequence[Handed], delta: float, share: float
-) -> tuple[LedgerEntry, Answer | None]:
+) -> tuple[LedgerEntry, Reveal | None]:
     """The intent of closing an exam, once; with what was shown, where that has been done."""
 
-    def step(writing: WriteTransaction) -> tuple[LedgerEntry, Answer | None]:
+    def step(writing: WriteTransaction) -> tuple[LedgerEntry, Reveal | None]:
         history = History.of(writing.entries())
         exam = ask.request.sealing.spec_id
         closings = (look for look in history.looks_at([ask.subject.digest]) if look.facts.metric == CLOSING)

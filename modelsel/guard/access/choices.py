@@ -9,7 +9,7 @@ from modelsel.guard.access.authorize import memory_of
 from modelsel.guard.access.integrity import mark
 from modelsel.guard.access.looks import elsewhere_now
 from modelsel.guard.access.session import LedgerSession
-from modelsel.guard.facts import Commitment, Selection
+from modelsel.guard.facts import Commitment, RecordedSelection
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.entries import terms_of, who
 from modelsel.guard.history.history import History
@@ -93,7 +93,7 @@ def _measured(terms: Mapping[str, Any]) -> dict[str, Any]:
 
 def _on_record(history: History, subject: RowFingerprints, spec_id: str) -> dict[str, Any]:
     """The latest predictions of a study for these rows, and the measure that it chose by."""
-    mine = (Selection.of(entry) for entry in history.selections if entry.brief["testset"] == subject.digest)
+    mine = (RecordedSelection.of(entry) for entry in history.selections if entry.brief["testset"] == subject.digest)
     noted = [one for one in mine if one.spec_id == spec_id and one.predictions]
     return {"predictions": noted[-1].predictions, "measure": noted[-1].measured} if noted else {}
 

@@ -13,7 +13,7 @@ from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.pre_release import LookReview, noticed
-from modelsel.guard.facts import Answer, Look
+from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.findings import ledger_findings, row_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.entries import seal_facts, terms_of, who
@@ -106,7 +106,7 @@ def _if_sealed(session: LedgerSession, ask: PreparedLook, writing: WriteTransact
     )
 
 
-def reveal(session: LedgerSession, go: ApprovedLook, released: Released) -> Answer:
+def reveal(session: LedgerSession, go: ApprovedLook, released: Released) -> Reveal:
     """Commit the answer; where another process resolved the same intent meanwhile, its answer stands."""
     plan, units, nats = go.facts.plan, go.facts.units, go.facts.nats
     limits = released.interval(go.facts.n, nats, units, plan) if go.facts.certified else None
@@ -123,7 +123,7 @@ def reveal(session: LedgerSession, go: ApprovedLook, released: Released) -> Answ
                 return entry
         return writing.append("reveal", {**who(), **facts})
 
-    return Answer.of(session.ledger.write(step))
+    return Reveal.of(session.ledger.write(step))
 
 
 def contradicted(session: LedgerSession, intent: LedgerEntry) -> Finding:
@@ -189,7 +189,7 @@ def _facts(entry: LedgerEntry, under: RowFingerprints, key: IdentityKey) -> dict
 # Entries of the ledger as the result that a study reports.
 
 
-def answered(intent: Look, answer: Answer, policy: Policy, replay: bool, extra: tuple[str, ...] = ()) -> TestResult:
+def answered(intent: Look, answer: Reveal, policy: Policy, replay: bool, extra: tuple[str, ...] = ()) -> TestResult:
     """The released answer; a replay costs nothing and keeps its look, interval and spending."""
     limits = answer.interval
     codes = () if replay else tuple(finding.code for finding in intent.flags)

@@ -9,7 +9,7 @@ from modelsel.core.fingerprint import digest, short
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Booleans, Finding, Integers, Outputs
 from modelsel.guard.bounded_losses import LossForm, form_of
-from modelsel.guard.facts import Answer, Look
+from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers
 from modelsel.guard.policy.base import Policy
@@ -113,7 +113,7 @@ class Replayed:
     """The answer is known already."""
 
     intent: LedgerEntry
-    answer: Answer
+    answer: Reveal
     findings: tuple[Finding, ...]
     again: ApprovedLook | None = None  # how to compute it anew, where another person says it
 

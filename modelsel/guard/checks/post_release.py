@@ -9,7 +9,7 @@ import numpy as np
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Task
 from modelsel.guard.checks.look_context import FEWEST
-from modelsel.guard.facts import Look, Selection
+from modelsel.guard.facts import Look, RecordedSelection
 from modelsel.guard.findings import certificate_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import History
@@ -29,7 +29,7 @@ def tried(history: History, train: str) -> int:
     """Candidates of all studies that chose on these development rows, each study counted once."""
     by_study = {
         one.spec_id: int(one.tried)
-        for one in (Selection.of(entry) for entry in history.selections if entry.brief["train"] == train)
+        for one in (RecordedSelection.of(entry) for entry in history.selections if entry.brief["train"] == train)
     }
     return sum(by_study.values())
 
@@ -121,7 +121,7 @@ def choices(history: History, testset: str) -> dict[str, Any] | None:
     best of K equally good ones is expected to look better (None where another measure decided); `carried`: how many candidates
     m rows carry within ±.05 (10^15 stands for more). With folds instead of one validation set they are heuristics.
     """
-    studies = {one.spec_id: one for one in map(Selection.of, history.selections) if one.testset == testset}
+    studies = {one.spec_id: one for one in map(RecordedSelection.of, history.selections) if one.testset == testset}
     tried, last = sum(int(one.tried) for one in studies.values()), next(reversed(studies.values()), None)
     if last is None or tried < 1 or int(last.cv_rows) < 1:
         return None
@@ -135,7 +135,7 @@ def _carried(rows: int) -> int:
     return int(min(float(MOST), exp(min(log_most_candidates(rows, TOLERANCE), 40.0))))
 
 
-def _rate(chosen: Selection) -> float | None:
+def _rate(chosen: RecordedSelection) -> float | None:
     """Return the error rate of the winner, where error rates decided."""
     error = chosen.cv_error if chosen.measure == "error" else None
     return float(error) if isinstance(error, int | float) and 0 <= error <= 1 else None

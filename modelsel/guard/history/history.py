@@ -8,12 +8,12 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from modelsel.core.fingerprint import canonical
-from modelsel.guard.facts import Answer, Look
+from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.history.quarantine import all_fit, judged, quarantined
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.trust import TrustedEntries
 
-NO_ANSWER = Answer.read({})
+NO_ANSWER = Reveal.read({})
 Status = Literal["open", "revealed", "failed", "recovered"]
 IMMATERIAL = (
     "compare", "curve", "deadline", "explain", "final_test", "guard", "limit", "measures", "name", "note", "on_failure",
@@ -36,9 +36,9 @@ class PastLook:
         return Look.of(self.entry)
 
     @cached_property
-    def answer(self) -> Answer:
+    def answer(self) -> Reveal:
         """The facts of the reveal; nothing is stated where there is none."""
-        return NO_ANSWER if self.end is None else Answer.of(self.end)
+        return NO_ANSWER if self.end is None else Reveal.of(self.end)
 
     @property
     def id(self) -> str:

@@ -11,7 +11,7 @@ from math import isfinite, log
 from typing import Any
 
 from modelsel.core.fingerprint import canonical
-from modelsel.guard.facts import Answer, Look, Seal
+from modelsel.guard.facts import Look, Reveal, Seal
 from modelsel.guard.release import LabelSummary, Released, count_channel, worst_of
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.trust import RejectedEntry, TrustedEntries
@@ -280,7 +280,7 @@ def _fault(read: TrustedEntries, end: LedgerEntry, intent: LedgerEntry | None, s
         return "it answers another person's look"
     if end.kind == "abort" or read.signers.get(end.replica) in (None, read.me):
         return ""
-    look, answer, seal = Look.of(intent), Answer.of(end), seals.get(intent.brief["testset"])
+    look, answer, seal = Look.of(intent), Reveal.of(end), seals.get(intent.brief["testset"])
     if seal is not None and look.metric != "labels" and look.n < min(FEWEST, Seal.of(seal).n):
         return f"it is said to be computed on {look.n} rows"
     under = [Seal.of(seals[name]) for name in {look.testset, *(look.charged or ())} if name in seals]
@@ -288,7 +288,7 @@ def _fault(read: TrustedEntries, end: LedgerEntry, intent: LedgerEntry | None, s
     return f"its price is {answer.price:.4g}, and its answer costs {least:.4g}" if answer.price < least - 1e-6 else ""
 
 
-def _least(answer: Answer, look: Look, seal: Seal) -> float:
+def _least(answer: Reveal, look: Look, seal: Seal) -> float:
     """Compute the least price of an answer from what was released; 0 where that does not say it."""
     symbol, low = str(answer.symbol), answer.released.low if answer.released else None
     if look.metric != "error" or low is None or symbol.startswith("board"):

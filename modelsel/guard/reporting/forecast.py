@@ -7,7 +7,7 @@ from typing import Any
 
 from modelsel.guard.checks.independence import GROUPS, bound_for
 from modelsel.guard.checks.terms import CLOSED, LADDER, ladder_steps, left_by_quota, strictest
-from modelsel.guard.facts import Selection
+from modelsel.guard.facts import RecordedSelection
 from modelsel.guard.history.history import History, PastLook, is_off
 from modelsel.guard.history.statements import TIME, Statement
 from modelsel.guard.release import LabelSummary, Released, count_channel, count_limits
@@ -48,7 +48,7 @@ def next_look(history: History, testset: str) -> dict[str, Any] | None:
     look, or the choice before the first, was by another measure. Where the quota is used up `release` is `ladder`, and the
     price that of a board that stays; or `closed`, and nothing would be shown.
     """
-    chosen = [one for one in map(Selection.of, history.selections) if one.testset == testset]
+    chosen = [one for one in map(RecordedSelection.of, history.selections) if one.testset == testset]
     outlook = _outlook(history, testset, _rate(chosen[-1]) if chosen else None)
     if outlook is None:
         return None
@@ -146,7 +146,7 @@ def _shown(last: PastLook | None, usual: float | None) -> float | None:
     return usual
 
 
-def _rate(chosen: Selection) -> float | None:
+def _rate(chosen: RecordedSelection) -> float | None:
     """The error rate that cross-validation found."""
     error = chosen.cv_error if chosen.cv_error is not None else chosen.cv_mean
     return float(error) if isinstance(error, int | float) and 0 <= error <= 1 else None

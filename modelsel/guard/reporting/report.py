@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from modelsel.core.types import Finding
-from modelsel.guard.facts import Facts, Limits, Reason, Terms, findings, many
+from modelsel.guard.facts import Facts, Limits, Reason, SealTerms, findings, many
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -119,7 +119,7 @@ class TestSetReport(Facts):
 
     __test__ = False  # not a test class, whatever pytest thinks of its name
     NESTED: ClassVar = {
-        "looks": many(LookLine.read), "sealed": SealLine.read, "policies": many(Terms.read), "choices": Choices.read,
+        "looks": many(LookLine.read), "sealed": SealLine.read, "policies": many(SealTerms.read), "choices": Choices.read,
         "refusals": many(RefusalLine.read), "siblings": many(StudyLine.read), "budget": LooksLeft.read,
     }  # fmt: skip
 
@@ -127,7 +127,7 @@ class TestSetReport(Facts):
     rows: int
     looks: Sequence[LookLine]
     sealed: SealLine
-    policies: Sequence[Terms]
+    policies: Sequence[SealTerms]
     refusals: Sequence[RefusalLine]
     spent: float
     studies: int

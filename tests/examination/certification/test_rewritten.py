@@ -51,7 +51,7 @@ class Record:
         stated.update(look)
         released = shown["released"]
         if answer is None and released["low"] is not None:
-            stated["nats"] = nats = verifier._nats(verifier._read(verifier.Look, stated))
+            stated["nats"] = nats = verifier._nats(verifier._read(verifier._Look, stated))
             n = stated["n"]
             shown["interval"] = [verifier.lower(released["low"], n, nats), verifier.upper(released["high"], n, nats)]
         shown.update(answer or {})

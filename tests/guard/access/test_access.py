@@ -18,7 +18,7 @@ from modelsel.guard.access.looks import unguarded as unguarded_result
 from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import Refused
-from modelsel.guard.facts import Answer, Look
+from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.findings import look_findings
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.release import LabelSummary, worst_of
@@ -139,8 +139,8 @@ def test_a_result_tells_each_finding_once_and_a_replay_costs_nothing() -> None:
         "release": "full",
     }
     said = {"interval": [0, 1], "score": 0.1, "errors": 1, "price": 2.0}
-    first = answered(Look.read(intent), Answer.read(said), make("guard", "warn"), False, ("G010", "G051"))
-    again = answered(Look.read(intent), Answer.read({**said, "interval": None}), make("guard", "warn"), True, ("G002",))
+    first = answered(Look.read(intent), Reveal.read(said), make("guard", "warn"), False, ("G010", "G051"))
+    again = answered(Look.read(intent), Reveal.read({**said, "interval": None}), make("guard", "warn"), True, ("G002",))
     assert (first.flags, first.price, first.level, first.interval) == (("G010", "G051"), 2.0, 0.9, (0.0, 1.0))
     assert (again.flags, again.price, again.interval) == (("G002",), 0.0, None)
 
