@@ -58,7 +58,7 @@ def test_the_reference_stands_in_the_top_bar_and_guides_before_codes_in_a_search
     conf = (DOCS / "conf.py").read_text("utf-8")
     shown = int(re.search(r'"header_links_before_dropdown": (\d+)', conf)[1])
     assert {"guide", "reference"} <= set(entries[:shown])
-    scorer = DOCS / re.search(r'html_search_scorer = "(.+)"', conf)[1]
+    scorer = DOCS / "_static" / re.search(r'html_search_scorer = .*"(\w+\.js)"', conf)[1]
     rules = re.findall(r"/(.+)/\.test\(docname\)\) return score - (\d+)", scorer.read_text("utf-8"))
     less = {page: next((int(by) for rule, by in rules if re.search(rule.replace(r"\/", "/"), page)), 0) for page in (
         "guard/units", "reference/classes/Outcome", "reference/codes/G022", "errors/data", "findings")}  # fmt: skip
