@@ -35,7 +35,7 @@ def _opened_to_choose(
     session: LedgerSession, writing: WriteTransaction, sealing: TestSetDeclaration, subject: RowFingerprints
 ) -> None:
     """Record development rows before they choose, where no row is sealed: the study may be broken off."""
-    keep(writing, session.policy, session.key, subject, "development")
+    keep(writing, session.store, session.key, subject, "development")
     known = History.of(writing.entries()).selections
     if not any((one.facts["train"], one.facts["spec_id"]) == (subject.train, sealing.spec_id) for one in known):
         facts = {"contact": choices.OPENED, "rows": subject.train, "n": len(subject.development.bound)}
@@ -55,7 +55,7 @@ def _seal(
     off, known = is_off(terms), history.seals.get(subject.digest)
     if known is None or (is_off(known.facts["terms"]) and not off):
         facts = seal_facts(subject, sealing, terms, session.key.id, _space(session, sealing))
-        writing.append("seal", {**facts, **declaration, **keep_all(writing, session.policy, session.key, sealing, subject)})
+        writing.append("seal", {**facts, **declaration, **keep_all(writing, session.store, session.key, sealing, subject)})
         return []
     if off:
         return []
