@@ -40,7 +40,7 @@ def select(
         mine = (one for one in known if (one.brief.get("train"), one.brief.get("spec_id")) == (subject.train, sealing.spec_id))
         if not any(all(entry.facts.get(name) == value for name, value in facts.items()) for entry in mine):
             writing.append(
-                "selection", {**who(), **facts, **keep_chosen(writing, session.policy, session.key, sealing, subject)}
+                "selection", {**who(), **facts, **keep_chosen(writing, session.store, session.key, sealing, subject)}
             )
 
     session.ledger.write(step)

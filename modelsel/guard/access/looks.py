@@ -20,7 +20,7 @@ from modelsel.guard.history.entries import seal_facts, terms_of, who
 from modelsel.guard.history.history import History
 from modelsel.guard.history.stored_rows import keep_all, keep_chosen
 from modelsel.guard.matching.other_ledgers import OtherLedgers
-from modelsel.guard.policy.base import Policy
+from modelsel.guard.policy.base import FULL, Policy
 from modelsel.guard.release import LabelSummary, Released, count_limits
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
@@ -59,7 +59,7 @@ def _copy(
 ) -> None:
     entries = home.entries() if session.memory is session.ledger else session.ledger.entries()
     mine = [entry for entry in entries if entry.replica == session.ledger.replica]
-    copy_all(home, mine, subject, session.key, under, session.home.own(), session.policy, sealing)
+    copy_all(home, mine, subject, session.key, under, session.home.own(), sealing)
 
 
 def asked_now(session: LedgerSession, ask: PreparedLook, home: Sequence[LedgerEntry]) -> PreparedLook:
@@ -153,12 +153,12 @@ def copy_all(
     made: IdentityKey,
     under: RowFingerprints,
     key: IdentityKey,
-    policy: Policy,
     sealing: TestSetDeclaration,
 ) -> None:
     """Write what is on record of a sealing (`subject`, by the key `made`) as the home calls it (`under`); once each.
 
-    `entries` are those of the ledger at hand that this home wrote, `writing` the home's own.
+    `entries` are those of the ledger at hand that this home wrote, `writing` the home's own: hashes of all rows go with them,
+    whatever the ledger at hand stores.
     """
     copies = {e.facts["mirror"]["hash"]: e for e in writing.entries() if "mirror" in e.facts}
     intents = {e.facts["id"]: e for e in entries if e.kind == "intent" and e.facts["testset"] == subject.digest}
@@ -168,9 +168,9 @@ def copy_all(
         if entry.kind in COPIED and mine and "mirror" not in entry.facts and entry.hash not in copies:
             facts = {**_facts(entry, under, key), "mirror": {"hash": entry.hash, "key_id": made.id}}
             if entry.kind == "seal":
-                facts |= keep_all(writing, policy, key, sealing, under)
+                facts |= keep_all(writing, FULL, key, sealing, under)
             elif entry.kind == "selection":
-                facts |= keep_chosen(writing, policy, key, sealing, under)
+                facts |= keep_chosen(writing, FULL, key, sealing, under)
             elif entry.kind in ("reveal", "abort"):
                 facts["intent"] = copies[intents[entry.facts["intent"]].hash].facts["id"]
             copies[entry.hash] = writing.append(entry.kind, facts)

@@ -18,7 +18,7 @@ from modelsel.guard.findings import ledger_findings
 from modelsel.guard.history.entries import table_sketches
 from modelsel.guard.history.history import History
 from modelsel.guard.history.quarantine import all_fit, judged
-from modelsel.guard.policy.base import Policy
+from modelsel.guard.policy.base import FULL, Policy
 from modelsel.ledger.anchors import LockFile, StateAnchor
 from modelsel.ledger.database.engines import same_file, shown, sqlite_url
 from modelsel.ledger.database.judged import JudgedEntries
@@ -183,6 +183,11 @@ class LedgerSession:
     def apart(self) -> bool:
         """Say whether the study writes into another ledger than the home's, or under another key."""
         return self.memory is not self.ledger or self.key != self.home.own()
+
+    @property
+    def store(self) -> str:
+        """Say what the ledger at hand stores of rows: in the home's own, under its own key, hashes of all of them."""
+        return self.policy.identity.store if self.apart else FULL
 
     @cached_property
     def hashes(self) -> HashIndex:

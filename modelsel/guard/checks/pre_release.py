@@ -11,6 +11,8 @@ from modelsel.guard.findings import certificate_findings, ledger_findings, look_
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import History, PastLook, differences
 from modelsel.guard.history.quarantine import quarantined
+from modelsel.guard.matching.other_ledgers import WHOLE, bare
+from modelsel.ledger.entry import LedgerEntry
 
 NEARLY = 0.98  # share from which a set is another one's with a row more or less: the count of looks says enough
 
@@ -63,13 +65,14 @@ def _rows_seen(seen: LookReview) -> Iterator[Finding]:
         if relation.role == "selection" and not relation.linked:
             yield row_findings.test_rows_in_earlier_selection(relation.rows, seen.position.n)
     source = [one for one in seen.history.seals.values() if one.brief["source"] == seen.subject.source]
-    if not seen.position.relations[1:] and any(one.facts["testset"] != seen.subject.digest for one in source):
+    rows = [one for one in seen.position.relations[1:] if one.channel != WHOLE]
+    if not rows and any(one.facts["testset"] != seen.subject.digest for one in source):
         yield row_findings.same_source_new_split()
 
 
 def _tables(seen: LookReview) -> Iterator[Finding]:
     for relation in seen.position.relations:
-        if relation.linked:
+        if relation.linked and relation.channel != WHOLE:
             yield row_findings.probable_same_rows_same_table(relation.testset, relation.role)
 
 
@@ -139,8 +142,16 @@ def _store(seen: LookReview) -> Iterator[Finding]:
     strangers = {e.brief["key_id"] for e in seen.history.seals.values() if e.hash not in known} - seen.keys
     if strangers:
         yield ledger_findings.key_gap(len(strangers))
+    unkept = [one for one in bare(seen.history, seen.keys, seen.subject.digest) if not _recognisable(one, seen.subject)]
+    if unkept:
+        yield ledger_findings.key_gap_no_rows(len(unkept))
     for entry in quarantined(seen.history.entries):
         if entry.facts["testset"] in ("", *seen.position.charged):
             yield ledger_findings.entry_quarantined(str(entry.facts["why"]))
     if seen.history.latest > seen.at:
         yield ledger_findings.clock_backwards()
+
+
+def _recognisable(seal: LedgerEntry, subject: RowFingerprints) -> bool:
+    """Say whether a sealed table whose rows are not kept would be known again as a whole."""
+    return bool(seal.brief.get("portrait") and subject.portrait) or seal.brief["source"] == subject.source

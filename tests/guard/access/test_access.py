@@ -392,7 +392,7 @@ def test_each_entry_about_these_rows_is_copied_once(monkeypatch: pytest.MonkeyPa
     subject: Any = SimpleNamespace(digest="mine", train="rows")
     under: Any = SimpleNamespace(digest="MINE", train="ROWS", source="SOURCE", names=("x",))
     for _ in range(2):
-        copy_all(home, here, subject, SimpleNamespace(id="k"), under, SimpleNamespace(id="K"), None, None)  # type: ignore[arg-type]
+        copy_all(home, here, subject, SimpleNamespace(id="k"), under, SimpleNamespace(id="K"), None)  # type: ignore[arg-type]
     said = [(entry.kind, entry.facts.get("kept")) for entry in home.made]
     assert said == [("seal", "keep_all"), ("selection", "keep_chosen"), ("intent", None), ("reveal", None),
                     ("intent", None), ("abort", None),
