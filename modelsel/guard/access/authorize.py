@@ -80,7 +80,7 @@ def _answered_before(history: History, ask: PreparedLook, writing: WriteTransact
     """Find the latest answer to the same predictions for the same rows, under whatever specification."""
     mine = [look for look in history.looks_at([ask.subject.digest]) if look.status == "revealed" and not look.facts.off]
     mine = [look for look in mine if look.id not in ask.doubted]
-    mine = [look for look in mine if _own(writing, look) or _can_follow(ask, look)]  # another's answer is computed anew
+    mine = [look for look in mine if _can_follow(ask, look) or _own(writing, look)]  # another's answer is computed anew
     same = (look for look in mine if ask.told_by(look.facts))
     return next((look for look in reversed([*same]) if not relabelled(ask) or _of_that_correction(look, ask)), None)
 
