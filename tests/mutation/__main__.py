@@ -1,6 +1,7 @@
 """Mutation testing of guard, ledger and certificate: `PYTHONPATH=tests python -m mutation [--sample 400] [--into FILE]`.
 
-With `--others` the mutants are those of all other rooms but the compiled kernels, and the tests are those that are named, or all.
+With `--others` the mutants are those of all other rooms but statistics and the compiled kernels, and the tests are all, or
+those that are named.
 
 A mutant changes one operator of one file, in a copy of the package; it is killed when a test of those rooms fails. Each mutant
 meets the tests that reach its lines: first those of the file that is named after the mutated one, then the quickest of each

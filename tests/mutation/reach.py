@@ -1,6 +1,7 @@
 """A pytest plugin that writes down which lines of the package each test reaches, and how long it takes: `-p mutation.reach`.
 
-PLACES in the environment says which files are watched. The file named by REACH gets a JSON line per test that passes: its id, its seconds of a processor, with those of its children,
+PLACES in the environment says which files are watched. The file named by REACH
+gets a JSON line per test that passes: its id, its seconds of a processor, with those of its children,
 and the lines of each file. What is done in other processes is not seen.
 """
 
