@@ -19,7 +19,7 @@ from modelsel.record.mlflow.track import Tracker
 from modelsel.record.refit import answered, ready
 from modelsel.reporting import page
 from modelsel.runner.progress import QUIET
-from modelsel.study.look import selected
+from modelsel.study.look import out_of_fold, selected
 
 
 def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, progress: Progress = QUIET) -> StudySummary:
@@ -35,9 +35,11 @@ def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, p
     policy = replace(parts.guard, justify=replace(parts.guard.justify, category=category, text=text)) if text else parts.guard
     gate = Gate(policy, folder.root, tracker.anchors)
     model = ready(folder, progress.say, sealing.development)
-    chosen = selected(outcome.winner["id"], outcome.winner["cv"]["mean"], folder.assessed(), outcome.candidates["distinct"])
+    assessed = folder.assessed()
+    chosen = selected(outcome.winner["id"], outcome.winner["cv"]["mean"], assessed, outcome.candidates["distinct"])
     scores = sealing.measure.needs_scores
-    result = gate.look(LookRequest(sealing, chosen, lambda table: answered(folder, model, table, scores)))
+    seen = out_of_fold(assessed, sealing)
+    result = gate.look(LookRequest(sealing, chosen, lambda table: answered(folder, model, table, scores), seen=seen))
     with kept(result):
         tested = replace(outcome, test=_kept(outcome.test, result))
         folder.amend(tested, audit(gate, sealing))

@@ -65,12 +65,12 @@ def documented_as(other: Callable[..., Any]) -> Callable[[Function], Function]:
     return filled
 
 
-ROLES = ("target", "weights", "groups", "id")
+ROLES = ("target", "weights", "groups", "unit", "id")
 
 
 def run(
-    *overrides: Any, data: Any = None, target: Any = None, weights: Any = None, groups: Any = None, id: Any = None,
-    config: str | Path | None = None, config_dir: str | None = None, **settings: Any,
+    *overrides: Any, data: Any = None, target: Any = None, weights: Any = None, groups: Any = None, unit: Any = None,
+    id: Any = None, config: str | Path | None = None, config_dir: str | None = None, **settings: Any,
 ) -> Outcome:  # fmt: skip
     """Run a study, and return what it found.
 
@@ -82,7 +82,7 @@ def run(
         As on the command line (`"space=trees"`, `"scheme.folds=5"`); the first may be the data, a table or the path of a file.
     data : table, array, tuple, Task, str or Path, optional
         A pandas, Polars or PyArrow table, a NumPy array, `(X, y)`, a `Task`, or the path of a file. Without it `dataset` says.
-    target, weights, groups, id : str or array-like, optional
+    target, weights, groups, unit, id : str or array-like, optional
         Names of columns, or arrays with an entry per row.
     config : str or Path, optional
         A recorded run to repeat: its folder, study or id. Another table than its own is refused, and it is said what changed.
@@ -111,7 +111,7 @@ def run(
     >>> len(outcome.leaderboard)
     1
     """
-    composed, table = _composed(overrides, data, _roles(target, weights, groups, id), config, config_dir, settings)
+    composed, table = _composed(overrides, data, _roles(target, weights, groups, unit, id), config, config_dir, settings)
     return _done(composed, table, _command(overrides))
 
 
@@ -136,8 +136,8 @@ def _done(config: Config, table: UntypedTable | None, command: tuple[str, ...]) 
 
 @documented_as(run)
 def plan(
-    *overrides: Any, data: Any = None, target: Any = None, weights: Any = None, groups: Any = None, id: Any = None,
-    config: str | Path | None = None, config_dir: str | None = None, **settings: Any,
+    *overrides: Any, data: Any = None, target: Any = None, weights: Any = None, groups: Any = None, unit: Any = None,
+    id: Any = None, config: str | Path | None = None, config_dir: str | None = None, **settings: Any,
 ) -> Forecast:  # fmt: skip
     """Tell what `run` would do with the same arguments, and what it would cost.
 
@@ -159,7 +159,7 @@ def plan(
     >>> modelsel.plan("dataset=play_tennis", space="naive_bayes").cells > 1
     True
     """
-    composed, _table = _composed(overrides, data, _roles(target, weights, groups, id), config, config_dir, settings)
+    composed, _table = _composed(overrides, data, _roles(target, weights, groups, unit, id), config, config_dir, settings)
     shown = progress()
     for note in composed.notes:
         shown.say(note)
@@ -168,7 +168,13 @@ def plan(
 
 
 def open_run(
-    run: str | Path = "latest", data: Any = None, target: Any = None, weights: Any = None, groups: Any = None, id: Any = None
+    run: str | Path = "latest",
+    data: Any = None,
+    target: Any = None,
+    weights: Any = None,
+    groups: Any = None,
+    unit: Any = None,
+    id: Any = None,
 ) -> Outcome:
     """Open the outcome of a run on disk.
 
@@ -180,7 +186,7 @@ def open_run(
         A folder, `latest`, a study's name (its newest run) or an MLflow run id.
     data : table, array or tuple, optional
         The table of a study on data in memory, as `run` was given it.
-    target, weights, groups, id : str or array-like, optional
+    target, weights, groups, unit, id : str or array-like, optional
         Its roles, as `run` was given them.
 
     Returns
@@ -206,7 +212,7 @@ def open_run(
     folder.outcome()
     if data is None:
         return Outcome.at(folder)
-    table = hold(given(data, **_roles(target, weights, groups, id)).table)
+    table = hold(given(data, **_roles(target, weights, groups, unit, id)).table)
     content.same(folder, table)
     return Outcome.at(folder, table)
 

@@ -149,6 +149,7 @@ def serve(words: Sequence[str]) -> int:
     parser.add_argument("folder", metavar="DIR", help=FOLDER)
     parser.add_argument("--host", default="127.0.0.1", help="default: this machine alone")
     parser.add_argument("--port", type=int, default=8800)
+    parser.add_argument("--proxy", metavar="ADDRESS", default="", help="of a proxy whose X-Forwarded-For is believed")
     parser.add_argument("--rate", type=int, default=20, metavar="N", help="answers a minute that a token may hand in")
     parser.add_argument("--stdio", action="store_true", help="speak to one agent on stdin and stdout (MODELSEL_EXAM_TOKEN)")
     parser.add_argument("--admit", metavar="NAME", help="give out a token for a name, and end")
@@ -167,7 +168,7 @@ def serve(words: Sequence[str]) -> int:
         serve_stdio(folder)
     else:
         print(f"http://{args.host}:{args.port}/", flush=True)
-        run(folder, args.host, args.port, args.rate)
+        run(folder, args.host, args.port, args.rate, args.proxy)
     return OK
 
 

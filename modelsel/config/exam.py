@@ -32,7 +32,7 @@ def _dataset(folder: Path, terms: Mapping[str, Any]) -> dict[str, Any]:
     """The development rows, with kinds and levels as the terms state them."""
     columns, name = terms["columns"], str(terms["files"]["development"]["name"])
     kinds = {one["name"]: _kind(one) for one in terms["features"]}
-    roles = {"weights": columns["weight"], "groups": columns["group"]}
+    roles = {"weights": columns["weight"], "unit" if terms.get("unit") else "groups": columns["group"]}
     return {
         "kind": "csv" if name.endswith(CSV) else "parquet", "path": str(folder / name), "target": columns["target"],
         "features": {**kinds, columns["token"]: "ignore"}, **{role: column for role, column in roles.items() if column},

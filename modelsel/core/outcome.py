@@ -28,6 +28,8 @@ class TestResult:
     refused: str | None = None
     unit: str = "rows"  # what the interval takes as independent,
     units: int | None = None  # and how many of them; None where no interval is certified for them
+    cap: float | None = None  # of a log loss: what a row counts at most; None where the measure has a bound of its own
+    above: Mapping[str, Any] | None = None  # the `rows` that lost more than the cap, with the `interval` of their share
 
 
 @dataclass(frozen=True)

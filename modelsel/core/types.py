@@ -67,6 +67,8 @@ class Table:
     ids: Integers | None = None  # declared row identity (digest of the id columns)
     groups: Integers | None = None
     times: Floats | None = None
+    units: Integers | None = None  # what is independent of each other, where that is declared: else groups, else rows
+    unit: str = ""  # what a unit is called
 
     def __post_init__(self) -> None:
         """Make arrays read-only, and `values` column by column in memory."""
@@ -164,7 +166,8 @@ class Task(Table):
     @cached_property
     def fingerprint(self) -> str:
         """Digest of all that a fit may depend on: schema, values, target, weights, groups (not the name, not row numbers)."""
-        data = array_digest(self.values, self.target, self.weights, self.groups, self.times, self.folds)
+        apart = () if self.units is None else (self.units,)
+        data = array_digest(self.values, self.target, self.weights, self.groups, self.times, self.folds, *apart)
         return digest([self.schema_fingerprint, self.classes, [f.cost for f in self.features], data])
 
 
@@ -186,7 +189,7 @@ _LABELS: WeakKeyDictionary["Sealed", tuple[Labels, Floats | None]] = WeakKeyDict
 def seal(task: Task) -> Sealed:
     """Take the labels off a task; what is left can be passed around without giving anything away."""
     sealed = Sealed(name=task.name, features=task.features, values=task.values, rows=task.rows,
-                    ids=task.ids, groups=task.groups, times=task.times)  # fmt: skip
+                    ids=task.ids, groups=task.groups, times=task.times, units=task.units, unit=task.unit)  # fmt: skip
     classes, target = task.classes, task.target
     return sealed_unread(sealed, lambda: (classes, target), task.weights)
 
@@ -367,7 +370,7 @@ class Description:
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
-_NOT_PER_ROW = {"name", "features", "classes", "types", "label_type", "drop_rare"}
+_NOT_PER_ROW = {"name", "unit", "features", "classes", "types", "label_type", "drop_rare"}
 
 
 def _per_row(name: str) -> bool:

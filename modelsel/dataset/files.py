@@ -270,19 +270,35 @@ def codec(encoding: str) -> str:
     return UTF_8 if encoding.lower().replace("_", "-") in {"utf-8", "utf8"} else encoding
 
 
+PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"(\xb5/\xfd": "zstd", b"PK\x03\x04": "zip"}
+
+
+def packing(first: bytes) -> str:
+    """The compression of a file, recognised by its first bytes; empty where there is none.
+
+    >>> packing(gzip.compress(b"a,b")), packing(b"a,b")
+    ('gzip', '')
+    """
+    return next((name for mark, name in PACKED.items() if first.startswith(mark)), "")
+
+
 def _unpacked(raw: BinaryIO, path: Path) -> BinaryIO:
-    """Unpack gzip, bzip2, xz, zstd or a zip archive, recognised by its first bytes."""
+    """Unpack gzip, bzip2, xz, zstd or a zip archive."""
     first = raw.read(6)
     raw.seek(0)
-    if first[:2] == b"\x1f\x8b":
-        return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
-    if first[:3] == b"BZh":
-        return bz2.BZ2File(raw)  # type: ignore[return-value]
-    if first == b"\xfd7zXZ\0":
-        return lzma.LZMAFile(raw)  # type: ignore[return-value]
-    if first[:4] == b"(\xb5/\xfd":
-        return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")  # type: ignore[no-any-return]
-    return _member(raw, path) if first[:4] == b"PK\x03\x04" else raw
+    match packing(first):
+        case "gzip":
+            return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
+        case "bzip2":
+            return bz2.BZ2File(raw)  # type: ignore[return-value]
+        case "xz":
+            return lzma.LZMAFile(raw)  # type: ignore[return-value]
+        case "zstd":
+            return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")  # type: ignore[no-any-return]
+        case "zip":
+            return _member(raw, path)
+        case _:
+            return raw
 
 
 def _member(raw: BinaryIO, path: Path) -> BinaryIO:

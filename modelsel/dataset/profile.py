@@ -3,6 +3,7 @@
 It reads labels, so that it is never asked of sealed rows.
 """
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,11 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from modelsel.core.fingerprint import array_digest
-from modelsel.core.types import Codes, Feature, Finding, Floats, Task
+from modelsel.core.types import Codes, Feature, Finding, Floats, Table, Task
 from modelsel.statistics.sampling import equal_rows
 
 FEW = 10  # rows of a class below which it is called rare
 NAMED = 5
+MOST_UNITS = 0.5  # different values per row up to which a column repeats
+ID_WORDS = ("id", "ids", "identifier", "uuid", "key", "code", "nr", "no")
+OBJECTS = ("patient", "subject", "person", "customer", "client", "user", "participant", "household", "device", "animal")
 HEAD = 64  # rows whose codes are compared before those of all
 
 
@@ -161,6 +165,32 @@ def _ids(task: Task) -> Iterator[Finding]:
         if repeated:
             do = "if the rows of one id belong together, set dataset.groups to that column"
             yield Finding("REPEATED_IDS", "medium", f"{repeated} rows repeat an earlier row's id", do)
+
+
+def asked_units(task: Task, sealed: Table) -> Iterator[Finding]:
+    """Ask of each column that is called an id, and repeats, whether it says what is independent; labels are not read."""
+    for index, feature in enumerate(task.features if task.groups is None else ()):
+        of = _object_of(feature.name)
+        own = np.concatenate([task.values[:, index], sealed.values[:, index]]) if of else task.values[:0, index]
+        values = own[~np.isnan(own)]
+        distinct = len(np.unique(values))
+        if of and 2 <= distinct <= MOST_UNITS * len(values) and (feature.kind != "numeric" or (values == values.round()).all()):
+            asked = f"{feature.name} has {distinct} values in {len(own)} rows: are rows of one {of} independent?"
+            do = f"if not, set dataset.unit={feature.name}; else {_ignore(feature.name)}"
+            yield Finding("REPEATED_IDS", "medium", asked, do)
+
+
+def _object_of(name: str) -> str:
+    """What a column's name says that it identifies; empty where it says nothing.
+
+    >>> [_object_of(name) for name in ("patient_id", "CustomerID", "site no", "id", "humid", "subject")]
+    ['patient', 'customer', 'site', 'id', '', 'subject']
+    """
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)
+    told = [word.lower() for word in words]
+    if told and told[-1] in ID_WORDS:
+        return " ".join(told[:-1]) or told[-1]
+    return told[0] if len(told) == 1 and told[0] in OBJECTS else ""
 
 
 def _near_duplicates(names: Sequence[str]) -> str:

@@ -28,7 +28,7 @@ THRESHOLDOUT = "thresholdout"
 ALWAYS = ("migration", "vouch", "ruling", "merge", "recovered")
 RELATED = ("seal", "selection", "commit", "intent", "replay", "policy_change")
 SAID = ("look", "spent", "n", "delta", "release", "metric", "certified", "at", "cv_mean", "cv_rows")
-APART = ("units", "withheld")  # where rows are not independent
+APART = ("units", "withheld", "plan")  # where rows are not independent, or the loss is no count
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ import pandas as pd
 
 from modelsel.config.compose import Config
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError, StoreError
-from modelsel.core.spec import resolved
+from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Finding, Integers, Task, positions
 from modelsel.examination.store import SIDES, Store, commit, created, public_of, taken
 from modelsel.examination.terms import FILE, FORMAT, PUBLIC, VERDICTS, Wanted, problems, written
@@ -81,6 +81,7 @@ def _sealed(store: Store, facts: dict[str, Any], wanted: Wanted, folder: Path) -
     if grave and not wanted.accept_overlap:
         fix = "ask about fresh rows, or say --accept-overlap: what was spent on these rows is then charged"
         raise RefusedError(*(Problem("MSEL-911", f"{one.code}: {one.message}", str(folder), fix) for one in grave))
+    gate.seal(sealing)
     if len(store.development):
         gate.select(sealing, SelectionSummary("development", 0.5, 0))
     if wanted.class_counts:
@@ -116,6 +117,8 @@ def _facts(config: Config, wanted: Wanted, sides: Mapping[str, Task], home: Home
                    "budget": wanted.budget},
         "per_asker": {"looks": wanted.looks, "nats": wanted.nats}, "class_counts": None,
         "files": {}, "commitments": {}, "notes": [PUBLIC],
+        **({"unit": task.unit} if task.unit else {}),
+        **({"split": "time"} if len(sides["development"]) and kind_of(config.split) == "time" else {}),
     }  # fmt: skip
 
 

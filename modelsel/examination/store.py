@@ -28,7 +28,7 @@ from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.home import Home, write_whole
 
 SIDES = ("development", "questions")
-PER_ROW = ("values", "rows", "ids", "groups", "times", "weights")
+PER_ROW = ("values", "rows", "ids", "groups", "units", "times", "weights")
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,11 +91,17 @@ class Store:
         """The rows as the gate takes them; `config` says whose answer it is."""
         terms = self.terms
         return TestSetDeclaration(self.sealed, self.development, terms.measure, f"exam {terms.name}", terms.id,
-                       str(config.get("handed", terms.id)), {"exam": terms.id, **config})  # fmt: skip
+                       str(config.get("handed", terms.id)), {"exam": terms.id, **terms.apart, **config})  # fmt: skip
 
     def _of(self, side: str) -> dict[str, Any]:
+        """Gather what a table of one side is made of."""
         arrays = {name: self._arrays.get(f"{side}.{name}") for name in PER_ROW if name != "weights"}
-        return {"name": self.terms.name, "features": self.terms.features, **arrays}
+        return {
+            "name": self.terms.name,
+            "features": self.terms.features,
+            **arrays,
+            "unit": str(self.terms.facts.get("unit") or ""),
+        }
 
     def keep(self, name: str, outputs: Outputs, about: Mapping[str, Any]) -> bool:
         """Keep the predictions of an answer before anything is computed from them; True where they are new."""

@@ -4,7 +4,8 @@ import hashlib
 
 import numpy as np
 
-from modelsel.core.types import Booleans, Codes, Floats, Outputs
+from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs
+from modelsel.guard.bounded_losses import LossForm
 from modelsel.guard.fingerprints import slow
 from modelsel.guard.release import LabelSummary
 from modelsel.ledger.home import IdentityKey
@@ -41,9 +42,10 @@ def former_digest(outputs: Outputs, rows: Hashes) -> str:
 
 
 def truth(
-    measure: BaseMeasure, outputs: Outputs, labels: tuple[tuple[str, ...], Codes, Floats | None], rows: Booleans
-) -> LabelSummary:
-    """Errors, score and class sizes on some of the rows."""
+    measure: BaseMeasure, outputs: Outputs, labels: tuple[tuple[str, ...], Codes, Floats | None], rows: Booleans,
+    form: LossForm | None = None, units: Integers | None = None,
+) -> LabelSummary:  # fmt: skip
+    """Errors, score and class sizes on some of the rows; by the form of a bounded loss also losses, of units of these rows."""
     classes, target, weights = labels
     own = weights[rows] if weights is not None else None
     scores = outputs.scores[:, rows] if outputs.scores is not None else None
@@ -55,4 +57,6 @@ def truth(
         score=float(measure.score(target[rows], kept, own, len(classes))[0]),
         classes=tuple(int(size) for size in sizes),
         effective=float(own.sum() ** 2 / (own**2).sum()) if own is not None else float(rows.sum()),
+        losses=form.losses(target[rows], kept, units, own) if form else None,
+        above=form.above(target[rows], kept) if form else None,
     )

@@ -70,6 +70,7 @@ class LookPreparation:
             request, subject, self.policy, self.said(request.sealing, outputs) if outputs else "", self.session.key,
             self._leaks[rows], noticed, OtherLedgers(self.elsewhere(request.sealing)),
             former=former_digest(outputs, subject.test.bound) if outputs else "", doubted=(), home=self.session.home,
+            outputs=outputs,
             copies=row_findings.near_duplicates_hinder(self._leaks[rows]),
             **self.declaration(request.sealing),
         )  # fmt: skip

@@ -16,8 +16,10 @@ from scipy.special import ndtr
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Floats
+from modelsel.guard.planned_intervals import limits_of
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import interval
+from modelsel.statistics.units.intervals import UnitLosses
 
 FIRST, BETTER = "the first", "better"
 FAILED = 1e-6  # probability set aside for "the look failed", in every channel
@@ -32,6 +34,8 @@ class LabelSummary:
     score: float
     classes: tuple[int, ...]  # rows per class
     effective: float  # (Σ w)² / Σ w²: rows, where weights are equal
+    losses: UnitLosses | None = None  # by the plan of a bounded loss, over rows or units,
+    above: int | None = None  # and the rows whose log loss is above its cap
 
 
 @dataclass(frozen=True)
@@ -53,11 +57,26 @@ class Released:
     stays: bool = False  # the board stays: the interval is that of the model that set it,
     held: tuple[float, float] | None = None  # which is this one
     set_by: int | None = None  # in that look
+    cell: int | None = None  # of a bounded loss, released by a plan: the cell of its score,
+    k: int | None = None  # how much wider than forecast its interval is,
+    above: int | None = None  # and the rows above the cap of a log loss
 
-    def interval(self, n: int, nats: float, units: Mapping[str, Any] | None = None) -> tuple[float, float] | None:
-        """The rates or scores not excluded at level e^-nats a side; of `units` where rows are not independent."""
+    @classmethod
+    def read(cls, stated: Mapping[str, Any]) -> "Released":
+        """Read an answer as a reveal states it; TypeError or KeyError where it is none."""
+        return cls(**{**stated, "bounds": tuple(stated["bounds"])})
+
+    def interval(
+        self, n: int, nats: float, units: Mapping[str, Any] | None = None, plan: Mapping[str, Any] | None = None
+    ) -> tuple[float, float] | None:
+        """The rates or scores not excluded at level e^-nats a side; of `units` where rows are not independent.
+
+        `plan` are the facts of the intent of a bounded loss.
+        """
         if self.stays:
             return self.held
+        if self.cell is not None:
+            return None if plan is None else limits_of(plan, self.cell, self.k, nats)
         if self.low is not None and self.high is not None:
             return count_limits((self.low, self.high), n, nats, units)
         if units is not None or self.half is None or self.score is None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from modelsel.core.types import Candidate, Outputs, Sealed, Table, Task
+from modelsel.core.types import Candidate, Codes, Floats, Integers, Outputs, Sealed, Table, Task
 from modelsel.measure.base import BaseMeasure
 
 
@@ -45,6 +45,16 @@ class SelectionSummary:
 
 
 @dataclass(frozen=True, eq=False)
+class OutOfFold:
+    """What was predicted for development rows out of fold, with the labels, units and weights of these rows."""
+
+    outputs: Outputs  # one candidate × rows
+    truth: Codes
+    units: Integers | None = None
+    weights: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Sitting:
     """The part of a look that an exam adds: predictions that somebody else made.
 
@@ -80,3 +90,4 @@ class LookRequest:
     predict: Callable[[Table], Outputs]  # one candidate × test rows; scores where the measure needs them
     candidate: Candidate | None = None  # whose fit on the development rows, with the seal's seed, predicts; None: who knows
     sitting: Sitting | None = None  # an answer to an exam
+    seen: OutOfFold | None = None  # from which the interval of a bounded loss is forecast

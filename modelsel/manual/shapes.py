@@ -16,7 +16,7 @@ Span = tuple[float, float]
 
 
 class TaskShape(TypedDict):
-    """The data of a study and their split."""
+    """The data of a study and their split; `unit` and `units` where units are declared."""
 
     name: str
     rows: int
@@ -25,6 +25,8 @@ class TaskShape(TypedDict):
     features: int
     classes: list[str]
     fingerprint: str
+    unit: NotRequired[str]
+    units: NotRequired[int]
 
 
 class SchemeShape(TypedDict):

@@ -14,12 +14,14 @@ import numpy as np
 from scipy.special import ndtri
 
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Codes, Finding, Floats, Outputs, Resampling, Severity, Task
+from modelsel.core.types import Codes, Finding, Floats, Integers, Outputs, Resampling, Severity, Task
+from modelsel.guard.checks.independence import FEWEST_UNITS, sizes
 from modelsel.guard.checks.terms import reached
+from modelsel.guard.release import count_limits
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Plan
 from modelsel.planning.probe import Estimate
-from modelsel.statistics.certificate import NO_INFORMATION, SpendingState, interval
+from modelsel.statistics.certificate import NO_INFORMATION, SpendingState
 from modelsel.statistics.prices import full
 
 # The part of a plan that nested cross-validation adds: the whole selection again, once for each analysis part.
@@ -108,10 +110,11 @@ def lines(
     measure: BaseMeasure | None = None,
     quota: float | None = None,
     ordered: bool = False,
+    units: Integers | None = None,
 ) -> list[str]:
     """List the lines that `modelsel plan` prints; `test_rows` are the rows of the declared split, 0 where there are none.
 
-    `ordered` says that split or folds follow time.
+    `ordered` says that split or folds follow time; `units` are those of the sealed rows, where rows are not independent.
     """
     return [
         f"rows         {plan.rows:,} for development, {test_rows:,} sealed",
@@ -122,8 +125,8 @@ def lines(
         *((f"inner fits   {plan.inner:,} of them, on inner folds (calibrators, thresholds)",) if plan.inner else ()),
         *(_estimated(estimate) if estimate else ()),
         *(_nested(outer, plan, estimate) if outer else ()),
-        f"final test   {_dependent(test_rows, task, ordered) or _final(test_rows, task, len(plan.candidates), delta)}",
-        *(() if _dependent(test_rows, task, ordered) else _course(test_rows, task, delta, quota)),
+        f"final test   {_dependent(test_rows, units, ordered) or _final(test_rows, task, len(plan.candidates), delta, units)}",
+        *(() if _dependent(test_rows, units, ordered) else _course(test_rows, task, delta, quota, units)),
         "ledger       not opened: `plan` writes nothing to the ledger",
         *(f"{finding.code}: {finding.message}; {finding.do}" for finding in warnings(plan, task, delta, measure)),
     ]
@@ -237,25 +240,31 @@ def _nested(outer: Nesting, plan: Plan, estimate: Estimate | None) -> list[str]:
     return [f"outer        {when}{outer.selections:,} selections more: {outer.selections * plan.needed:,} fits{seconds}"]
 
 
-def _dependent(rows: int, task: Task, ordered: bool) -> str:
-    """Say what becomes of the interval where rows are not independent; empty where they are, or none are sealed."""
+def _dependent(rows: int, units: Integers | None, ordered: bool) -> str:
+    """Say why there will be no interval where rows are not independent; empty where there will be, or none are sealed."""
     if rows and ordered:
         return f"one look at {rows:,} rows; not certified: rows in time"
-    if rows and task.groups is not None and len(np.unique(task.groups)) < len(task):
-        return f"one look at {rows:,} rows: its interval counts groups, not rows, and is none where fewer than five are sealed"
+    if rows and units is not None and (count := len(np.unique(units))) < FEWEST_UNITS:
+        return f"one look at {rows:,} rows in {count} units; not certified: fewer than {FEWEST_UNITS} units are sealed"
     return ""
 
 
-def _final(rows: int, task: Task, candidates: int, delta: float) -> str:
+def _interval(rows: int, errors: int, nats: float, units: Integers | None) -> tuple[float, float]:
+    """The interval that a look with so many errors would have, over rows or units."""
+    return count_limits((errors, errors), rows, nats, None if units is None else sizes(units, errors / rows, nats))
+
+
+def _final(rows: int, task: Task, candidates: int, delta: float, units: Integers | None) -> str:
     """Describe the certified interval of the first look, at half the error of the most frequent class."""
     if not rows:
         return "none: there are no sealed rows"
     errors = round(rows * base_error(task) / 2)
-    low, high = interval(errors, errors, rows, SpendingState(1, 0.0, candidates, member=True).nats(delta))
-    return f"one look at {rows:,} rows: at an error of {errors / rows:.3f} the interval is {low:.3f} to {high:.3f}"
+    low, high = _interval(rows, errors, SpendingState(1, 0.0, candidates, member=True).nats(delta), units)
+    within = "" if units is None else f" in {len(np.unique(units)):,} units"
+    return f"one look at {rows:,} rows{within}: at an error of {errors / rows:.3f} the interval is {low:.3f} to {high:.3f}"
 
 
-def _course(rows: int, task: Task, delta: float, quota: float | None) -> list[str]:
+def _course(rows: int, task: Task, delta: float, quota: float | None, units: Integers | None) -> list[str]:
     """Describe what further looks would be worth.
 
     Exact answers within the quota, then the ladder; at half the majority's error.
@@ -265,7 +274,7 @@ def _course(rows: int, task: Task, delta: float, quota: float | None) -> list[st
     errors = round(rows * base_error(task) / 2)
 
     def half(look: int, spent: float) -> float:
-        low, high = interval(errors, errors, rows, SpendingState(look, spent, 1).nats(delta))
+        low, high = _interval(rows, errors, SpendingState(look, spent, 1).nats(delta), units)
         return (high - low) / 2
 
     price, exact = full(rows), 1

@@ -21,6 +21,8 @@ def task(development: Task, sealed: Table) -> dict[str, Any]:
         "name": development.name, "rows": len(development) + len(sealed), "development_rows": len(development),
         "test_rows": len(sealed), "features": len(development.features), "classes": list(development.classes),
         "fingerprint": development.fingerprint,
+        **({"unit": development.unit, "units": len(np.unique(np.append(development.units, sealed.units)))}
+           if development.units is not None and sealed.units is not None else {}),
     }  # fmt: skip
 
 

@@ -16,7 +16,8 @@ from modelsel.core.spec import kind_of
 from modelsel.core.system.machine import give_back
 from modelsel.core.types import Candidate, Finding, Resampling, Sealed, Task, seal
 from modelsel.dataset.files import listener, told
-from modelsel.dataset.profile import profile
+from modelsel.dataset.profile import asked_units, profile
+from modelsel.guard.checks.independence import FEWEST_UNITS
 from modelsel.measure.answerable import unanswerable
 from modelsel.measure.beside import named, unbounded
 from modelsel.scheme.partition import fewer_rows_than_folds
@@ -38,7 +39,22 @@ class StudyData:
     def findings(self) -> tuple[Finding, ...]:
         """Findings about the data; what it looks like is found out when somebody asks, after the first cell."""
         task = self.development
-        return (*self.reading, *profile(task), *fewer_rows_than_folds(task, self.resampling))
+        return (*self.reading, *profile(task), *self._units(), *fewer_rows_than_folds(task, self.resampling))
+
+    def _units(self) -> Iterator[Finding]:
+        """Findings on what is independent: asked where ids repeat, and what declared units are not good for."""
+        task, sealed = self.development, self.sealed
+        yield from asked_units(task, sealed)
+        if task.units is None or sealed.units is None:
+            return
+        many, rows = len(np.unique(np.append(task.units, sealed.units))), len(task) + len(sealed)
+        if many == rows:
+            what = f"dataset.unit={task.unit}: every row is a unit of its own, as if nothing were declared"
+            yield Finding("UNITS_ARE_ROWS", "low", what, "name the column whose values rows share, or leave it out")
+        few = len(np.unique(sealed.units))
+        if len(sealed) and few < FEWEST_UNITS:
+            what = f"{few} of {many} units are sealed, fewer than {FEWEST_UNITS}: the final test will have no interval"
+            yield Finding("FEW_UNITS", "medium", what, "seal more units (split.test), or gather more of them")
 
     @property
     def grave(self) -> tuple[Finding, ...]:
@@ -95,6 +111,8 @@ def _no_bates(config: Config, task: Task) -> Iterator[str]:
     """
     if config.outer is None or config.interval != BATES:
         return
+    if task.groups is not None:
+        yield f"{BATES} takes rows for independent, and these stand in groups: leave outer.interval out"
     if not config.measure.over_rows:
         yield f"{BATES} reads losses of rows, and measure={kind_of(config.measure)} is no mean over rows"
     folds = config.outer.instantiate(task, config.seed).folds

@@ -23,7 +23,7 @@ class Holdout(BaseScheme):
 
     def problems(self, task: Task) -> Iterator[str]:
         yield from too_many_folds(task, 2)
-        yield from groups_ignored(task, self)
+        yield from groups_ignored(task, self, dealt=True)
 
     def instantiate(self, task: Task, seed: int) -> Resampling:
         assign = hold_out(task, self.share, self.stratify, self.keep_duplicates_together)

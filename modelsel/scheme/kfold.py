@@ -22,7 +22,7 @@ class Kfold(BaseScheme):
 
     def problems(self, task: Task) -> Iterator[str]:
         yield from too_many_folds(task, self.folds)
-        yield from groups_ignored(task, self)
+        yield from groups_ignored(task, self, dealt=True)
 
     def instantiate(self, task: Task, seed: int) -> Resampling:
         assign = partition(task, self.folds, stratify=False, together=self.keep_duplicates_together)

@@ -38,19 +38,17 @@ def fold(index: int, repeat: int, analysis: Booleans, assessment: Booleans) -> F
 
 
 def partition(task: Task, folds: int, stratify: bool, together: bool) -> Assign:
-    """k folds of nearly equal size; with `together`, identical rows (features) share a fold."""
-    strata = _strata(task, stratify)
-    if together:
-        same = equal_rows(task.values)
+    """k folds of nearly equal size; declared units, and with `together` identical rows (features), share a fold."""
+    strata, same = _strata(task, stratify), _together(task, together)
+    if same is not None:
         return lambda rng: deal_groups(same, [1.0] * folds, rng, strata)
     return lambda rng: deal(len(task), folds, rng, strata)
 
 
 def hold_out(task: Task, share: float, stratify: bool, together: bool) -> Assign:
     """Fold 0 is assessed (about `share` of the rows, at least one, never all), the rest is analysis only."""
-    strata = _strata(task, stratify)
-    if together:
-        same = equal_rows(task.values)
+    strata, same = _strata(task, stratify), _together(task, together)
+    if same is not None:
         return lambda rng: -deal_groups(same, [share, 1.0 - share], rng, strata)
     size = min(max(round(share * len(task)), 1), len(task) - 1)
     return lambda rng: draw(len(task), size, rng, strata).astype(np.int64) - 1
@@ -58,17 +56,29 @@ def hold_out(task: Task, share: float, stratify: bool, together: bool) -> Assign
 
 def too_many_folds(task: Task, folds: int) -> Iterator[str]:
     """Yield a problem where there are more folds than rows."""
-    if folds > len(task):
-        yield f"{folds} folds of {len(task)} rows: scheme.folds may be at most {len(task)}"
+    many, what = (len(task), "rows") if task.units is None else (len(np.unique(task.units)), "units")
+    if folds > many:
+        yield f"{folds} folds of {many} {what}: scheme.folds may be at most {many}"
 
 
-def groups_ignored(task: Task, scheme: object) -> Iterator[str]:
-    """Yield a problem where the task has groups: on both sides of a fold they make the score too good."""
-    if task.groups is not None:
+def groups_ignored(task: Task, scheme: object, dealt: bool = False) -> Iterator[str]:
+    """Yield a problem where the task has groups: on both sides of a fold they make the score too good.
+
+    `dealt` says that the scheme deals declared units (`dataset.unit`) as a whole.
+    """
+    if task.groups is not None and not (dealt and task.units is not None):
         yield (
             f"the task has groups and scheme={kind_of(scheme)} would ignore them: use scheme=group_kfold or "
-            "scheme=stratified_group_kfold, or leave dataset.groups out"
+            f"scheme=stratified_group_kfold, or leave dataset.{'groups' if task.units is None else 'unit'} out"
         )
+
+
+def _together(task: Task, duplicates: bool) -> Integers | None:
+    """The rows that share a fold: those of a declared unit (or its group), and identical ones where that is asked for."""
+    same = equal_rows(task.values) if duplicates else None
+    if task.units is None or task.groups is None:
+        return same
+    return task.groups if same is None else _joined(task.groups, same)
 
 
 def _strata(task: Task, stratify: bool) -> Codes | None:

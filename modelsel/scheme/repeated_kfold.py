@@ -25,7 +25,7 @@ class RepeatedKfold(BaseScheme):
 
     def problems(self, task: Task) -> Iterator[str]:
         yield from too_many_folds(task, self.folds)
-        yield from groups_ignored(task, self)
+        yield from groups_ignored(task, self, dealt=True)
 
     def instantiate(self, task: Task, seed: int) -> Resampling:
         assign = partition(task, self.folds, self.stratify, self.keep_duplicates_together)

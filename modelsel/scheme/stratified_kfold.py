@@ -24,7 +24,7 @@ class StratifiedKfold(BaseScheme):
 
     def problems(self, task: Task) -> Iterator[str]:
         yield from too_many_folds(task, self.folds)
-        yield from groups_ignored(task, self)
+        yield from groups_ignored(task, self, dealt=True)
 
     def instantiate(self, task: Task, seed: int) -> Resampling:
         assign = partition(task, self.folds, stratify=True, together=self.keep_duplicates_together)

@@ -32,9 +32,15 @@ def dropped(task: Task, partition: Partition) -> Iterator[Finding]:
 
 
 def groups_ignored(task: Task, kind: str) -> Iterator[str]:
-    """Yield a problem where the task has groups, which this split would ignore."""
-    if task.groups is not None:
+    """Yield a problem where the task has groups that are not declared as units, which this split would ignore."""
+    if task.groups is not None and task.units is None:
         yield f"the task has groups and split={kind} would ignore them: use split=group, or leave dataset.groups out"
+
+
+def one_unit(task: Task) -> Iterator[str]:
+    """Yield a problem where all rows stand in one group, which cannot be on both sides."""
+    if task.units is not None and task.groups is not None and len(np.unique(task.groups)) < 2:
+        yield "all rows stand in one group: there is nothing to seal"
 
 
 def _development_problems(task: Task, partition: Partition) -> Iterator[Problem]:

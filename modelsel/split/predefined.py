@@ -21,7 +21,7 @@ class Predefined(BaseSplit):
         elif not task.held_out.any() or task.held_out.all():
             yield f"the held-out column marks {int(task.held_out.sum())} of {len(task)} rows: both sides need rows"
         elif task.groups is not None and (both := _on_both_sides(task)):
-            yield f"{both} groups are on both sides of the predefined split"
+            yield f"{both} {'groups' if task.units is None else 'units'} are on both sides of the predefined split"
 
     def partition(self, task: Task) -> Partition:
         assert task.held_out is not None, "problems() was not asked"

@@ -1,7 +1,7 @@
 """Random outer split: a share of the rows is sealed, by class in proportion.
 
 The rows drawn depend on the number of rows, their classes and `split.seed` alone, so that neither another study seed nor
-another choice of columns moves the test rows.
+another choice of columns moves the test rows. Declared units (`dataset.unit`) are sealed whole.
 """
 
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from modelsel.core.fingerprint import generator
 from modelsel.core.spec import number, plain, whole
 from modelsel.core.types import Partition, Task
 from modelsel.split.base import BaseSplit
-from modelsel.split.parts import groups_ignored, parts
-from modelsel.statistics.sampling import draw
+from modelsel.split.parts import groups_ignored, one_unit, parts
+from modelsel.statistics.sampling import deal_groups, draw
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,13 @@ class Random(BaseSplit):
         yield from groups_ignored(task, "random")
         if len(task) < 2:
             yield f"{len(task)} rows cannot be split"
+        yield from one_unit(task)
 
     def partition(self, task: Task) -> Partition:
         size = min(max(round(self.test * len(task)), 1), len(task) - 1)
         strata = task.target if self.stratify else None
+        if task.units is not None and task.groups is not None:
+            return parts(
+                task, deal_groups(task.groups, [1.0 - self.test, self.test], generator(self.seed, "split"), strata) == 1
+            )
         return parts(task, draw(len(task), size, generator(self.seed, "split"), strata))

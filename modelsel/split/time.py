@@ -1,4 +1,4 @@
-"""Outer split by time: the latest rows are sealed; rows of one moment stay on one side."""
+"""Outer split by time: the latest rows are sealed; rows of one moment, and of one declared unit, stay on one side."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.spec import number
-from modelsel.core.types import Booleans, Partition, Task, dates
+from modelsel.core.types import Booleans, Floats, Integers, Partition, Task, dates
 from modelsel.split.base import BaseSplit
 from modelsel.split.parts import groups_ignored, parts
 
@@ -23,7 +23,8 @@ class Time(BaseSplit):
         if task.times is None:
             yield f"split=time needs times: set dataset.time={dates(task)}"
         elif not self._late(task).any() or self._late(task).all():
-            yield f"no change of time leaves both sides a row at split.test={self.test}"
+            whole = "" if task.units is None else " and no unit on both sides"
+            yield f"no change of time leaves both sides a row{whole} at split.test={self.test}"
 
     def partition(self, task: Task) -> Partition:
         return parts(task, self._late(task))
@@ -33,4 +34,17 @@ class Time(BaseSplit):
         assert task.times is not None, "problems() was not asked"
         ordered = np.sort(task.times)
         last = ordered[max(round((1.0 - self.test) * len(task)) - 1, 0)]
-        return np.asarray(task.times > last)
+        return np.asarray(task.times > (last if task.groups is None else _between(task.groups, task.times, last)))
+
+
+def _between(groups: Integers, times: Floats, last: float) -> float:
+    """The moment nearest to `last` at which no group has rows before and after; infinite where there is none."""
+    _, code = np.unique(groups, return_inverse=True)
+    first, end = np.full(code.max() + 1, np.inf), np.full(code.max() + 1, -np.inf)
+    np.minimum.at(first, code, times)
+    np.maximum.at(end, code, times)
+    moments = np.unique(times)[:-1]
+    # a group is cut where it has begun by a moment and not ended by it
+    cut = np.searchsorted(np.sort(first), moments, "right") > np.searchsorted(np.sort(end), moments, "right")
+    whole = moments[~cut]
+    return float(whole[np.abs(whole - last).argmin()]) if len(whole) else np.inf

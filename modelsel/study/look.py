@@ -13,7 +13,8 @@ from modelsel.core.selection import Assessed, Selection
 from modelsel.core.types import Candidate, Outputs, Resampling, Table
 from modelsel.examination.study_answer import sit
 from modelsel.guard.gate import Gate
-from modelsel.guard.requests import LookRequest, SelectionSummary, TestSetDeclaration
+from modelsel.guard.history.statements import declared_units
+from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary, TestSetDeclaration
 from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow.track import Tracker
 from modelsel.runner.execution.single_job import Failure
@@ -74,7 +75,8 @@ def look(
     if not opened:
         gate.select(sealing, choice, lambda _table: answers)  # what is on record now may be tested later as it was declared
         return None
-    return gate.look(LookRequest(sealing, choice, lambda _table: answers, selection.candidates[winner]))
+    seen = out_of_fold(selection.assessed, sealing)
+    return gate.look(LookRequest(sealing, choice, lambda _table: answers, selection.candidates[winner], seen=seen))
 
 
 def answer(exam: str, config: Config, selection: Selection, final: Final) -> TestResult:
@@ -87,6 +89,19 @@ def answer(exam: str, config: Config, selection: Selection, final: Final) -> Tes
         return answered(config, selection, final, table)
 
     return sit(Path(exam), config.name, final.features, final.classes, predict, foreseen)
+
+
+def out_of_fold(assessed: Assessed, sealing: TestSetDeclaration) -> OutOfFold | None:
+    """What the winner predicted out of fold; None where it kept no scores and the measure reads them."""
+    if sealing.measure.needs_scores and assessed.scores is None:
+        return None
+    rows, development = np.flatnonzero(assessed.predicted[0] >= 0), sealing.development
+    scores = None if assessed.scores is None else np.asarray(assessed.scores[:1, rows], np.float64)
+    units, weights = declared_units(development), development.weights
+    return OutOfFold(
+        Outputs(assessed.predicted[:1, rows], scores), assessed.truth[rows],
+        None if units is None else units[rows], None if weights is None else weights[rows],
+    )  # fmt: skip
 
 
 def trained_share(resampling: Resampling, rows: int) -> float:

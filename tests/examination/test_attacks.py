@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ import pytest
 
 import modelsel
 from benchmarks.attacks.exam_attacks import ATTACKS, RELEASES, Asker, missed
+from modelsel.api.exams import make_exam
 from modelsel.core.errors import ConfigurationError, ModelselError, RefusedError
 from modelsel.examination import board as boards
 from modelsel.examination.server.askers import Askers
 from modelsel.examination.sit import ExamSession
+from modelsel.examination.terms import Wanted
 from modelsel.statistics.certificate import SpendingState
 from tests.examination.conftest import guess, questions
 from tests.examination.serving import Serving
@@ -201,3 +204,27 @@ def test_a_million_rows_are_checked_and_scored(loans: Path) -> None:
     assert shown["score"] == pytest.approx(rate, abs=0.01)
     with pytest.raises(ModelselError, match="missing rows"):
         made.answer(said.iloc[5:], name="ann")
+
+
+def test_the_whole_table_asked_again_with_a_row_less_is_refused_and_then_charged(loans: Path) -> None:
+    """No development rows say how often values repeat by chance: what was asked before is charged all the same."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({name: rng.integers(0, 6, 200) for name in "abc"})
+    frame["label"] = rng.choice(["no", "yes"], 200)
+    frame.to_csv("whole.csv", index=False)
+    frame.drop(index=0).to_csv("less.csv", index=False)
+    everything = Wanted(everything=True, release="full")
+    make_exam("whole.csv", "label", Path("whole"), everything, ())
+    first = ExamSession(Path("whole"))
+    spent = sum(first.answer(of_column(first, cut), "eve").price for cut in (1, 2))
+    with pytest.raises(RefusedError, match="G020: these rows were looked at before"):
+        make_exam("less.csv", "label", Path("less"), everything, ())
+    make_exam("less.csv", "label", Path("less"), replace(everything, accept_overlap=True), ())
+    again = ExamSession(Path("less")).answer(of_column(ExamSession(Path("less")), 3), "mallory")
+    assert again.look == 3
+    assert again.spent == pytest.approx(spent)
+
+
+def of_column(exam: ExamSession, cut: int) -> pd.DataFrame:
+    asked = questions(exam)
+    return pd.DataFrame({"token": asked.token, "prediction": np.where(asked.a > cut, "yes", "no")})

@@ -1,10 +1,16 @@
 """The server: who may ask, what is told, what is not; by HTTP and by the Model Context Protocol."""
 
 import asyncio
+import bz2
+import gzip
 import json
+import lzma
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +20,7 @@ import pytest
 import modelsel
 from modelsel.core.errors import ConfigurationError, DataError, Problem, RefusedError
 from modelsel.examination.server.askers import Askers
+from modelsel.examination.server.connections import OF_ALL, ProxiedConnection, TimedConnection
 from modelsel.examination.server.serve import application, serve
 from modelsel.examination.server.service import ExamService
 from modelsel.examination.sit import ExamSession
@@ -106,12 +113,14 @@ def test_a_token_that_was_replaced_is_dead_and_none_is_kept(client: TestClient, 
 
 @pytest.mark.slow
 def test_budgets_of_tokens_hold_beside_those_of_the_terms(client: TestClient, service: ExamService) -> None:
-    few, poor = service.askers.admit("few", looks=1), service.askers.admit("poor", nats=3.0)
+    few, poor = service.askers.admit("few", looks=1), service.askers.admit("poor", nats=14.0)
+    with pytest.raises(ConfigurationError, match="admits no answer"):
+        service.askers.admit("poorer", nats=3.0)
     assert send(client, few, guess(service.exam)).status_code == 200
     refused = send(client, few, guess(service.exam, 2.0))
     assert (refused.status_code, "the token allows 1" in refused.json()["error"]) == (403, True)
-    assert send(client, poor, guess(service.exam, 2.0)).status_code == 403
-    assert len(service.exam.history()) == 1
+    assert [send(client, poor, guess(service.exam, cut)).status_code for cut in (2.0, 2.1)] == [200, 403]
+    assert len(service.exam.history()) == 2
 
 
 def test_rates_hold(exam: Make) -> None:
@@ -276,4 +285,108 @@ def test_no_caller_names_its_own_address(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setattr("modelsel.examination.server.serve.ExamService", lambda *_: None)
     monkeypatch.setattr("modelsel.examination.server.serve.application", lambda *_: None)
     serve(tmp_path)
-    assert said["proxy_headers"] is False
+    assert (said["proxy_headers"], said["http"], said["limit_concurrency"]) == (False, TimedConnection, OF_ALL)
+    serve(tmp_path, proxy="10.0.0.7")
+    assert (said["proxy_headers"], said["forwarded_allow_ips"], said["http"]) == (True, "10.0.0.7", ProxiedConnection)
+
+
+class Impatient(TimedConnection):
+    seconds, most = 0.5, 12
+
+
+@pytest.fixture
+def impatient() -> Iterator[int]:
+    """The port of a server that waits half a second for a request, and has twelve connections for a machine."""
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import PlainTextResponse
+    from starlette.routing import Route
+
+    async def echo(request: Request) -> PlainTextResponse:
+        return PlainTextResponse(str(len(await request.body())))
+
+    app = Starlette(routes=[Route("/", echo, methods=["GET", "POST"])])
+    server = uvicorn.Server(uvicorn.Config(app, port=0, http=Impatient, log_level="critical", lifespan="off"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield server.servers[0].sockets[0].getsockname()[1]
+    server.should_exit = True
+    thread.join(10)
+
+
+WHOLE = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc"
+
+
+def replied(port: int, *parts: bytes, wait: float = 0.0) -> bytes:
+    """What a server says to a request that comes in parts; empty where it closes the connection."""
+    with socket.create_connection(("127.0.0.1", port), 20) as caller:
+        try:
+            for part in parts:
+                caller.sendall(part)
+                time.sleep(wait)
+            return caller.recv(4000)
+        except ConnectionError:
+            return b""
+
+
+@pytest.mark.parametrize("half", [b"", b"POST / HTTP/1.1\r\nHost: a", WHOLE[:-2]], ids=["nothing", "header", "body"])
+def test_half_a_request_is_not_waited_for(impatient: int, half: bytes) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        waiting = [pool.submit(replied, impatient, half) for _ in range(8)]
+        assert b"200 OK" in replied(impatient, WHOLE)
+        assert [one.result(timeout=20) for one in waiting] == [b""] * 8
+    assert b"200 OK" in replied(impatient, WHOLE[:30], WHOLE[30:], wait=0.1)
+
+
+def test_a_connection_is_kept_between_requests_and_a_second_half_is_not_waited_for(impatient: int) -> None:
+    with socket.create_connection(("127.0.0.1", impatient), 20) as caller:
+        for _ in range(2):
+            caller.sendall(WHOLE)
+            said = b""
+            while not said.endswith(b"\r\n\r\n3"):
+                said += caller.recv(4000)
+            time.sleep(0.8)
+        caller.sendall(WHOLE[:10])
+        began = time.monotonic()
+        with suppress(ConnectionError):
+            while caller.recv(4000):  # what is left of the last reply, and then the end
+                pass
+        assert time.monotonic() - began < 15
+
+
+def test_one_machine_has_so_many_connections(impatient: int) -> None:
+    held = [socket.create_connection(("127.0.0.1", impatient), 20) for _ in range(Impatient.most)]
+    time.sleep(0.1)
+    assert replied(impatient, WHOLE) == b""
+    for caller in held:
+        caller.close()
+    time.sleep(0.1)
+    assert b"200 OK" in replied(impatient, WHOLE)
+
+
+@pytest.mark.parametrize("packed", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_packed_answer_is_not_unpacked(client: TestClient, service: ExamService, packed: Callable[[bytes], bytes]) -> None:
+    bomb = packed(b"token,prediction\n" + b"a,yes\n" * 10**6)
+    refused = client.post(
+        "/answers", content=bomb, headers={"Authorization": f"Bearer {service.askers.admit('ann')}", "Content-Encoding": "gzip"}
+    )
+    assert (refused.status_code, "MSEL-966" in refused.json()["error"]) == (422, True)
+
+
+def test_a_refusal_is_a_tools_error(service: ExamService, monkeypatch: pytest.MonkeyPatch) -> None:
+    from modelsel.examination.server.serve import TOKEN, agents
+
+    async def sit() -> list[Any]:
+        async with mcp.Client(agents(service)) as agent:
+            stranger = await agent.call_tool("budget", {})
+            monkeypatch.setenv(TOKEN, service.askers.admit("robot"))
+            wrong = await agent.call_tool("hand_in", {"predictions": {"r0": "yes"}})
+            return [stranger, wrong, await agent.call_tool("budget", {})]
+
+    stranger, wrong, budget = asyncio.run(sit())
+    assert (stranger.is_error, wrong.is_error, budget.is_error) == (True, True, False)
+    assert "MSEL-961" in stranger.content[0].text
+    assert "MSEL-922" in wrong.content[0].text

@@ -22,7 +22,7 @@ NOT_TYPED = {  # why nothing on a page is run, to its codes
     "a defect of modelsel's": "MSEL-001",
     "a package that is missing": "MSEL-002 MSEL-256 MSEL-289 MSEL-533 MSEL-621 MSEL-952 MSEL-965",
     "a network, or a server that answers so": "MSEL-307 MSEL-309 MSEL-633 MSEL-634 MSEL-635 MSEL-961 "
-    "MSEL-962 MSEL-963 FROM_OPENML OPENML_STATUS G077 G078",
+    "MSEL-962 MSEL-963 MSEL-966 FROM_OPENML OPENML_STATUS G077 G078",
     "a cluster": "MSEL-534 MSEL-536",
     "a disk that is full, or lies": "MSEL-602 MSEL-604 MSEL-906 MSEL-912",
     "several people, machines or homes": "MSEL-275 MSEL-505 MSEL-509 MSEL-510 MSEL-822 G074 G079",

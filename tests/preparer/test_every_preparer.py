@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import yaml
 
-from modelsel.core.spec import class_of, make
+from modelsel.core.spec import make
 from modelsel.core.types import positions
 from modelsel.preparer.base import SelectedColumns
 

@@ -32,6 +32,7 @@ from modelsel.record.candidates import differing
 from modelsel.rule.base import among, nearest
 from modelsel.runner.families import resolve
 from modelsel.runner.final_fit import fit
+from modelsel.scheme.stratified_kfold import StratifiedKfold
 
 
 def _best_has(method: str) -> Callable[["SelectionCV"], bool]:
@@ -97,7 +98,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     3
     """
 
-    __metadata_request__fit = {"sample_weight": None, "groups": None, "times": None}
+    __metadata_request__fit = {"sample_weight": None, "groups": None, "times": None, "unit": None}
 
     def __init__(
         self, space: Any = "trees", *, cv: Any = None, scheme: Any = None, scoring: Any = None, measure: Any = None,
@@ -127,7 +128,8 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             A class per row.
         **params
             `sample_weight` counts in fits and scores, `groups` go to the splitter or scheme, `times` (numbers or dates) to a
-            scheme in the order of time; an entry per row each.
+            scheme in the order of time; rows of one `unit` are not independent: they share a fold, and intervals count
+            units. An entry per row each.
 
         Returns
         -------
@@ -147,14 +149,15 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         >>> SelectionCV({"cart": "cart"}, cv=3).fit(X, y).best_score_
         1.0
         """
-        groups, weights, times = (params.pop(name, None) for name in ("groups", "sample_weight", "times"))
+        groups, weights, times, unit = (params.pop(name, None) for name in ("groups", "sample_weight", "times", "unit"))
         if params:
-            raise TypeError(f"SelectionCV.fit() takes sample_weight, groups and times, not {', '.join(params)}")
+            raise TypeError(f"SelectionCV.fit() takes sample_weight, groups, times and unit, not {', '.join(params)}")
+        groups = _one_of(groups, unit)
         task, self.classes_ = task_of(self, X, y, weights)
-        task = self._told(task, groups, times)
+        task = self._told(task, groups, times, unit)
         scoring, rule, candidates = self._parts(task)
         scoring = scoring.on_rows(self, X, y, weights)
-        resampling = self._resampling(task, groups)
+        resampling = _whole(self._resampling(task, groups), task)
         if wrong := [*rule.problems(resampling, scoring.measure.over_rows)]:
             raise ValueError("; ".join(wrong))
         bounds = getattr(rule, "bounds", ())
@@ -286,12 +289,14 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         tags.input_tags.categorical = True
         return tags
 
-    def _told(self, task: Task, groups: Any, times: Any) -> Task:
-        """The task with the groups and times of its rows, where a scheme asks for them."""
+    def _told(self, task: Task, groups: Any, times: Any, unit: Any) -> Task:
+        """The task with the units of its rows, and with the groups and times where a scheme asks for them."""
+        code = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+        task = task if unit is None else replace(task, groups=code, units=code, unit="unit")
         if self.scheme is None:
             return task
         return replace(
-            task, groups=None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1],
+            task, groups=code,
             times=None if times is None else moments_of(times, len(task)),
         )  # fmt: skip
 
@@ -307,6 +312,8 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     def _resampling(self, task: Task, groups: Any) -> Resampling:
         """Make the folds of a scikit-learn splitter, or of a scheme by name."""
         if self.scheme is None:
+            if task.units is not None and (self.cv is None or isinstance(self.cv, int)):
+                return _by_units(task, 5 if self.cv is None else self.cv, self.seed)
             splitter = check_cv(self.cv, task.target, classifier=True)
             return given(task, list(splitter.split(np.zeros(len(task)), self.classes_[task.target], groups)))
         builder = Builder(Folders.of())
@@ -369,6 +376,42 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         if self.scoring not in (None, "accuracy"):
             fix = 'give measure= ("auc", "log_loss", "brier", "balanced_error", ...), or record=False'
             yield Problem("MSEL-814", "a study has no scorer of scikit-learn's", "record=True, scoring=", fix)
+
+
+def _one_of(groups: Any, unit: Any) -> Any:
+    """The units as groups; ValueError for units that miss, are one, or are not the groups that are given too."""
+    if unit is None:
+        return groups
+    code = np.unique(found := np.asarray(unit, object).astype(str), return_inverse=True)[1]
+    absent = sum(one is None or one != one for one in np.asarray(unit, object).ravel())
+    if found.ndim != 1 or absent:
+        raise ValueError(f"unit needs one entry per row{f', and {absent} miss' if absent else ''}")
+    if len(found) > 1 and code.max() == 0:
+        raise ValueError("all rows are one unit: nothing can be learnt of other units")
+    if groups is not None and len(groups) == len(code):
+        theirs = np.unique(np.asarray(groups), return_inverse=True)[1]
+        if not code.max() == theirs.max() == len(np.unique(np.column_stack([code, theirs]), axis=0)) - 1:
+            raise ValueError("unit and groups do not hold the same rows together: give one of them")
+    return code
+
+
+def _by_units(task: Task, folds: int, seed: int) -> Resampling:
+    """Stratified folds that keep units whole; ValueError where there are fewer units."""
+    scheme = StratifiedKfold(folds=folds)
+    if reasons := list(scheme.problems(task)):
+        raise ValueError("; ".join(reasons))
+    return scheme.instantiate(task, seed)
+
+
+def _whole(resampling: Resampling, task: Task) -> Resampling:
+    """The resampling; ValueError where a declared unit is on both sides of a fold."""
+    if task.units is not None:
+        torn = sum(bool(np.isin(task.units[fold.assessment], task.units[fold.analysis]).any()) for fold in resampling.folds)
+        if torn:
+            raise ValueError(
+                f"units are on both sides of {torn} of {len(resampling.folds)} folds: give cv as a number of folds"
+            )
+    return resampling
 
 
 def _named(part: Any) -> Any:

@@ -145,6 +145,8 @@ def _extra(columns: dict[str, RawColumn], settings: TableSettings, problems: lis
         made["weights"] = weights(columns[settings.weights], complain)
     if settings.groups:
         made["groups"] = groups(columns[settings.groups], complain)
+    if settings.unit:
+        made |= _units(columns, listed(settings.unit), made.get("groups"), complain)
     if settings.id:
         made["ids"] = ids([columns[name] for name in listed(settings.id)], complain)
     if settings.time:
@@ -179,10 +181,40 @@ def weights(column: RawColumn, complain: Complain) -> Floats:
 def groups(column: RawColumn, complain: Complain) -> Integers:
     """A number per group."""
     _complain(complain, "MSEL-351", "group missing", column, column.absent, "every row needs its group")
+    return _ranks(column)
+
+
+def _ranks(column: RawColumn) -> Integers:
+    """The rank of each cell's text; -1 where it is missing."""
     text = column.as_text()
     assert text.codes is not None
     rank = np.argsort(np.argsort(np.array(text.texts, object), kind="stable"))
     return np.append(rank, -1)[text.codes].astype(np.int64)
+
+
+def _units(columns: dict[str, RawColumn], names: Sequence[str], apart: Integers | None, complain: Complain) -> dict[str, Any]:
+    """Units, what they are called, and groups where none are declared; both hold the same rows together."""
+    found = units([columns[name] for name in names], complain)
+    where = f"dataset.unit={','.join(names)}"
+    if len(found) > 1 and len(np.unique(found)) == 1:
+        what, fix = "all rows are one unit", "nothing can be learnt of other units from it: gather more, or name another column"
+        complain(Problem("MSEL-356", what, where, fix))
+    elif apart is not None:
+        both, own, others = (len(np.unique(each, axis=0)) for each in (np.column_stack([found, apart]), found, apart))
+        if both > min(own, others) or own != others:
+            what = (
+                f"{own} units and {others} groups are not the same rows together: either rows of a group are independent or not"
+            )
+            complain(Problem("MSEL-357", what, f"{where} and dataset.groups", "leave one of them out"))
+    return {"units": found, "unit": ", ".join(names), "groups": found if apart is None else apart}
+
+
+def units(columns: Sequence[RawColumn], complain: Complain) -> Integers:
+    """A number per unit: rows that are equal in all of these columns."""
+    for column in columns:
+        _complain(complain, "MSEL-351", "unit missing", column, column.absent, "every row needs its unit")
+    ranks = np.column_stack([_ranks(column) for column in columns])
+    return np.unique(ranks, axis=0, return_inverse=True)[1].ravel().astype(np.int64)
 
 
 def ids(columns: Sequence[RawColumn], complain: Complain) -> Integers:

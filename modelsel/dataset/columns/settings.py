@@ -9,7 +9,7 @@ from modelsel.core.errors import Problem
 from modelsel.core.spec import number, one_of, plain, whole
 
 KINDS = ("numeric", "nominal", "ordered", "ignore")
-ROLES = ("target", "weights", "groups", "id", "time", "fold", "held_out")
+ROLES = ("target", "weights", "groups", "unit", "id", "time", "fold", "held_out")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +22,9 @@ class TableSettings:
     missing: tuple[str, ...] = plain(("", "?"), help="cells that count as missing; NA is a level unless listed")
     weights: str | None = plain(None, help="column of row weights, all above 0")
     groups: str | None = plain(None, help="column of groups that must not be split (patients, documents)")
+    unit: str | tuple[str, ...] | None = plain(
+        None, help="column or columns whose equal values mark rows that are not independent (patient, shop and day)"
+    )
     id: str | tuple[str, ...] | None = plain(None, help="column or columns that identify a row; never a feature")
     time: str | None = plain(None, help="column of times, numbers or ISO 8601")
     fold: str | None = plain(None, help="column of fold numbers for scheme=predefined, -1: never assessed")

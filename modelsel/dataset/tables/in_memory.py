@@ -16,7 +16,7 @@ from modelsel.dataset.columns.cells import kinds, to_arrow, type_of
 from modelsel.dataset.columns.column import RawColumn
 from modelsel.dataset.tables.untyped import UntypedTable
 
-ROLES = ("target", "weights", "groups", "id")
+ROLES = ("target", "weights", "groups", "unit", "id")
 OF_A_TASK = "(of the task)"  # in the place of a target's name
 Cells = Mapping[str, Any]  # column name to an Arrow array, or to whatever Arrow can make one of
 
@@ -42,7 +42,7 @@ class UnreadColumnsError(DataError):
 
 
 def given(data: Any, **roles: Any) -> MemoryTable:
-    """Take a table in. `roles` (target, weights, groups, id) are names of its columns, or arrays beside it.
+    """Take a table in. `roles` (target, weights, groups, unit, id) are names of its columns, or arrays beside it.
 
     Raises ConfigurationError for what is no table, UnreadColumnsError for columns that cannot be read, each with all problems.
     """
@@ -108,8 +108,10 @@ def _shuffled(one: Any, other: Any) -> bool:
 
 
 def _role(role: str, said: Any, cells: dict[str, Any]) -> Any:
-    """The column's name; an array becomes a column of its own. Several id columns stay a list of names."""
-    if isinstance(said, str) or (isinstance(said, list | tuple) and role == "id" and all(isinstance(s, str) for s in said)):
+    """The column's name; an array becomes a column of its own. Several columns of ids or units stay a list of names."""
+    if isinstance(said, str) or (
+        isinstance(said, list | tuple) and role in ("id", "unit") and all(isinstance(s, str) for s in said)
+    ):
         return said
     if (isinstance(said, int | np.integer) and not isinstance(said, bool)) or (isinstance(said, tuple) and str(said) in cells):
         return str(said)

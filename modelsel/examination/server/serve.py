@@ -1,8 +1,10 @@
 """`modelsel exam serve DIR`: HTTP and the Model Context Protocol in one process, the only one that can read the labels."""
 
 import io
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pandas as pd
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
 
 from modelsel.core.errors import ConfigurationError, ModelselError, Problem
 from modelsel.examination.server.askers import Asker
@@ -29,23 +32,27 @@ def application(service: ExamService, host: str = "127.0.0.1") -> Any:
     return CallRates(app, service)
 
 
-def serve(folder: Path, host: str = "127.0.0.1", port: int = 8800, rate: int = 20) -> None:
-    """Serve until interrupted; a token may hand in `rate` answers a minute."""
+def serve(folder: Path, host: str = "127.0.0.1", port: int = 8800, rate: int = 20, proxy: str = "") -> None:
+    """Serve until interrupted; a token may hand in `rate` answers a minute.
+
+    Callers are told apart by address. What a `proxy` says of them (`X-Forwarded-For`) is believed from its own address alone.
+    """
     try:
         import uvicorn
+
+        from modelsel.examination.server.connections import OF_ALL, ProxiedConnection, TimedConnection
     except ImportError as error:
         raise ConfigurationError(_missing(error)) from error
     app = application(ExamService(folder, rate, max(240, 4 * rate)), host)
-    # A caller's X-Forwarded-For would be believed from loopback, and rates count by address.
-    uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False, access_log=False, proxy_headers=False)
+    uvicorn.run(
+        app, host=host, port=port, log_level="warning", server_header=False, access_log=False, ws="none",
+        http=ProxiedConnection if proxy else TimedConnection, limit_concurrency=OF_ALL,
+        proxy_headers=bool(proxy), forwarded_allow_ips=proxy or "",
+    )  # fmt: skip
 
 
 def serve_stdio(folder: Path) -> None:
     """Speak the Model Context Protocol on stdin and stdout."""
-    try:
-        pass
-    except ImportError as error:
-        raise ConfigurationError(_missing(error)) from error
     agents(ExamService(folder)).run("stdio")
 
 
@@ -61,6 +68,15 @@ HOW = (
     "A sealed test set. Read the terms, learn from the development rows, predict the questions and hand in one class per "
     "token. Every answer costs nats that widen everybody's later intervals: decide on the development rows, ask rarely."
 )
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """A refusal is a tool's error (`isError`), with the text that others are told as JSON."""
+    try:
+        yield
+    except ModelselError as error:
+        raise ToolError(json.dumps(said(error))) from error
 
 
 class Tools:
@@ -93,19 +109,15 @@ class Tools:
         `forecast_rate` is the error rate that you foresee, `forecast_rows` from how many rows: an answer that was foreseen
         costs little.
         """
-        try:
+        with refusals():
             asker = self._asker(context)
             forecast = forecast_of(forecast_rate, forecast_rows)
             return await in_turn(partial(self._service.answer, asker, _csv(self._service, predictions), forecast))
-        except ModelselError as error:
-            return said(error)
 
     def budget(self, context: Context) -> dict[str, Any]:
         """Show what you have used, what is left, and how wide the interval of one more answer is."""
-        try:
+        with refusals():
             return self._service.budget(self._asker(context))
-        except ModelselError as error:
-            return said(error)
 
     def board(self) -> list[dict[str, Any]]:
         """Answers as they were shown, best first."""

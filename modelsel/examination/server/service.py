@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from modelsel.core.errors import REFUSED, DataError, ModelselError, Problem, RefusedError
+from modelsel.dataset.files import packing
 from modelsel.examination.board import board, status
 from modelsel.examination.server.askers import Asker, Askers, Rates
 from modelsel.examination.sit import ExamSession
@@ -75,6 +76,10 @@ class ExamService:
         if len(data) > self.largest:
             fix = "hand in a line for each row: its token, and what is predicted"
             raise DataError(Problem("MSEL-962", f"an answer of {len(data):,} bytes", "predictions", fix))
+        if packed := packing(data):  # a few bytes may stand for any number of rows
+            raise DataError(
+                Problem("MSEL-966", f"the answer is packed ({packed})", "predictions", "hand in plain CSV or Parquet")
+            )
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / ("answer.parquet" if data.startswith(b"PAR1") else "answer.csv")
             path.write_bytes(data)

@@ -12,17 +12,19 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Finding
+from modelsel.core.types import Finding, weights_of
+from modelsel.guard.bounded_losses import BoundedLossRelease, SealedSide, planned, resumed
 from modelsel.guard.checks.declared_space import declared
-from modelsel.guard.checks.independence import Independence
+from modelsel.guard.checks.independence import EarlierStatements, Independence
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.post_release import selection
 from modelsel.guard.checks.pre_release import LookReview, noticed
-from modelsel.guard.checks.terms import in_force
+from modelsel.guard.checks.terms import EXACT, in_force
+from modelsel.guard.facts import Reason
 from modelsel.guard.findings import certificate_findings, look_findings
 from modelsel.guard.history.entries import ONLY_ERRORS, as_facts, who
-from modelsel.guard.history.history import History, PastLook, is_off
+from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.matching.concurrent_looks import standing_interval
 from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers, joined, related
 from modelsel.guard.matching.overlap import DESIGN, RowSetIndex
@@ -51,7 +53,9 @@ def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Repla
     if hidden:
         closed = (certificate_findings.budget_exhausted_quota_is_used(),) if "closed" in terms else ()
         return _refuse(writing, ask, position, terms, closed, hidden)
-    channel = _channel(ask, terms, position.past, int(position.rows.sum()), position.standing.look)
+    channel = _bounded(ask, terms, position) or _channel(
+        ask, terms, position.past, int(position.rows.sum()), position.standing.look
+    )
     seen = LookReview(ask.subject, position, ask.request.sealing.spec_id, ask.request.sealing.config, ask.metric, ask.measure,
                 ask.predictions, relabelled(ask), ask.elsewhere.keys | {ask.key.id}, who()["at"], ask.leaks,
                 ask.since, ask.request.sitting is not None)  # fmt: skip
@@ -65,16 +69,16 @@ def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Repla
         *selection(ask.request, history, ask.subject),
     )
     all_found = (*ask.noticed, *findings)  # the ledger has those of the seal in entries of their own
-    verdict = judge(ask.policy, _question(ask, position, terms, all_found))
+    verdict = judge(ask.policy, _question(ask, position, terms, all_found, channel))
     if verdict.decision == "refuse":
         return _refuse(writing, ask, position, terms, all_found, verdict.reason)
     facts = _intent(ask, position, terms, channel, findings)
-    return ApprovedLook(writing.append("intent", facts), channel, position.rows, findings)
+    return ApprovedLook(writing.append("intent", facts), channel, position.rows, findings, position.units)
 
 
 def _answered_before(history: History, ask: PreparedLook) -> PastLook | None:
     """Find the latest answer to the same predictions for the same rows, under whatever specification."""
-    mine = [look for look in history.looks_at([ask.subject.digest]) if look.status == "revealed" and not is_off(look.facts)]
+    mine = [look for look in history.looks_at([ask.subject.digest]) if look.status == "revealed" and not look.facts.off]
     mine = [look for look in mine if look.id not in ask.doubted]
     same = (look for look in mine if ask.told_by(look.facts))
     return next((look for look in reversed([*same]) if not relabelled(ask) or _of_that_correction(look, ask)), None)
@@ -87,7 +91,7 @@ def relabelled(ask: PreparedLook) -> bool:
 
 def _of_that_correction(look: PastLook, ask: PreparedLook) -> bool:
     """Say whether a look was made after the very correction that is stated now."""
-    return bool(look.facts.get("justify") == asdict(ask.policy.justify))
+    return look.facts.justify == Reason.read(asdict(ask.policy.justify))
 
 
 def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, known: PastLook) -> Replayed:
@@ -96,13 +100,29 @@ def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, know
     facts = {**who(), "of": known.id, "testset": known.testset, "spec_id": sealing.spec_id, "study": sealing.study,
              "folder": sealing.folder, "train": ask.subject.train}  # fmt: skip
     writing.append("replay", facts)
-    beside = history.looks_at(known.facts.get("charged") or [known.testset])
     return Replayed(
         known.entry,
-        {**known.answer, "interval": standing_interval(known, beside)},
-        (look_findings.replay(known.facts["look"]),),
+        known.answer.but(**_as_known_now(writing, ask, history, known)),
+        (look_findings.replay(known.facts.look),),
         None if _own(writing, known) else _resumed(writing, ask, history, known),
     )
+
+
+def _as_known_now(writing: WriteTransaction, ask: PreparedLook, history: History, known: PastLook) -> dict[str, Any]:
+    """The interval that a known answer has today: after merges, and for units where it is said since that rows are none."""
+    limits = standing_interval(known, history.looks_at(known.facts.charged or [known.testset]))
+    seals = history.sealings([known.testset])
+    if limits is None or known.facts.units or not any(seal.facts.get("independent") for seal in seals):
+        return {"interval": limits}
+    position = position_of(writing, ask, history)
+    units = position.sizes(ask.likely[0], known.facts.nats)
+    if position.withheld:
+        return {"interval": None}
+    told = known.answer.released
+    limits = (
+        None if told is None else told.interval(known.facts.n, known.facts.nats, units)
+    )  # none for a loss planned over rows
+    return {"interval": limits, "units": units}
 
 
 def _own(writing: WriteTransaction, look: PastLook) -> bool:
@@ -116,7 +136,7 @@ def _interrupted(history: History, ask: PreparedLook, writing: WriteTransaction)
     sealing = ask.request.sealing
     for look in history.looks_at([ask.subject.digest]):
         asked = look.status == "open" and look.same_question(ask.subject.digest, ask.metric, sealing.spec_id, ask.subject.train)
-        asked = asked and not is_off(look.facts) and not relabelled(ask) and look.entry.replica == writing.replica
+        asked = asked and not look.facts.off and not relabelled(ask) and look.entry.replica == writing.replica
         if asked and ask.told_by(look.facts):
             return look
     return None
@@ -126,8 +146,11 @@ def _resumed(writing: WriteTransaction, ask: PreparedLook, history: History, loo
     """Continue an interrupted look on the rows that were clean when it began."""
     position = position_of(writing, ask, history, until=look.entry)
     terms, past = in_force(position, ask.likely[0]), history.looks_at(position.charged)
-    channel = _channel(ask, terms, past, int(position.rows.sum()), int(look.facts["look"]))
-    return ApprovedLook(look.entry, channel, position.rows, ())
+    plan = look.facts.plan
+    bounded = _bounded(ask, terms, position) if plan else None
+    channel = _channel(ask, terms, past, int(position.rows.sum()), look.facts.look)
+    channel = resumed(bounded, plan) if bounded and plan else channel
+    return ApprovedLook(look.entry, channel, position.rows, (), position.units)
 
 
 def position_of(
@@ -155,11 +178,23 @@ def position_of(
         next(free, None),
         unknown,
         at_work=at_work,
-        independence=Independence.of(ask.request.sealing, ask.counted, ask.copies),
+        independence=Independence.of(ask.request.sealing, ask.has_form_for_units, ask.copies),
         designs=tuple(dict.fromkeys(one.testset for one in kin if one.role == DESIGN)),
     )
+    position = replace(position, independence=_independent(writing, ask, position))
     ids = RowSet.unpack(writing.rowset(seal["candidates"])).arrays["ids"] if seal.get("candidates") else None
     return replace(position, declared=declared(ask, history, found, ids, bool(position.rows.all())))
+
+
+def _independent(writing: WriteTransaction, ask: PreparedLook, position: LookContext) -> Independence:
+    """What is independent by what is declared now and by every seal of these rows, in whichever ledger."""
+    history, load = position.history, ask.elsewhere.load or (lambda digest: RowSet.unpack(writing.rowset(digest)))
+    told = (entry for entry in ask.elsewhere.entries if entry.kind == "seal")
+    seals = {entry.hash: entry for entry in (*history.of_kind("seal"), *told)}
+    subjects = {ask.key.id: ask.subject, **{key.id: subject for subject, key in ask.elsewhere.subjects}}
+    looks = history.looks_at(relation.testset for relation in position.relations if relation.role == "test")
+    before = EarlierStatements(ask.request.sealing, tuple(seals.values()), looks, subjects, load)
+    return before.joined_with(position.independence, position.relations, position.rows)
 
 
 def _at_work(writing: WriteTransaction, ask: PreparedLook, history: History) -> Iterator[str]:
@@ -204,6 +239,9 @@ def _channel(ask: PreparedLook, terms: Mapping[str, Any], looks: Sequence[PastLo
     """Choose how the answer is released: an error count by its terms, another measure on a grid of scores."""
     if ask.counted:
         past = [one for one in looks if one.status == "revealed"]
+        if terms["release"] == "better":  # its best answer is kept by this exam; that of another one is not at hand
+            exam = ask.request.sealing.config.get("exam")
+            past = [one for one in past if (one.facts.config or {}).get("exam") == exam]
         return _not_taken(count_channel(terms, n, ask.likely, [one.shown for one in past], look), past, looks)
     selected, told = ask.request.selected, terms["release"] == "predicted"
     expected = (selected.cv_mean, selected.cv_rows) if told and isfinite(selected.cv_mean) else None
@@ -212,12 +250,25 @@ def _channel(ask: PreparedLook, terms: Mapping[str, Any], looks: Sequence[PastLo
                   ask.foreseen if told else None, rounded=terms["steps"] is not None)  # fmt: skip
 
 
+def _bounded(ask: PreparedLook, terms: Mapping[str, Any], position: LookContext) -> BoundedLossRelease | None:
+    """The release of a bounded loss with the narrowest forecast; None where nothing is certified or there is no form."""
+    if ask.form is None or not position.certified or terms["release"] not in EXACT:
+        return None
+    seen, steps, weights = ask.request.seen, terms["steps"], weights_of(ask.request.sealing.sealed)
+    assert seen is not None
+    assert ask.outputs is not None
+    side = SealedSide(ask.outputs, position.units, weights).of(position.rows)
+    nats = position.standing.nats(terms["delta"] / ask.form.numbers(steps is not None))
+    told = ask.foreseen if terms["release"] == "predicted" else None
+    return planned(ask.form, seen, side, nats, None if steps is None else int(steps), told)
+
+
 def _not_taken(channel: ReleaseMechanism, past: Sequence[PastLook], looks: Sequence[PastLook]) -> ReleaseMechanism:
     """The board with the interval that its model has after a merge, where looks that did not know of it took the one it had."""
     if not isinstance(channel, LadderRelease) or channel.held is None:
         return channel
     for one in past:
-        if one.facts["look"] == channel.set_by and tuple(one.answer.get("interval") or ()) == channel.held:
+        if one.facts.look == channel.set_by and tuple(one.answer.interval or ()) == channel.held:
             held = standing_interval(one, looks)
             return replace(channel, held=(held[0], held[1]) if held else None)
     return channel
@@ -225,20 +276,28 @@ def _not_taken(channel: ReleaseMechanism, past: Sequence[PastLook], looks: Seque
 
 def _facts(looks: Sequence[PastLook]) -> list[dict[str, Any]]:
     """Return the facts about past looks that an exam's objection may read."""
-    return [{**look.facts, "status": look.status, "charge": look.price} for look in looks]
+    return [{**look.entry.facts, "status": look.status, "charge": look.price} for look in looks]
 
 
-def _question(ask: PreparedLook, position: LookContext, terms: Mapping[str, Any], findings: tuple[Finding, ...]) -> Question:
+def _question(
+    ask: PreparedLook,
+    position: LookContext,
+    terms: Mapping[str, Any],
+    findings: tuple[Finding, ...],
+    channel: ReleaseMechanism | None = None,
+) -> Question:
     """Gather what the policy is asked: the look's number, the width of its interval, the findings so far."""
     nats = position.standing.nats(terms["delta"])
     low, high = position.foreseen(ask.likely[0], nats) if position.certified and ask.counted else (0.0, 1.0)
+    if isinstance(channel, BoundedLossRelease):
+        low, high = 0.0, 2 * channel.plan.forecast
     texts = tuple(str(look.entry.brief.get("said") or "") for look in position.history.looks)
     return Question(1 + len(position.past), (high - low) / 2, findings, texts, _exhausted(terms, position.past))
 
 
 def _exhausted(terms: Mapping[str, Any], past: tuple[PastLook, ...]) -> int:
     """Return thresholdout's budget where it is used up, else 0; an answer that nobody has seen yet counts as used."""
-    used = sum(1 for look in past if look.status != "revealed" or look.answer.get("symbol") == "noisy")
+    used = sum(1 for look in past if look.status != "revealed" or look.answer.symbol == "noisy")
     return int(terms["budget"]) if terms["release"] == "thresholdout" and used >= terms["budget"] else 0
 
 
@@ -264,7 +323,8 @@ def _intent(
     """Gather the facts of an intent, which stands in the ledger before any label is opened."""
     sealing, selected, standing = ask.request.sealing, ask.request.selected, position.standing
     nats = standing.nats(terms["delta"] / channel.numbers)
-    apart = {"units": position.sizes(ask.likely[0], nats), "withheld": position.withheld}  # stated where rows are not units
+    plan = channel.facts if isinstance(channel, BoundedLossRelease) else None
+    apart = {"units": position.sizes(ask.likely[0], nats), "withheld": position.withheld, "plan": plan}  # where they apply
     return {
         **who(), "testset": ask.subject.digest, "train": ask.subject.train, "metric": ask.metric, "spec_id": sealing.spec_id,
         "predictions": ask.predictions, "study": sealing.study, "folder": sealing.folder,
@@ -306,10 +366,10 @@ def at_work(home: Home) -> Iterator[str]:
 
 def alive(home: Home, look: PastLook, own: bool) -> bool:
     """Say whether a look is still being made; `own`: it was begun by this home."""
-    name = look.facts.get(NAMED)
+    name = look.facts.at_work
     if look.status != "open" or not isinstance(name, str) or not name.isalnum():
         return False
-    return _held(_place(home, name)) if own else 0 <= _age(str(look.facts.get("at"))) <= LEASE
+    return _held(_place(home, name)) if own else 0 <= _age(str(look.facts.at)) <= LEASE
 
 
 def _held(place: Path) -> bool:

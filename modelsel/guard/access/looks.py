@@ -13,17 +13,18 @@ from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.pre_release import LookReview, noticed
+from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.findings import ledger_findings, row_findings
 from modelsel.guard.fingerprints import RowFingerprints
-from modelsel.guard.history.entries import who
+from modelsel.guard.history.entries import seal_facts, terms_of, who
 from modelsel.guard.history.history import History
 from modelsel.guard.history.stored_rows import keep_all, keep_chosen
 from modelsel.guard.matching.other_ledgers import OtherLedgers
 from modelsel.guard.policy.base import FULL, Policy
-from modelsel.guard.release import LabelSummary, Released
+from modelsel.guard.release import LabelSummary, Released, count_limits
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
-from modelsel.ledger.entry import LedgerEntry
+from modelsel.ledger.entry import LedgerEntry, follow
 from modelsel.ledger.home import IdentityKey
 
 
@@ -80,10 +81,10 @@ def elsewhere_now(session: LedgerSession, elsewhere: OtherLedgers, home: Sequenc
 
 
 def noticed_beforehand(session: LedgerSession, ask: PreparedLook) -> tuple[Finding, ...]:
-    """List the findings that a look would bring, without making the look."""
+    """List the findings that a look would bring, without making the look or sealing the rows."""
 
     def step(writing: WriteTransaction) -> tuple[Finding, ...]:
-        history = History.of(writing.entries())
+        history = _if_sealed(session, ask, writing)
         position = position_of(writing, asked_now(session, ask, session.at_home()), history)
         sealing, keys = ask.request.sealing, ask.elsewhere.keys | {session.key.id}
         seen = LookReview(ask.subject, position, sealing.spec_id, {}, ask.metric, ask.measure, "", False, keys, who()["at"],
@@ -93,25 +94,41 @@ def noticed_beforehand(session: LedgerSession, ask: PreparedLook) -> tuple[Findi
     return session.ledger.write(step)
 
 
-def reveal(session: LedgerSession, go: ApprovedLook, released: Released) -> Mapping[str, Any]:
-    """Commit the answer; where another process resolved the same intent meanwhile, its answer stands."""
-    limits = released.interval(go.facts["n"], go.facts["nats"], go.facts.get("units")) if go.facts["certified"] else None
-    facts = {"intent": go.facts["id"], "symbol": released.symbol, "score": released.score, "errors": released.errors,
-             "price": released.price, "interval": limits, "released": asdict(released)}  # fmt: skip
+def _if_sealed(session: LedgerSession, ask: PreparedLook, writing: WriteTransaction) -> History:
+    """Return the history as it would be were the rows sealed now: nothing is written."""
+    read, sealing = writing.entries(), ask.request.sealing
+    history = History.of(read)
+    if ask.subject.digest in history.seals:
+        return history
+    facts = seal_facts(ask.subject, sealing, terms_of(session.policy, sealing), session.key.id, None)
+    return History(
+        (*history.entries, follow(read.last(writing.replica), writing.replica, "seal", {**facts, "id": "unwritten"}))
+    )
 
-    def step(writing: WriteTransaction) -> Mapping[str, Any]:
+
+def reveal(session: LedgerSession, go: ApprovedLook, released: Released) -> Reveal:
+    """Commit the answer; where another process resolved the same intent meanwhile, its answer stands."""
+    plan, units, nats = go.facts.plan, go.facts.units, go.facts.nats
+    limits = released.interval(go.facts.n, nats, units, plan) if go.facts.certified else None
+    facts = {"intent": go.facts.id, "symbol": released.symbol, "score": released.score, "errors": released.errors,
+             "price": released.price, "interval": limits, "released": asdict(released)}  # fmt: skip
+    if released.above is not None:
+        beyond = count_limits((released.above, released.above), go.facts.n, nats, units)
+        facts["above"] = {"rows": released.above, "interval": beyond}
+
+    def step(writing: WriteTransaction) -> LedgerEntry:
         for entry in writing.entries():
             mine = entry.kind == "reveal" and entry.replica == go.intent.replica
-            if mine and entry.brief.get("intent") == go.facts["id"]:
-                return entry.facts
-        return writing.append("reveal", {**who(), **facts}).facts
+            if mine and entry.brief.get("intent") == go.facts.id:
+                return entry
+        return writing.append("reveal", {**who(), **facts})
 
-    return session.ledger.write(step)
+    return Reveal.of(session.ledger.write(step))
 
 
 def contradicted(session: LedgerSession, intent: LedgerEntry) -> Finding:
     """Put it on record that the labels say something else than another person's answer."""
-    found = ledger_findings.entry_quarantined_contradicted(intent.facts["look"], intent.place)
+    found = ledger_findings.entry_quarantined_contradicted(Look.of(intent).look, intent.place)
     session.ledger.append("note", {**who(), "code": found.code, "text": found.message})
     return found
 
@@ -172,19 +189,19 @@ def _facts(entry: LedgerEntry, under: RowFingerprints, key: IdentityKey) -> dict
 # Entries of the ledger as the result that a study reports.
 
 
-def answered(
-    intent: Mapping[str, Any], answer: Mapping[str, Any], policy: Policy, replay: bool, extra: tuple[str, ...] = ()
-) -> TestResult:
+def answered(intent: Look, answer: Reveal, policy: Policy, replay: bool, extra: tuple[str, ...] = ()) -> TestResult:
     """The released answer; a replay costs nothing and keeps its look, interval and spending."""
-    limits = answer["interval"]
-    codes = () if replay else tuple(finding["code"] for finding in intent["flags"])
-    units = intent.get("units")
+    limits = answer.interval
+    codes = () if replay else tuple(finding.code for finding in intent.flags)
+    units = answer.units if answer.states("units") else intent.units
     return TestResult(
-        score=answer["score"], errors=answer["errors"], n=intent["n"], look=intent["look"], replay=replay,
-        unit="groups" if units else "rows", units=(units["count"] if units else intent["n"]) if limits else None,
-        price=0.0 if replay else float(answer["price"]), spent=float(intent["spent"]),
-        interval=(float(limits[0]), float(limits[1])) if limits else None, level=1 - intent["delta"],
-        policy=kind_of(policy), release=intent["release"], flags=(*codes, *(code for code in extra if code not in codes)),
+        score=answer.score, errors=answer.errors, n=intent.n, look=intent.look, replay=replay,
+        unit=units.get("of", "groups") if units else "rows",
+        units=(units["count"] if units else intent.n) if limits else None,
+        price=0.0 if replay else float(answer.price), spent=float(intent.spent),
+        interval=(float(limits[0]), float(limits[1])) if limits else None, level=1 - intent.delta,
+        policy=kind_of(policy), release=str(intent.release), flags=(*codes, *(code for code in extra if code not in codes)),
+        cap=(intent.plan or {}).get("cap"), above=answer.above,
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from modelsel.guard.findings import ledger_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.entries import CHOSEN, declared_space, seal_facts, terms_of, weaker, who
 from modelsel.guard.history.history import History, is_off
+from modelsel.guard.history.statements import Statement
 from modelsel.guard.history.stored_rows import keep, keep_all
 from modelsel.guard.matching.overlap import RowSetIndex, relations
 from modelsel.guard.requests import TestSetDeclaration
@@ -25,7 +26,7 @@ def seal(
     if not len(sealing.sealed):
         session.ledger.write(lambda writing: _opened_to_choose(session, writing, sealing, subject))
         return []
-    missed = _recall(session, subject)
+    missed = recall(session, subject)
     changed = session.ledger.write(lambda writing: _seal(session, writing, sealing, subject, terms, declaration))
     session.remember_how_far()
     return [*missed, *([ledger_findings.policy_weakened(changed)] if changed else [])]
@@ -50,20 +51,26 @@ def _seal(
     terms: Mapping[str, Any],
     declaration: Mapping[str, str],
 ) -> list[str]:
-    """Seal rows that were not sealed under a guard before; return the names of terms that were loosened since."""
+    """Seal rows that were not sealed so before; return the names of terms that were loosened since."""
     history = History.of(writing.entries())
     off, known = is_off(terms), history.seals.get(subject.digest)
-    if known is None or (is_off(known.facts["terms"]) and not off):
+    first = known is None or (is_off(known.facts["terms"]) and not off)
+    if first or _says_more(history, sealing, subject):
         facts = seal_facts(subject, sealing, terms, session.key.id, _space(session, sealing))
         writing.append("seal", {**facts, **declaration, **keep_all(writing, session.store, session.key, sealing, subject)})
-        return []
-    if off:
+    if first or off:
         return []
     policies = history.policies(subject.digest)
     changed = weaker(policies, terms)
     if any(policies[-1].get(name) != value for name, value in terms.items() if name not in CHOSEN):
         writing.append("policy_change", {**who(), "testset": subject.digest, "terms": dict(terms), "weaker": changed})
     return changed
+
+
+def _says_more(history: History, sealing: TestSetDeclaration, subject: RowFingerprints) -> bool:
+    """Say whether it is said now that rows are not independent, in a way that no seal of them has on record."""
+    said = Statement.of(sealing, subject)
+    return bool(said.says) and said not in map(Statement.read, history.sealings([subject.digest]))
 
 
 def _space(session: LedgerSession, sealing: TestSetDeclaration) -> int | None:
@@ -74,7 +81,7 @@ def _space(session: LedgerSession, sealing: TestSetDeclaration) -> int | None:
     return None if declared is None else declared_space(declared, len(set(sealing.candidates)))
 
 
-def _recall(session: LedgerSession, subject: RowFingerprints) -> list[Finding]:
+def recall(session: LedgerSession, subject: RowFingerprints) -> list[Finding]:
     """Looks that anchors saw and no ledger at hand knows; they are written into this one at their highest price."""
     found: list[Finding] = []
     for testset, n in _kin(session, subject).items():

@@ -13,6 +13,7 @@ from modelsel.core.errors import LedgerError, ModelselError, Problem
 from modelsel.core.surroundings import Anchor
 from modelsel.core.types import Finding
 from modelsel.guard.access.integrity import checked, judged_of, losses, mark
+from modelsel.guard.facts import Look
 from modelsel.guard.findings import ledger_findings
 from modelsel.guard.history.entries import table_sketches
 from modelsel.guard.history.history import History
@@ -267,11 +268,11 @@ class LedgerSession:
 
     def witness(self, intent: LedgerEntry, price: float) -> list[Finding]:
         """Tell the anchors that this look happened."""
-        last = self.ledger.entries().last(self.ledger.replica)
+        last, look = self.ledger.entries().last(self.ledger.replica), Look.of(intent)
         assert last is not None  # the intent is there
-        facts = {"ledger": self.ledger.id, "testset": intent.facts["testset"], "look": str(intent.facts["look"]),
-                 "spent": f"{intent.facts['spent'] + price:.6f}", "n": str(intent.facts["n"]), "head": last.place,
-                 "policy": intent.facts["policy"], "key": self.key.id}  # fmt: skip
+        facts = {"ledger": self.ledger.id, "testset": look.testset, "look": str(look.look),
+                 "spent": f"{look.spent + price:.6f}", "n": str(look.n), "head": last.place,
+                 "policy": str(look.policy), "key": self.key.id}  # fmt: skip
         self.remember_how_far()
         return self.witnesses.tell(facts)
 

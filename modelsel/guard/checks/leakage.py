@@ -14,6 +14,7 @@ from modelsel.core.fingerprint import generator
 from modelsel.core.types import Codes, Feature, Finding, Floats, Integers, Task
 from modelsel.guard.findings import row_findings
 from modelsel.guard.fingerprints import RowFingerprints
+from modelsel.guard.history.statements import units_of
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.statistics.units.near_copies import NearCopies, near_copies
 
@@ -36,7 +37,7 @@ def leaks(sealing: TestSetDeclaration, subject: RowFingerprints) -> tuple[Findin
 def copied(sealing: TestSetDeclaration, subject: RowFingerprints) -> NearCopies | None:
     """The near copies of development rows where they are too many to certify anything; declared groups say it better."""
     numeric = [index for index, feature in enumerate(sealing.development.features) if feature.kind == "numeric"]
-    if sealing.sealed.groups is not None or len(numeric) < 2:
+    if units_of(sealing) is not None or len(numeric) < 2:
         return None
     ours, theirs = sealing.development.values[:, numeric], sealing.sealed.values[:, numeric]
     found = near_copies(ours, theirs, generator(0, subject.digest))

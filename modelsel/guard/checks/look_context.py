@@ -13,7 +13,8 @@ import numpy as np
 
 from modelsel.core.types import Booleans, Integers
 from modelsel.guard.checks.declared_space import NOBODY, Declared
-from modelsel.guard.checks.independence import FEW, FEWEST_UNITS, OF_ROWS, Independence, sizes
+from modelsel.guard.checks.independence import OF_ROWS, Independence, sizes
+from modelsel.guard.facts import Commitment
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.matching.overlap import Relation
 from modelsel.guard.release import count_limits
@@ -75,8 +76,7 @@ class LookContext:
     @property
     def withheld(self) -> str:
         """Why rows or units cannot be counted as independent; empty where they can."""
-        few = self.units is not None and len(np.unique(self.units)) < FEWEST_UNITS
-        return self.independence.withheld or (FEW if few else "")
+        return self.independence.why_not(self.rows)
 
     @cached_property
     def units(self) -> Integers | None:
@@ -85,7 +85,7 @@ class LookContext:
 
     def sizes(self, rate: float, nats: float) -> dict[str, Any] | None:
         """The facts about units that an intent states; None where rows are units."""
-        return None if self.units is None else sizes(self.units, rate, nats)
+        return None if self.units is None else sizes(self.units, rate, nats, self.independence.unit)
 
     def foreseen(self, rate: float, nats: float) -> tuple[float, float]:
         """The interval that a count at this rate would have."""
@@ -111,9 +111,9 @@ class LookContext:
     def standing(self) -> SpendingState:
         """Count the looks and the prices before this one; a committed look keeps those of its commitment."""
         if self.commit is not None:
-            index, spent = int(self.commit.facts["look"]), float(self.commit.facts["spent"])
+            index, spent = int(Commitment.of(self.commit).look), float(Commitment.of(self.commit).spent)
         else:
-            adaptive = sum(1 for look in self.past if not look.facts.get("commit"))
+            adaptive = sum(1 for look in self.past if not look.facts.commit)
             index = 1 + adaptive + len(self.history.commits_on(self.charged))
             spent = sum(look.price for look in self.past if look.id not in self.at_work)
         return SpendingState(index, spent, self.space, bool(self.declared))

@@ -1,13 +1,15 @@
 """Requests that reach the ledger before labels are opened, and the three ways in which they are answered."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import isfinite
 from typing import Any
 
 from modelsel.core.fingerprint import digest, short
 from modelsel.core.spec import kind_of, resolved
-from modelsel.core.types import Booleans, Finding
+from modelsel.core.types import Booleans, Finding, Integers, Outputs
+from modelsel.guard.bounded_losses import LossForm, form_of
+from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers
 from modelsel.guard.policy.base import Policy
@@ -42,11 +44,12 @@ class PreparedLook:
     former: str = ""  # the predictions as ledgers kept them before
     at_work: str = ""  # the name of the lock that is held while it is answered
     copies: bool = False  # too many sealed rows are near copies of development rows
+    outputs: Outputs | None = None  # the predictions for the sealed rows
     home: Home | None = None  # whose locks say which looks of its own are still at work
 
-    def told_by(self, look: Mapping[str, Any]) -> bool:
+    def told_by(self, look: Look) -> bool:
         """Say whether a look asked about these very predictions, by this measure."""
-        return look["metric"] == self.metric and look["predictions"] in (self.predictions, self.former or self.predictions)
+        return look.metric == self.metric and look.predictions in (self.predictions, self.former or self.predictions)
 
     @property
     def metric(self) -> str:
@@ -62,6 +65,19 @@ class PreparedLook:
     def counted(self) -> bool:
         """Say whether the answer is a plain error count."""
         return kind_of(self.request.sealing.measure) == "error" and self.request.sealing.development.weights is None
+
+    @cached_property
+    def form(self) -> LossForm | None:
+        """The measure as a bounded loss, where out-of-fold predictions say what to forecast; None for a plain error count."""
+        seen, sealing = self.request.seen, self.request.sealing
+        if seen is None or self.counted or self.outputs is None:
+            return None
+        return form_of(sealing.measure, len(sealing.development.classes), seen)
+
+    @property
+    def has_form_for_units(self) -> bool:
+        """Say whether there is an interval for units of rows."""
+        return self.counted or (self.form is not None and self.form.for_units)
 
     @property
     def foreseen(self) -> tuple[float, int] | None:
@@ -85,10 +101,11 @@ class ApprovedLook:
     channel: ReleaseMechanism
     rows: Booleans
     findings: tuple[Finding, ...]
+    units: Integers | None = None  # of these rows, where they are not independent
 
     @property
-    def facts(self) -> dict[str, Any]:
-        return self.intent.facts
+    def facts(self) -> Look:
+        return Look.of(self.intent)
 
 
 @dataclass(frozen=True)
@@ -96,7 +113,7 @@ class Replayed:
     """The answer is known already."""
 
     intent: LedgerEntry
-    answer: Mapping[str, Any]
+    answer: Reveal
     findings: tuple[Finding, ...]
     again: ApprovedLook | None = None  # how to compute it anew, where another person says it
 

@@ -9,7 +9,7 @@ from modelsel.guard.checks.declared_space import STRANGER
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.findings import certificate_findings, ledger_findings, look_findings, row_findings
 from modelsel.guard.fingerprints import RowFingerprints
-from modelsel.guard.history.history import History, PastLook, differences, is_off
+from modelsel.guard.history.history import History, PastLook, differences
 from modelsel.guard.history.quarantine import quarantined
 from modelsel.guard.matching.other_ledgers import WHOLE, bare
 from modelsel.ledger.entry import LedgerEntry
@@ -86,14 +86,14 @@ def _looks(seen: LookReview) -> Iterator[Finding]:
     if seen.position.commit is not None:
         yield look_findings.committed_look(seen.position.commit.facts["look"])
     revealed = [look for look in seen.same if look.status in ("revealed", "failed")]
-    other = [look for look in revealed if look.facts["spec_id"] != seen.spec_id]
+    other = [look for look in revealed if look.facts.spec_id != seen.spec_id]
     if other and seen.position.commit is None and not seen.sitting:
-        keys = differences(other[-1].facts.get("config", {}), seen.config)
-        yield look_findings.spec_changed_after_score(other[-1].facts["look"], keys)
+        keys = differences(other[-1].facts.config or {}, seen.config)
+        yield look_findings.spec_changed_after_score(other[-1].facts.look, keys)
     yield from _asked_again(seen, revealed)
-    if any(look.facts["metric"] == "labels" for look in seen.position.past):
+    if any(look.facts.metric == "labels" for look in seen.position.past):
         yield row_findings.labels_released_before()
-    off = [look for look in seen.position.past if is_off(look.facts)]
+    off = [look for look in seen.position.past if look.facts.off]
     if off:
         yield row_findings.unguarded_run_seen(len(off))
     if any(look.status == "open" and look.id not in seen.position.at_work for look in seen.position.past):
@@ -102,15 +102,15 @@ def _looks(seen: LookReview) -> Iterator[Finding]:
 
 def _asked_again(seen: LookReview, revealed: list[PastLook]) -> Iterator[Finding]:
     """Report the same study on other training rows, with other predictions, or on corrected labels."""
-    if any(look.facts["spec_id"] == seen.spec_id and look.facts["train"] != seen.subject.train for look in revealed):
+    if any(look.facts.spec_id == seen.spec_id and look.facts.train != seen.subject.train for look in revealed):
         yield look_findings.same_test_new_train()
     asked = [
         look for look in revealed if look.same_question(seen.subject.digest, seen.metric, seen.spec_id, seen.subject.train)
     ]
-    if any(look.facts["predictions"] != seen.predictions for look in asked):
+    if any(look.facts.predictions != seen.predictions for look in asked):
         yield look_findings.same_test_same_spec()
     if seen.relabelled and revealed:
-        yield row_findings.labels_changed(revealed[-1].facts["look"])
+        yield row_findings.labels_changed(revealed[-1].facts.look)
 
 
 def _measure(seen: LookReview) -> Iterator[Finding]:

@@ -76,12 +76,19 @@ NOT_CERTIFIED_WITHHELD = {
         "say which rows belong together (dataset.groups=COLUMN split=group), or split before rows are copied",
     ),
     "few units": ("fewer than five groups are sealed", "seal more groups (split.test), or gather more of them"),
-    "measure": ("this measure has no interval for groups of rows", "choose measure=error for an interval over groups"),
+    "units on record": (
+        "these rows were sealed in units before, and cannot be matched with them",
+        "declare the units that they were sealed with (dataset.unit, dataset.groups)",
+    ),
+    "measure": (
+        "this measure has no interval for units of rows",
+        "choose error, brier, log_loss, cost_matrix, or precision, recall, specificity, f_beta of one class (measure.positive)",
+    ),
 }
 
 
 def not_certified_withheld(why: str) -> Finding:
-    """Report that rows are not known to be independent, and which of four things says so."""
+    """Report that rows are not known to be independent, and which of five things says so."""
     reason, do = NOT_CERTIFIED_WITHHELD[why]
     return NOT_CERTIFIED.finding(f"not certified: {reason}", do=do)
 

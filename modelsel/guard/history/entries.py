@@ -19,6 +19,7 @@ from modelsel.core.spec import kind_of, resolved
 from modelsel.guard.findings import row_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import History
+from modelsel.guard.history.statements import seal_of
 from modelsel.guard.policy.base import Policy
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.rows.identity import Hashes
@@ -75,7 +76,7 @@ def seal_facts(
         "rows_in_all": len(subject), "u": round(subject.u["bound"], 6), "key_id": key_id,
         "names": list(subject.names), "space": space, "seed": sealing.seed,
         "study": sealing.study, "folder": sealing.folder, "spec_id": sealing.spec_id,
-        "terms": {**terms, "noise": secrets.randbits(62)},
+        "terms": {**terms, "noise": secrets.randbits(62)}, **seal_of(sealing, subject),
     }  # fmt: skip
 
 

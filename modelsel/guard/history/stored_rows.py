@@ -5,9 +5,11 @@ How much is asked of the session: the home's own ledger keeps hashes of all rows
 
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.entries import space_set, table_set
+from modelsel.guard.history.statements import Statement, packed_units
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.rows.row_set import FULL
 
 
 def keep_all(
@@ -25,7 +27,21 @@ def keep_all(
         "table": writing.keep(table.pack(), key.id, n, "table") if rows else None,
         "portrait": writing.keep(drawn.pack(), key.id, n, "portrait") if drawn else None,
         "candidates": writing.keep(space.pack(), key.id, len(space), "space") if space else None,
+        **_keep_units(writing, store, key, sealing, subject),
     }
+
+
+def _keep_units(
+    writing: WriteTransaction, store: str, key: IdentityKey, sealing: TestSetDeclaration, subject: RowFingerprints
+) -> dict[str, str | None]:
+    """The digest of the units of sealed rows, and the same where they are stored; nothing where each row is one."""
+    said, n = Statement.of(sealing, subject), len(subject.test.bound)
+    packed = packed_units(sealing, subject) if said.assignment else None
+    if packed is None:
+        return {}
+    whole = store == "full" and n <= FULL
+    stored = writing.keep(packed, key.id, n, "units") if whole else None
+    return {"assignment": said.assignment, "units": stored}
 
 
 def keep_chosen(

@@ -52,22 +52,23 @@ def expected(rows: Hashes, pool: Hashes, size: int) -> tuple[float, float]:
     return float(mean.sum()) / len(rows), sqrt(variance) / len(rows)
 
 
-def more_than_chance(rows: Hashes, stored: Hashes, own: Hashes, margin: float = MARGIN) -> bool:
+def more_than_chance(rows: Hashes, stored: Hashes, own: Hashes, margin: float = MARGIN, judged: bool | None = None) -> bool:
     """Say whether rows stand in a stored set more often than a fresh sample of the same kind would.
 
     With q the share that `own` rows, as many as are stored, would repeat, and s its deviation, more is above
     q + max(margin, 3 s, 3 √(q (1 − q) / n)). Of a stored set larger than `own` as many rows as `own` has are thought drawn:
     what still more rows would repeat, nobody knows. Without rows of one's own (an exam of the whole table) chance cannot be
-    judged, and any row that stands there counts.
+    judged, and any row that stands there counts; `judged` says so where `own` is a part in which none may lie, and then chance
+    repeats none.
     """
     n, size = len(rows), min(len(stored), len(own))
-    if not len(own):
+    if not (len(own) if judged is None else judged):
         return bool(np.isin(rows, stored).any())
-    if not n or not size:
+    if not n or not len(stored):
         return False
-    mean, deviation = expected(rows, own, size)
+    mean, deviation = expected(rows, own, size) if size else (0.0, 0.0)
     q = (mean * n + 1) / (n + 2)  # not quite nought in a small set
-    return expected(rows, stored, size)[0] > q + max(margin, 3 * deviation, 3 * sqrt(q * (1 - q) / n))
+    return expected(rows, stored, size or len(stored))[0] > q + max(margin, 3 * deviation, 3 * sqrt(q * (1 - q) / n))
 
 
 def _hypergeometric(value: Integers, held: Integers, pool: int, size: int) -> Floats:
@@ -259,7 +260,7 @@ def _seen(name: str, subject: RowFingerprints, stored: RowSet) -> Booleans:
 def enough(rows: Hashes, own: Hashes, stored: Hashes, sketch: bool, margin: float = MARGIN) -> bool:
     """Say whether the overlap is more than chance; a sketch is compared up to its largest hash."""
     last = stored.max() if sketch else np.iinfo(stored.dtype).max
-    return more_than_chance(rows[rows <= last], stored, own[own <= last], margin)
+    return more_than_chance(rows[rows <= last], stored, own[own <= last], margin, judged=len(own) > 0)
 
 
 def _otherwise(testset: str, subject: RowFingerprints, stored: RowSet | None, key: IdentityKey) -> Relation | None:

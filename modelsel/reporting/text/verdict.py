@@ -1,6 +1,7 @@
 """The closing words of a study: who won, what its score is worth, which look at the test rows this was, where to read on."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,10 +156,19 @@ def test(outcome: StudySummary, audit: Mapping[str, Any], folder: RunFolder) -> 
         return [f"not opened; `modelsel test {folder.path.parent.name}` opens it"]
     if result.refused:
         return [f"refused: {result.refused}"]
-    lines = [released(result, outcome.findings), *filter(None, [width.sentence(result)]), look(result)]
+    lines = [released(result, outcome.findings) + _blocks(outcome), *filter(None, [width.sentence(result)]), look(result)]
     if upcoming := audit.get("next"):
         lines.append(further(upcoming))
     return [*lines, *([f"flags: {', '.join(flags)}"] if flags else [])]
+
+
+def _blocks(outcome: StudySummary) -> str:
+    """The range of the winner's scores over blocks of development rows, where rows in time have no interval."""
+    folds = [value for value in outcome.winner["cv"]["folds"] if value is not None]
+    in_time = any(str(one["message"]) == "not certified: rows in time" for one in outcome.findings)
+    if not in_time or outcome.scheme["name"] != "time_split" or len(folds) < 2:
+        return ""
+    return f"; over {len(folds)} blocks of development rows it ranged from {score(min(folds))} to {score(max(folds))}"
 
 
 def _trace(outcome: StudySummary) -> str:
@@ -174,8 +184,31 @@ def released(result: TestResult, found: Sequence[Mapping[str, Any]] = ()) -> str
     errors = "" if result.errors is None else f", {result.errors} of {plural(result.n, 'row')} wrong"
     ends = f", {percent(result.level)} interval {interval(result.interval)}" if result.interval else f", {_withheld(found)}"
     grouped = result.interval is not None and result.unit != "rows" and result.units is not None
-    apart = f" over {result.units} {result.unit}, for {result.unit} of these sizes" if grouped else ""
-    return f"{score(result.score)}{errors}{ends}{apart}"
+    units = units_in_words(result.unit)
+    apart = f" over {plural(result.n, 'row')} in {result.units} {units}; for {units} of these sizes" if grouped else ""
+    return f"{score(result.score)}{errors}{ends}{apart}{_capped(result)}"
+
+
+def _capped(result: TestResult) -> str:
+    """Say the cap of a loss, and how many rows lost more; empty without a cap."""
+    if result.cap is None or result.above is None:
+        return ""
+    beyond = f"{result.above['rows']} of {plural(result.n, 'row')} lost more"
+    return f"; a row counts at most {number(result.cap)}, and {beyond}, {interval(result.above['interval'])} of all"
+
+
+def units_in_words(unit: str) -> str:
+    """What several units are called, from the names of their columns.
+
+    >>> [units_in_words(unit) for unit in ("groups", "patient_id", "day", "shop, day")]
+    ['groups', 'patients', 'days', 'combinations of shop and day']
+    """
+    if unit == "groups":
+        return unit
+    if "," in unit:
+        return f"combinations of {' and '.join(unit.split(', '))}"
+    bare = re.sub(r"[ _-]?(id|ID|Id)$", "", unit) or unit
+    return bare if bare.endswith("s") else f"{bare}s"
 
 
 def _withheld(found: Sequence[Mapping[str, Any]]) -> str:

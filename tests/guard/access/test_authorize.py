@@ -32,15 +32,18 @@ NONE, WHY = Justify(), Justify("labels", "a rater had mixed up two forms")
 
 def asks(justify: Justify = NONE, **facts: Any) -> Any:
     """A request for an answer to the predictions `p`."""
-    sealing = SimpleNamespace(spec_id="s", study="", folder="", config={}, sealed=SimpleNamespace(groups=None))
+    sealing = SimpleNamespace(
+        spec_id="s", study="", folder="", config={}, sealed=SimpleNamespace(groups=None, units=None, unit="")
+    )
     chosen = SimpleNamespace(winner="w", cv_mean=0.1, cv_rows=9, cv_error=None)
     whole = {
         "subject": SimpleNamespace(digest="mine", train="rows", test=SimpleNamespace(bound=np.arange(200))),
         "metric": "error", "measure": "m",
         "policy": make("guard", "warn", justify=justify), "predictions": "p", "doubted": (), "counted": True, "foreseen": None,
-        "likely": (0.5, 1), "told_by": lambda said: said["predictions"] == "p", "home": "home", "key": SimpleNamespace(id="k"),
-        "elsewhere": SimpleNamespace(unreached=(), load=None, hashes=None, ahead=None), "since": "", "at_work": "lock",
-        "copies": False,
+        "likely": (0.5, 1), "told_by": lambda said: said.predictions == "p", "home": "home", "key": SimpleNamespace(id="k"),
+        "elsewhere": SimpleNamespace(unreached=(), load=None, hashes=None, ahead=None, entries=(), subjects=()),
+        "since": "", "at_work": "lock",
+        "copies": False, "form": None, "has_form_for_units": True,
         "request": SimpleNamespace(sealing=sealing, selected=chosen, sitting=None),
     }  # fmt: skip
     return SimpleNamespace(**{**whole, **facts})
@@ -147,7 +150,7 @@ def test_looks_may_be_unknown_where_a_ledger_is_not_reached_or_an_entry_names_no
 ) -> None:
     told = history(seal())
     told.__dict__["unnamed"] = ("bad",) if unnamed else ()
-    ask = asks(elsewhere=SimpleNamespace(unreached=unreached, load=None, hashes=None, ahead=None))
+    ask = asks(elsewhere=SimpleNamespace(unreached=unreached, load=None, hashes=None, ahead=None, entries=(), subjects=()))
     assert context(monkeypatch, told, ask).unknown == unknown
 
 

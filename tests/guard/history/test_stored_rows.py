@@ -9,6 +9,7 @@ import pytest
 from modelsel.guard.history.stored_rows import keep_all, keep_chosen
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.row_set import RowSet
+from tests.guard.studies import numbers
 
 KEY = IdentityKey(b"k" * 32)
 
@@ -41,9 +42,9 @@ def stored(
     writing: Any = Writing()
     drawn = SimpleNamespace(stored=lambda: RowSet({"n": 7}, {"labels": np.arange(2, dtype=np.uint64)})) if portrait else None
     subject: Any = SimpleNamespace(
-        test=Side("test", 3), development=Side("development", 4), names=("x",), sketches=(), portrait=drawn
+        test=Side("test", 3), development=Side("development", 4), names=("x",), sketches=(), portrait=drawn, met={}
     )
-    sealing: Any = SimpleNamespace(candidates=candidates, sealed=range(rows))
+    sealing: Any = SimpleNamespace(candidates=candidates, sealed=numbers(rows), config={})
     named = (keep_chosen if chosen else keep_all)(writing, how, KEY, sealing, subject)
     assert {name: digest for name, digest in named.items() if digest} == {
         name: f"digest of {kind}"

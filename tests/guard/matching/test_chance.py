@@ -38,6 +38,15 @@ def test_what_cannot_be_judged_is_charged() -> None:
     assert not more_than_chance(rows, rows + 200, none)
 
 
+def test_a_sketch_below_all_development_rows_is_no_table_without_them() -> None:
+    """Two rows of two hundred that coincide in the part of a sketch accuse a whole exam, and no study with rows of its own."""
+    rows, own = np.arange(200, dtype=np.uint64), np.arange(1000, 1400, dtype=np.uint64)
+    sketch = np.r_[rows[:2], np.arange(300, 400, dtype=np.uint64)]
+    assert enough(rows, own[:0], sketch, sketch=True)
+    assert not enough(rows, own, sketch, sketch=True)
+    assert enough(rows, own, rows, sketch=True)
+
+
 @pytest.mark.parametrize("levels", LEVELS.values(), ids=LEVELS)
 @pytest.mark.parametrize(("study", "stored"), [((2000, 600), 600), ((2000, 600), 20_000), ((500, 150), 20_000), ((80, 20), 20)])
 def test_fresh_samples_are_seldom_accused(levels: int, study: tuple[int, int], stored: int) -> None:

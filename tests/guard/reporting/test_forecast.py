@@ -1,14 +1,20 @@
 """The next look foretold from a few entries: its price, interval and release; and those after it, counted one by one."""
 
+from dataclasses import dataclass, replace
 from math import log
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from modelsel.core.types import Task
+from modelsel.guard.history.history import History
 from modelsel.guard.reporting.forecast import MANY, budget, next_look
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import SpendingState, hoeffding, interval
 from tests.guard.histories import Told, choice, history, look, seal
+from tests.guard.studies import Study, numbers
 
 
 def told(*more: Told | list[Told], **sealed: Any) -> dict[str, Any]:
@@ -153,3 +159,30 @@ def test_the_looks_that_are_left_are_counted_one_by_one() -> None:
     assert found["fresh"] == {str(n): round(hoeffding(first, n), 4) for n in (500, 2000, 10_000)}
     assert budget(history(choice()), "mine") is None
     assert (budget(history(seal()), "mine") or {})["at"] == 0.5
+
+
+@dataclass(frozen=True)
+class ByGroups(Study):
+    """A study of whose 400 rows in groups of eight the first twenty groups are sealed."""
+
+    def parts(self) -> tuple[Task, Task]:
+        return self.task.take(np.arange(160, 400)), self.task.take(np.arange(160))
+
+
+def test_the_forecast_before_the_first_look_counts_the_units_that_were_sealed(tmp_path: Path) -> None:
+    study = ByGroups(replace(numbers(), groups=np.arange(400) // 8), tmp_path)
+    told_by = History.of(study.choose_only().session.ledger.entries())
+    foreseen, shown = next_look(told_by, next(iter(told_by.seals))), study.look()
+    assert foreseen is not None
+    assert shown.interval is not None
+    assert (shown.unit, shown.units) == ("groups", 20)
+    assert foreseen["interval"][1] - foreseen["interval"][0] == pytest.approx(shown.interval[1] - shown.interval[0], abs=0.08)
+
+
+def test_nothing_is_forecast_of_rows_that_were_sealed_in_time(tmp_path: Path) -> None:
+    study = Study(numbers(), tmp_path)
+    gate, sealing = study.gate(), replace(study.sealing(), config={"split": {"kind": "time"}})
+    gate.seal(sealing)
+    gate.select(sealing, study.request(sealing).selected, study.rule)
+    told_by = History.of(gate.session.ledger.entries())
+    assert next_look(told_by, next(iter(told_by.seals))) is None
