@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.attacks.guard_copies import BELOW, COPIES, HONEST, attacked, flagged, look
+from benchmarks.recognition.guard_copies import BELOW, COPIES, HONEST, attacked, flagged, look
 
 SHORT = "real 150 × 12"
 

@@ -4,7 +4,7 @@ Labels are permuted first, so that .5 is the truth; then each row is copied, jit
 rows are sealed. The answer is that of the nearest development row, which knows the label of a copy. Nothing is fitted. Beside
 it stand honest tables as they are: they keep their certificate, with at most one row flagged as a near copy.
 
-    python -m benchmarks.attacks.guard_copies [--runs 10]
+    python -m benchmarks.recognition.guard_copies [--runs 10]
 """
 
 import argparse
