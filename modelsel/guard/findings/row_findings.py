@@ -129,6 +129,7 @@ SHARED_DESIGN = FindingKind("G024", "SHARED_DESIGN", "info", "")
 
 
 def shared_design(testset: str) -> Finding:
+    """Report another table of the same days, places or persons."""
     return SHARED_DESIGN.finding(
         f"columns are those of test set {testset[:8]} (the same days, places or persons), and others were measured anew: "
         "taken for another table"

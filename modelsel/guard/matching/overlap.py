@@ -164,6 +164,7 @@ def _tests(subject: RowFingerprints, memory: RowSetIndex) -> Iterable[Relation]:
 
 
 def _test(testset: str, facts: Mapping[str, Any], subject: RowFingerprints, memory: RowSetIndex) -> Relation | None:
+    """Compare with one sealed set: by its rows, and by values of nearly unique columns unless those are of a design."""
     stored = memory.compared(facts.get("rows"), subject)
     rows, otherwise = _by_rows(testset, "test", subject, stored), _otherwise(testset, subject, stored, memory.key)
     if otherwise is not None and _of_a_design(subject, facts, memory):

@@ -77,6 +77,7 @@ class Portrait:
 
     @classmethod
     def of(cls, stored: RowSet) -> "Portrait":
+        """Read a portrait as it is stored."""
         binary = np.array([one == "1" for one in stored.facts["binary"]], bool)
         links = {view: _whole(stored.arrays[f"{view}:there"], stored.arrays[view], len(binary)) for view in VIEWS}
         columns = stored.facts.get("columns")  # older portraits do not say
