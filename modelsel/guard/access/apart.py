@@ -125,11 +125,10 @@ def witness_unguarded(session: LedgerSession, subject: RowFingerprints) -> list[
 # every look. A later answer j is compared with each of the j − 1 before it by an exact sign test of the rows on which one is
 # right and the other wrong, on a share of δ of its own:
 #
-# Where rows are dropped (public ones, or such that were tested before) no pair is compared: a verdict would say who knew them.
-#
 #     j differs from i   iff   P(Bin(b + c, 1/2) ≤ min(b, c)) ≤ δ' w_t e^−s / (2 (j − 1))
 #
-# b and c are not shown: at the threshold one row of them would tell that row's label.
+# b and c are not shown: at the threshold one row of them would tell that row's label. Where rows are dropped (public ones, or
+# such that were tested before) no pair is compared: a verdict would say who knew them.
 
 CLOSING = "closing"  # in place of a measure
 VERDICTS = ("cannot be told apart", "fewer errors", "more errors")

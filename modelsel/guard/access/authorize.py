@@ -41,7 +41,7 @@ def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Repla
     """Decide about a look under the ledger's lock: replay it, refuse it, or write its intent."""
     entries = writing.entries()
     history = History.of(entries)
-    known = _answered_before(history, ask)
+    known = _answered_before(history, ask, writing)
     if known is not None:
         return _replay(writing, ask, history, known)
     open_one = _interrupted(history, ask, writing)
@@ -76,10 +76,11 @@ def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Repla
     return ApprovedLook(writing.append("intent", facts), channel, position.rows, findings, position.units)
 
 
-def _answered_before(history: History, ask: PreparedLook) -> PastLook | None:
+def _answered_before(history: History, ask: PreparedLook, writing: WriteTransaction) -> PastLook | None:
     """Find the latest answer to the same predictions for the same rows, under whatever specification."""
     mine = [look for look in history.looks_at([ask.subject.digest]) if look.status == "revealed" and not look.facts.off]
     mine = [look for look in mine if look.id not in ask.doubted]
+    mine = [look for look in mine if _can_follow(ask, look) or _own(writing, look)]  # another's answer is computed anew
     same = (look for look in mine if ask.told_by(look.facts))
     return next((look for look in reversed([*same]) if not relabelled(ask) or _of_that_correction(look, ask)), None)
 
@@ -137,19 +138,23 @@ def _interrupted(history: History, ask: PreparedLook, writing: WriteTransaction)
     for look in history.looks_at([ask.subject.digest]):
         asked = look.status == "open" and look.same_question(ask.subject.digest, ask.metric, sealing.spec_id, ask.subject.train)
         asked = asked and not look.facts.off and not relabelled(ask) and look.entry.replica == writing.replica
-        if asked and ask.told_by(look.facts):
+        if asked and ask.told_by(look.facts) and _can_follow(ask, look):
             return look
     return None
+
+
+def _can_follow(ask: PreparedLook, look: PastLook) -> bool:
+    """Say whether an answer can be computed by the plan of a look, where it has one: out-of-fold predictions are needed."""
+    return look.facts.plan is None or ask.form is not None
 
 
 def _resumed(writing: WriteTransaction, ask: PreparedLook, history: History, look: PastLook) -> ApprovedLook:
     """Continue an interrupted look on the rows that were clean when it began."""
     position = position_of(writing, ask, history, until=look.entry)
     terms, past = in_force(position, ask.likely[0]), history.looks_at(position.charged)
-    plan = look.facts.plan
-    bounded = _bounded(ask, terms, position) if plan else None
-    channel = _channel(ask, terms, past, int(position.rows.sum()), look.facts.look)
-    channel = resumed(bounded, plan) if bounded and plan else channel
+    plan, channel = look.facts.plan, _channel(ask, terms, past, int(position.rows.sum()), look.facts.look)
+    if plan is not None and (bounded := _planned(ask, terms, position)) is not None:
+        channel = resumed(bounded, plan)
     return ApprovedLook(look.entry, channel, position.rows, (), position.units)
 
 
@@ -252,7 +257,12 @@ def _channel(ask: PreparedLook, terms: Mapping[str, Any], looks: Sequence[PastLo
 
 def _bounded(ask: PreparedLook, terms: Mapping[str, Any], position: LookContext) -> BoundedLossRelease | None:
     """The release of a bounded loss with the narrowest forecast; None where nothing is certified or there is no form."""
-    if ask.form is None or not position.certified or terms["release"] not in EXACT:
+    return _planned(ask, terms, position) if position.certified and terms["release"] in EXACT else None
+
+
+def _planned(ask: PreparedLook, terms: Mapping[str, Any], position: LookContext) -> BoundedLossRelease | None:
+    """Plan the release of a bounded loss from out-of-fold predictions; None where the measure has no form."""
+    if ask.form is None:
         return None
     seen, steps, weights = ask.request.seen, terms["steps"], weights_of(ask.request.sealing.sealed)
     assert seen is not None
