@@ -5,7 +5,8 @@ digit, and the portraits agree in them as in no two samples. The same table in d
 have: columns may be gone on one side, or be new on the other, and noise that says nothing may be added. So columns count:
 
     agreeing   at least half of a column's variables lie in the core, in which each is near to all others
-    otherwise  of the rest those that are far from the core, or have no partner, and that hang together with others
+    otherwise  of the rest those that are far from the core, or have no partner, that hang together with others, and that
+               were not made of the columns that agree: sums, ratios, bins
 
 (q as in `likeness`: 1 for two samples, 0 for a copy.) With a column otherwise on both sides for every five that agree the
 tables are two. Near is q ≤ .1, and far q ≥ .25; or, where the core is the same to the last digit, q ≥ .02: persons who moved a
@@ -26,6 +27,8 @@ SHARED = (0.1, 0.25, 12)  # q of a core, q from which a column is otherwise, and
 EXACT = (1e-8, 0.02, 20)  # the same of columns that are the same to the last digit
 PER_COLUMN = 0.2
 BY_CHANCE = 0.1  # probability that a column of noise hangs together with any other
+DERIVED = 0.8  # share that columns which agree explain of another from which it was made of them, and not measured
+FAINT = 1e-3  # variance of a direction of features below which it is rounding
 WITHOUT_CORE = 2  # columns otherwise, on both sides, where nothing agrees at all
 
 
@@ -83,8 +86,9 @@ def _columns(portrait: Portrait, places: Integers, core: Booleans, off: Floats, 
     agrees = (whole > 0) & (2 * np.bincount(of, core, count) >= whole)
     agrees |= numbers & (np.bincount(of, core & mine, count) > 0)
     hangs = np.bincount(portrait.columns, _hanging(portrait, view), count) > 0
+    new = hangs & (explained(portrait, agrees, view) < DERIVED)
     far = np.where(np.bincount(of, mine, count) > 0, np.bincount(of, off * mine, count), np.where(numbers, alone, -1.0)) >= 0
-    return Columns(int(agrees.sum()), int((hangs & ~agrees & far).sum()))
+    return Columns(int(agrees.sum()), int((new & ~agrees & far).sum()))
 
 
 def _hanging(portrait: Portrait, view: str) -> Booleans:
@@ -93,3 +97,30 @@ def _hanging(portrait: Portrait, view: str) -> Booleans:
     strength = np.where(others, np.nan_to_num(np.abs(portrait.links[view][:, 0, :, 0])), 0).max(axis=1)
     hangs: Booleans = strength * portrait.n**0.5 >= ndtri(1 - BY_CHANCE / 2 / np.maximum(1, others.sum(axis=1)))
     return hangs
+
+
+def explained(portrait: Portrait, agrees: Booleans, view: str) -> Floats:
+    """How much of each column those that agree explain together: the largest squared canonical correlation, adjusted.
+
+    1 for a column that was made of them: a sum, a ratio, a power, bins of one.
+    """
+    of = portrait.columns
+    by, base = _directions(portrait, agrees[of], view)
+    found = np.zeros(len(agrees))
+    for column in np.flatnonzero(~agrees & (np.bincount(of, minlength=len(agrees)) > 0)):
+        own, mine = _directions(portrait, of == column, view)
+        links = np.nan_to_num(portrait.links[view][agrees[of]][:, :, of == column]).reshape(len(base), len(mine))
+        share = np.linalg.norm(by.T @ links @ own, 2) ** 2 if by.size and own.size else 0.0
+        free = portrait.n - by.shape[1] - own.shape[1]
+        found[column] = 1 - (1 - min(share, 1.0)) * (portrait.n - 1) / free if free > 0 else 1.0
+    return found
+
+
+def _directions(portrait: Portrait, which: Booleans, view: str) -> tuple[Floats, Floats]:
+    """Return the directions of variance one among the features of some variables, and the correlations of those features."""
+    links = np.nan_to_num(portrait.links[view][which][:, :, which])
+    of = np.repeat(np.arange(links.shape[0]), links.shape[1])
+    within = np.where(of[:, None] == of, np.eye(len(of)), links.reshape(len(of), len(of)))
+    strength, axes = np.linalg.eigh(within)
+    kept = strength > FAINT
+    return axes[:, kept] / strength[kept] ** 0.5, within

@@ -1,6 +1,8 @@
 """Portraits that agree in days, places or persons alone are of two tables; those of a table in disguise are of one."""
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,6 +58,22 @@ def swapped(count: int, sound: bool) -> Task:
 @pytest.mark.parametrize(("count", "sound", "two"), [(1, True, False), (2, True, True), (2, False, False), (3, True, True)])
 def test_columns_speak_against_a_link_where_they_hang_together(count: int, sound: bool, two: bool) -> None:
     assert share_a_design(of(swapped(count, sound)), of(table())) is two
+
+
+MADE: dict[str, Callable[[Any, Any], Any]] = {
+    "sum": lambda a, b: a / a.std() + b / b.std(), "ratio": lambda a, b: a / (np.abs(b) + b.std()),
+    "square": lambda a, b: a**2, "log": lambda a, b: np.log(a - a.min() + a.std()),
+    "bins": lambda a, b: np.floor(10 * a.argsort().argsort() / len(a)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_columns_that_were_made_of_others_in_place_of_dropped_ones_leave_one_table(made: str) -> None:
+    whole = drawn(400, "rrrrrrrr", 20)
+    kept = whole.values[:, 2:]
+    new = [MADE[made](kept[:, i], kept[:, i + 1]) for i in (0, 2)]
+    features = (*whole.features[2:], *(Feature(f"made {i}", "numeric") for i in range(2)))
+    assert not share_a_design(of(whole.with_features(features, np.column_stack([kept, *new]))), of(whole))
 
 
 @pytest.mark.parametrize(
