@@ -27,7 +27,7 @@ SHARED = (0.1, 0.25, 12)  # q of a core, q from which a column is otherwise, and
 EXACT = (1e-8, 0.02, 20)  # the same of columns that are the same to the last digit
 PER_COLUMN = 0.2
 BY_CHANCE = 0.1  # probability that a column of noise hangs together with any other
-DERIVED = 0.8  # share that columns which agree explain of another from which it was made of them, and not measured
+DERIVED = 0.9  # share that columns which agree explain of another from which it was made of them, and not measured
 FAINT = 1e-3  # variance of a direction of features below which it is rounding
 WITHOUT_CORE = 2  # columns otherwise, on both sides, where nothing agrees at all
 
