@@ -96,6 +96,7 @@ class Live:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        """Take the bar away, and put what libraries wrote meanwhile into the log."""
         self.bar.stop()
         self.console.file, lines = self.noise.end()
         for line, count in lines.most_common(KEPT_LINES):
